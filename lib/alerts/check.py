@@ -122,19 +122,21 @@ def _of_view(alert: Alert, view: SavedView, clients: connect.Clients, read: Read
         query = watched.total_query(reading.query, alert.field, of)
         return clients.reporting.audience(query.model_copy(update={"split_by": (DAY,)}), slicer)
 
-    found = figure(days)
+    now = figure(days)
     if alert.rule == "changed":
-        return _check_change(found, days, slicer, figure, daily)
-    return _check_bound(alert, found)
+        return _check_change(now, days, slicer, figure, daily)
+    return _check_bound(alert, now)
 
 
-def _check_bound(alert: Alert, found: Figure) -> Verdict:
+def _check_bound(alert: Alert, figure: Figure) -> Verdict:
     """Past a bound is an estimate only with its whole 95 % range."""
-    if math.isinf(found.side):
+    if math.isinf(figure.side):
         raise FigureUnavailable("The figure is based on too few records.")
     bound = alert.bound or 0.0
-    is_past = found.value - found.side > bound if alert.rule == "above" else found.value + found.side < bound
-    return Verdict("firing" if is_past else "ok", found.value)
+    is_past = (
+        figure.value - figure.side > bound if alert.rule == "above" else figure.value + figure.side < bound
+    )
+    return Verdict("firing" if is_past else "ok", figure.value)
 
 
 def _check_change(

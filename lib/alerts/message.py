@@ -55,7 +55,7 @@ def body(alert: Alert, verdict: Verdict, number: str, now: datetime, origin: str
     return json.dumps(message, ensure_ascii=False)
 
 
-def signature(secret: str, timestamp: int, sent: bytes) -> str:
+def signature(secret: str, timestamp: int, body: bytes) -> str:
     """`v1=` and the hexadecimal HMAC-SHA256 (RFC 2104) over the timestamp, a full stop and the body."""
-    signed = f"{timestamp}.".encode() + sent
+    signed = f"{timestamp}.".encode() + body
     return f"v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"

@@ -75,13 +75,13 @@ class Webhook:
 
         The status is all that counts: no body is read.
         """
-        sent, timestamp = message.body.encode(), int(time.time())
+        body, timestamp = message.body.encode(), int(time.time())
         headers = {
             "Content-Type": "application/json",
             "Tranche-Timestamp": str(timestamp),
-            "Tranche-Signature": signature(self._secret, timestamp, sent),
+            "Tranche-Signature": signature(self._secret, timestamp, body),
         }
-        request = Call("POST", self._address, headers=headers, content=sent, deadline=Deadline(SECONDS))
+        request = Call("POST", self._address, headers=headers, content=body, deadline=Deadline(SECONDS))
         try:
             with call.stream(self._http, request) as (answer, _):
                 pass

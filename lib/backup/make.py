@@ -59,14 +59,17 @@ def back_up(settings: Settings, path: Path) -> Made:
     with _one_at_a_time(home), hold(settings.warehouse) as slicers, new_archive(path) as (archive, folder):
         for relative in _other_files(home):
             archive.add(member_of(HOME, relative), home / relative)
-        kept = _add_database(archive, settings, folder)
+        database = _add_database(archive, settings, folder)
         for slicer in slicers:
             add_slicer(archive, slicer)
         contents = Inventory(
-            program=version("tranche"), made=dt.datetime.now(dt.UTC), database=kept, members=archive.members
+            program=version("tranche"),
+            made=dt.datetime.now(dt.UTC),
+            database=database,
+            members=archive.members,
         )
         archive.finish(contents)
-    return Made(contents, path.stat().st_size, tuple(_left_out(home, kept)))
+    return Made(contents, path.stat().st_size, tuple(_left_out(home, database)))
 
 
 @contextmanager
@@ -114,11 +117,11 @@ def _add_database(archive: Archive, settings: Settings, folder: Path) -> SqliteF
     return kept
 
 
-def _left_out(home: Path, kept: SqliteFile | PostgresRows | None) -> Iterator[str]:
+def _left_out(home: Path, database: SqliteFile | PostgresRows | None) -> Iterator[str]:
     """Unknown files in the home, apart from caches and files of running processes."""
-    known = {*FILES, *FOLDERS, WAREHOUSE}
-    if isinstance(kept, SqliteFile):
-        known.add(Path(kept.file).parts[0])
+    names = {*FILES, *FOLDERS, WAREHOUSE}
+    if isinstance(database, SqliteFile):
+        names.add(Path(database.file).parts[0])
     yield from sorted(
-        path.name for path in home.iterdir() if path.name not in known and not _is_passing(path.name)
+        path.name for path in home.iterdir() if path.name not in names and not _is_passing(path.name)
     )

@@ -73,25 +73,25 @@ def revision_of(connection: Connection) -> str | None:
     """The revision of a database's tables, PostgreSQL or SQLite; None without tables of ours."""
     if not inspect(connection).has_table(VERSIONS):
         return None
-    found: str | None = connection.execute(text(f"select version_num from {VERSIONS}")).scalar()  # noqa: S608
-    return found
+    revision: str | None = connection.execute(text(f"select version_num from {VERSIONS}")).scalar()  # noqa: S608
+    return revision
 
 
-def _make_room(connection: Connection, revision: str, known: Columns, *, replace: bool) -> None:
+def _make_room(connection: Connection, revision: str, columns: Columns, *, replace: bool) -> None:
     """Empty tables of this revision."""
-    found = revision_of(connection)
-    if found is None:
+    existing = revision_of(connection)
+    if existing is None:
         database.upgrade(connection, revision)
         return
-    if found != revision:
+    if existing != revision:
         raise Misconfigured(
-            f"The database of database_url has tables of another version ({found}, the backup {revision}): "
-            "name an empty database"
+            f"The database of database_url has tables of another version ({existing}, the backup "
+            f"{revision}): name an empty database"
         )
-    names = sql.SQL(", ").join(map(sql.Identifier, known))
+    names = sql.SQL(", ").join(map(sql.Identifier, columns))
     cursor = _cursor(connection)
     cursor.execute(sql.SQL("LOCK TABLE {}").format(names))
-    filled = [name for name in known if _has_rows(cursor, name)]
+    filled = [name for name in columns if _has_rows(cursor, name)]
     if filled and not replace:
         raise Misconfigured(
             f"The database of database_url holds rows ({', '.join(filled[:3])}): name an empty database, or "
@@ -102,8 +102,8 @@ def _make_room(connection: Connection, revision: str, known: Columns, *, replace
 
 def _has_rows(cursor: psycopg.Cursor[Any], table: str) -> bool:
     query = sql.SQL("select exists (select from {})").format(sql.Identifier(table))
-    found = cursor.execute(query).fetchone()
-    return bool(found and found[0])
+    row = cursor.execute(query).fetchone()
+    return bool(row and row[0])
 
 
 def _copying(statement: sql.SQL, table: str, columns: tuple[str, ...]) -> sql.Composed:
@@ -131,8 +131,8 @@ def _last_number(connection: Connection, table: str) -> int | None:
     sequence = sequence_of(connection, table)
     if sequence is None:
         return None
-    found = connection.execute(text(f"select last_value, is_called from {sequence}")).one()  # noqa: S608
-    return int(found[0]) if found[1] else None
+    row = connection.execute(text(f"select last_value, is_called from {sequence}")).one()  # noqa: S608
+    return int(row[0]) if row[1] else None
 
 
 def sequence_of(connection: Connection, table: str) -> str | None:
@@ -144,8 +144,8 @@ def sequence_of(connection: Connection, table: str) -> str | None:
     if connection.execute(has, {"table": table}).scalar() is None:
         return None
     own = text("select pg_get_serial_sequence(quote_ident(:table), 'id')")
-    found: str | None = connection.execute(own, {"table": table}).scalar()
-    return found
+    sequence: str | None = connection.execute(own, {"table": table}).scalar()
+    return sequence
 
 
 def _cursor(connection: Connection) -> psycopg.Cursor[Any]:

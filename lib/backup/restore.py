@@ -45,31 +45,31 @@ def receive(archive: Path, folder: Path) -> Inventory:
     """
     try:
         with tarfile.open(archive, mode="r:") as tar:
-            found, contents = _unpack(tar, folder)
+            members, contents = _unpack(tar, folder)
     except (tarfile.TarError, EOFError) as error:
         raise Damage(f"{archive} is no backup, or damaged: {error}") from None
     except UnicodeError:
         raise Damage(f"{archive} is no backup, or damaged: a name can't be read") from None
     if contents is None:
         raise Damage(f"{archive} is not whole: its last part, {MANIFEST}, is missing")
-    _compare(found, contents.members)
+    _compare(members, contents.members)
     return contents
 
 
 def _unpack(tar: tarfile.TarFile, folder: Path) -> tuple[dict[str, Member], Inventory | None]:
-    found: dict[str, Member] = {}
+    members: dict[str, Member] = {}
     for member in tar:
-        name = _safe_name(member, found)
+        name = _safe_name(member, members)
         content = tar.extractfile(member)
         if content is None:
             raise Damage(f"The member '{_printable(name)}' is no plain file")
         if name == MANIFEST:
-            return found, _manifest(content, member.size)
-        found[name] = _write(content, member.size, folder / name)
-    return found, None
+            return members, _manifest(content, member.size)
+        members[name] = _write(content, member.size, folder / name)
+    return members, None
 
 
-def _safe_name(member: tarfile.TarInfo, found: dict[str, Member]) -> str:
+def _safe_name(member: tarfile.TarInfo, members: dict[str, Member]) -> str:
     """The name of a member that may be written; Damage for every other one."""
     name, path = member.name, PurePosixPath(member.name)
     if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
@@ -82,7 +82,7 @@ def _safe_name(member: tarfile.TarInfo, found: dict[str, Member]) -> str:
         raise Damage(
             f"The member '{_printable(name)}' would be written outside of the data directory: refused"
         )
-    if name in found:
+    if name in members:
         raise Damage(f"The member '{_printable(name)}' is there twice")
     return name
 
@@ -118,14 +118,14 @@ def _write(content: IO[bytes], size: int, path: Path) -> Member:
     return Member(size=size, sha256=digest.hexdigest())
 
 
-def _compare(found: dict[str, Member], stated: dict[str, Member]) -> None:
+def _compare(members: dict[str, Member], stated: dict[str, Member]) -> None:
     """Damage for the first member that is not as the manifest states it."""
-    for name in sorted(found.keys() | stated.keys()):
+    for name in sorted(members.keys() | stated.keys()):
         if name not in stated:
             raise Damage(f"The member '{_printable(name)}' is not in {MANIFEST}")
-        if name not in found:
+        if name not in members:
             raise Damage(f"The member '{_printable(name)}' is missing")
-        if found[name] != stated[name]:
+        if members[name] != stated[name]:
             raise Damage(f"The member '{_printable(name)}' is damaged: its SHA-256 digest is another one")
 
 
@@ -198,28 +198,28 @@ def _staging(home: Path) -> Iterator[Path]:
 def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool) -> "_Loading":
     """See that the database can be restored where the settings will look for it; what fills PostgreSQL."""
     settings = Settings.load(home=fresh)
-    url, kept = make_url(settings.database_url), contents.database
+    url, stored = make_url(settings.database_url), contents.database
     is_file = url.get_backend_name() == "sqlite"
-    if isinstance(kept, PostgresRows):
+    if isinstance(stored, PostgresRows):
         if is_file:
             raise Misconfigured(
                 "The backup has the rows of a PostgreSQL database: set database_url (TRANCHE_DATABASE_URL) "
                 "to an empty one"
             )
-        missing = [name for name in kept.tables if table_member(name) not in contents.members]
+        missing = [name for name in stored.tables if table_member(name) not in contents.members]
         if missing:
             raise Damage(f"The archive has no rows of the table '{missing[0]}'")
-        return _Loading(settings, kept, folder, replace)
-    if kept is not None:
+        return _Loading(settings, stored, folder, replace)
+    if stored is not None:
         target = Path(url.database or "").absolute()
-        if not is_file or target not in (fresh / kept.file, home / kept.file):
+        if not is_file or target not in (fresh / stored.file, home / stored.file):
             raise Misconfigured(
-                f"The backup's database is the file {kept.file} of the data directory, but database_url "
+                f"The backup's database is the file {stored.file} of the data directory, but database_url "
                 "names another one: set database_url (TRANCHE_DATABASE_URL) to that file"
             )
-        if not (fresh / kept.file).is_file():
-            raise Damage(f"The archive has no database {kept.file}")
-        sqlite.check(fresh / kept.file, kept.revision)
+        if not (fresh / stored.file).is_file():
+            raise Damage(f"The archive has no database {stored.file}")
+        sqlite.check(fresh / stored.file, stored.revision)
     return _Loading(settings, None, folder, replace)
 
 

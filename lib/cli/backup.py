@@ -24,10 +24,10 @@ def backup(file: Path) -> None:
     archive holds secrets and password hashes; it is readable by its owner alone.
     """
     settings = Settings.load()
-    made = back_up(settings, file)
-    click.echo(f"{file}: {_describe(made.contents)}, {made.size / 1e6:,.1f} MB")
-    if made.left_out:
-        click.echo(f"Not in it, because Tranche did not write it: {', '.join(made.left_out)}", err=True)
+    archive = back_up(settings, file)
+    click.echo(f"{file}: {_describe(archive.contents)}, {archive.size / 1e6:,.1f} MB")
+    if archive.left_out:
+        click.echo(f"Not in it, because Tranche did not write it: {', '.join(archive.left_out)}", err=True)
     if config_file().is_file() and config_file().absolute() != settings.home / "tranche.toml":
         click.echo(f"Not in it: the settings file {config_file()}, which {CONFIG} names", err=True)
     names = sorted(
@@ -49,10 +49,10 @@ def restore(file: Path, replace: bool) -> None:
     """
     home = Settings.load().home if os.environ.get(CONFIG) else Path(os.environ.get(f"{PREFIX}HOME") or HOME)
     home = home.expanduser().absolute()
-    done = restored(file, home, replace=replace)
-    click.echo(f"{home}: {_describe(done.contents)}, as of {done.contents.made:%Y-%m-%d %H:%M:%S} UTC")
-    if done.former:
-        click.echo(f"The former one is {done.former}; delete it when you no longer need it")
+    summary = restored(file, home, replace=replace)
+    click.echo(f"{home}: {_describe(summary.contents)}, as of {summary.contents.made:%Y-%m-%d %H:%M:%S} UTC")
+    if summary.former:
+        click.echo(f"The former one is {summary.former}; delete it when you no longer need it")
 
 
 def _describe(contents: Inventory) -> str:

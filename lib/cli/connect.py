@@ -74,19 +74,19 @@ def connect(
     settings = Settings.load()
     connected = Connected(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
-    source, given = _source(connection, table, days_from), _read(mappings)
-    is_plain = definition is None and not given and not replace
+    source, descriptions = _source(connection, table, days_from), _read(mappings)
+    is_plain = definition is None and not descriptions and not replace
     if sample and is_plain and _is_connected(warehouse, project, slicer, source):
         _write_sample(connected.live, warehouse.open(project, slicer), sample_into, sample_rows)
         return
     refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     if definition is None:
-        found = _infer(connected.live, source, given, project, slicer)
+        found = _infer(connected.live, source, descriptions, project, slicer)
     else:
         found = read_definition(definition).model_copy(update={"source": source})
     connected.live.check(found)
     private.folder(settings.home)
-    warehouse.connect(project, slicer, found, given, replace)
+    warehouse.connect(project, slicer, found, descriptions, replace)
     stored = warehouse.open(project, slicer)
     _print_slicer(stored, table)
     if sample:
@@ -165,5 +165,5 @@ def _without_reading(definition: Definition, source: RowSource) -> Definition:
             f"Numbers of {source.table} are texts ({', '.join(texts) or 'with thousands marks'}): make them "
             "numbers in the table, or in a view of it"
         )
-    kept = {name: value for name, value in content.items() if name not in READING}
-    return Definition.model_validate(kept | {"source": source})
+    parts = {name: value for name, value in content.items() if name not in READING}
+    return Definition.model_validate(parts | {"source": source})

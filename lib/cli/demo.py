@@ -65,12 +65,12 @@ def _refuse_to_mix(settings: Settings, warehouse: Warehouse, people: People) -> 
     """Raise ImportRefused if the public password would give access to other data."""
     ours = {(stored.project, stored.name) for stored in present(warehouse) if is_invented(stored)}
     slicers = [f"the slicer {'/'.join(name)}" for name in warehouse.slicers() if name not in ours]
-    known = {(person.username, person.name) for person in PEOPLE}
-    others = [p.username for p in people.everyone() if (p.username, p.name) not in known]
-    if found := [*slicers, *(f"the person '{username}'" for username in others)]:
+    demo_people = {(person.username, person.name) for person in PEOPLE}
+    others = [p.username for p in people.everyone() if (p.username, p.name) not in demo_people]
+    if others_data := [*slicers, *(f"the person '{username}'" for username in others)]:
         raise ImportRefused(
-            f"{settings.home} holds {found[0]}; the demo, whose people have a known password, needs a folder "
-            "of its own: set TRANCHE_HOME to another one"
+            f"{settings.home} holds {others_data[0]}; the demo, whose people have a known password, needs "
+            "a folder of its own: set TRANCHE_HOME to another one"
         )
     if _config_file(settings).exists():
         raise Misconfigured(f"The demo needs demo mode: write demo = true into {_config_file(settings)}")
@@ -88,8 +88,8 @@ def _config_file(settings: Settings) -> Path:
 
 def _seed_deals(settings: Settings, people: People) -> None:
     """Create the deals in the name of a demo person who may; nothing if there is none."""
-    known = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
-    person = next((person for person in known if person and person.role != "viewer"), None)
+    managers = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
+    person = next((person for person in managers if person and person.role != "viewer"), None)
     started = dt.datetime.now(dt.UTC)
     if person and seed(connect.connect(person, settings).deals, _today()):
         date_back(connect.installation(settings).access.store.engine, _today(), started)

@@ -89,8 +89,8 @@ class ImportRequest:
 
     def settle(self, definition: Definition) -> Definition:
         """A definition with what this call says about sheets and totals."""
-        told = {"sheets": self.sheets, "totals": self.totals}
-        return definition.model_copy(update={name: value for name, value in told.items() if value})
+        stated = {"sheets": self.sheets, "totals": self.totals}
+        return definition.model_copy(update={name: value for name, value in stated.items() if value})
 
     @property
     def hints(self) -> Hints:
@@ -114,12 +114,12 @@ class ImportRequest:
     @property
     def mode(self) -> Mode:
         """The mode of the import; a usage error if two are given."""
-        named: dict[Mode, bool] = {
+        flags: dict[Mode, bool] = {
             "append": self.append,
             "replace-days": self.replace_days,
             "replace": self.replace,
         }
-        chosen = [mode for mode, is_chosen in named.items() if is_chosen]
-        if len(chosen) > 1:
-            raise click.UsageError(f"--{chosen[0]} and --{chosen[1]} can't be used together; name one")
-        return chosen[0] if chosen else "create"
+        modes = [mode for mode, is_chosen in flags.items() if is_chosen]
+        if len(modes) > 1:
+            raise click.UsageError(f"--{modes[0]} and --{modes[1]} can't be used together; name one")
+        return modes[0] if modes else "create"

@@ -143,8 +143,8 @@ def password(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     access.people.known(name)
     text = _password(password_stdin)
     revoked = access.set_password(name, text, caller(), revokes_tokens=not keep_tokens)
-    kept = "their tokens keep working" if keep_tokens else f"{revoked} of their tokens revoked"
-    click.echo(f"The password of {name} is changed; {kept}", err=True)
+    outcome = "their tokens keep working" if keep_tokens else f"{revoked} of their tokens revoked"
+    click.echo(f"The password of {name} is changed; {outcome}", err=True)
 
 
 def _access() -> "Access":
@@ -155,12 +155,12 @@ def _access() -> "Access":
 
 def _password(from_stdin: bool) -> str:
     if from_stdin:
-        given = sys.stdin.readline().rstrip("\r\n")
+        line = sys.stdin.readline().rstrip("\r\n")
     else:
-        given = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    if len(given) < SHORTEST_PASSWORD:
+        line = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+    if len(line) < SHORTEST_PASSWORD:
         raise BadRequest(f"The password is too short: at least {SHORTEST_PASSWORD} characters")
-    return str(given)
+    return str(line)
 
 
 def _grants(person: Person) -> str:

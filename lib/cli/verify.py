@@ -22,14 +22,16 @@ def verify(project: str | None, slicer: str | None) -> None:
     that is damaged is named, with what to do, and the exit code is 1.
     """
     warehouse = Warehouse(Settings.load().warehouse)
-    wanted = [
-        found for found in warehouse.slicers() if project in (None, found[0]) and slicer in (None, found[1])
+    slicers = [
+        slicer_key
+        for slicer_key in warehouse.slicers()
+        if project in (None, slicer_key[0]) and slicer in (None, slicer_key[1])
     ]
-    if not wanted:
+    if not slicers:
         raise click.ClickException("There is no such slicer; `tranche slicers` lists them")
     problems = 0
-    for found in wanted:
-        stored = warehouse.open(*found)
+    for slicer_key in slicers:
+        stored = warehouse.open(*slicer_key)
         damaged = list(_damage(stored))
         problems += len(damaged)
         for problem in damaged:

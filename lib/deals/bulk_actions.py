@@ -113,7 +113,7 @@ class BulkActions:
     def recent(self) -> list[BulkAction]:
         """The actions, latest first."""
         rows = bulk_action_rows.c
-        counted = (
+        counts = (
             select(
                 bulk_actions, rows.entity, func.count().label("whole"),
                 func.count().filter(~rows.is_undone).label("open"),
@@ -131,7 +131,7 @@ class BulkActions:
                     {part.entity: part.whole for part in parts}, sum(part.open for part in parts),
                     parts[0].undone_by, parts[0].undone_at,
                 )
-                for number, found in groupby(connection.execute(counted), lambda row: row.id)
+                for number, found in groupby(connection.execute(counts), lambda row: row.id)
                 for parts in [[*found]]
             ]  # fmt: skip
 
@@ -143,10 +143,10 @@ class BulkActions:
 
         def within(connection: Connection) -> list[ActionRow]:
             self._check(connection, number)
-            found = select(bulk_action_rows).where(rows.action_id == number, ~rows.is_undone)
+            query = select(bulk_action_rows).where(rows.action_id == number, ~rows.is_undone)
             return [
                 ActionRow((row.entity, row.entity_id), row.name, row.before, row.after)
-                for row in connection.execute(found.order_by(rows.entity, rows.entity_id))
+                for row in connection.execute(query.order_by(rows.entity, rows.entity_id))
             ]
 
         return reading(self.engine, within, Deadline(SECONDS))
@@ -180,8 +180,8 @@ class BulkActions:
         """Forbidden for who may change no deals, BadRequest without such an action."""
         if not self._writes:
             raise Forbidden("You can see deals, but not change them")
-        found = select(bulk_actions.c.id).where(*self._visible(), bulk_actions.c.id == number)
-        if connection.execute(found).one_or_none() is None:
+        query = select(bulk_actions.c.id).where(*self._visible(), bulk_actions.c.id == number)
+        if connection.execute(query).one_or_none() is None:
             raise BadRequest(GONE)
 
 
@@ -244,8 +244,8 @@ def _begin(connection: Connection, actions: BulkActions, title: str) -> int:
     values = {
         "service": actions.service, "title": title, "who": actions.person.username, "at": datetime.now(UTC),
     }  # fmt: skip
-    made = connection.execute(insert(bulk_actions).values(values)).inserted_primary_key
-    return int(made[0]) if made else 0
+    number = connection.execute(insert(bulk_actions).values(values)).inserted_primary_key
+    return int(number[0]) if number else 0
 
 
 def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ...]]:

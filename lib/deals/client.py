@@ -210,11 +210,11 @@ class Deals:
             return {
                 one.id or 0: one for one in self.list(model_of(entity), id=[*ids], limit=LARGEST_PAGE).results
             }
-        found: dict[int, Any] = {}
+        by_id: dict[int, Any] = {}
         for one in ids:
             with suppress(NotFound):
-                found[one] = self.get(model_of(entity), one)
-        return found
+                by_id[one] = self.get(model_of(entity), one)
+        return by_id
 
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
         """Delete it. InUse names what depends on it."""
@@ -262,13 +262,15 @@ class Deals:
         body: Any = None,
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
-        asked = f"{path}?{_query(params)}" if params else path
+        target = f"{path}?{_query(params)}" if params else path
         content = None if body is None else exact.dumps(body)
         is_repeatable = method == "GET" or IDEMPOTENCY_KEY in (headers or {})
 
         def ask(token: str) -> httpx.Response:
-            sent = self._sent_with(token, has_body=content is not None, **(headers or {}))
-            request = self._patience.call(method, asked, is_repeatable, headers=sent, content=content)
+            headers_sent = self._sent_with(token, has_body=content is not None, **(headers or {}))
+            request = self._patience.call(
+                method, target, is_repeatable, headers=headers_sent, content=content
+            )
             response = call.call(self._http, request)
             if response.is_success:
                 return response
@@ -295,8 +297,8 @@ def _path(entity: Entity[Any], entity_id: int | None = None) -> str:
 def _query(params: Mapping[str, Any]) -> str:
     """Query parameters with booleans as in JSON, and without None."""
     words = {True: "true", False: "false"}
-    known = {name: value for name, value in params.items() if value is not None}
-    plain = {name: words[value] if isinstance(value, bool) else value for name, value in known.items()}
+    present = {name: value for name, value in params.items() if value is not None}
+    plain = {name: words[value] if isinstance(value, bool) else value for name, value in present.items()}
     return urlencode(plain, doseq=True)
 
 

@@ -33,7 +33,7 @@ WITHOUT_ID = ("list", "create", "create_many", "change_many")
 
 def of(verb: str, called: str) -> dict[int | str, Any]:
     """The error codes of this verb."""
-    found: dict[int | str, Any] = {
+    responses: dict[int | str, Any] = {
         400: _answer("What is wrong with the request, all at once", INVALID, INVALID_EXAMPLE),
         401: _detail("No token, or none that is valid for this service", "A token is required")
         | {"headers": CHALLENGE},
@@ -46,14 +46,14 @@ def of(verb: str, called: str) -> dict[int | str, Any]:
         504: _detail("The request is too large, or took too long", "The database did not answer in time"),
     }
     if verb in ("create", "create_many", "change", "change_many", "remove"):
-        found[409] = _detail(
+        responses[409] = _detail(
             "A duplicate, a lost race, or an edit of something that changed meanwhile", _STALE
         )
     if verb not in WITHOUT_ID:
-        found[404] = _detail(f"There is no such {called}", f"There is no {called} 12")
+        responses[404] = _detail(f"There is no such {called}", f"There is no {called} 12")
     if verb in ("change", "remove"):
-        found[406] = _detail("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …")
-    return dict(sorted(found.items(), key=lambda one: str(one[0])))
+        responses[406] = _detail("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …")
+    return dict(sorted(responses.items(), key=lambda one: str(one[0])))
 
 
 _STALE = "Changed since it was read, so nothing was saved: price from 2.5 to 3, by manager at …"
@@ -220,21 +220,21 @@ def operation(entity: str, verb: str) -> dict[str, Any]:
 
 
 def _parameters(entity: str, verb: str) -> list[Schema]:
-    found = []
+    parameters = []
     if verb not in WITHOUT_ID:
         id_ = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
-        found.append({"name": "id", "in": "path", "required": True, "schema": id_, "example": 1})
+        parameters.append({"name": "id", "in": "path", "required": True, "schema": id_, "example": 1})
     if verb in ("list", "history"):
-        found += [
+        parameters += [
             _query("limit", {"type": "integer", "minimum": 1, "maximum": LARGEST_LIMIT}, DEFAULT_LIMIT),
             _query("offset", {"type": "integer", "minimum": 0, "maximum": LARGEST_ID}, 0),
         ]
     if verb == "list":
-        found += _finding(entity)
+        parameters += _finding(entity)
     if verb == "change_many":
-        found.append(_query("atomic", {"type": "boolean", "description": ATOMIC}))
+        parameters.append(_query("atomic", {"type": "boolean", "description": ATOMIC}))
     if verb in ("create", "create_many", "change"):
-        found.append(
+        parameters.append(
             _header(
                 "Idempotency-Key",
                 "A request with the same key and body takes effect once.",
@@ -242,8 +242,8 @@ def _parameters(entity: str, verb: str) -> list[Schema]:
             )
         )
     if verb in ("change", "remove"):
-        found.append(_header("If-Match", "The ETag that was read: 409 if there was a change since.", {}))
-    return found
+        parameters.append(_header("If-Match", "The ETag that was read: 409 if there was a change since.", {}))
+    return parameters
 
 
 def _finding(entity: str) -> list[Schema]:
@@ -251,21 +251,23 @@ def _finding(entity: str) -> list[Schema]:
     offer = listing.offer(entity)
     ordering = _names([f"-?{name}" for name in offer.orderings])
     how = f"Comma-separated, a minus before a name reverses it: {', '.join(offer.orderings)}. {ORDERS}"
-    found = [
+    parameters = [
         _query("search", TEXT | {"description": SEARCH if offer.kinds else SEARCH_OF_OTHERS}),
         _query("ordering", TEXT | {"pattern": ordering, "description": how}),
         *(_query(name, {"type": "array", "items": one.kind.schema}) for name, one in FILTERS[entity].items()),
     ]
     if offer.kinds:
         meaning = TEXT | {"pattern": f"^[^\\s:]+:({'|'.join(offer.kinds)}):.+$"}
-        found.append(_query("meaning", {"type": "array", "items": meaning, "description": MEANING}))
-    found.append(_query("etags", {"type": "boolean", "description": ETAGS}))
+        parameters.append(_query("meaning", {"type": "array", "items": meaning, "description": MEANING}))
+    parameters.append(_query("etags", {"type": "boolean", "description": ETAGS}))
     if offer.has_health:
-        found.append(_query("report", TEXT | {"pattern": "^([^/]+/.+)?$", "description": REPORT}))
+        parameters.append(_query("report", TEXT | {"pattern": "^([^/]+/.+)?$", "description": REPORT}))
     if offer.counted:
         counts = f"{COUNTS} {', '.join(offer.counted)}."
-        found.append(_query("counts", TEXT | {"pattern": _names([*offer.counted]), "description": counts}))
-    return found
+        parameters.append(
+            _query("counts", TEXT | {"pattern": _names([*offer.counted]), "description": counts})
+        )
+    return parameters
 
 
 def _names(names: Sequence[str]) -> str:
@@ -290,9 +292,9 @@ def _body(entity: str, verb: str) -> Schema:
     schema = of_model(ENTITY_STORES[entity].request)
     examples = CREATED[entity] if verb in ("create", "create_many") else CHANGED[entity]
     if verb == "create_many":
-        listed = a_list(schema) | {"minItems": 1, "maxItems": several.MOST}
-        shown = {name: (summary, [value]) for name, (summary, value) in examples.items()}
-        content = {"schema": listed, "examples": _with_examples(shown)}
+        array = a_list(schema) | {"minItems": 1, "maxItems": several.MOST}
+        samples = {name: (summary, [value]) for name, (summary, value) in examples.items()}
+        content = {"schema": array, "examples": _with_examples(samples)}
         return {"requestBody": {"required": True, "content": {"application/json": content}}}
     if verb == "change_many":
         return _many(_partial(schema), examples)
@@ -311,8 +313,8 @@ def _many(schema: Schema, examples: Examples) -> Schema:
     one = schema | {"properties": {"id": id_, "etag": TAG["schema"], **fields}}
     several_ = a_list(one | {"required": ["id"]})
     several_ |= {"minItems": 1, "maxItems": several.MOST, "uniqueItems": True}
-    shown = {name: (summary, [{"id": 1, **value}]) for name, (summary, value) in examples.items()}
-    content = {"schema": several_, "examples": _with_examples(shown)}
+    samples = {name: (summary, [{"id": 1, **value}]) for name, (summary, value) in examples.items()}
+    content = {"schema": several_, "examples": _with_examples(samples)}
     return {"requestBody": {"required": True, "content": {"application/json": content}}}
 
 

@@ -71,11 +71,11 @@ class PackageNotes:
         ids = sorted(set(packages))
 
         def within(connection: Connection) -> dict[int, PackageNote]:
-            found: dict[int, PackageNote] = {}
+            notes: dict[int, PackageNote] = {}
             for first in range(0, len(ids), TOGETHER):
-                asked = select(package_notes).where(*self._of(ids[first : first + TOGETHER]))
-                found |= {row.package_id: _note(row) for row in connection.execute(asked)}
-            return found
+                query = select(package_notes).where(*self._of(ids[first : first + TOGETHER]))
+                notes |= {row.package_id: _note(row) for row in connection.execute(query)}
+            return notes
 
         return reading(self.engine, within, Deadline(SECONDS)) if ids else {}
 
@@ -86,8 +86,8 @@ class PackageNotes:
         """
         if not self.person.deals.writes:
             raise Forbidden("You can see deals, but not change them")
-        kept = PackageNote(" ".join(owner.split()), note.strip(), self.person.username, datetime.now(UTC))
-        _check(kept)
+        stored = PackageNote(" ".join(owner.split()), note.strip(), self.person.username, datetime.now(UTC))
+        _check(stored)
 
         def within(connection: Connection) -> None:
             row = connection.execute(select(package_notes).where(*self._of([package]))).one_or_none()
@@ -95,13 +95,13 @@ class PackageNotes:
             if (note.owner, note.note, note.at) != (before.owner, before.note, before.at):
                 raise Conflict(f"{note.who} has changed it meanwhile; nothing was saved")
             connection.execute(delete(package_notes).where(*self._of([package])))
-            values = {"owner": kept.owner, "note": kept.note, "who": kept.who, "at": kept.at}
-            if kept.owner or kept.note:
+            values = {"owner": stored.owner, "note": stored.note, "who": stored.who, "at": stored.at}
+            if stored.owner or stored.note:
                 keys = {"service": self.service, "package_id": package}
                 connection.execute(insert(package_notes).values(**keys, **values))
 
         transact(self.engine, within, Deadline(SECONDS))
-        return kept
+        return stored
 
     def _of(self, packages: Collection[int]) -> tuple[Any, ...]:
         table = package_notes

@@ -50,9 +50,9 @@ class ListOffer:
     @property
     def parameters(self) -> list[str]:
         """The names of its query parameters."""
-        named = {"search": self.orderings, "ordering": self.orderings, "meaning": self.kinds}
-        named |= {"etags": self.orderings, "report": ["health"] if self.has_health else []}
-        finding = [name for name, offered in (named | {"counts": self.counted}).items() if offered]
+        choices = {"search": self.orderings, "ordering": self.orderings, "meaning": self.kinds}
+        choices |= {"etags": self.orderings, "report": ["health"] if self.has_health else []}
+        finding = [name for name, offered in (choices | {"counts": self.counted}).items() if offered]
         return [*PAGING, *finding, *self.filters]
 
 
@@ -61,15 +61,15 @@ PAGES = ListOffer()
 
 def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) -> ListQuery:
     """The query, as far as it can be read; filters and meanings may come several times, the rest once."""
-    given = _known_parameters(parameters, problems, offer.parameters)
-    meanings = _meanings(given.pop("meaning", []), offer.kinds, problems)
-    single = {name: _single(given.pop(name, []), name, problems) for name in (*PAGING, *FINDING)}
+    values = _known_parameters(parameters, problems, offer.parameters)
+    meanings = _meanings(values.pop("meaning", []), offer.kinds, problems)
+    single = {name: _single(values.pop(name, []), name, problems) for name in (*PAGING, *FINDING)}
     return ListQuery(
         limit=_number(single["limit"], "limit", (1, LARGEST_LIMIT, DEFAULT_LIMIT), problems),
         offset=_number(single["offset"], "offset", (0, LARGEST_ID, 0), problems),
         search=single["search"].strip(),
         ordering=_ordering(single["ordering"], offer.orderings, problems),
-        filters=given,
+        filters=values,
         meanings=meanings,
         counts=_counts(single["counts"], offer.counted, problems),
         report=_report(single["report"], problems),
@@ -77,16 +77,16 @@ def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) 
     )
 
 
-def _known_parameters(parameters: Parameters, problems: Problems, known: list[str]) -> dict[str, list[str]]:
-    given: dict[str, list[str]] = {}
+def _known_parameters(parameters: Parameters, problems: Problems, names: list[str]) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
     for name, text in parameters:
-        if name not in known:
-            problems.add((name,), f"There is no such query parameter{suggestion(name, known) or '.'}")
+        if name not in names:
+            problems.add((name,), f"There is no such query parameter{suggestion(name, names) or '.'}")
         elif any(unicodedata.category(one) in ("Cc", "Cs") for one in text):
             problems.add((name,), "This must not contain control characters.")
         else:
-            given.setdefault(name, []).append(text)
-    return given
+            values.setdefault(name, []).append(text)
+    return values
 
 
 def none(parameters: Parameters, problems: Problems) -> None:
@@ -143,7 +143,7 @@ def _meanings(
     texts: Sequence[str], kinds: Collection[str], problems: Problems
 ) -> dict[str, tuple[tuple[str, str], ...]]:
     """`france:country:FR` → the word france stands for the country FR too."""
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    meanings: dict[str, tuple[tuple[str, str], ...]] = {}
     for text in texts:
         read = MEANING.fullmatch(text)
         if read is None or read[2] not in kinds:
@@ -152,13 +152,13 @@ def _meanings(
             )
         else:
             word = read[1].casefold()
-            found[word] = (*found.get(word, ()), (read[2], read[3]))
-    return found
+            meanings[word] = (*meanings.get(word, ()), (read[2], read[3]))
+    return meanings
 
 
-def _counts(text: str, counted: Collection[str], problems: Problems) -> tuple[str, ...]:
+def _counts(text: str, countable: Collection[str], problems: Problems) -> tuple[str, ...]:
     names = [part.strip() for part in text.split(",") if part.strip()]
-    for name in (one for one in names if one not in counted):
-        near = suggestion(name, list(counted))
+    for name in (one for one in names if one not in countable):
+        near = suggestion(name, list(countable))
         problems.add(("counts",), f"This list can't be counted by '{name}'{near or '.'}")
-    return tuple(dict.fromkeys(name for name in names if name in counted))
+    return tuple(dict.fromkeys(name for name in names if name in countable))

@@ -123,49 +123,49 @@ class _Entity:
         deadline = self._deadline()
         scope = scope_of(await self._shared.admit(request, writes=False))
         key = self._key(request)
-        found = await self._shared.run(lambda: self._deals.get(key, parameters_of(request), scope, deadline))
-        return _response(found)
+        stored = await self._shared.run(lambda: self._deals.get(key, parameters_of(request), scope, deadline))
+        return _response(stored)
 
     async def create(self, request: Request) -> Response:
         """A new one."""
         deadline = self._deadline()
         asked = await self._write_request(request, deadline)
-        found = await self._shared.run(lambda: self._deals.create(self.name, asked, deadline))
-        body = found.body | _warnings(self.name, asked.body)
-        answer = _response(replace(found, body=body), 201)
-        answer.headers["Location"] = f"/api/{self.name}/{found.body['id']}/"
+        stored = await self._shared.run(lambda: self._deals.create(self.name, asked, deadline))
+        body = stored.body | _warnings(self.name, asked.body)
+        answer = _response(replace(stored, body=body), 201)
+        answer.headers["Location"] = f"/api/{self.name}/{stored.body['id']}/"
         return answer
 
     async def create_many(self, request: Request) -> Response:
         """Several new ones, all or none."""
         deadline = self._deadline()
-        asked = await self._write_request(request, deadline)
-        results = await self._shared.run(lambda: self._deals.create_many(asked, deadline))
+        body = await self._write_request(request, deadline)
+        results = await self._shared.run(lambda: self._deals.create_many(body, deadline))
         return Response(exact.dumps({"results": results}), 201, media_type=JSON)
 
     async def change(self, request: Request) -> Response:
         """Some of its fields."""
         deadline = self._deadline()
-        asked, key = await self._write_request(request, deadline), self._key(request)
-        etag = await self._shared.run(lambda: self._deals.change(key, asked, deadline))
-        found = _warnings(self.name, asked.body)
-        warned = {WARNINGS: json.dumps(found["warnings"])} if found else {}
+        write, key = await self._write_request(request, deadline), self._key(request)
+        etag = await self._shared.run(lambda: self._deals.change(key, write, deadline))
+        warnings = _warnings(self.name, write.body)
+        warned = {WARNINGS: json.dumps(warnings["warnings"])} if warnings else {}
         return Response(status_code=204, headers={"ETag": etag} | warned)
 
     async def change_many(self, request: Request) -> Response:
         """Some fields of several."""
         deadline = self._deadline()
-        asked = await self._write_request(request, deadline)
-        results = await self._shared.run(lambda: self._deals.change_many(self.name, asked, deadline))
-        for one, given in zip(results, asked.body, strict=True):
+        write = await self._write_request(request, deadline)
+        results = await self._shared.run(lambda: self._deals.change_many(self.name, write, deadline))
+        for one, given in zip(results, write.body, strict=True):
             one |= _warnings(self.name, given) if one["status"] == 204 else {}
         return Response(exact.dumps({"results": results}), media_type=JSON)
 
     async def remove(self, request: Request) -> Response:
         """The whole of it."""
         deadline = self._deadline()
-        asked, key = await self._write_request(request, deadline, has_body=False), self._key(request)
-        await self._shared.run(lambda: self._deals.remove(key, asked, deadline))
+        write, key = await self._write_request(request, deadline, has_body=False), self._key(request)
+        await self._shared.run(lambda: self._deals.remove(key, write, deadline))
         return Response(status_code=204)
 
     def answered(self, handler: Handler) -> Handler:
@@ -249,15 +249,15 @@ async def body_of(request: Request, deadline: Deadline) -> Any:
         raise Invalid({"non_field_errors": [f"The body is no JSON: {error}"]}) from None
 
 
-def _warnings(entity: str, given: Any) -> Fields:
+def _warnings(entity: str, body: Any) -> Fields:
     """`{"warnings": […]}` about the fields of a request that was done; empty without any."""
-    found = doubts.of_package(given) if entity == fields.SUPPLY else []
-    return {"warnings": [f"{one}." for one in found]} if found else {}
+    warnings = doubts.of_package(body) if entity == fields.SUPPLY else []
+    return {"warnings": [f"{one}." for one in warnings]} if warnings else {}
 
 
-def _response(found: Stored, code: int = 200) -> Response:
-    headers = {"ETag": found.etag} | ({"Idempotency-Replayed": "true"} if found.is_replay else {})
-    return Response(exact.dumps(found.body), code, headers, JSON)
+def _response(stored: Stored, code: int = 200) -> Response:
+    headers = {"ETag": stored.etag} | ({"Idempotency-Replayed": "true"} if stored.is_replay else {})
+    return Response(exact.dumps(stored.body), code, headers, JSON)
 
 
 def list_page(request: Request, part: ListPart) -> Fields:

@@ -91,8 +91,8 @@ class DealsService:
             if not work.seen(entity_store.table, [key[1]]):
                 raise _nothing(key)
             problems.check()
-            [shown] = unseen.left_out(work, entity_store.entity, entity_store.show(work, [key[1]]))
-            return Stored(shown, etags.of(work, key))
+            [body] = unseen.left_out(work, entity_store.entity, entity_store.show(work, [key[1]]))
+            return Stored(body, etags.of(work, key))
 
         return self._read(within, scope, deadline)
 
@@ -102,10 +102,10 @@ class DealsService:
         query = queries.query(parameters, problems, listing.offer(entity))
 
         def within(work: Work) -> ListPart:
-            listed = listing.page(work, ENTITY_STORES[entity], query, problems)
-            ids = [one["id"] for one in listed.results] if query.has_etags else []
+            page = listing.page(work, ENTITY_STORES[entity], query, problems)
+            ids = [one["id"] for one in page.results] if query.has_etags else []
             tags = etags.of_several(work, entity, ids) if ids else {}
-            return ListPart(listed.count, query.limit, query.offset, listed.results, listed.counts, tags)
+            return ListPart(page.count, query.limit, query.offset, page.results, page.counts, tags)
 
         return self._read(within, scope, deadline)
 
@@ -136,10 +136,10 @@ class DealsService:
             problems = request.problems()
             if once is not None and (first := once.first_answer(work, problems)):
                 return _replay(work, entity, *first)
-            made = _create(work, entity_store, request.body, problems)
+            keys = _create(work, entity_store, request.body, problems)
             if once is not None:
-                once.remember(work, made.body, made.etag)
-            return made
+                once.remember(work, keys.body, keys.etag)
+            return keys
 
         return self._write(within, request, deadline, repeat=once is not None)
 
@@ -198,18 +198,18 @@ class DealsService:
         def within(work: Work) -> Results:
             recording = history.Recording(work)
             recording.watch((entity, one["id"]) for one in bodies)
-            shown = {
+            body_of = {
                 body["id"]: body for body in ENTITY_STORES[entity].show(work, [one["id"] for one in bodies])
             }
 
             def change(one: Mapping[str, Any]) -> None:
                 key = (entity, one["id"])
-                if one["id"] not in shown:
+                if one["id"] not in body_of:
                     raise _nothing(key)
                 problems = Problems()
                 _check_repeatable(one, problems)
                 etags.check(work, key, recording.version(key), one.get("etag"))
-                _apply(work, key, recording, shown[one["id"]], several.fields(one), problems)
+                _apply(work, key, recording, body_of[one["id"]], several.fields(one), problems)
 
             with several.together(work, is_atomic) as results:
                 results += [several.result(work, one["id"], partial(change, one)) for one in bodies]

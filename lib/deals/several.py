@@ -19,32 +19,32 @@ FAILED, LEFT_OUT = 400, 424
 OTHERS_REFUSED = "Not changed, because another change of the request was refused"
 
 
-def bodies(given: Any, problems: Problems) -> list[Mapping[str, Any]]:
+def bodies(value: Any, problems: Problems) -> list[Mapping[str, Any]]:
     """The changes, each with the id that it is about. Invalid if the body is no such list."""
-    if not isinstance(given, list) or not 0 < len(given) <= MOST:
+    if not isinstance(value, list) or not 0 < len(value) <= MOST:
         problems.add((), f"This must be a list of 1 to {MOST} objects, each with its id.")
         problems.check()
-    seen: set[int] = set()
-    for number, one in enumerate(given):
+    numbers: set[int] = set()
+    for number, one in enumerate(value):
         entity_id = one.get("id") if isinstance(one, Mapping) else None
         if isinstance(entity_id, bool) or not isinstance(entity_id, int) or not 0 < entity_id <= LARGEST_ID:
             problems.add((number, "id"), "This must be the id of the entity to change.")
-        elif entity_id in seen:
+        elif entity_id in numbers:
             problems.add((number, "id"), f"{entity_id} is given twice.")
         elif not isinstance(one.get("etag", ""), str):
             problems.add((number, "etag"), "This must be the ETag that was read.")
         else:
-            seen.add(entity_id)
+            numbers.add(entity_id)
     problems.check()
-    return [*given]
+    return [*value]
 
 
-def objects(given: Any, problems: Problems) -> list[Any]:
+def objects(value: Any, problems: Problems) -> list[Any]:
     """The bodies of entities to create. Invalid if it is no such list."""
-    if not isinstance(given, list) or not 0 < len(given) <= MOST:
+    if not isinstance(value, list) or not 0 < len(value) <= MOST:
         problems.add((), f"This must be a list of 1 to {MOST} objects.")
         problems.check()
-    return [*given]
+    return [*value]
 
 
 def fields(one: Mapping[str, Any]) -> Fields:

@@ -95,9 +95,9 @@ def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
     """The model that the field holds: itself, or null, or a list of it."""
-    for found in (annotation, *get_args(annotation)):
-        if isinstance(found, type) and issubclass(found, BaseModel):
-            return found
+    for candidate in (annotation, *get_args(annotation)):
+        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+            return candidate
     return None
 
 
@@ -119,13 +119,13 @@ def _nest(found: Mapping[Path, list[str]]) -> dict[str, Any]:
     return tree
 
 
-def _branch(found: Mapping[Path, list[str]]) -> Any:
+def _branch(messages: Mapping[Path, list[str]]) -> Any:
     """A field's own messages win over those inside of it: both can't stand in one place."""
-    if () in found:
-        return found[()]
-    if all(isinstance(path[0], int) for path in found):
-        return _elements(found)
-    return _nest(found)
+    if () in messages:
+        return messages[()]
+    if all(isinstance(path[0], int) for path in messages):
+        return _elements(messages)
+    return _nest(messages)
 
 
 def _elements(found: Mapping[Path, list[str]]) -> list[Any]:

@@ -64,8 +64,8 @@ class SomeSeats(Deals):
         model = model_of(entity)
         if model in LISTS:
             return self._all.list(model, **params)
-        seen = [self._without_hidden(one) for one in self._everything(model)]
-        return listed(model, seen, params, self._linked())
+        visible = [self._without_hidden(one) for one in self._everything(model)]
+        return listed(model, visible, params, self._linked())
 
     def create(
         self, entity: type[Resource] | str, model: Resource, idempotency_key: str | None = None
@@ -88,12 +88,12 @@ class SomeSeats(Deals):
         self.abilities.check("change", model.entity)
         self.get(model, entity_id)
         self._check(fields)
-        sent = dict(fields)
+        body = dict(fields)
         if model is SupplyPackage and (hidden := self._hidden_deals(entity_id)):
             if fields.keys() - {"demand_deals"}:
                 raise Forbidden(SHARED.format(entity_id))
-            sent["demand_deals"] = [*fields["demand_deals"], *({"id": one} for one in hidden)]
-        self._all.change(model, entity_id, sent, if_match)
+            body["demand_deals"] = [*fields["demand_deals"], *({"id": one} for one in hidden)]
+        self._all.change(model, entity_id, body, if_match)
         self._forget()
 
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
@@ -189,9 +189,9 @@ class SomeSeats(Deals):
             if seat and seat["id"] not in self._seats:
                 raise Invalid({"seat": {"id": [f"There is no seat {seat['id']}."]}})
         for field, model in (("demand_deals", DemandDeal), ("supply_deals", SupplyPackage)):
-            known = partial(self._ids, model)
+            ids_of = partial(self._ids, model)
             for one in fields.get(field) or ():
-                if one["id"] not in known():
+                if one["id"] not in ids_of():
                     raise Invalid({field: [f"There is no {field.replace('_', ' ')[:-1]} {one['id']}."]})
 
     def _ids(self, model: type[Resource]) -> set[int | None]:

@@ -42,8 +42,8 @@ OF_A_FILE = {
 
 def described(slicer: Slicer) -> Slicer:
     """The slicer with the data fields of its audience sources, which info need not list."""
-    listed = {field.name for field in slicer.data_fields}
-    unlisted = [source for source in slicer.audience_sources if f"unique_{source.name}" not in listed]
+    names = {field.name for field in slicer.data_fields}
+    unlisted = [source for source in slicer.audience_sources if f"unique_{source.name}" not in names]
     more = [
         DataField(name=f"unique_{source.name}", description=source.description, annotation=source.annotation)
         for source in unlisted
@@ -127,19 +127,19 @@ def _rank(texts: pd.Series) -> Keys:
 def _rows(audience: Audience, places: Places) -> Audience:
     frames = ("names", "values", "percents", "descriptions", "confidence_range", "low", "high", "n_eff")
     parts = {name: getattr(audience, name) for name in frames}
-    taken = {
+    columns = {
         name: part.iloc[places].reset_index(drop=True) for name, part in parts.items() if part is not None
     }
-    return replace(audience, **taken)
+    return replace(audience, **columns)
 
 
 def _fields(audience: Audience, names: Iterable[str]) -> Audience:
-    wanted = list(names)
-    values: Values = {name: audience.total.values.get(name) for name in wanted}
+    fields = list(names)
+    values: Values = {name: audience.total.values.get(name) for name in fields}
     return replace(
         audience,
-        values=audience.values.reindex(columns=wanted).astype("float64"),
-        percents=audience.percents[[name for name in wanted if name in audience.percents]],
+        values=audience.values.reindex(columns=fields).astype("float64"),
+        percents=audience.percents[[name for name in fields if name in audience.percents]],
         total=replace(audience.total, values=values),
     )
 
@@ -162,11 +162,11 @@ def _with_ranges(audience: Audience) -> Audience:
 
 def _ranged_total(total: Total) -> Total:
     share = float(total.confidence_range or 0) / 100
-    known = {name: value for name, value in total.values.items() if value is not None}
+    present = {name: value for name, value in total.values.items() if value is not None}
     return replace(
         total,
-        low={name: value - abs(value) * share for name, value in known.items()},
-        high={name: value + abs(value) * share for name, value in known.items()},
+        low={name: value - abs(value) * share for name, value in present.items()},
+        high={name: value + abs(value) * share for name, value in present.items()},
     )
 
 
@@ -269,10 +269,10 @@ def _error(content: IO[bytes], response: httpx.Response) -> None:
         raise MalformedResponse("The service returned a web page, not a file")
     if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
         try:
-            found = body.fields(head, JSON)
+            detail = body.fields(head, JSON)
         except ValueError:
             return
-        if found["status"] in received.ERRORS:
+        if detail["status"] in received.ERRORS:
             received.fields(httpx.Response(response.status_code, content=head))
 
 

@@ -74,22 +74,22 @@ def settings_table() -> str:
 
 def _field_name(field: FieldInfo) -> str:
     extra = field.json_schema_extra
-    shown = extra["shown"] if isinstance(extra, dict) else field.default
-    if shown in (None, "", (), {}):
+    default = extra["shown"] if isinstance(extra, dict) else field.default
+    if default in (None, "", (), {}):
         return "none"
-    return f"`{str(shown).lower() if isinstance(shown, bool) else shown}`"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
 
 
 def config_file(options: Mapping[str, Any] = NO_OPTIONS) -> Path:
     """The path of the TOML file. Misconfigured if it was set and does not exist."""
-    if named := os.environ.get(CONFIG):
-        if not Path(named).is_file():
-            raise Misconfigured(f"{CONFIG} names the file {named}, which does not exist")
-        return Path(named)
+    if path := os.environ.get(CONFIG):
+        if not Path(path).is_file():
+            raise Misconfigured(f"{CONFIG} names the file {path}, which does not exist")
+        return Path(path)
     return Path(options.get("home") or os.environ.get(f"{PREFIX}HOME") or ".tranche") / "tranche.toml"
 
 
-def _read_file(path: Path, known: set[str]) -> dict[str, Any]:
+def _read_file(path: Path, names: set[str]) -> dict[str, Any]:
     """The settings in the file; empty without a file. Misconfigured for a file without any text."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -103,26 +103,26 @@ def _read_file(path: Path, known: set[str]) -> dict[str, Any]:
     if not text.strip():
         raise Misconfigured(f"{path} is empty: restore it from a backup; or remove it to use the defaults")
     _check_mode(path, stored)
-    if unknown := sorted(stored.keys() - known):
-        raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, known)}" for name in unknown))
+    if unknown := sorted(stored.keys() - names):
+        raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, names)}" for name in unknown))
     return stored
 
 
 def _check_mode(path: Path, stored: dict[str, Any]) -> None:
     """Check that a file with a password or a token is readable by its owner only."""
-    kept = sorted(SECRETS & stored.keys())
-    kept += [
+    secrets = sorted(SECRETS & stored.keys())
+    secrets += [
         f"connections.{name}" for name, one in _tables(stored, "connections") if "@" in str(one.get("url"))
     ]
-    if kept and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise Misconfigured(f"{path} holds {', '.join(kept)} and others can read it: chmod 600 {path}")
+    if secrets and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise Misconfigured(f"{path} holds {', '.join(secrets)} and others can read it: chmod 600 {path}")
 
 
 def _tables(stored: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
     """The tables of a table of tables, by name."""
-    found = stored.get(name)
+    table = stored.get(name)
     return (
-        [(key, one) for key, one in found.items() if isinstance(one, dict)] if isinstance(found, dict) else []
+        [(key, one) for key, one in table.items() if isinstance(one, dict)] if isinstance(table, dict) else []
     )
 
 

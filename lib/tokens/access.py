@@ -70,8 +70,8 @@ class Tally:
 
         def others(connection: Connection) -> Elsewhere:
             mine = admissions.c.process == self.process
-            wanted = select(admissions.c.at, admissions.c.count).where(admissions.c.caller == who, ~mine)
-            recent = connection.execute(wanted.where(admissions.c.at > now - WINDOW_SECONDS))
+            query = select(admissions.c.at, admissions.c.count).where(admissions.c.caller == who, ~mine)
+            recent = connection.execute(query.where(admissions.c.at > now - WINDOW_SECONDS))
             return tuple((max(0.0, now - at), times) for at, times in recent)
 
         def exchanged(connection: Connection) -> Elsewhere:
@@ -139,11 +139,11 @@ class Access:
             raise
         if found is None:
             return None
-        name, known = found.username, before.get(found.username)
-        if known is None:
+        name, earlier = found.username, before.get(found.username)
+        if earlier is None:
             self.audit.note("person added", BY_RULE, name, _describe(found))
-        elif _describe(known) != _describe(found):
-            self.audit.note("person changed", BY_RULE, name, f"{_describe(known)} → {_describe(found)}")
+        elif _describe(earlier) != _describe(found):
+            self.audit.note("person changed", BY_RULE, name, f"{_describe(earlier)} → {_describe(found)}")
         self.audit.note("signed in", name, name, "company account", address)
         return found
 
@@ -179,11 +179,11 @@ class Access:
         AccessError, in the same words, for a token that is wrong, expired, revoked, for another service, or
         of an owner who is not there any more or is locked out.
         """
-        found = self.store.verify(token, service)
-        owner = self.people.get(found.owner)
-        if owner is None or _belonged_to_a_namesake(found, owner) or self.people.is_locked(owner):
+        claims = self.store.verify(token, service)
+        owner = self.people.get(claims.owner)
+        if owner is None or _belonged_to_a_namesake(claims, owner) or self.people.is_locked(owner):
             raise AccessError()
-        return Caller(owner, found)
+        return Caller(owner, claims)
 
     def issue(
         self,
@@ -244,8 +244,8 @@ class Access:
         Returns the person as they are now. UnknownName without such a person; BadRequest for what the role
         does not allow.
         """
-        held = None if grants is None else tuple(grants)
-        return self._change(username, by, lambda: self.people.change(username, role, deals, held))
+        grants_held = None if grants is None else tuple(grants)
+        return self._change(username, by, lambda: self.people.change(username, role, deals, grants_held))
 
     def regrant(self, username: str, grants: Iterable[Grant], by: str, *, takes: bool = False) -> Person:
         """Grant more projects and slicers to a person, or take these away; returns them as they are now.
@@ -270,8 +270,8 @@ class Access:
         person = self.people.known(username)
         self.people.set_password(username, password)
         revoked = self.store.revoke_all(person.username) if revokes_tokens else 0
-        kept = "tokens kept" if not revokes_tokens else f"tokens revoked: {revoked}"
-        self.audit.note("password changed", by, person.username, kept)
+        outcome = "tokens kept" if not revokes_tokens else f"tokens revoked: {revoked}"
+        self.audit.note("password changed", by, person.username, outcome)
         return revoked
 
     def remove(self, username: str, by: str = "") -> int:

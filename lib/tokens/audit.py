@@ -107,14 +107,16 @@ class Audit:
         events: tuple[Event, ...] = EVENTS,
     ) -> tuple[int, list[Entry]]:
         """How many entries there are, and some of them, the latest first. `about`: of, or by, this person."""
-        wanted: list[ColumnElement[bool]] = [audit.c.event.in_(events)]
+        conditions: list[ColumnElement[bool]] = [audit.c.event.in_(events)]
         if about is not None:
-            wanted.append((audit.c.about == about) | (audit.c.who == about))
+            conditions.append((audit.c.about == about) | (audit.c.who == about))
         if since is not None:
-            wanted.append(audit.c.at >= since)
-        question = select(audit).where(*wanted).order_by(audit.c.id.desc()).limit(limit).offset(offset)
+            conditions.append(audit.c.at >= since)
+        question = select(audit).where(*conditions).order_by(audit.c.id.desc()).limit(limit).offset(offset)
         with self._engine.connect() as connection:
-            count = connection.execute(select(func.count()).select_from(audit).where(*wanted)).scalar_one()
+            count = connection.execute(
+                select(func.count()).select_from(audit).where(*conditions)
+            ).scalar_one()
             return count, [Entry(**row._mapping) for row in connection.execute(question)]
 
 

@@ -118,8 +118,8 @@ class TokenStore:
 
     def is_lent(self, token: str) -> bool:
         """Whether this process lent the token, and it is still valid."""
-        found = self._lent.get(_digest(token))
-        return found is not None and found.state(self._now()) == "active"
+        expiry = self._lent.get(_digest(token))
+        return expiry is not None and expiry.state(self._now()) == "active"
 
     @explain_errors()
     def verify(self, token: str, service: str) -> Token:
@@ -134,12 +134,12 @@ class TokenStore:
             row = connection.execute(_BY_DIGEST, {"digest": digest}).one_or_none()
         if row is None or not hmac.compare_digest(row.digest, digest):
             raise AccessError()
-        found, now = _token(row), self._now()
-        if found.service != service or found.state(now) != "active":
+        token_row, now = _token(row), self._now()
+        if token_row.service != service or token_row.state(now) != "active":
             raise AccessError()
-        if found.last_used is None or abs(now - found.last_used) >= USE_NOTED_EVERY:
-            self._note_use(found, now)
-        return found
+        if token_row.last_used is None or abs(now - token_row.last_used) >= USE_NOTED_EVERY:
+            self._note_use(token_row, now)
+        return token_row
 
     @explain_errors()
     def everything(self, owner: str | None = None) -> list[Token]:
@@ -163,8 +163,8 @@ class TokenStore:
     def revoke(self, token_id: int) -> None:
         """Revoke the token, at once and permanently; BadRequest if there is none of this number."""
         with self.engine.connect() as connection:
-            known = connection.execute(select(tokens.c.id).where(tokens.c.id == token_id)).one_or_none()
-        if known is None:
+            row = connection.execute(select(tokens.c.id).where(tokens.c.id == token_id)).one_or_none()
+        if row is None:
             raise BadRequest(f"There is no token {token_id}")
         self._set(tokens.c.id == token_id, tokens.c.revoked.is_(None), revoked=self._now())
 
@@ -200,6 +200,6 @@ def _expired_long_ago(now: datetime) -> Delete:
 
 
 def _token(row: Row[Any]) -> Token:
-    kept = {column.name: getattr(row, column.name) for column in KEPT}
+    fields = {column.name: getattr(row, column.name) for column in KEPT}
     deals = None if row.deals is None else DealsGrant.parse(row.deals)
-    return Token(**kept | {"grants": tuple(Grant.parse(text) for text in row.grants), "deals": deals})
+    return Token(**fields | {"grants": tuple(Grant.parse(text) for text in row.grants), "deals": deals})

@@ -74,10 +74,8 @@ class Alerts:
 
         def within(connection: Connection) -> None:
             mine = alerts.c.owner == values["owner"]
-            changed = connection.execute(
-                update(alerts).where(mine, alerts.c.view_id == number).values(values)
-            )
-            if changed.rowcount:
+            result = connection.execute(update(alerts).where(mine, alerts.c.view_id == number).values(values))
+            if result.rowcount:
                 return
             count = connection.execute(select(func.count()).select_from(alerts).where(mine)).scalar_one()
             if count >= MOST_ALERTS:

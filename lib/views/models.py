@@ -94,12 +94,12 @@ class Alert:
 
 def check_name(text: str, longest: int, what: str) -> str:
     """The stripped name or text; BadRequest if it is empty or too long."""
-    found = " ".join(text.split())
-    if not found:
+    name = " ".join(text.split())
+    if not name:
         raise BadRequest(f"{what} is missing")
-    if len(found) > longest:
-        raise BadRequest(f"{what} is too long: {len(found)} characters, {longest} at most")
-    return found
+    if len(name) > longest:
+        raise BadRequest(f"{what} is too long: {len(name)} characters, {longest} at most")
+    return name
 
 
 def fitting(params: Mapping[str, str]) -> dict[str, str]:

@@ -74,8 +74,8 @@ class NamedEntries(ABC, Generic[Entry]):
     def _save(self, values: Mapping[str, Any], about: tuple[Any, ...]) -> Entry:
         """Store a new entry of the person; BadRequest for a name that is taken, and beyond MOST."""
         now = datetime.now(UTC)
-        made = {**values, "name": check_name(values["name"], LONGEST_NAME, "The name")}
-        made |= {
+        fields = {**values, "name": check_name(values["name"], LONGEST_NAME, "The name")}
+        fields |= {
             "service": self.scope.service,
             "owner": self.scope.person.username,
             "created": now,
@@ -84,10 +84,12 @@ class NamedEntries(ABC, Generic[Entry]):
 
         def within(connection: Connection) -> Entry:
             others = self._mine(connection, about)
-            self._check_name(made["name"], others)
+            self._check_name(fields["name"], others)
             if len(others) >= MOST:
                 raise BadRequest(f"You have {MOST} {self.nouns}: delete one first")
-            return self.entry(connection.execute(insert(self.table).values(made).returning(self.table)).one())
+            return self.entry(
+                connection.execute(insert(self.table).values(fields).returning(self.table)).one()
+            )
 
         return transact(self.scope.engine, within, Deadline(SECONDS))
 
@@ -100,19 +102,19 @@ class NamedEntries(ABC, Generic[Entry]):
                 others = self._mine(connection, self.beside(row))
                 self._check_name(values["name"], [other for other in others if other.id != number])
             changing = update(self.table).where(self.table.c.id == number)
-            changed = changing.values({**values, "changed": datetime.now(UTC)})
-            return self.entry(connection.execute(changed.returning(self.table)).one())
+            statement = changing.values({**values, "changed": datetime.now(UTC)})
+            return self.entry(connection.execute(statement.returning(self.table)).one())
 
         return transact(self.scope.engine, within, Deadline(SECONDS))
 
     def _mine(self, connection: Connection, about: tuple[Any, ...]) -> list[Entry]:
-        found = [self.entry(row) for row in connection.execute(select(self.table).where(*about))]
-        return [one for one in found if one.is_mine]
+        entries = [self.entry(row) for row in connection.execute(select(self.table).where(*about))]
+        return [one for one in entries if one.is_mine]
 
     def _row(self, connection: Connection, number: int) -> Row[Any] | None:
         return connection.execute(select(self.table).where(self.table.c.id == number)).one_or_none()
 
     def _check_name(self, name: str, others: list[Entry]) -> None:
         if any(other.name.lower() == name.lower() for other in others):
-            said = f"You have a {self.entity_store} named '{name}' already"
-            raise BadRequest(f"{said}: choose another name, or update that one")
+            sentence = f"You have a {self.entity_store} named '{name}' already"
+            raise BadRequest(f"{sentence}: choose another name, or update that one")

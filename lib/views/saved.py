@@ -43,12 +43,12 @@ class SavedViews(NamedEntries[SavedView]):
         is_shared: bool | None = None,
     ) -> SavedView:
         """Partial update; BadRequest and AccessError as for a new view, and for another person's."""
-        wanted: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "name": None if name is None else check_name(name, LONGEST_NAME, "The name"),
             "params": None if params is None else fitting(params),
             "is_shared": is_shared,
         }
-        return self._change(number, {column: value for column, value in wanted.items() if value is not None})
+        return self._change(number, {column: value for column, value in fields.items() if value is not None})
 
     def entry(self, row: Row[Any]) -> SavedView:
         """A view as this person sees it."""

@@ -30,11 +30,15 @@ def add_documents(app: FastAPI) -> None:
 
 def of_api(whole: Schema, name: str) -> Schema:
     """The document of one API, from that of the whole application."""
-    paths = {path: found for path, found in whole["paths"].items() if path.startswith((APIS[name], TOKENS))}
+    paths = {
+        path: operations
+        for path, operations in whole["paths"].items()
+        if path.startswith((APIS[name], TOKENS))
+    }
     info = whole["info"] | {"title": f"{whole['info']['title']}: {name} API"}
     document = whole | {"info": info, "paths": paths}
     if not any("security" in operation for path in paths.values() for operation in path.values()):
-        document = {part: found for part, found in document.items() if part != "components"}
+        document = {part: operations for part, operations in document.items() if part != "components"}
     return document
 
 

@@ -64,9 +64,9 @@ class Breaker:
     def watching(self) -> Iterator[Callable[[httpx.Response], None]]:
         """Watch one call; yields a function that takes the response. CircuitOpen if the circuit is open."""
         self._admit()
-        told: list[httpx.Response] = []
+        responses: list[httpx.Response] = []
         try:
-            yield told.append
+            yield responses.append
         except Abandoned:
             raise
         except (Unreachable, ResponseTimeout):
@@ -75,11 +75,11 @@ class Breaker:
         except BaseException:
             self._note_answer()
             raise
-        if any(response.status_code in DEAD for response in told):
+        if any(response.status_code in DEAD for response in responses):
             self._note_failure()
         else:
             self._note_answer()
-        for response in told:
+        for response in responses:
             self._retry_after(response)
 
     def _admit(self) -> None:

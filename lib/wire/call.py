@@ -108,9 +108,9 @@ def stream(http: httpx.Client, request: Call) -> Iterator[tuple[httpx.Response, 
 
     Raises as `call` does, also while the body is read inside the context. Never repeated.
     """
-    with _watch(request.breaker) as answered, _family(request.deadline), sockets.until(request.deadline):
+    with _watch(request.breaker) as responses, _family(request.deadline), sockets.until(request.deadline):
         response = http.send(_request(http, request), stream=True)
-        answered(response)
+        responses(response)
         try:
             yield response, _pieces(response, request)
         finally:
@@ -229,8 +229,8 @@ def _watch(breaker: Breaker | None) -> Iterator[Callable[[httpx.Response], None]
     if breaker is None:
         yield lambda response: None
     else:
-        with breaker.watching() as answered:
-            yield answered
+        with breaker.watching() as responses:
+            yield responses
 
 
 def _may_wait(seconds: float, deadline: Deadline) -> bool:

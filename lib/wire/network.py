@@ -39,10 +39,10 @@ def client_network(address: str) -> str:
     A trusted proxy may forward what is no address; all such count as one.
     """
     try:
-        found = ipaddress.ip_address(address)
+        address_parts = ipaddress.ip_address(address)
     except ValueError:
         return NO_ADDRESS
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    if mapped or found.version == 4:
-        return str(mapped or found)
-    return str(ipaddress.ip_network((int(found), 64), strict=False))
+    mapped = address_parts.ipv4_mapped if isinstance(address_parts, ipaddress.IPv6Address) else None
+    if mapped or address_parts.version == 4:
+        return str(mapped or address_parts)
+    return str(ipaddress.ip_network((int(address_parts), 64), strict=False))

@@ -42,8 +42,8 @@ def fault(text: str) -> str:
     and overrides are not: they make a text read as another one (Unicode Technical Report 36, 3.1). Nor are
     characters that can't be seen; the first is named.
     """
-    if found := unstorable(text):
-        return found
+    if character := unstorable(text):
+        return character
     if text.strip() and not any(_is_seen(one) for one in text):
         return "has no visible character"
     for found_at in INVISIBLE.finditer(text):

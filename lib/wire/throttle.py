@@ -64,23 +64,23 @@ class Throttle:
     def admit(self, caller: Hashable) -> None:
         """Count a request; Throttled, which is not counted, if the limit of the last minute is reached."""
         with self._lock:
-            known = self._callers.setdefault(caller, _Caller())
-            is_due = known.elsewhere is None or self._wait(known) > 0
+            state = self._callers.setdefault(caller, _Caller())
+            is_due = state.elsewhere is None or self._wait(state) > 0
         if is_due:
-            self._exchange(caller, known)
+            self._exchange(caller, state)
         with self._lock:
-            if wait := self._wait(known):
+            if wait := self._wait(state):
                 raise Throttled(
                     wait, f"More than {self.a_minute} requests a minute; try again in {wait} seconds"
                 )
             now = self._now()
-            known.context.append(now)
-            known.untold += 1
-            is_due = known.untold >= self._every
+            state.context.append(now)
+            state.untold += 1
+            is_due = state.untold >= self._every
             if len(self._callers) > CALLERS_BEFORE_A_SWEEP:
                 self._sweep(now)
         if is_due:
-            self._exchange(caller, known)
+            self._exchange(caller, state)
 
     def _wait(self, caller: _Caller) -> int:
         """Seconds until the next request is admitted; 0: it is."""
@@ -90,26 +90,26 @@ class Throttle:
             return 0
         return max(1, math.ceil(caller.first + WINDOW_SECONDS - now))
 
-    def _exchange(self, caller: Hashable, known: _Caller) -> None:
+    def _exchange(self, caller: Hashable, state: _Caller) -> None:
         """Tell other processes, and hear of theirs. What they could not be told is told the next time."""
         if self._share is None:
             return
         with self._lock:
-            told, known.untold = known.untold, 0
-        found = self._share(caller, told)
+            untold, state.untold = state.untold, 0
+        share = self._share(caller, untold)
         with self._lock:
-            if found is None:
-                known.untold += told
+            if share is None:
+                state.untold += untold
             else:
                 now = self._now()
-                known.elsewhere = tuple((now - ago, count) for ago, count in found)
+                state.elsewhere = tuple((now - ago, count) for ago, count in share)
 
     def _sweep(self, now: float) -> None:
         """Remove callers without a request in the last minute."""
         idle = [
             one
-            for one, known in self._callers.items()
-            if not known.context or now - known.context[-1] >= WINDOW_SECONDS
+            for one, state in self._callers.items()
+            if not state.context or now - state.context[-1] >= WINDOW_SECONDS
         ]
         for caller in idle:
             del self._callers[caller]

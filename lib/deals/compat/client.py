@@ -57,8 +57,8 @@ def deal_status(deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: da
     if deal.status is not None or deal.is_active is None:
         return deal.status
     mine = [packages.get(one.id or 0, one) for one in deal.supply_deals]
-    found = [status for one in mine if (status := package_status(one, now)) in BY_RANK]
-    furthest = min(found, key=lambda status: [*BY_RANK].index(status), default="pending")
+    statuses = [status for one in mine if (status := package_status(one, now)) in BY_RANK]
+    furthest = min(statuses, key=lambda status: [*BY_RANK].index(status), default="pending")
     return "paused" if not deal.is_active and furthest != "complete" else furthest
 
 
@@ -92,7 +92,7 @@ class Recalled:
         packages: dict[int, SupplyPackage] = {one.id: one for one in self._everything(SupplyPackage)}
         deals: dict[int, DemandDeal] = {one.id: one for one in self._everything(DemandDeal)}
         pairs = {(of.id, deal) for deal, one in deals.items() for of in one.supply_deals}
-        pairs |= {(package, one.id) for package, found in packages.items() for one in found.demand_deals}
+        pairs |= {(package, one.id) for package, entity in packages.items() for one in entity.demand_deals}
         of_package: dict[int | None, list[Resource]] = defaultdict(list)
         of_deal: dict[int | None, list[Resource]] = defaultdict(list)
         for package, deal in sorted(
@@ -109,15 +109,15 @@ class Recalled:
             if entry is not None and entry.action != "removed":
                 return self.read(model, entry.body, entry.at)
         else:
-            for found in self._all(model):
-                if found.id == entity_id:
-                    return found
+            for candidate in self._all(model):
+                if candidate.id == entity_id:
+                    return candidate
         raise NotFound(f"Tranche has no record of {model.entity.replace('_', ' ')} {entity_id}")
 
     def read(self, model: type[Model], body: Body, since: datetime | None = None) -> Model:
         """The entity that a remembered body stands for; `since` is when it was known so."""
-        found = self.codec.read(model, body)
-        return self.completed(found.known_as(raw=body, as_of=since))
+        resource = self.codec.read(model, body)
+        return self.completed(resource.known_as(raw=body, as_of=since))
 
     def completed(self, model: Model) -> Model:
         """With the status and the seat's name, where the service does not tell them."""
@@ -137,8 +137,8 @@ class Recalled:
             return [self.codec.read(Package, entry.body) for entry in self.memory.known(Package)]
         if model not in (Seat, Dsp):
             return []
-        known = seats.together(self.configured, self._deals())
-        return [*(known if model is Seat else seats.dsps(known.values())).values()]
+        seats_of_all = seats.together(self.configured, self._deals())
+        return [*(seats_of_all if model is Seat else seats.dsps(seats_of_all.values())).values()]
 
     def _packages(self) -> list[SupplyPackage]:
         now = datetime.now(UTC)
@@ -161,8 +161,10 @@ class Recalled:
         configured = {seat.id: seat for seat in self.configured}
         seat = deal.seat
         if seat is not None and seat.id in configured:
-            told = {name: getattr(seat, name) for name in ("name", "dsp") if getattr(seat, name) is not None}
-            seat = configured[seat.id].model_copy(update=told)
+            fields = {
+                name: getattr(seat, name) for name in ("name", "dsp") if getattr(seat, name) is not None
+            }
+            seat = configured[seat.id].model_copy(update=fields)
         return deal.model_copy(update={"seat": seat, "status": deal_status(deal, packages, now)})
 
 
@@ -239,8 +241,8 @@ class PlainDeals(Deals):
         """As `Deals.create`. Records the new entity, with its deals as the service returns them."""
         kind, body = model_of(entity), self._codec.write(model.sent())
         resource = self._create(kind, body, idempotency_key)
-        asked = {name: part for name, part in body.items() if name != "create_demand_deals"}
-        whole = {**asked, **resource.raw, "id": resource.id}
+        fields = {name: part for name, part in body.items() if name != "create_demand_deals"}
+        whole = {**fields, **resource.raw, "id": resource.id}
         self._note("created", kind, [whole])
         event: Event = "seen" if body.get("demand_deals") else "created"
         self._note(event, DemandDeal, self._deals_of(kind, whole))
@@ -287,9 +289,9 @@ class PlainDeals(Deals):
             return
         self._note("changed" if states.digest(after) != states.digest(before) else "seen", model, [after.raw])
         resource = self._codec.read(model, {**before.raw, **body})
-        if kept := states.unchanged_fields(body, before, resource, after):
+        if unchanged := states.unchanged_fields(body, before, resource, after):
             raise doubt or Unsupported(
-                f"The service accepted the change, but left {', '.join(kept)} as it was"
+                f"The service accepted the change, but left {', '.join(unchanged)} as it was"
             )
 
     def _deals_of(self, kind: type[Resource], whole: Body) -> Iterator[Body]:
@@ -297,14 +299,16 @@ class PlainDeals(Deals):
         ends, answers = time.monotonic() + SECONDS_FOR_READING, True
         for deal in whole.get("demand_deals") or ():
             try:
-                known = self._codec.read(DemandDeal, deal)
+                resource = self._codec.read(DemandDeal, deal)
             except Unreadable:
                 continue
-            if known.id is None:
+            if resource.id is None:
                 continue
             answers = answers and time.monotonic() < ends
             try:
-                yield super().get(DemandDeal, known.id).raw if answers else self._in_brief(kind, whole, deal)
+                yield (
+                    super().get(DemandDeal, resource.id).raw if answers else self._in_brief(kind, whole, deal)
+                )
             except TrancheError as error:
                 answers = not isinstance(error, NO_ANSWER)
                 yield self._in_brief(kind, whole, deal)

@@ -61,8 +61,8 @@ class Dialect:
     def of(cls, targeting_names: Mapping[str, Mapping[str, str]], fee_types: Mapping[int, int]) -> "Dialect":
         """As the settings say (see shapes.py). Misconfigured for what they can't mean."""
         if unknown := [one for one in fee_types if one not in FEE_TYPES]:
-            known = ", ".join(f"{number} {words}" for number, words in FEE_TYPES.items())
-            raise Misconfigured(f"fee_types: there is no fee type {unknown[0]}; there are {known}")
+            options = ", ".join(f"{number} {words}" for number, words in FEE_TYPES.items())
+            raise Misconfigured(f"fee_types: there is no fee type {unknown[0]}; there are {options}")
         if len(set(fee_types.values())) < len(fee_types):
             raise Misconfigured("fee_types: two of our fee types have the same number at the service")
         shapes = {array: ElementShape.of(array, names) for array, names in targeting_names.items()}
@@ -93,12 +93,12 @@ class Dialect:
         Invalid, in our own words and places, for what can't be said to the service.
         """
         problems = Problems()
-        written = {name: self._field_value(name, value, base, problems) for name, value in fields.items()}
-        if isinstance(new := written.get(NEW_DEALS), Mapping) and FEE_TYPE in new:
+        parts = {name: self._field_value(name, value, base, problems) for name, value in fields.items()}
+        if isinstance(new := parts.get(NEW_DEALS), Mapping) and FEE_TYPE in new:
             where = (NEW_DEALS, FEE_TYPE)
-            written[NEW_DEALS] = {**new, FEE_TYPE: self._number(new[FEE_TYPE], where, problems)}
+            parts[NEW_DEALS] = {**new, FEE_TYPE: self._number(new[FEE_TYPE], where, problems)}
         problems.check()
-        return written
+        return parts
 
     def failure(self, body: Any) -> TrancheError | None:
         """The error that the body of a success stands for (hidden.py)."""
@@ -114,18 +114,18 @@ class Dialect:
                 sentences += self.misfits(nested, one) if isinstance(one, Mapping) else []
         return list(dict.fromkeys(sentences))
 
-    def _targets(self, name: str, given: Any, unread: "Unread") -> list[Fields]:
-        if not isinstance(given, list | None):
-            unread.found[name] = given
+    def _targets(self, name: str, raw: Any, unread: "Unread") -> list[Fields]:
+        if not isinstance(raw, list | None):
+            unread.found[name] = raw
             return []
-        read = [(self.shapes[name].read(one), one) for one in given or ()]
+        read = [(self.shapes[name].read(one), one) for one in raw or ()]
         unread.add(name, (one for fields, one in read if fields is None))
         return [fields for fields, _ in read if fields is not None]
 
-    def _fee_type(self, given: Any, unread: "Unread") -> int | None:
-        ours = next((one for one, theirs in self.fee_types.items() if str(theirs) == str(given)), None)
+    def _fee_type(self, raw: Any, unread: "Unread") -> int | None:
+        ours = next((one for one, theirs in self.fee_types.items() if str(theirs) == str(raw)), None)
         if ours is None:
-            unread.found[FEE_TYPE] = given
+            unread.found[FEE_TYPE] = raw
         return ours
 
     def _element(self, model: type[Resource], raw: Any) -> Any:
@@ -143,23 +143,23 @@ class Dialect:
         if unread is not None and not isinstance(unread, list):
             problems.add((name,), "This service writes it in a way that Tranche can't read: change it there.")
             return value
-        kept = () if base is None or name not in self.shapes else base.raw.get(name) or ()
-        return [*self._target_values(name, value, kept, problems), *(unread or ())]
+        current = () if base is None or name not in self.shapes else base.raw.get(name) or ()
+        return [*self._target_values(name, value, current, problems), *(unread or ())]
 
     def _target_values(
-        self, name: str, value: Iterable[Any], kept: Iterable[Any], problems: Problems
+        self, name: str, value: Iterable[Any], current: Iterable[Any], problems: Problems
     ) -> list[Any]:
         if name not in self.shapes:
             return [*value]
-        shape, written = self.shapes[name], []
-        known = [(_target_key(fields), one) for one in kept if (fields := shape.read(one)) is not None]
+        shape, elements = self.shapes[name], []
+        by_key = [(_target_key(fields), one) for one in current if (fields := shape.read(one)) is not None]
         for place, one in enumerate(value):
-            same = next((at for at, (fields, _) in enumerate(known) if fields == _target_key(one)), None)
+            same = next((at for at, (fields, _) in enumerate(by_key) if fields == _target_key(one)), None)
             try:
-                written.append(shape.write(one) if same is None else known.pop(same)[1])
+                elements.append(shape.write(one) if same is None else by_key.pop(same)[1])
             except BadRequest as error:
                 problems.add((name, place, "value"), error.reason)
-        return written
+        return elements
 
     def _number(self, ours: Any, where: Path, problems: Problems) -> Any:
         if ours is None or ours in self.fee_types:
@@ -167,17 +167,17 @@ class Dialect:
         problems.add(where, "The settings have no number of this service for this type of fee.")
         return ours
 
-    def _misfit(self, name: str, part: Any, given: Any) -> str:
+    def _misfit(self, name: str, part: Any, raw: Any) -> str:
         if name == FEE_TYPE:
-            known = ", ".join(str(theirs) for theirs in self.fee_types.values()) or "none"
-            return f"{name} is {given}; the fee types of the settings are {known}"
+            options = ", ".join(str(theirs) for theirs in self.fee_types.values()) or "none"
+            return f"{name} is {raw}; the fee types of the settings are {options}"
         if name not in self.shapes:
             return f"{name} is not what the specification says: {_brief(part)}"
         expected = self.shapes[name].expected
         if not isinstance(part, list):
             return f"{name} is no list but {_brief(part)}; expected is a list of {expected}"
         fields = ", ".join(dict.fromkeys(leaf for one in part for leaf in leaves(one)))
-        return f"{name}: {len(part)} of {len(given)} elements have {fields}; expected are {expected}"
+        return f"{name}: {len(part)} of {len(raw)} elements have {fields}; expected are {expected}"
 
 
 @dataclass(frozen=True)
@@ -214,10 +214,10 @@ def _validate(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread
 @cache
 def _nested_resources(model: type[Resource]) -> dict[str, type[Resource]]:
     """The fields that are lists of other resources whole."""
-    found = {name: get_args(field.annotation) for name, field in model.model_fields.items()}
+    types_of = {name: get_args(field.annotation) for name, field in model.model_fields.items()}
     return {
         name: inner[0]
-        for name, inner in found.items()
+        for name, inner in types_of.items()
         if len(inner) == 2
         and inner[1] is ...
         and isinstance(inner[0], type)

@@ -39,19 +39,19 @@ def page(
     text, ordering = str(fields.pop("search", "")), str(fields.pop("ordering", ""))
     counts = [name.strip() for name in str(fields.pop("counts", "")).split(",") if name.strip()]
     meanings = _meanings(fields.pop("meaning", ()))
-    known = [*model.model_fields, *OF_LINKED.get(model, ())]
+    names = [*model.model_fields, *OF_LINKED.get(model, ())]
     for name in [
         *fields,
         *counts,
         *(one.strip().removeprefix("-") for one in ordering.split(",") if one.strip()),
     ]:
-        if name not in known:
-            raise Invalid({name: [f"There is no such field{suggestion(name, known) or '.'}"]})
+        if name not in names:
+            raise Invalid({name: [f"There is no such field{suggestion(name, names) or '.'}"]})
     words = text.casefold().split()
     searched = [one for one in everything if all(_has_word(one, word, meanings, linked) for word in words)]
     models = [one for one in searched if _has(one, fields, linked)]
-    counted = {name: _counts(searched, fields, name, linked) for name in counts}
-    return Page(len(models), tuple(_order(models, ordering, linked)[offset : offset + limit]), counted)
+    counts_of = {name: _counts(searched, fields, name, linked) for name in counts}
+    return Page(len(models), tuple(_order(models, ordering, linked)[offset : offset + limit]), counts_of)
 
 
 def values(one: Resource, name: str, linked: Linked = no_links) -> list[Any]:
@@ -65,11 +65,11 @@ def values(one: Resource, name: str, linked: Linked = no_links) -> list[Any]:
 
 
 def _meanings(texts: Any) -> Meanings:
-    found: Meanings = {}
+    meanings: Meanings = {}
     for text in [texts] if isinstance(texts, str) else texts:
         if (read := MEANING.fullmatch(text)) and read[2] in search_text.KINDS:
-            found.setdefault(read[1].casefold(), []).append((read[2], read[3]))
-    return found
+            meanings.setdefault(read[1].casefold(), []).append((read[2], read[3]))
+    return meanings
 
 
 def _has_word(one: Resource, word: str, meanings: Meanings, linked: Linked) -> bool:
@@ -99,9 +99,9 @@ def _texts(one: Resource) -> list[str]:
     return [text for text in texts if text]
 
 
-def _has(one: Resource, wanted: Mapping[str, Any], linked: Linked) -> bool:
+def _has(one: Resource, conditions: Mapping[str, Any], linked: Linked) -> bool:
     """Whether each field has a requested value; other entities are compared by id."""
-    for name, value in wanted.items():
+    for name, value in conditions.items():
         either = value if isinstance(value, list | tuple | set) else [value]
         if not _ids(one, name, linked) & {str(one) for one in either}:
             return False
@@ -113,12 +113,12 @@ def _ids(one: Resource, name: str, linked: Linked) -> set[str]:
 
 
 def _counts(
-    searched: Iterable[Resource], wanted: Mapping[str, Any], name: str, linked: Linked
+    searched: Iterable[Resource], conditions: Mapping[str, Any], name: str, linked: Linked
 ) -> dict[str, int]:
     """The counts per value of a filter, ignoring that filter itself."""
-    others = {other: value for other, value in wanted.items() if other != name}
-    found = (one for one in searched if _has(one, others, linked))
-    return dict(Counter(text for one in found for text in _ids(one, name, linked) - {"None"}))
+    others = {other: value for other, value in conditions.items() if other != name}
+    matches = (one for one in searched if _has(one, others, linked))
+    return dict(Counter(text for one in matches for text in _ids(one, name, linked) - {"None"}))
 
 
 def _order(models: Sequence[Model], ordering: str, linked: Linked) -> list[Model]:
@@ -127,14 +127,14 @@ def _order(models: Sequence[Model], ordering: str, linked: Linked) -> list[Model
     for part in reversed([part.strip() for part in ordering.split(",") if part.strip()]):
         name, falls = part.removeprefix("-"), part.startswith("-")
         keys = {id(one): _key(one, name, linked) for one in ordered}
-        known = [one for one in ordered if keys[id(one)] is not None]
-        known.sort(key=lambda one: keys[id(one)], reverse=falls)
-        ordered = known + [one for one in ordered if keys[id(one)] is None]
+        with_key = [one for one in ordered if keys[id(one)] is not None]
+        with_key.sort(key=lambda one: keys[id(one)], reverse=falls)
+        ordered = with_key + [one for one in ordered if keys[id(one)] is None]
     return ordered
 
 
 def _key(one: Resource, name: str, linked: Linked) -> Any:
     """The least value; another entity by its name."""
-    found = [value.name if isinstance(value, Resource) else value for value in values(one, name, linked)]
-    known = [value.casefold() if isinstance(value, str) else value for value in found if value is not None]
-    return min(known, default=None)
+    raw = [value.name if isinstance(value, Resource) else value for value in values(one, name, linked)]
+    comparable = [value.casefold() if isinstance(value, str) else value for value in raw if value is not None]
+    return min(comparable, default=None)

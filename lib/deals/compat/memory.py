@@ -107,8 +107,8 @@ class Memory:
     def newest(self) -> int:
         """The id of the last entry of this service; 0 where nothing was ever noted."""
         question = select(func.max(remembered.c.id)).where(remembered.c.service == self.service)
-        found = reading(self.engine, lambda one: one.execute(question).scalar_one(), Deadline(SECONDS))
-        return found or 0
+        number = reading(self.engine, lambda one: one.execute(question).scalar_one(), Deadline(SECONDS))
+        return number or 0
 
     def entries(self, model: type[Resource], entity_id: int) -> list[MemoryEntry]:
         """All entries of an entity, oldest first."""
@@ -155,8 +155,8 @@ def state(entity: str, body: Body) -> dict[str, Any]:
 
     A service's own figures, which may be others at each look, are no change.
     """
-    known = ENTITIES[entity].model_fields.keys() - GIVEN
-    return {name: _brief(value) for name, value in body.items() if name in known}
+    names = ENTITIES[entity].model_fields.keys() - GIVEN
+    return {name: _brief(value) for name, value in body.items() if name in names}
 
 
 def differences(entity: str, before: Body, after: Body) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -168,18 +168,18 @@ def differences(entity: str, before: Body, after: Body) -> tuple[dict[str, Any],
 
 def _change(before: MemoryEntry | None, after: MemoryEntry) -> EntityChange | None:
     """The change between two entries; None if nothing changed."""
-    told: dict[str, Any] = {"id": after.id, "at": moments.write(after.at), "who": after.who}
+    entry: dict[str, Any] = {"id": after.id, "at": moments.write(after.at), "who": after.who}
     if after.action == "removed":
         return EntityChange(
-            **told | {"who": ELSEWHERE}, action="removed", before=state(after.entity, after.body)
+            **entry | {"who": ELSEWHERE}, action="removed", before=state(after.entity, after.body)
         )
     if before is None or before.action == "removed":
-        return EntityChange(**told, action=after.action, after=state(after.entity, after.body))
+        return EntityChange(**entry, action=after.action, after=state(after.entity, after.body))
     old, new = differences(after.entity, before.body, after.body)
     if not new:
         return None
     by = ELSEWHERE if after.action == "seen" else after.who
-    return EntityChange(**told | {"who": by}, action="changed", before=old, after=new)
+    return EntityChange(**entry | {"who": by}, action="changed", before=old, after=new)
 
 
 def _brief(value: Any) -> Any:

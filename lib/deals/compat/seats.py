@@ -28,11 +28,11 @@ def seats_of(configured: Iterable[Configured]) -> tuple[Seat, ...]:
 
 def together(configured: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, Seat]:
     """Seats by id; the settings take precedence over responses."""
-    found: dict[int, Seat] = {}
+    by_id: dict[int, Seat] = {}
     for deal in deals:
         if deal.seat is not None and deal.seat.id is not None:
-            found[deal.seat.id] = complete(deal.seat, deal.dsp)
-    return found | {seat.id: seat for seat in configured if seat.id is not None}
+            by_id[deal.seat.id] = complete(deal.seat, deal.dsp)
+    return by_id | {seat.id: seat for seat in configured if seat.id is not None}
 
 
 def complete(seat: Seat, dsp: Dsp | None) -> Seat:

@@ -54,12 +54,12 @@ class FieldPlace:
 
     def put(self, element: dict[str, Any], value: Any) -> None:
         """Set the value in an element, in their words. BadRequest if they have none for it."""
-        said = next((theirs for ours, theirs in self.words if ours == value), NOTHING)
-        if self.words and said is NOTHING:
+        theirs_or_nothing = next((theirs for ours, theirs in self.words if ours == value), NOTHING)
+        if self.words and theirs_or_nothing is NOTHING:
             raise BadRequest(f"The settings have no value of this service for {json.dumps(value)}.")
         for step in self.path[:-1]:
             element = element.setdefault(step, {})
-        element[self.path[-1]] = said if self.words else value
+        element[self.path[-1]] = theirs_or_nothing if self.words else value
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ class ElementShape:
         return element
 
     def _has_more(self, element: Any) -> bool:
-        known = {place.path[0] for place in self.places.values() if place.path}
-        return isinstance(element, Mapping) and not element.keys() <= known
+        names = {place.path[0] for place in self.places.values() if place.path}
+        return isinstance(element, Mapping) and not element.keys() <= names
 
 
 OWN = {array: ElementShape.own(array) for array in ELEMENTS}

@@ -33,9 +33,9 @@ def unchanged_fields(
     body: Mapping[str, Any], before: Resource, resource: Resource, after: Resource
 ) -> list[str]:
     """The fields of a request that are as they were, and not as they were asked to be."""
-    shown = [name for name in body if name in after.raw and name in type(after).model_fields]
-    values = {name: [getattr(one, name) for one in (before, resource, after)] for name in shown}
-    return [name for name, (old, wanted, new) in values.items() if new == old and wanted != old]
+    names = [name for name in body if name in after.raw and name in type(after).model_fields]
+    values = {name: [getattr(one, name) for one in (before, resource, after)] for name in names}
+    return [name for name, (old, target, new) in values.items() if new == old and target != old]
 
 
 def _digest(entity: str, body: Mapping[str, Any]) -> str:

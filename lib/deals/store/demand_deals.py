@@ -59,11 +59,11 @@ class DemandDeals(EntityStore):
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seat and packages are there; deal sync is possible; the fee is whole."""
-        known = work.seen(supply_packages, linked_ids(fields.get("supply_deals")))
+        names = work.seen(supply_packages, linked_ids(fields.get("supply_deals")))
         whole = {**(before or {}), **fields}
         seat = (whole.get("seat") or {}).get("id")
         buyers = {} if seat is None else seats_to_sell_to(work, {seat})
-        check_deal(fields, whole, buyers, known, (), problems)
+        check_deal(fields, whole, buyers, names, (), problems)
 
     def create(self, work: Work, fields: Fields) -> list[EntityKey]:
         """Create the deal with a new, unique deal id."""
@@ -178,5 +178,5 @@ def in_brief(row: Row[Any]) -> Fields:
 def new_deal_id() -> str:
     """`TR-7K2Q-9FXA-4M1D`: 60 random bits in digits and letters, without I, L, O and U."""
     bits = secrets.randbits(60)
-    drawn = "".join(LETTERS[bits >> shift & 31] for shift in range(0, 60, 5))
-    return f"TR-{drawn[:4]}-{drawn[4:8]}-{drawn[8:]}"
+    letters = "".join(LETTERS[bits >> shift & 31] for shift in range(0, 60, 5))
+    return f"TR-{letters[:4]}-{letters[4:8]}-{letters[8:]}"

@@ -54,9 +54,9 @@ class EntityStore:
 
     def show(self, work: Work, ids: Sequence[int]) -> list[Fields]:
         """The entities as returned, in the order of `ids`, without missing ones."""
-        found = {row.id: row for row in work.rows(self.question(work).where(self.table.c.id.in_(ids)))}
-        rows = [found[one] for one in ids if one in found]
-        return [body | _stamps(found[body["id"]]) for body in self.bodies(work, rows)]
+        row_of = {row.id: row for row in work.rows(self.question(work).where(self.table.c.id.in_(ids)))}
+        rows = [row_of[one] for one in ids if one in row_of]
+        return [body | _stamps(row_of[body["id"]]) for body in self.bodies(work, rows)]
 
     def question(self, work: Work) -> Any:
         """The select whose rows `bodies` takes."""
@@ -161,8 +161,8 @@ def _brief(value: Any) -> Any:
     if isinstance(value, list):
         return [_brief(one) for one in value]
     if isinstance(value, dict):
-        kept = KEPT_OF_OTHERS if "id" in value else value
-        return {name: _brief(value[name]) for name in kept if name in value}
+        names = KEPT_OF_OTHERS if "id" in value else value
+        return {name: _brief(value[name]) for name in names if name in value}
     return value
 
 
@@ -179,8 +179,8 @@ def _depending(work: Work, kind: Dependants, entity_id: int) -> str:
     unseen = [OTHERS] if total > count else []
     if not count:
         return f"{kind.called}s that you can't see depend on it" if unseen else ""
-    *listed, last = [", ".join(names), *more, *unseen]
-    text = f"{', '.join(listed)} and {last}" if listed else last
+    *others, last = [", ".join(names), *more, *unseen]
+    text = f"{', '.join(others)} and {last}" if others else last
     return (
         f"the {kind.called} {text} depends on it" if total == 1 else f"the {kind.called}s {text} depend on it"
     )

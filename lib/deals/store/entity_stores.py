@@ -60,7 +60,7 @@ class SupplyPackages(EntityStore):
             {
                 "id": row.id,
                 **self.own(row),
-                **{name: found[row.id] for name, found in targets.items()},
+                **{name: of_package[row.id] for name, of_package in targets.items()},
                 "demand_deals": deals[row.id],
                 "packages": legacy[row.id],
                 "status": row.status,
@@ -72,10 +72,10 @@ class SupplyPackages(EntityStore):
         """Check that the end is after the start, references exist, and there is one source of deals."""
         _check_dates({**(before or {}), **fields}, fields, problems)
         for name, (called, table, _) in LISTS.items():
-            known = work.seen(table, linked_ids(fields.get(name)))
-            refer(known, called, fields.get(name), (name,), problems)
-        given = fields.get("demand_deals")
-        refer(work.seen(demand_deals, linked_ids(given)), "demand deal", given, ("demand_deals",), problems)
+            names = work.seen(table, linked_ids(fields.get(name)))
+            refer(names, called, fields.get(name), (name,), problems)
+        links = fields.get("demand_deals")
+        refer(work.seen(demand_deals, linked_ids(links)), "demand deal", links, ("demand_deals",), problems)
         created = fields.get("create_demand_deals")
         if created is not None:
             if fields.get("demand_deals") is not None:

@@ -44,18 +44,18 @@ def check(work: Work, key: EntityKey, version: int, if_match: str | None) -> Non
     """
     if if_match is None or if_match.strip() == "*":
         return
-    found = _TAG.findall(if_match)
-    tags = [tag for weak, tag in found if not weak]
+    tags_of_header = _TAG.findall(if_match)
+    tags = [tag for weak, tag in tags_of_header if not weak]
     if _tag(key, version) in tags:
         return
-    if found and not tags:
+    if tags_of_header and not tags:
         raise Conflict(WEAK)
-    known = [read for read in range(version) if _tag(key, read) in tags]
-    if not known:
+    versions = [read for read in range(version) if _tag(key, read) in tags]
+    if not versions:
         raise Conflict(
             f"If-Match is no ETag of this {ENTITY_STORES[key[0]].called}; nothing was changed. Read it again"
         )
-    meanwhile = [text for change in history.since(work, key, max(known)) for text in _words(change)]
+    meanwhile = [text for change in history.since(work, key, max(versions)) for text in _words(change)]
     raise Conflict(f"Changed since it was read, so nothing was saved: {'; '.join(meanwhile)}")
 
 

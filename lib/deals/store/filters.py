@@ -46,8 +46,8 @@ class ListFilter:
     def condition(self, work: Work, texts: Sequence[str]) -> ColumnElement[bool]:
         """The condition for any of these values; empty text finds missing ones. ValueError if invalid."""
         column = self.column(work)
-        found = column.in_([self.kind.parse(text) for text in texts if text])
-        either = or_(found, column.is_(None)) if "" in texts else found
+        condition = column.in_([self.kind.parse(text) for text in texts if text])
+        either = or_(condition, column.is_(None)) if "" in texts else condition
         reached = self.reached(work)
         return either if self.owner is None or reached is None else self.owner.in_(reached.where(either))
 
@@ -63,9 +63,9 @@ class _HealthFilter(ListFilter):
     def condition(self, work: Work, texts: Sequence[str]) -> ColumnElement[bool]:
         """As of any filter."""
         states = [self.kind.parse(text) for text in texts if text]
-        found = t.demand_deals.c.id.in_(status.deals_in(work, states))
+        condition = t.demand_deals.c.id.in_(status.deals_in(work, states))
         missing = t.demand_deals.c.id.not_in(status.deals_in(work, HEALTH_STATES))
-        return or_(found, missing) if "" in texts else found
+        return or_(condition, missing) if "" in texts else condition
 
 
 def _flag(text: str) -> bool:
@@ -117,14 +117,14 @@ HIDDEN = re.compile(r"folded|targets|version|made_by|made_with|\w+_offset|\w+_ta
 
 
 def _plain(table: Table) -> dict[str, ListFilter]:
-    found: dict[str, ListFilter] = {}
+    filters: dict[str, ListFilter] = {}
     for column in table.c:
         kind = next((kind for type_, kind in KINDS if isinstance(column.type, type_)), None)
         field = fields.BY_NAME.get(column.name)
         is_hidden = HIDDEN.fullmatch(column.name) or (field is not None and not field.is_filter)
         if kind is not None and not is_hidden:
-            found[REFERENCES.get(column.name, column.name)] = ListFilter(kind, _always(column))
-    return found
+            filters[REFERENCES.get(column.name, column.name)] = ListFilter(kind, _always(column))
+    return filters
 
 
 def _always(column: ColumnElement[Any]) -> Callable[[Work], ColumnElement[Any]]:
@@ -135,10 +135,10 @@ def _linked(
     owner: ColumnElement[Any],
     via: Select[tuple[int]],
     column: ColumnElement[Any],
-    seen: tuple[Table, ...] = (),
+    scope: tuple[Table, ...] = (),
     kind: FilterKind = NUMBER,
 ) -> ListFilter:
-    return ListFilter(kind, _always(column), owner, via, seen)
+    return ListFilter(kind, _always(column), owner, via, scope)
 
 
 _LINKS, _DEALS, _SUPPLY = t.supply_package_deals.c, t.demand_deals, t.supply_packages

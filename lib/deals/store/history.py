@@ -43,8 +43,8 @@ class Recording:
         rows: list[Fields] = []
         for entity, ids in _by_entity(self._before).items():
             after = self._states(entity, ids)
-            found = (self._compare((entity, one), after.get((entity, one))) for one in ids)
-            rows += [row for row in found if row is not None]
+            differences = (self._compare((entity, one), after.get((entity, one))) for one in ids)
+            rows += [row for row in differences if row is not None]
         if rows:
             self._work.connection.execute(insert(changes), rows)
 
@@ -79,8 +79,8 @@ class Recording:
 def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list[Fields]]:
     """The number of an entity's changes that the caller may see, and a page of them, latest first."""
     if work.scope.is_limited:
-        found = past.without_unseen(work, key, _all(work, key))[::-1]
-        return len(found), [_answer_fields(entry) for entry in found[offset : offset + limit]]
+        entries = past.without_unseen(work, key, _all(work, key))[::-1]
+        return len(entries), [_answer_fields(entry) for entry in entries[offset : offset + limit]]
     connection, mine = work.connection, _of(key)
     count = connection.execute(select(func.count()).select_from(changes).where(*mine)).scalar_one()
     question = select(changes).where(*mine).order_by(changes.c.id.desc()).limit(limit).offset(offset)
@@ -89,8 +89,8 @@ def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list
 
 def since(work: Work, key: EntityKey, version: int) -> list[Fields]:
     """The changes of an entity after this version, oldest first, as the caller may see them."""
-    found = past.without_unseen(work, key, _all(work, key))
-    return [_answer_fields(entry) for entry in found if entry["version"] > version]
+    entries = past.without_unseen(work, key, _all(work, key))
+    return [_answer_fields(entry) for entry in entries if entry["version"] > version]
 
 
 def _all(work: Work, key: EntityKey) -> list[Fields]:
@@ -109,7 +109,7 @@ def _answer_fields(row: Any) -> Fields:
 
 
 def _by_entity(keys: Iterable[EntityKey]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
+    ids_of: dict[str, list[int]] = {}
     for entity, entity_id in sorted(keys):
-        found.setdefault(entity, []).append(entity_id)
-    return found
+        ids_of.setdefault(entity, []).append(entity_id)
+    return ids_of

@@ -38,19 +38,19 @@ def search_conditions(work: Work, entity_store: EntityStore, query: ListQuery) -
 def _has(
     work: Work, entity_store: EntityStore, word: str, meanings: tuple[tuple[str, str], ...]
 ) -> ColumnElement[bool]:
-    found = [_within(entity_store, word)]
+    conditions = [_within(entity_store, word)]
     if entity_store.entity == "supply_deals":
         deals = or_(_text(t.demand_deals, word), t.demand_deals.c.seat_id.in_(_seats(word)))
-        seen = work.scope.seen(t.demand_deals)
-        linked = LINKS.demand_deal_id.in_(select(t.demand_deals.c.id).where(deals, *seen))
+        visible = work.scope.seen(t.demand_deals)
+        linked = LINKS.demand_deal_id.in_(select(t.demand_deals.c.id).where(deals, *visible))
         of_deals = t.supply_packages.c.id.in_(select(LINKS.supply_package_id).where(linked))
-        found += [_targets(word, meanings), of_deals]
+        conditions += [_targets(word, meanings), of_deals]
     elif entity_store.entity == "demand_deals":
         packages = or_(_text(t.supply_packages, word), _targets(word, meanings))
         linked = LINKS.supply_package_id.in_(select(t.supply_packages.c.id).where(packages))
         of_packages = t.demand_deals.c.id.in_(select(LINKS.demand_deal_id).where(linked))
-        found += [t.demand_deals.c.seat_id.in_(_seats(word)), of_packages]
-    return or_(*found)
+        conditions += [t.demand_deals.c.seat_id.in_(_seats(word)), of_packages]
+    return or_(*conditions)
 
 
 def _within(entity_store: EntityStore, word: str) -> ColumnElement[bool]:
@@ -74,12 +74,12 @@ def _seats(word: str) -> Select[tuple[int]]:
 def _targets(word: str, meanings: tuple[tuple[str, str], ...]) -> ColumnElement[bool]:
     """Packages whose targeting has the word, a value that it means, or a list with it in its name."""
     parts = [*search_text.of_word(word), *(search_text.of_value(kind, value) for kind, value in meanings)]
-    found = [t.supply_packages.c.targets.contains(part, autoescape=True) for part in parts]
+    conditions = [t.supply_packages.c.targets.contains(part, autoescape=True) for part in parts]
     for links, lists in LISTS:
-        named = select(lists.c.id).where(_text(lists, word))
-        owners = select(links.c.supply_package_id).where(links.c.list_id.in_(named))
-        found.append(t.supply_packages.c.id.in_(owners))
-    return or_(*found)
+        by_name = select(lists.c.id).where(_text(lists, word))
+        owners = select(links.c.supply_package_id).where(links.c.list_id.in_(by_name))
+        conditions.append(t.supply_packages.c.id.in_(owners))
+    return or_(*conditions)
 
 
 _LINKS, _DEALS, _SUPPLY = t.supply_package_deals.c, t.demand_deals, t.supply_packages
@@ -156,19 +156,23 @@ def countable(entity: str) -> list[str]:
 
 
 def counts(
-    work: Work, entity_store: EntityStore, name: str, found: Sequence[ColumnElement[bool]]
+    work: Work, entity_store: EntityStore, name: str, conditions: Sequence[ColumnElement[bool]]
 ) -> dict[str, int]:
     """Value, as text → the number of entities with it that match these conditions."""
     one, ids = FILTERS[entity_store.entity][name], entity_store.table.c.id
     value: ColumnElement[Any] = one.column(work).label("value")
     reached = one.reached(work)
     if one.owner is None or reached is None:
-        question = select(value, func.count()).select_from(entity_store.table).where(*found).group_by("value")
+        question = (
+            select(value, func.count()).select_from(entity_store.table).where(*conditions).group_by("value")
+        )
     else:
         theirs = reached.add_columns(value).subquery()
         whose, value = theirs.c[0], theirs.c["value"]
         joined = entity_store.table.join(theirs, one.owner == whose)
-        question = select(value, func.count(ids.distinct())).select_from(joined).where(*found).group_by(value)
+        question = (
+            select(value, func.count(ids.distinct())).select_from(joined).where(*conditions).group_by(value)
+        )
     return {str(value): count for value, count in work.connection.execute(question) if value is not None}
 
 
@@ -202,7 +206,7 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     problems.check()
     conditions = [*found, *filters.values()]
     ids = entity_store.table.c.id
-    counted = select(func.count()).select_from(entity_store.table).where(*conditions)
+    count = select(func.count()).select_from(entity_store.table).where(*conditions)
     order: list[Any] = []
     for name, falls in query.ordering:
         by = order_by(entity_store, work, name)
@@ -210,22 +214,24 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     question = select(ids).where(*conditions).order_by(*order, ids).limit(query.limit).offset(query.offset)
     bodies = entity_store.show(work, [row.id for row in work.rows(question)])
     return Listed(
-        work.connection.execute(counted).scalar_one(),
+        work.connection.execute(count).scalar_one(),
         unseen.left_out(work, entity_store.entity, bodies),
         {name: counts(work, entity_store, name, _without(filters, name, found)) for name in query.counts},
     )
 
 
-def _without(filters: Conditions, name: str, found: list[ColumnElement[bool]]) -> list[ColumnElement[bool]]:
+def _without(
+    filters: Conditions, name: str, conditions: list[ColumnElement[bool]]
+) -> list[ColumnElement[bool]]:
     """The conditions but that of one filter."""
-    return [*found, *(condition for other, condition in filters.items() if other != name)]
+    return [*conditions, *(condition for other, condition in filters.items() if other != name)]
 
 
 def _filters(work: Work, entity_store: EntityStore, query: ListQuery, problems: Problems) -> Conditions:
-    found: Conditions = {}
+    conditions: Conditions = {}
     for name, texts in query.filters.items():
         try:
-            found[name] = FILTERS[entity_store.entity][name].condition(work, texts)
+            conditions[name] = FILTERS[entity_store.entity][name].condition(work, texts)
         except ValueError as error:
             problems.add((name,), f"This {error}.")
-    return found
+    return conditions

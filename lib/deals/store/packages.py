@@ -27,12 +27,12 @@ class Packages(EntityStore):
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its seats, its supply packages and its deals."""
         ids = [row.id for row in rows]
-        chosen, supply, deals = _targets_of(work, ids), _supply(work, ids), _deals(work, ids)
+        targets, supply, deals = _targets_of(work, ids), _supply(work, ids), _deals(work, ids)
         return [
             {
                 "id": row.id,
                 **self.own(row),
-                "seats": chosen[row.id],
+                "seats": targets[row.id],
                 "supply_deals": supply[row.id],
                 "demand_deals": deals[row.id],
             }
@@ -41,9 +41,9 @@ class Packages(EntityStore):
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seats and packages are there, once each; a DSP beside a seat is that seat's."""
-        given = fields.get("supply_deals")
-        known = work.seen(supply_packages, linked_ids(given))
-        refer(known, "supply package", given, ("supply_deals",), problems)
+        links = fields.get("supply_deals")
+        names = work.seen(supply_packages, linked_ids(links))
+        refer(names, "supply package", links, ("supply_deals",), problems)
         choices = fields.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
         buyers = seats_to_sell_to(work, {one for one in ids if one is not None})
@@ -76,16 +76,16 @@ class Packages(EntityStore):
             supply = [{"supply_package_id": one["id"]} for one in fields["supply_deals"]]
             work.relink(package_supply_packages, mine, supply)
         if "seats" in fields:
-            chosen = [{"seat_id": one["seat"]["id"], "value": one["value"]} for one in fields["seats"]]
-            work.relink(package_seats, mine, chosen)
+            seats = [{"seat_id": one["seat"]["id"], "value": one["value"]} for one in fields["seats"]]
+            work.relink(package_seats, mine, seats)
         return self._generate(work, entity_id, follow="supply_deals" in fields)
 
     def _generate(self, work: Work, package_id: int, follow: bool) -> list[EntityKey]:
         """Deals for selected seats without one; InUse where a seat with a deal is not selected any more."""
         assert self.deals is not None  # noqa: S101
-        [shown] = self.show(work, [package_id])
-        supply = [{"id": one["id"]} for one in shown["supply_deals"]]
-        selected = {choice["seat"]["id"]: choice["seat"] for choice in shown["seats"] if choice["value"]}
+        [body] = self.show(work, [package_id])
+        supply = [{"id": one["id"]} for one in body["supply_deals"]]
+        selected = {choice["seat"]["id"]: choice["seat"] for choice in body["seats"] if choice["value"]}
         have = {row.seat_id: row for row in work.rows(_deals_of(package_id))}
         if left := [f"{row.id} '{row.name}'" for seat, row in have.items() if seat not in selected]:
             raise InUse(f"Seats can't be deselected: the demand deals {', '.join(left)} depend on them")
@@ -93,7 +93,7 @@ class Packages(EntityStore):
             self.deals.link(work, row.id, {"supply_deals": supply})
         keys: list[EntityKey] = []
         for seat in (seat for one, seat in selected.items() if one not in have):
-            name = generated_name(shown["name"], seat["name"])
+            name = generated_name(body["name"], seat["name"])
             deal = {"name": name, "seat": seat, "package": {"id": package_id}}
             keys += self.deals.create(
                 work, deal | {"supply_deals": supply, "deal_sync": False, "is_active": True}
@@ -109,11 +109,11 @@ def _targets_of(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
     links = package_seats.c
     rows = work.rows(select(package_seats).where(links.package_id.in_(ids)).order_by(links.seat_id))
     buyers = seats_of(work, {row.seat_id for row in rows})
-    found: dict[int, list[Fields]] = defaultdict(list)
+    targets: dict[int, list[Fields]] = defaultdict(list)
     for row in rows:
         seat = buyers[row.seat_id]
-        found[row.package_id].append({"value": row.value, "seat": seat, "dsp": seat["dsp"]})
-    return found
+        targets[row.package_id].append({"value": row.value, "seat": seat, "dsp": seat["dsp"]})
+    return targets
 
 
 def _supply(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
@@ -132,9 +132,9 @@ def _supply(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
 
 def _deals(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
     question = select(demand_deals, status.of_deal(work.now).label("status"))
-    found: dict[int, list[Fields]] = defaultdict(list)
+    links: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question.where(demand_deals.c.package_id.in_(ids)).order_by(demand_deals.c.id)):
-        found[row.package_id].append(
+        links[row.package_id].append(
             {"id": row.id, "name": row.name, "deal_id": row.deal_id, "status": row.status}
         )
-    return found
+    return links

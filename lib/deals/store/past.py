@@ -45,19 +45,19 @@ def _while_seat_was_visible(work: Work, entries: Sequence[Fields]) -> list[Field
 
     When it came from another seat or went to one, what it was there is left out.
     """
-    found, was_seen = [], False
+    entries_then, was_seen = [], False
     for entry in entries:
         seat = ((entry["after"] or {}).get("seat") or {}).get("id")
         seen = was_seen if seat is None else work.scope.has_seat(seat)
         is_first = entry["before"] is None
         if seen and (was_seen or is_first):
-            found.append(entry)
+            entries_then.append(entry)
         elif seen:
-            found.append({**entry, "before": dict.fromkeys(entry["before"])})
+            entries_then.append({**entry, "before": dict.fromkeys(entry["before"])})
         elif was_seen:
-            found.append({**entry, "after": dict.fromkeys(entry["after"] or {})})
+            entries_then.append({**entry, "after": dict.fromkeys(entry["after"] or {})})
         was_seen = seen
-    return found
+    return entries_then
 
 
 def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[Fields]:
@@ -66,31 +66,37 @@ def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[F
     seen = {field: _seen_ids(work, field, table, entries) for field, table in tables.items()}
     found = []
     for entry in entries:
-        shown = {**entry}
+        visible_entry = {**entry}
         for side in ("before", "after"):
-            if shown[side] is not None:
-                shown[side] = {
+            if visible_entry[side] is not None:
+                visible_entry[side] = {
                     name: [one for one in value if unseen.id_of(one) in seen[name]]
                     if name in seen and value is not None
                     else value
-                    for name, value in shown[side].items()
+                    for name, value in visible_entry[side].items()
                 }
         if entry["action"] == "changed":
-            same = [name for name, value in shown["after"].items() if value == shown["before"].get(name)]
+            same = [
+                name
+                for name, value in visible_entry["after"].items()
+                if value == visible_entry["before"].get(name)
+            ]
             for side in ("before", "after"):
-                shown[side] = {name: value for name, value in shown[side].items() if name not in same}
-        if entry["action"] != "changed" or shown["after"]:
-            found.append(shown)
+                visible_entry[side] = {
+                    name: value for name, value in visible_entry[side].items() if name not in same
+                }
+        if entry["action"] != "changed" or visible_entry["after"]:
+            found.append(visible_entry)
     return found
 
 
 def _seen_ids(work: Work, field: str, table: Any, entries: Sequence[Fields]) -> set[int]:
     sides = [side for entry in entries for side in (entry["before"], entry["after"]) if side]
     ids = {unseen.id_of(one) for side in sides for one in side.get(field) or ()}
-    seen = set(work.seen(table, ids))
+    visible = set(work.seen(table, ids))
     if field == "demand_deals":
-        seen |= _visible_removals(work, ids - seen - work.named(table, ids).keys())
-    return seen
+        visible |= _visible_removals(work, ids - visible - work.named(table, ids).keys())
+    return visible
 
 
 def _visible_removals(work: Work, deal_ids: Iterable[int]) -> set[int]:

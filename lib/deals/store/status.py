@@ -48,8 +48,8 @@ def _of(work: Work, column: ColumnElement[Any]) -> ColumnElement[Any]:
 
 def _report(work: Work) -> Any:
     project, slicer = work.report
-    named = health_reports.c.project == project, health_reports.c.slicer == slicer
-    return select(health_reports.c.id).where(*named).scalar_subquery()
+    is_of = health_reports.c.project == project, health_reports.c.slicer == slicer
+    return select(health_reports.c.id).where(*is_of).scalar_subquery()
 
 
 Condition = ColumnElement[bool]

@@ -36,13 +36,13 @@ def left_out(work: Work, entity: str, bodies: Sequence[Fields]) -> list[Fields]:
     """The bodies without entities hidden from the caller."""
     if not work.scope.is_limited:
         return [*bodies]
-    shown = [dict(body) for body in bodies]
+    copies = [dict(body) for body in bodies]
     for field, table in PARTS.get(entity, {}).items():
-        is_seen = _visibility(work, table, [one for body in shown for one in body.get(field) or ()])
-        for body in shown:
+        is_seen = _visibility(work, table, [one for body in copies for one in body.get(field) or ()])
+        for body in copies:
             if body.get(field) is not None:
                 body[field] = [one for one in body[field] if is_seen(one)]
-    return shown
+    return copies
 
 
 def keep_hidden_links(work: Work, entity_store: EntityStore, fields: Fields, before: Fields) -> Fields:
@@ -50,9 +50,9 @@ def keep_hidden_links(work: Work, entity_store: EntityStore, fields: Fields, bef
     if not work.scope.is_limited:
         return fields
     whole = dict(fields)
-    for field, found in _hidden(work, entity_store.entity, before).items():
+    for field, links in _hidden(work, entity_store.entity, before).items():
         if field in whole:
-            whole[field] = [*whole[field], *found]
+            whole[field] = [*whole[field], *links]
     return whole
 
 
@@ -64,25 +64,25 @@ def check_change(work: Work, entity_store: EntityStore, fields: Fields, before: 
         raise Forbidden(NOT_SEATS)
     if before is None:
         return
-    named = {"called": entity_store.called, "id": before["id"]}
+    of_entity = {"called": entity_store.called, "id": before["id"]}
     if entity_store.entity in LISTS and _serves_others(work, LISTS[entity_store.entity], before["id"]):
-        raise Forbidden(SHARED_LIST.format(**named))
-    hidden = {field for field, found in _hidden(work, entity_store.entity, before).items() if found}
+        raise Forbidden(SHARED_LIST.format(**of_entity))
+    hidden = {field for field, links in _hidden(work, entity_store.entity, before).items() if links}
     allowed = OWN_LINKS.get(entity_store.entity, set()) if "supply_deals" not in hidden else set()
     if hidden - {"packages"} and fields.keys() - allowed:
-        raise Forbidden(SHARED.format(**named))
+        raise Forbidden(SHARED.format(**of_entity))
 
 
 def _hidden(work: Work, entity: str, before: Fields) -> dict[str, list[Fields]]:
-    found = {}
+    hidden = {}
     for field, table in PARTS.get(entity, {}).items():
         is_seen = _visibility(work, table, before[field])
-        found[field] = [one for one in before[field] if not is_seen(one)]
-    return found
+        hidden[field] = [one for one in before[field] if not is_seen(one)]
+    return hidden
 
 
-def _visibility(work: Work, table: Table, listed: Sequence[Fields]) -> Callable[[Fields], bool]:
-    ids = work.seen(table, [id_of(one) for one in listed])
+def _visibility(work: Work, table: Table, links: Sequence[Fields]) -> Callable[[Fields], bool]:
+    ids = work.seen(table, [id_of(one) for one in links])
     return lambda one: id_of(one) in ids
 
 

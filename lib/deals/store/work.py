@@ -49,8 +49,8 @@ class Work:
 
     def insert(self, table: Table, values: Mapping[str, Any]) -> int:
         """A new entity's row, at its first version; returns its id."""
-        made = self.connection.execute(insert(table).values(self._whole(table, values)))
-        return int(made.inserted_primary_key[0])  # type: ignore[index]
+        result = self.connection.execute(insert(table).values(self._whole(table, values)))
+        return int(result.inserted_primary_key[0])  # type: ignore[index]
 
     def insert_many(self, table: Table, rows: Sequence[Fields]) -> list[Fields]:
         """New entities' rows with the same columns; returns them with their ids."""
@@ -73,7 +73,7 @@ class Work:
             self.connection.execute(insert(table), [{column: entity_id, **other} for other in others])
 
     def _names(self, question: Select[Any], table: Table, ids: Collection[int | None]) -> dict[int, str]:
-        wanted = {one for one in ids if one is not None}
-        if not wanted:
+        present = {one for one in ids if one is not None}
+        if not present:
             return {}
-        return {row.id: row.name for row in self.rows(question.where(table.c.id.in_(wanted)))}
+        return {row.id: row.name for row in self.rows(question.where(table.c.id.in_(present)))}

@@ -32,24 +32,24 @@ def countries(targetings: Iterable[Iterable[Mapping[str, Any]]]) -> list[str]:
     A deal of several packages has the countries of them all. They can't be told where an included place is
     smaller than a country, or written in other than ISO's two or three letters.
     """
-    found: set[str] = set()
+    codes: set[str] = set()
     for places in targetings:
         included = _of_package([*places])
         if included is None:
             return []
-        found |= included
-    return [] if found == EVERY else sorted(found)
+        codes |= included
+    return [] if codes == EVERY else sorted(codes)
 
 
 def _of_package(places: list[Mapping[str, Any]]) -> frozenset[str] | set[str] | None:
     """The countries of one package; None where they can't be told. An excluded part of one leaves it in."""
-    wanted = [place for place in places if not place["is_excluded"]]
+    included = [place for place in places if not place["is_excluded"]]
     excluded = [place for place in places if place["is_excluded"] and place["type"] == "country"]
-    codes = [_code(place) for place in (*wanted, *excluded)]
+    codes = [_code(place) for place in (*included, *excluded)]
     if None in codes:
         return None
-    kept = set(filter(None, codes[: len(wanted)])) if wanted else EVERY
-    return kept - set(filter(None, codes[len(wanted) :]))
+    remaining = set(filter(None, codes[: len(included)])) if included else EVERY
+    return remaining - set(filter(None, codes[len(included) :]))
 
 
 def _code(place: Mapping[str, Any]) -> str | None:

@@ -60,9 +60,9 @@ def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
     }
 
 
-def archive_document(told: Document) -> Document:
+def archive_document(document: Document) -> Document:
     """The document that was sent last, of a deal that is gone."""
-    return told | {"sellerstatus": ARCHIVED}
+    return document | {"sellerstatus": ARCHIVED}
 
 
 def moment(at: datetime) -> str:

@@ -33,8 +33,8 @@ class BuyerStatus(WireModel):
     @property
     def words(self) -> str:
         """The status in words."""
-        known = 0 <= self.status < len(BUYER_STATUS)
-        return BUYER_STATUS[self.status] if known else f"status {self.status}"
+        has_words = 0 <= self.status < len(BUYER_STATUS)
+        return BUYER_STATUS[self.status] if has_words else f"status {self.status}"
 
 
 class LastFetch(WireModel):

@@ -107,15 +107,15 @@ def _success(verb: str) -> dict[int | str, Any]:
 
 
 def _failures(verb: str) -> dict[int | str, Any]:
-    found = documentation.of("report" if verb == "report" else "get", "synchronised deal")
-    return {code: answer for code, answer in found.items() if code not in (406, 409)}
+    responses = documentation.of("report" if verb == "report" else "get", "synchronised deal")
+    return {code: answer for code, answer in responses.items() if code not in (406, 409)}
 
 
 def _parameters(verb: str) -> list[Schema]:
     deal = _parameter("id", "path", TEXT | {"minLength": 1}) | {"required": True, "example": EXAMPLE}
-    known = _parameter("If-None-Match", "header", TEXT)
+    etag = _parameter("If-None-Match", "header", TEXT)
     if verb != "list":
-        return [deal] if verb == "report" else [deal, known]
+        return [deal] if verb == "report" else [deal, etag]
     whole = {"type": "integer", "minimum": 0, "maximum": LARGEST_ID}
     seats = _parameter("seat", "query", {"type": "array", "items": TEXT})
     return [
@@ -124,7 +124,7 @@ def _parameters(verb: str) -> list[Schema]:
         ),
         _parameter("offset", "query", whole | {"default": 0}),
         seats | {"description": "Only of the seats with these ids at the DSP"},
-        known,
+        etag,
     ]
 
 
@@ -219,8 +219,8 @@ def _conditional_response(request: Request, body: object) -> Response:
     """The body with its ETag, or 304 where the caller has it already (RFC 9110, 13.1.2)."""
     content = exact.dumps(body)
     etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    known = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
-    if etag in known:
+    etags = [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
+    if etag in etags:
         return Response(status_code=304, headers={"ETag": etag})
     return Response(content, headers={"ETag": etag}, media_type=JSON)
 

@@ -55,31 +55,31 @@ def _pairs(
     work: Work, deal_id: str | None = None, buyer_seats: Sequence[str] | None = None
 ) -> CompoundSelect[Any]:
     """Deal id, seat, number of the demand deal, and whether it is gone; one row for a deal at a seat."""
-    there = (
+    present = (
         select(_DEALS.deal_id, _DEALS.seat_id, _DEALS.id.label("number"), literal(0).label("is_gone"))
         .join(seats, seats.c.id == _DEALS.seat_id)
         .where(_DEALS.deal_sync, seats.c.external_id.is_not(None), *work.scope.seen(demand_deals))
     )
     still = exists().where(_DEALS.deal_id == _TOLD.deal_id, _DEALS.seat_id == _TOLD.seat_id)
-    gone = select(_TOLD.deal_id, _TOLD.seat_id, _TOLD.demand_deal_id.label("number"), literal(1)).where(
+    removed = select(_TOLD.deal_id, _TOLD.seat_id, _TOLD.demand_deal_id.label("number"), literal(1)).where(
         ~still
     )
     if work.scope.seats is not None:
-        gone = gone.where(_TOLD.seat_id.in_(work.scope.seats))
+        removed = removed.where(_TOLD.seat_id.in_(work.scope.seats))
     if deal_id is not None:
-        there, gone = there.where(_DEALS.deal_id == deal_id), gone.where(_TOLD.deal_id == deal_id)
+        present, removed = present.where(_DEALS.deal_id == deal_id), removed.where(_TOLD.deal_id == deal_id)
     if buyer_seats is not None:
-        there = there.where(seats.c.external_id.in_(buyer_seats))
-        gone = gone.where(_TOLD.buyer_seat.in_(buyer_seats))
-    return union_all(there, gone)
+        present = present.where(seats.c.external_id.in_(buyer_seats))
+        removed = removed.where(_TOLD.buyer_seat.in_(buyer_seats))
+    return union_all(present, removed)
 
 
 def _synced_deals(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> list[SyncedDeal]:
     """The pairs with their documents, in their order."""
-    there = _current(work, side, [pair.number for pair in pairs if not pair.is_gone])
-    gone = _archive(work, [pair.deal_id for pair in pairs if pair.is_gone])
+    current = _current(work, side, [pair.number for pair in pairs if not pair.is_gone])
+    archived = _archive(work, [pair.deal_id for pair in pairs if pair.is_gone])
     return [
-        gone[pair.deal_id, pair.seat_id] if pair.is_gone else there[pair.deal_id, pair.seat_id]
+        archived[pair.deal_id, pair.seat_id] if pair.is_gone else current[pair.deal_id, pair.seat_id]
         for pair in pairs
     ]
 
@@ -113,10 +113,10 @@ def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:
         .join(supply_packages, package.id == link.supply_package_id)
         .where(link.demand_deal_id.in_(numbers))
     )
-    found: dict[int, list[Row[Any]]] = defaultdict(list)
+    rows_of: dict[int, list[Row[Any]]] = defaultdict(list)
     for row in work.rows(question) if numbers else ():
-        found[row.demand_deal_id].append(row)
-    return found
+        rows_of[row.demand_deal_id].append(row)
+    return rows_of
 
 
 def _archive(work: Work, deal_ids: Sequence[str]) -> dict[tuple[str, int], SyncedDeal]:
@@ -236,11 +236,11 @@ class DealSync:
         return run(self._engine, lambda one: within(Work.of(one, caller.scope)), deadline)
 
 
-def _buyer_seat(deal: SyncedDeal, known: SyncState) -> Fields:
+def _buyer_seat(deal: SyncedDeal, state: SyncState) -> Fields:
     """The specification's object; without a reported status its list is empty."""
-    status = {"buyerseatid": deal.buyer_seat, "status": known.status}
-    reported = known.status_at and {"reported_at": moment(known.status_at), "reported_by": known.status_by}
-    fetched = known.fetched_at and {"fetched_at": moment(known.fetched_at), "fetched_by": known.fetched_by}
+    status = {"buyerseatid": deal.buyer_seat, "status": state.status}
+    reported = state.status_at and {"reported_at": moment(state.status_at), "reported_by": state.status_by}
+    fetched = state.fetched_at and {"fetched_at": moment(state.fetched_at), "fetched_by": state.fetched_by}
     return {
         "version": VERSION,
         "id": deal.deal_id,

@@ -78,9 +78,9 @@ def _keep(work: Work, deals: Sequence[SyncedDeal], fields: Fields) -> None:
     """Write these fields of these deals, and the documents that were sent."""
     ids = {deal.deal_id for deal in deals}
     rows = work.rows(select(_COLUMNS.deal_id, _COLUMNS.seat_id).where(_COLUMNS.deal_id.in_(ids)))
-    known = {(row.deal_id, row.seat_id) for row in rows}
-    old = [deal for deal in deals if (deal.deal_id, deal.seat_id) in known]
-    if new := [deal for deal in deals if (deal.deal_id, deal.seat_id) not in known]:
+    pairs = {(row.deal_id, row.seat_id) for row in rows}
+    old = [deal for deal in deals if (deal.deal_id, deal.seat_id) in pairs]
+    if new := [deal for deal in deals if (deal.deal_id, deal.seat_id) not in pairs]:
         values = [{"deal_id": deal.deal_id, "seat_id": deal.seat_id, **_own(deal), **fields} for deal in new]
         work.connection.execute(insert(synced_deals), values)
     if old:

@@ -46,8 +46,8 @@ def _texts(column: FileColumn, table: FileTable, export_format: ExportFormat) ->
         texts = cell_texts(column, dialect, table)
     else:
         texts = display(column.numbers(), column.decimals) if column.is_number() else column.texts()
-    found: list[str] = texts.to_pylist()
-    return found
+    values: list[str] = texts.to_pylist()
+    return values
 
 
 MAX_SLICER_CHARACTERS = 100
@@ -60,8 +60,8 @@ def media_type(export_format: ExportFormat) -> str:
 
 def filename(slicer: str, start: dt.date, end: dt.date, export_format: ExportFormat) -> str:
     """`<slicer>_<start>_<end>.<format>`, without invisible characters or those that file systems reject."""
-    seen = "".join("_" if unicodedata.category(character)[0] in "CZ" else character for character in slicer)
-    name = re.sub(r'[\\/:*?"<>|]', "_", seen)[:MAX_SLICER_CHARACTERS].strip("._") or "report"
+    safe = "".join("_" if unicodedata.category(character)[0] in "CZ" else character for character in slicer)
+    name = re.sub(r'[\\/:*?"<>|]', "_", safe)[:MAX_SLICER_CHARACTERS].strip("._") or "report"
     return f"{name}_{start}_{end}.{export_format}"
 
 

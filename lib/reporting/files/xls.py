@@ -62,7 +62,9 @@ class XlsBook:
         rows = self._sheet.last_used_row + 1 + np.arange(piece.rows)
         parts = [self._rows(rows, len(piece.columns)), *self._cells(rows, piece)]
         records = np.hstack([part.view(np.uint8).reshape(piece.rows, -1) for part, _ in parts])
-        present = np.hstack([np.repeat(there[:, None], part.itemsize, axis=1) for part, there in parts])
+        present = np.hstack(
+            [np.repeat(is_present[:, None], part.itemsize, axis=1) for part, is_present in parts]
+        )
         self._sheet.row_tempfile.write(records[present].tobytes())
         self._sheet.last_used_row = int(rows[-1])
 
@@ -77,12 +79,12 @@ class XlsBook:
     def _cells(self, rows: Rows, piece: FileTable) -> Iterator[tuple[Records, npt.NDArray[np.bool_]]]:
         """For each column its records of numbers and of texts, and at which rows they are there."""
         for index, column in enumerate(piece.columns):
-            found: SheetCells = cells(column)
-            if not np.isnan(found.numbers).all():
+            encoded: SheetCells = cells(column)
+            if not np.isnan(encoded.numbers).all():
                 style = self._number_styles[index]
-                fields = {"column": index, "style": style, "value": found.numbers}
-                yield _records(_NUMBER, rows, fields), ~np.isnan(found.numbers)
-            texts = found.texts.to_pylist()
+                fields = {"column": index, "style": style, "value": encoded.numbers}
+                yield _records(_NUMBER, rows, fields), ~np.isnan(encoded.numbers)
+            texts = encoded.texts.to_pylist()
             if any(texts):
                 indices = [self._book.add_str(text) if text else 0 for text in texts]
                 fields = {"column": index, "style": self._text_style, "value": indices}

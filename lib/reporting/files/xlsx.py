@@ -66,11 +66,11 @@ class _Sheet(Worksheet):  # type: ignore[misc]
         """Write rows below the last; the styles are indices of cell formats."""
         rows = len(columns[0].numbers)
         numbers = pa.array(np.arange(1, rows + 1) + self._rows_written).cast(pa.string())
-        written = [
+        row_texts = [
             _cells_as_xml(xl_col_to_name(index), numbers, column, text_style, number_style)
             for index, (column, number_style) in enumerate(zip(columns, number_styles, strict=True))
         ]
-        lines = pc.binary_join_element_wise('<row r="', numbers, '">', *written, "</row>", "")
+        lines = pc.binary_join_element_wise('<row r="', numbers, '">', *row_texts, "</row>", "")
         self.fh.write("".join(lines.to_pylist()))
         self._check_dimensions(self._rows_written, 0)
         self._rows_written += rows
@@ -80,25 +80,25 @@ class _Sheet(Worksheet):  # type: ignore[misc]
 def _cells_as_xml(
     letters: str, rows: pa.StringArray, column: SheetCells, text_style: int, number_style: int
 ) -> pa.StringArray:
-    found = pa.nulls(len(rows), pa.string()).fill_null("")
+    texts_of_rows = pa.nulls(len(rows), pa.string()).fill_null("")
     is_number = ~np.isnan(column.numbers)
     if is_number.any():
         numbers = exact(column.numbers)
         opening = f'" s="{number_style}"><v>'
         as_xml = pc.binary_join_element_wise(f'<c r="{letters}', rows, opening, numbers, "</v></c>", "")
-        found = pc.if_else(is_number, as_xml, found)
+        texts_of_rows = pc.if_else(is_number, as_xml, texts_of_rows)
     if pc.any(pc.not_equal(column.texts, "")).as_py():
         opening = f'" s="{text_style}" t="inlineStr"><is><t xml:space="preserve">'
         texts = _escape(column.texts)
         as_xml = pc.binary_join_element_wise(f'<c r="{letters}', rows, opening, texts, "</t></is></c>", "")
-        found = pc.if_else(pc.not_equal(column.texts, ""), as_xml, found)
-    return found
+        texts_of_rows = pc.if_else(pc.not_equal(column.texts, ""), as_xml, texts_of_rows)
+    return texts_of_rows
 
 
 def _escape(texts: pa.StringArray) -> pa.StringArray:
     if pc.any(pc.match_substring_regex(texts, _MAYBE_UNHOLDABLE)).as_py():
-        held = [_UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text) for text in texts.to_pylist()]
-        texts = pa.array(held, pa.string())
+        safe = [_UNHOLDABLE.sub(lambda match: f"_x{ord(match[0]):04X}_", text) for text in texts.to_pylist()]
+        texts = pa.array(safe, pa.string())
     for character, entity in _ENTITIES:
         texts = pc.replace_substring(texts, character, entity)
     return texts

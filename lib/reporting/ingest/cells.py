@@ -80,13 +80,15 @@ def whole(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> Ce
         return Cells(column.cast(pa.string()))
     plain = text(column)
     encoded = plain.dictionary_encode()
-    found = _whole(encoded.dictionary, marks, missing)
-    if found.values is encoded.dictionary:
+    dictionary = _whole(encoded.dictionary, marks, missing)
+    if dictionary.values is encoded.dictionary:
         return Cells(plain)
-    values = found.values.take(encoded.indices)
-    if found.bad is None:
+    values = dictionary.values.take(encoded.indices)
+    if dictionary.bad is None:
         return Cells(values)
-    return Cells(values, np.append(found.bad, False)[encoded.indices.fill_null(len(found.bad)).to_numpy()])
+    return Cells(
+        values, np.append(dictionary.bad, False)[encoded.indices.fill_null(len(dictionary.bad)).to_numpy()]
+    )
 
 
 def _whole(texts: pa.Array, marks: Marks, missing: Missing) -> Cells:
@@ -94,13 +96,13 @@ def _whole(texts: pa.Array, marks: Marks, missing: Missing) -> Cells:
     are_digits = reads_quickly(missing) and marks.unit != PERCENT
     if are_digits and pc.all(pc.match_substring_regex(texts, _SHORTEST)).as_py() is not False:
         return Cells(texts)
-    given = _number_texts(texts, marks, missing)
-    plain = plain_numbers(given, marks) if not marks.are_plain or marks.decimal == "unknown" else given
-    kept = pc.if_else(pc.match_substring_regex(plain, _WHOLE), plain, pa.scalar(None, pa.string()))
-    bad = _false(pc.or_(kept.is_valid(), given.is_null()))
+    raw = _number_texts(texts, marks, missing)
+    plain = plain_numbers(raw, marks) if not marks.are_plain or marks.decimal == "unknown" else raw
+    digits = pc.if_else(pc.match_substring_regex(plain, _WHOLE), plain, pa.scalar(None, pa.string()))
+    bad = _false(pc.or_(digits.is_valid(), raw.is_null()))
     for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
-        kept = pc.replace_substring_regex(kept, pattern, replacement)
-    return Cells(kept, bad)
+        digits = pc.replace_substring_regex(digits, pattern, replacement)
+    return Cells(digits, bad)
 
 
 def reads_quickly(missing: Missing) -> bool:
@@ -161,20 +163,20 @@ def trim(column: pa.Array) -> pa.Array:
 def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
     """Lists of these lengths, with trimmed items and without empty ones."""
     plain = trim(items)
-    kept = plain.is_valid().to_numpy(zero_copy_only=False)
+    is_present = plain.is_valid().to_numpy(zero_copy_only=False)
     counts = lengths.fill_null(0).to_numpy()
     owners = np.repeat(np.arange(len(counts)), counts)
-    left = np.bincount(owners[kept], minlength=len(counts))
+    left = np.bincount(owners[is_present], minlength=len(counts))
     offsets = np.concatenate([[0], np.cumsum(left)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), plain.filter(pa.array(kept)), mask=pa.array(left == 0))
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), plain.filter(pa.array(is_present)), mask=pa.array(left == 0)
+    )
 
 
 def _number_texts(plain: pa.Array, marks: Marks, missing: Missing) -> pa.Array:
     """The texts that should be numbers, trimmed."""
-    given = without_missing(trim(plain), missing)
-    return (
-        pc.if_else(is_dash(given, marks.unit), pa.scalar(None, pa.string()), given) if marks.unit else given
-    )
+    raw = without_missing(trim(plain), missing)
+    return pc.if_else(is_dash(raw, marks.unit), pa.scalar(None, pa.string()), raw) if marks.unit else raw
 
 
 def _quick_numbers(plain: pa.Array, marks: Marks) -> pa.Array | None:
@@ -190,10 +192,10 @@ def _quick_numbers(plain: pa.Array, marks: Marks) -> pa.Array | None:
     return values if pc.all(pc.is_finite(values)).as_py() is not False else None
 
 
-def _parse(given: pa.Array, marks: Marks) -> Cells:
-    plain = plain_numbers(given, marks)
+def _parse(raw: pa.Array, marks: Marks) -> Cells:
+    plain = plain_numbers(raw, marks)
     values = _finite(plain.cast(pa.float64()))
-    bad = _false(pc.or_(plain.is_valid(), given.is_null()))
+    bad = _false(pc.or_(plain.is_valid(), raw.is_null()))
     wrong = [flags for flags in (bad, values.bad) if flags is not None]
     return Cells(values.values, np.logical_or.reduce(wrong) if wrong else None)
 

@@ -129,11 +129,11 @@ def guess_column(
     strange = 0.0 if number.bad is None else float(number.bad.mean())
     if strange > STRANGE_SHARE or _has_leading_zeros(present) or _is_no_amount(name, present):
         return _text(name, present)
-    found = _number(name, number.values.drop_null().to_numpy(zero_copy_only=False), marks)
+    guess = _number(name, number.values.drop_null().to_numpy(zero_copy_only=False), marks)
     if not strange:
-        return found
+        return guess
     return (
-        _text(name, present) if found.is_key else found.noted(f"{strange:.2%} of the values are not numbers")
+        _text(name, present) if guess.is_key else guess.noted(f"{strange:.2%} of the values are not numbers")
     )
 
 
@@ -318,32 +318,32 @@ def file_marks(
     A column whose numbers do not tell is written as the others are. ImportRefused when they do not tell
     either, unless `decimal` says it.
     """
-    told = {name: column for name, column in columns.items() if column.decimal}
-    kinds = [column.decimal for column in told.values() if column.decimal]
+    certain = {name: column for name, column in columns.items() if column.decimal}
+    kinds = [column.decimal for column in certain.values() if column.decimal]
     main = max(dict.fromkeys(kinds), key=kinds.count, default=None)
     unsure = next((name for name, column in columns.items() if column.ambiguous), None)
     if unsure is not None and decimal is None and len(set(kinds)) != 1:
-        raise ImportRefused(_question(file, unsure, columns[unsure], told))
+        raise ImportRefused(_question(file, unsure, columns[unsure], certain))
     if unsure is not None and decimal is not None:
         main = decimal
     main = main or decimal or ("unknown" if columns else ".")
-    found = {
+    marks_of = {
         name: _marks(column, column.decimal or main, thousands)
         for name, column in columns.items()
         if not column.problem
     }
-    shared = [marks.thousands for marks in found.values() if marks.decimal == main and marks.thousands]
+    shared = [marks.thousands for marks in marks_of.values() if marks.decimal == main and marks.thousands]
     common = thousands or max(dict.fromkeys(shared), key=shared.count, default=None)
     if common is None and main == ",":
         common = "."
-    return FileMarks(main, common, _complete(found, main, common))
+    return FileMarks(main, common, _complete(marks_of, main, common))
 
 
-def _complete(found: Mapping[str, Marks], main: str, common: str | None) -> dict[str, Marks]:
+def _complete(marks_of: Mapping[str, Marks], main: str, common: str | None) -> dict[str, Marks]:
     """Marks of columns, with the thousands mark of the file where a column shows none."""
     return {
         name: marks if marks.thousands or marks.decimal != main else marks._replace(thousands=common)
-        for name, marks in found.items()
+        for name, marks in marks_of.items()
     }
 
 
@@ -357,14 +357,14 @@ def _marks(column: Written, decimal: str, thousands: str | None) -> Marks:
     return Marks(decimal, thousands or (best if counts[best] else None), column.unit)
 
 
-def _question(file: str, name: str, column: Written, told: Mapping[str, Written]) -> str:
+def _question(file: str, name: str, column: Written, certain: Mapping[str, Written]) -> str:
     text = str(column.ambiguous)
     mark = text.strip("+-0123456789")
     grouped, fraction = text.replace(mark, ""), text.replace(mark, ".")
     others = (
         "other columns are written in both ways: "
-        + ", ".join(f"{example.example} in '{other}'" for other, example in list(told.items())[:4])
-        if told
+        + ", ".join(f"{example.example} in '{other}'" for other, example in list(certain.items())[:4])
+        if certain
         else "no other number in the file decides it"
     )
     return (

@@ -55,11 +55,11 @@ def words(name: str) -> list[str]:
 
 def is_id(name: str) -> bool:
     """Whether numbers under this name tell things apart and must not be added: `site_id`, `zip`, `dma`."""
-    found = words(name)
-    if not found:
+    parts = words(name)
+    if not parts:
         return False
     return (
-        found[-1] in _IDS or found[0] in ("id", "is", "has") or (found[-1] in _THINGS and not is_amount(name))
+        parts[-1] in _IDS or parts[0] in ("id", "is", "has") or (parts[-1] in _THINGS and not is_amount(name))
     )
 
 
@@ -75,26 +75,26 @@ def is_version(name: str) -> bool:
 
 def is_mean(name: str) -> bool:
     """Whether numbers under this name must not be added: prices, rates, averages. `bid_amount` may be."""
-    found = words(name)
-    if _SUMS.intersection(found) and not {"avg", "average", "mean"}.intersection(found):
+    parts = words(name)
+    if _SUMS.intersection(parts) and not {"avg", "average", "mean"}.intersection(parts):
         return False
     return (
-        bool(_MEANS.intersection(found))
-        or "per" in found[1:-1]
-        or any(word.endswith(_MEAN_ENDS) for word in found)
+        bool(_MEANS.intersection(parts))
+        or "per" in parts[1:-1]
+        or any(word.endswith(_MEAN_ENDS) for word in parts)
     )
 
 
 def is_amount(name: str) -> bool:
     """Whether numbers under this name add up: `total_impressions`, `revenue`."""
-    found = words(name)
-    return bool(_AMOUNTS.intersection(found)) and found[-1] not in _IDS
+    parts = words(name)
+    return bool(_AMOUNTS.intersection(parts)) and parts[-1] not in _IDS
 
 
 def aggregate(name: str) -> str:
     """How numbers under this name come together: mean for rates and prices, min and max where it says so."""
-    found = words(name)
-    extreme = next((_EXTREMES[word] for word in (*found[:1], *found[-1:]) if word in _EXTREMES), None)
+    parts = words(name)
+    extreme = next((_EXTREMES[word] for word in (*parts[:1], *parts[-1:]) if word in _EXTREMES), None)
     if extreme:
         return extreme
     return "mean" if is_mean(name) else "sum"

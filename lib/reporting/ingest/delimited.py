@@ -102,8 +102,8 @@ class Delimited:
     def description(self) -> str:
         """The dialect found, in a few words."""
         names = {mark: f"{name}-separated" for name, mark in DELIMITERS.items()}
-        shown = names.get(self._delimiter, f"separated by '{self._delimiter}'")
-        parts = [shown_encoding(self._encoding), shown, f"{len(self.columns or ())} columns"]
+        words = names.get(self._delimiter, f"separated by '{self._delimiter}'")
+        parts = [shown_encoding(self._encoding), words, f"{len(self.columns or ())} columns"]
         parts += self._layout.description
         return ", ".join(parts)
 
@@ -115,21 +115,23 @@ class Delimited:
         numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
         """All rows, in batches; rows with another number of cells or undecodable bytes go to `refuse`."""
-        chosen = self.columns if wanted is None else wanted
-        positions = {name: place for place, name in enumerate(self._names) if name and name in (chosen or ())}
+        columns = self.columns if wanted is None else wanted
+        positions = {
+            name: place for place, name in enumerate(self._names) if name and name in (columns or ())
+        }
         parser = CellParser(self._delimiter, self._names, positions, numbers)
         chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
         ending = Ending(refuse)
-        for found in records(chunks, self._delimiter, len(self._names)):
-            for line, text in found.broken:
+        for batch in records(chunks, self._delimiter, len(self._names)):
+            for line, text in batch.broken:
                 if line >= self._layout.first_line:
                     reason = "a quotation mark opens a cell and is never closed"
                     ending.refuse(Reject(line, reason, "", text.decode(UTF_8, "replace")))
-            if len(found) and found.lines[0] < self._layout.first_line:
-                found = found.keep(found.lines >= self._layout.first_line)
-            found = self._decodable(found, ending.refuse)
-            if len(found):
-                raw = self._parse(found, parser, ending)
+            if len(batch) and batch.lines[0] < self._layout.first_line:
+                batch = batch.keep(batch.lines >= self._layout.first_line)
+            batch = self._decodable(batch, ending.refuse)
+            if len(batch):
+                raw = self._parse(batch, parser, ending)
                 if len(raw.lines):
                     yield raw
         ending.close()
@@ -154,18 +156,18 @@ class Delimited:
         text, good = records.text(), np.ones(len(records), bool)
         table, misfits = parser.parsed(text)
         good[[misfit.place for misfit in misfits]] = False
-        kept = records.keep(good) if misfits else records
+        whole = records.keep(good) if misfits else records
         for misfit in misfits:
             value = f"{misfit.cells} instead of {len(self._names)}"
             below = BELOW if self._is_text(misfit.text) else None
             line = int(records.lines[misfit.place])
             ending.refuse(Reject(line, WRONG_WIDTH, value, misfit.text, below))
-        if len(kept):
-            ending.passed(int(kept.lines[-1]))
+        if len(whole):
+            ending.passed(int(whole.lines[-1]))
         return RawRows(
             table,
-            kept.lines,
-            lambda position: kept.raw(position).decode(UTF_8),
+            whole.lines,
+            lambda position: whole.raw(position).decode(UTF_8),
             cache(lambda: parser.as_text(text)),
         )
 

@@ -66,11 +66,11 @@ class DataFile:
         ImportRefused when the compressed content is damaged or cut off.
         """
         with self.path.open("rb") as raw:
-            told = cast(BinaryIO, _Told(raw, progress)) if progress else raw
+            source = cast(BinaryIO, _Told(raw, progress)) if progress else raw
             if self.compression is None:
-                yield told
+                yield source
             else:
-                with _Unpacked(told, self.compression, self.name) as content:
+                with _Unpacked(source, self.compression, self.name) as content:
                     yield cast(BinaryIO, content)
 
     def chunks(self, progress: Progress | None = None) -> Iterator[bytes]:
@@ -176,15 +176,15 @@ def _format(path: Path, beginning: bytes) -> Format:
     if beginning.startswith(_PARQUET):
         return "parquet"
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED_SUFFIXES]
-    named = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    by_name = _SUFFIXES.get(suffixes[-1]) if suffixes else None
     text = beginning.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if named == "parquet":
+    if by_name == "parquet":
         raise ImportRefused(f"{path.name} is named as Parquet, but is not a Parquet file")
     if beginning.startswith((b"PK\x03\x04", _OLE)):
         return "xlsx"
-    if named == "xlsx":
+    if by_name == "xlsx":
         raise ImportRefused(f"{path.name} is named as a workbook, but is not one")
-    return named or ("ndjson" if text.startswith((b"{", b"[{")) else "csv")
+    return by_name or ("ndjson" if text.startswith((b"{", b"[{")) else "csv")
 
 
 class _Told(io.RawIOBase):

@@ -94,13 +94,13 @@ class ImportJob:
 
 def digests(readers: Iterable[Reader], progress: Progress | None = None) -> list[str]:
     """Each file's digest. ImportRefused when two files are the same."""
-    found: dict[str, str] = {}
+    digest_of: dict[str, str] = {}
     for reader in readers:
         digest = reader.file.digest(progress)
-        if digest in found:
-            raise ImportRefused(f"{reader.file.name} and {found[digest]} are the same file")
-        found[digest] = reader.file.name
-    return list(found)
+        if digest in digest_of:
+            raise ImportRefused(f"{reader.file.name} and {digest_of[digest]} are the same file")
+        digest_of[digest] = reader.file.name
+    return list(digest_of)
 
 
 def import_files(
@@ -154,7 +154,7 @@ def _rows(
     rejects: Rejects,
     progress: Progress | None,
 ) -> int:
-    written = 0
+    count = 0
 
     definition = normaliser.definition
 
@@ -171,9 +171,9 @@ def _rows(
             if last is not None:
                 ending.passed(last)
             write(table)
-            written += table.num_rows
+            count += table.num_rows
     ending.close()
-    return written
+    return count
 
 
 def refuse_missing(file: str, columns: Collection[str] | None, definition: Definition) -> None:
@@ -191,23 +191,23 @@ def _refuse_unseen(job: ImportJob) -> None:
     A column that a slicer has already may be missing: JSON often leaves out what is empty.
     """
     late = [reader for reader in job.readers if reader.columns is None]
-    seen = dict.fromkeys(name for reader in late for name in reader.seen)
+    columns = dict.fromkeys(name for reader in late for name in reader.seen)
     optional = set(job.definition.source_columns()) if job.mode in ("append", "replace-days") else set()
-    missing = [name for name in missing_columns(seen, job.definition) if name not in optional]
+    missing = [name for name in missing_columns(columns, job.definition) if name not in optional]
     if late and missing:
         names = ", ".join(reader.file.name for reader in late)
         raise ImportRefused(
-            f"{names}: {UnknownName('column', missing[0], seen)}. There are: {', '.join(seen)}"
+            f"{names}: {UnknownName('column', missing[0], columns)}. There are: {', '.join(columns)}"
         )
 
 
 def _refuse_totals(normaliser: Normaliser) -> None:
     """ImportRefused where rows of totals were found and nobody said what to do with them."""
-    found = normaliser.totals.found()
-    if not found:
+    totals = normaliser.totals.found()
+    if not totals:
         return
-    (column, text), count = max(found.items(), key=lambda item: item[1])
-    total = sum(found.values())
+    (column, text), count = max(totals.items(), key=lambda item: item[1])
+    total = sum(totals.values())
     more = f", {total:,} rows of this kind in all" if total > count else ""
     raise ImportRefused(
         f"{count:,} {'row has' if count == 1 else 'rows have'} '{text}' in column '{column}'{more}. If they "

@@ -80,12 +80,12 @@ def infer(
     dates = {time.column} if isinstance(time.column, str) else set(time.column[:-1])
     fields = {name: values for name, values in columns.items() if name not in dates}
     texts = {
-        name: found
+        name: notation
         for name, values in fields.items()
-        if cells.is_text(values.type) and (found := notation_of(present_texts(values, missing)))
+        if cells.is_text(values.type) and (notation := notation_of(present_texts(values, missing)))
     }
     marks = file_marks(
-        {name: found for name, found in texts.items() if _counts(name, found)},
+        {name: notation for name, notation in texts.items() if _counts(name, notation)},
         reader.file.name,
         hints.decimal,
         hints.thousands,
@@ -103,24 +103,24 @@ def _with_times(columns: dict[str, pa.Array], time: TimeGuess, missing: pa.Array
     """Only the rows that have a time: others, such as totals, are not imported, and say nothing."""
     part = TimeColumn.model_validate(time.definition())
     _, unreadable, absent = stored_times([columns[name] for name in part.sources], part, 0, missing)
-    kept = pa.array(~(unreadable | absent))
-    return {name: values.filter(kept) for name, values in columns.items()}
+    has_time = pa.array(~(unreadable | absent))
+    return {name: values.filter(has_time) for name, values in columns.items()}
 
 
-def _counts(name: str, found: Written) -> bool:
+def _counts(name: str, notation: Written) -> bool:
     """Whether the numbers of a column say something about those of others: codes do not."""
-    return not is_version(name) and not (is_id(name) and found.ambiguous)
+    return not is_version(name) and not (is_id(name) and notation.ambiguous)
 
 
 def _guess(
-    name: str, values: pa.Array, found: Written | None, marks: FileMarks, missing: pa.Array
+    name: str, values: pa.Array, notation: Written | None, marks: FileMarks, missing: pa.Array
 ) -> ColumnGuess:
     """A column's role, and how its numbers are read."""
     own = marks.columns.get(name, PLAIN)
-    guess = guess_column(name, values, own, missing, found.problem if found else None)
-    if found is None or name not in marks.columns or (guess.is_key and guess.options.get("type") != "int"):
+    guess = guess_column(name, values, own, missing, notation.problem if notation else None)
+    if notation is None or name not in marks.columns or (guess.is_key and guess.options.get("type") != "int"):
         return guess
-    example = example_of(found, own)
+    example = example_of(notation, own)
     guess = guess._replace(options=guess.options | marks.own(name))
     return guess.noted(example) if example else guess
 
@@ -145,7 +145,7 @@ def _notes(marks: FileMarks, texts: Mapping[str, Written]) -> list[str]:
     if marks.decimal == "." and marks.thousands is None:
         return []
     source = next(
-        (f", as in {found.example}" for found in texts.values() if found.decimal == marks.decimal), ""
+        (f", as in {column.example}" for column in texts.values() if column.decimal == marks.decimal), ""
     )
     thousands = f" and the thousands mark {marks.thousands!r}" if marks.thousands else ""
     return [f"Numbers have the decimal mark {marks.decimal!r}{thousands}{source}."]
@@ -153,12 +153,12 @@ def _notes(marks: FileMarks, texts: Mapping[str, Written]) -> list[str]:
 
 def _word_notes(columns: Mapping[str, pa.Array], missing: pa.Array) -> list[str]:
     """A sentence for each column about the words that are read as missing values."""
-    found = {}
+    notes = {}
     for name, values in columns.items():
         if cells.is_text(values.type):
-            counted = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
-            found[name] = [f"{part['values']!r} {part['counts']:,} times" for part in counted]
-    return [f"Read as missing in '{name}': {', '.join(words)}." for name, words in found.items() if words]
+            counts = values.filter(pc.is_in(values, value_set=missing)).value_counts().to_pylist()
+            notes[name] = [f"{part['values']!r} {part['counts']:,} times" for part in counts]
+    return [f"Read as missing in '{name}': {', '.join(words)}." for name, words in notes.items() if words]
 
 
 def _no_time(reader: Reader, columns: Mapping[str, pa.Array]) -> str:
@@ -215,9 +215,9 @@ def _without_headers(sample: _Sample) -> _Sample:
     name, first = next(iter(sample.columns.items()))
     if not cells.is_text(first.type) or not pc.any(pc.equal(first, name)).as_py():
         return sample
-    kept = pc.not_equal(first, name).fill_null(True)
-    lines = pa.array(sample.lines).filter(kept).to_pylist()
-    return _Sample({column: values.filter(kept) for column, values in sample.columns.items()}, lines)
+    is_other = pc.not_equal(first, name).fill_null(True)
+    lines = pa.array(sample.lines).filter(is_other).to_pylist()
+    return _Sample({column: values.filter(is_other) for column, values in sample.columns.items()}, lines)
 
 
 def _column(name: str, tables: list[pa.Table]) -> pa.Array:
@@ -238,9 +238,9 @@ def _column(name: str, tables: list[pa.Table]) -> pa.Array:
 
 def _definition(time: TimeGuess, columns: list[ColumnGuess], written_as: Mapping[str, Any]) -> Definition:
     """Guesses as a definition, each field under a name that is its own, with a count of the records first."""
-    taken = {TIME, *(time_key_field(grain) for grain in GRANULARITIES)}
-    fields = [guess.field(_free(guess.column, taken)) for guess in columns]
-    records = {"name": _free(RECORDS, taken), "description": "Records", "aggregate": "count"}
+    names = {TIME, *(time_key_field(grain) for grain in GRANULARITIES)}
+    fields = [guess.field(_free(guess.column, names)) for guess in columns]
+    records = {"name": _free(RECORDS, names), "description": "Records", "aggregate": "count"}
     return Definition.model_validate(
         {
             **written_as,
@@ -253,12 +253,12 @@ def _definition(time: TimeGuess, columns: list[ColumnGuess], written_as: Mapping
     )  # fmt: skip
 
 
-def _free(column: str, taken: set[str]) -> str:
+def _free(column: str, names: set[str]) -> str:
     """A field's name from a column's: without quotes, and not taken."""
     plain = "".join(character for character in column if character.isprintable() and character not in "'\"")
     name = base = plain[:180] or "column"
     number = 2
-    while name in taken:
+    while name in names:
         name, number = f"{base}_{number}", number + 1
-    taken.add(name)
+    names.add(name)
     return name

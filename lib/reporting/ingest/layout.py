@@ -76,10 +76,10 @@ def layout(
     header have different numbers of cells.
     """
     sample = _beginning(file)
-    told = _told_delimiter(sample, encoding)
-    delimiter = delimiter or told or _recognise(sample, encoding, file)
-    found = _records(sample, encoding, delimiter)[1 if told else 0 :]
-    return table_layout(found, file.name, delimiter, wanted, has_header)
+    stated = _told_delimiter(sample, encoding)
+    delimiter = delimiter or stated or _recognise(sample, encoding, file)
+    rows = _records(sample, encoding, delimiter)[1 if stated else 0 :]
+    return table_layout(rows, file.name, delimiter, wanted, has_header)
 
 
 def _beginning(file: DataFile) -> bytes:
@@ -93,32 +93,32 @@ def _beginning(file: DataFile) -> bytes:
 
 
 def table_layout(
-    found: Sequence[Record],
+    rows: Sequence[Record],
     file: str,
     delimiter: str,
     wanted: Collection[str] = (),
     has_header: bool | None = None,
 ) -> TextLayout:
     """The same of the first records of a file, which may be rows of a workbook."""
-    if not found:
+    if not rows:
         raise ImportRefused(f"{file} has no header line")
-    width = _usual_width(found)
-    start = _header_position(found, width, wanted) if has_header is not False else -1
-    if has_header is None and not _is_header(found[start], found[start + 1 :]):
+    width = _usual_width(rows)
+    start = _header_position(rows, width, wanted) if has_header is not False else -1
+    if has_header is None and not _is_header(rows[start], rows[start + 1 :]):
         start = -1
     if start >= 0:
-        names = _names(file, found[start], found[start + 1 :])
-        return TextLayout(delimiter, names, found[start].line + 1, True, _shorten(found[:start], delimiter))
-    first = next(position for position, record in enumerate(found) if len(record.cells) == width)
+        names = _names(file, rows[start], rows[start + 1 :])
+        return TextLayout(delimiter, names, rows[start].line + 1, True, _shorten(rows[:start], delimiter))
+    first = next(position for position, record in enumerate(rows) if len(record.cells) == width)
     names = [f"column_{number}" for number in range(1, width + 1)]
-    return TextLayout(delimiter, names, found[first].line, False, _shorten(found[:first], delimiter))
+    return TextLayout(delimiter, names, rows[first].line, False, _shorten(rows[:first], delimiter))
 
 
 def _told_delimiter(sample: bytes, encoding: str) -> str | None:
     """The delimiter that the first line names, as Excel's `sep=;` does."""
     first = next(iter(b"".join(utf_8_chunks([sample], encoding)).decode(UTF_8, "replace").splitlines()), "")
-    told = _SEPARATOR_LINE.fullmatch(first)
-    return told[1] if told else None
+    line = _SEPARATOR_LINE.fullmatch(first)
+    return line[1] if line else None
 
 
 def _recognise(sample: bytes, encoding: str, file: DataFile) -> str:
@@ -140,45 +140,45 @@ def _is_decimal(sample: bytes) -> bool:
 
 
 def _records(sample: bytes, encoding: str, delimiter: str) -> list[Record]:
-    found: list[Record] = []
+    rows: list[Record] = []
     for block in records(utf_8_chunks([sample], encoding), delimiter):
-        for position in range(min(len(block), _SNIFFED_RECORDS - len(found))):
+        for position in range(min(len(block), _SNIFFED_RECORDS - len(rows))):
             text = block.raw(position).decode(UTF_8, "replace")
             cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-            found.append(Record(int(block.lines[position]), cells))
-    return found
+            rows.append(Record(int(block.lines[position]), cells))
+    return rows
 
 
 def _mode(widths: Sequence[int]) -> int:
     return max(widths, key=lambda width: (widths.count(width), width), default=0)
 
 
-def _usual_width(found: Sequence[Record]) -> int:
+def _usual_width(rows: Sequence[Record]) -> int:
     """How many cells rows have: judged by the later half, as report lines come first."""
-    first, widths = len(found[0].cells), [len(record.cells) for record in found[len(found) // 2 :]]
+    first, widths = len(rows[0].cells), [len(record.cells) for record in rows[len(rows) // 2 :]]
     return first if widths.count(first) == widths.count(_mode(widths)) else _mode(widths)
 
 
-def _header_position(found: Sequence[Record], width: int, wanted: Collection[str]) -> int:
+def _header_position(rows: Sequence[Record], width: int, wanted: Collection[str]) -> int:
     """The record that names the columns: the one with the wanted names, else the first that can.
 
     That is a full one above the first full row with values, else the one just above the first row.
     """
     names = set(wanted)
-    for position, record in enumerate(found):
+    for position, record in enumerate(rows):
         if names and names <= set(_plain(record.cells)):
             return position
-    wide = [record for record in found if len(record.cells) == width]
+    wide = [record for record in rows if len(record.cells) == width]
     fullest = max(map(_filled_cells, wide))
     full = [record for record in wide if _filled_cells(record) >= _FULL * fullest]
-    first_row = next((record.line for record in full if _values(record)), found[-1].line + 1)
-    for position, record in enumerate(found):
-        if record in full and record.line < first_row and not _is_comment(record, found[position + 1 :]):
+    first_row = next((record.line for record in full if _values(record)), rows[-1].line + 1)
+    for position, record in enumerate(rows):
+        if record in full and record.line < first_row and not _is_comment(record, rows[position + 1 :]):
             return position
-    for position, record in enumerate(found):
-        if _is_above_row(record, found[position + 1 :], width):
+    for position, record in enumerate(rows):
+        if _is_above_row(record, rows[position + 1 :], width):
             return position
-    return next(position for position, record in enumerate(found) if len(record.cells) == width)
+    return next(position for position, record in enumerate(rows) if len(record.cells) == width)
 
 
 def _is_above_row(record: Record, rest: Sequence[Record], width: int) -> bool:
@@ -251,18 +251,18 @@ def _plain(cells: Sequence[str]) -> list[str]:
 
 def once_each(names: Sequence[str]) -> list[str]:
     """Names with a number behind those that came before: a, b, a → a, b, a_2."""
-    found: dict[str, None] = {}
+    unique: dict[str, None] = {}
     for name in names:
         number, free = 1, name
-        while free in found or (number > 1 and free in names):
+        while free in unique or (number > 1 and free in names):
             number += 1
             free = f"{name}_{number}"
-        found[free] = None
-    return list(found)
+        unique[free] = None
+    return list(unique)
 
 
-def _shorten(found: Sequence[Record], delimiter: str) -> list[str]:
-    return [delimiter.join(record.cells).strip(delimiter)[:_SHOWN] for record in found]
+def _shorten(rows: Sequence[Record], delimiter: str) -> list[str]:
+    return [delimiter.join(record.cells).strip(delimiter)[:_SHOWN] for record in rows]
 
 
 def find_delimiter(name: str) -> str:

@@ -104,19 +104,19 @@ def ndjson(file: DataFile, encoding: str | None = None) -> Ndjson:
 
 def flat(row: Row) -> Row:
     """`{"a": {"b": 1}}` → `{"a.b": 1}`. ValueError for objects nested without reason."""
-    found: Row = {}
-    _spread(row, "", found, 0)
-    return found
+    cells: Row = {}
+    _spread(row, "", cells, 0)
+    return cells
 
 
-def _spread(row: Row, prefix: str, found: Row, depth: int) -> None:
+def _spread(row: Row, prefix: str, cells: Row, depth: int) -> None:
     if depth > _MAX_DEPTH:
         raise ValueError("objects nested too deeply")
     for name, value in row.items():
         if type(value) is dict:
-            _spread(value, f"{prefix}{name}.", found, depth + 1)
+            _spread(value, f"{prefix}{name}.", cells, depth + 1)
         else:
-            found[prefix + name] = value
+            cells[prefix + name] = value
 
 
 def column(values: list[Any]) -> pa.Array:
@@ -125,11 +125,11 @@ def column(values: list[Any]) -> pa.Array:
     A number among texts never looks like one with a thousands mark: 1.285 becomes 1.2850.
     """
     try:
-        found = pa.array(values)
+        array = pa.array(values)
     except (pa.ArrowException, OverflowError, TypeError):
-        found = None
-    if found is not None and not pa.types.is_nested(found.type):
-        return found
+        array = None
+    if array is not None and not pa.types.is_nested(array.type):
+        return array
     if any(isinstance(value, list) for value in values):
         lists = [value if isinstance(value, list) or value is None else [value] for value in values]
         return pa.array([value and [_text(item) for item in value] for value in lists], pa.list_(pa.string()))

@@ -78,10 +78,10 @@ class Normaliser:
         if self.definition.totals == "drop":
             self._drop_totals(columns, reasons)
         for field in self._fields:
-            found = field.values(columns.get(field.source, nothing))
-            arrays.append(found.values)
-            reasons.note(found.bad, field.reason, field.source)
-            reasons.note(cells.too_long(found.values), _always(TOO_LONG.format(field.source)), field.source)
+            values = field.values(columns.get(field.source, nothing))
+            arrays.append(values.values)
+            reasons.note(values.bad, field.reason, field.source)
+            reasons.note(cells.too_long(values.values), _always(TOO_LONG.format(field.source)), field.source)
         table = pa.Table.from_arrays(arrays, schema=self._schema)
         bad, lines = reasons.refuse(refuse), raw.lines
         if bad is not None:
@@ -140,8 +140,8 @@ class _Reasons:
     def note_times(self, bad: Flags, reason: str, column: str) -> None:
         """The same for rows without a time: totals, remarks and the header once more have none."""
         for position in np.flatnonzero(bad):
-            known = self._without_time(int(position), column) or reason
-            self._found.setdefault(int(position), (_always(known), column))
+            certain = self._without_time(int(position), column) or reason
+            self._found.setdefault(int(position), (_always(certain), column))
 
     def refuse(self, refuse: Refuse) -> Flags | None:
         if not self._found:
@@ -250,8 +250,8 @@ _never = _always("can't be read")
 
 def _counts(texts: pa.Array) -> list[tuple[str, int]]:
     """Each different text, and how often it is there."""
-    counted = texts.value_counts()
-    return list(zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True))
+    counts = texts.value_counts()
+    return list(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:

@@ -45,7 +45,7 @@ class Marks(NamedTuple):
         marks = f"decimal mark {self.decimal!r}" if self.decimal != "unknown" else ""
         marks += f", thousands mark {self.thousands!r}" if self.thousands else ""
         marks += f", unit {self.unit!r}" if self.unit else ""
-        written = "" if self.are_plain else f" (with {marks.removeprefix(', ')})"
+        notation = "" if self.are_plain else f" (with {marks.removeprefix(', ')})"
 
         def words(value: str) -> str:
             if self.decimal == "unknown" and is_ambiguous(value):
@@ -53,7 +53,7 @@ class Marks(NamedTuple):
                     f"a number in column '{column}' that could be read in two ways; say in the definition "
                     f"""whether decimal: "." or decimal: ",\""""
                 )
-            return f"not a number in column '{column}'{written}"
+            return f"not a number in column '{column}'{notation}"
 
         return words
 

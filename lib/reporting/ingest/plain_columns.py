@@ -14,7 +14,7 @@ _SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 def plain_table(columns: Sequence[tuple[str, pa.Array]]) -> pa.Table:
     """Columns of values and of lists of values, each under a name of its own."""
-    plain = [found for name, column in columns for found in plain_columns(name, column)]
+    plain = [part for name, column in columns for part in plain_columns(name, column)]
     return pa.Table.from_arrays([column for _, column in plain], names=once_each([name for name, _ in plain]))
 
 

@@ -59,16 +59,16 @@ class Parquet:
         """All rows, in batches. There is nothing that could not be read."""
         names = [name for name in self.columns or () if wanted is None or name in wanted]
         with self._open() as content:
-            first, told, total = 1, 0, content.metadata.num_rows
+            first, reported, total = 1, 0, content.metadata.num_rows
             for batch in content.iter_batches(_PARQUET_BATCH_ROWS, columns=self._needed_columns(names)):
                 table = plain_table(_columns(pa.Table.from_batches([batch])))
                 lines = np.arange(first, first + table.num_rows, dtype=np.int64)
                 yield RawRows(table.select(names), lines, _RowText(table))
                 first += table.num_rows
-                done = self.file.size * (first - 1) // total
+                progress_bytes = self.file.size * (first - 1) // total
                 if progress:
-                    progress(done - told)
-                told = done
+                    progress(progress_bytes - reported)
+                reported = progress_bytes
 
     def _needed_columns(self, names: list[str]) -> list[str] | None:
         """The columns to read for these; None, all of them, where their names could be taken for others."""

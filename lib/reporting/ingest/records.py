@@ -62,12 +62,12 @@ def records(chunks: Iterable[bytes], delimiter: str, columns: int | None = None)
 
     `columns` is how many cells a record should have: it helps to tell where a broken record ends.
     """
-    splitter, held = _Splitter(delimiter.encode(), columns), b""
+    splitter, rest = _Splitter(delimiter.encode(), columns), b""
     for chunk in chunks:
-        whole = held + chunk
-        held = b"\r" if whole.endswith(b"\r") else b""
-        yield splitter.take(_one_newline(whole.removesuffix(held)), is_last=False)
-    yield splitter.take(_one_newline(held), is_last=True)
+        whole = rest + chunk
+        rest = b"\r" if whole.endswith(b"\r") else b""
+        yield splitter.take(_one_newline(whole.removesuffix(rest)), is_last=False)
+    yield splitter.take(_one_newline(rest), is_last=True)
 
 
 def too_long(line: int) -> str:

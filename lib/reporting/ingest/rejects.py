@@ -121,6 +121,6 @@ class Rejects:
 
 
 def _example(file: str, reject: Reject) -> str:
-    shown = reject.value or reject.text
-    short = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    text = reject.value or reject.text
+    short = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
     return f"{file}, line {reject.line}: {short!r}"

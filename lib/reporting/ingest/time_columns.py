@@ -96,10 +96,10 @@ def read_column(name: str, sample: Sample, missing: Missing, year: int | None) -
     best: TimeReading | None = None
     present = _present(sample[name], missing)
     for format_ in _formats(texts):
-        found = instants(texts, format_, dt.UTC)
-        share = float((found.seconds != MISSING).mean()) * present
+        times = instants(texts, format_, dt.UTC)
+        share = float((times.seconds != MISSING).mean()) * present
         if share >= NEARLY and share > (best.share if best else 0):
-            best = TimeReading((name,), format_, found, share, "")
+            best = TimeReading((name,), format_, times, share, "")
         if share >= SURE * present:
             break
     if best is None and year is not None:
@@ -137,11 +137,11 @@ def _yearless(columns: tuple[str, ...], texts: Texts, year: int) -> TimeReading 
     """Dates without a year, such as 05.01., in this year."""
     dated = texts + f" {year}"
     for format_ in formats_like(texts.iloc[0], has_year=False) if len(texts) else []:
-        found = instants(dated, f"{format_} %Y", dt.UTC)
-        share = float((found.seconds != MISSING).mean())
+        times = instants(dated, f"{format_} %Y", dt.UTC)
+        share = float((times.seconds != MISSING).mean())
         if share >= SURE:
             reason = f"{format_} in {year}, such as {texts.iloc[0]}"
-            return TimeReading(columns, format_, found, share, reason, year)
+            return TimeReading(columns, format_, times, share, reason, year)
     return None
 
 
@@ -179,8 +179,8 @@ def _swap_day_and_month(format_: str) -> str:
     return format_.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
 
 
-def _span(found: Instants) -> int:
-    return int(found.seconds.max() - found.seconds.min())
+def _span(times: Instants) -> int:
+    return int(times.seconds.max() - times.seconds.min())
 
 
 def with_clock(read: TimeReading, sample: Sample, missing: Missing) -> TimeReading:
@@ -198,11 +198,11 @@ def with_clock(read: TimeReading, sample: Sample, missing: Missing) -> TimeReadi
         both = _different([sample[column] for column in columns], missing)
         format_ = f"{_date_format(read, sample, missing)} {clock}"
         full, dated = (f"{format_} %Y", both + f" {read.year}") if read.year else (format_, both)
-        found = instants(dated, full, dt.UTC)
-        share = float((found.seconds != MISSING).mean())
+        times = instants(dated, full, dt.UTC)
+        share = float((times.seconds != MISSING).mean())
         if share >= min(SURE, read.share):
             reason = f"{format_}, such as {both.iloc[0]}"
-            return TimeReading(columns, format_, found, share, reason, read.year)
+            return TimeReading(columns, format_, times, share, reason, read.year)
     return read
 
 
@@ -230,11 +230,11 @@ def date_in_parts(sample: Sample, missing: Missing, year: int | None) -> TimeRea
     for month in ("%m", "%b", "%B"):
         format_ = f"%d {month}" + (" %Y" if "year" in parts else "")
         dated = texts if "year" in parts else texts + f" {year}"
-        found = instants(dated, format_ if "year" in parts else f"{format_} %Y", dt.UTC)
-        share = float((found.seconds != MISSING).mean()) if len(texts) else 0.0
+        times = instants(dated, format_ if "year" in parts else f"{format_} %Y", dt.UTC)
+        share = float((times.seconds != MISSING).mean()) if len(texts) else 0.0
         if share >= NEARLY:
             reason = f"{format_}, such as {texts.iloc[0]}" + ("" if "year" in parts else f" in {year}")
-            return TimeReading(columns, format_, found, share, reason, None if "year" in parts else year)
+            return TimeReading(columns, format_, times, share, reason, None if "year" in parts else year)
     return None
 
 
@@ -250,8 +250,8 @@ def _different(columns: Sequence[pa.Array], missing: Missing) -> Texts:
     except NotPlain:
         return pd.Series(dtype="str")
     spread = np.unique(np.linspace(0, max(len(values) - 1, 0), _TESTED).astype(int))
-    found = values.take(pa.array(spread)).to_pylist() if len(values) else []
-    return pd.Series([value for value in found if not is_total(value)], dtype="str")
+    sample = values.take(pa.array(spread)).to_pylist() if len(values) else []
+    return pd.Series([value for value in sample if not is_total(value)], dtype="str")
 
 
 def stamp_format(text: str) -> str | None:
@@ -281,8 +281,8 @@ def _by_shape(has_year: bool) -> dict[str, list[str]]:
     dates = _DATES if has_year else _YEARLESS
     clocks = [clock + zone for zone, clock in itertools.product(_ZONES, _CLOCK_FORMATS)]
     timed = [date + between + clock for between, clock, date in itertools.product(_BETWEEN, clocks, dates)]
-    found: dict[str, list[str]] = {}
+    texts_of: dict[str, list[str]] = {}
     for format_ in [*dates, *timed, "[%d/%b/%Y:%H:%M:%S %z]", *(_COARSE if has_year else ())]:
         for shape in _shapes(format_):
-            found.setdefault(shape, []).append(format_)
-    return found
+            texts_of.setdefault(shape, []).append(format_)
+    return texts_of

@@ -80,10 +80,10 @@ def _guess(read: TimeReading, sample: Sample, lines: Sequence[int], missing: Mis
         not read.found.is_date.all() and len(np.unique(seconds)) > days and bool((seconds % DAY).any())
     )
     column = read.columns[0] if len(read.columns) == 1 else read.columns
-    kept = "kept by hour, in UTC" if is_hourly else "kept by day"
+    resolution = "kept by hour, in UTC" if is_hourly else "kept by day"
     but = _exceptions(read, sample, lines, missing) if read.share < 1 else ""
     return TimeGuess(
-        column, read.format, "hour" if is_hourly else "day", f"{read.reason}{but}; {kept}", read.year
+        column, read.format, "hour" if is_hourly else "day", f"{read.reason}{but}; {resolution}", read.year
     )
 
 
@@ -92,8 +92,8 @@ def _exceptions(read: TimeReading, sample: Sample, lines: Sequence[int], missing
     texts = join([sample[name] for name in read.columns], read.year, missing)
     full = f"{read.format} %Y" if read.year else read.format
     values = pd.Series(texts.fill_null("").to_pylist(), dtype="str")
-    known = np.array([value == "" or is_total(value) for value in values], bool)
-    bad = np.flatnonzero((instants(values, full, dt.UTC).seconds == MISSING) & ~known)
+    is_exception = np.array([value == "" or is_total(value) for value in values], bool)
+    bad = np.flatnonzero((instants(values, full, dt.UTC).seconds == MISSING) & ~is_exception)
     names = [f"line {lines[row]:,}: '{values[row][:40]}'" for row in bad[:_SHOWN]] if len(lines) else []
     more = f" and {len(bad) - len(names):,} more" if len(bad) > len(names) else ""
     return f", but for {', '.join(names)}{more}" if names else ""

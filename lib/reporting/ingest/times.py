@@ -54,14 +54,14 @@ def stored_times(
     is that day for granularity day, and its midnight for granularity hour.
     """
     zone = time_zone(time.timezone) if time.timezone else hours_zone(zone_hours)
-    column, found = columns[0], native_instants(columns[0], zone) if len(columns) == 1 else None
-    if found is None:
+    column, native = columns[0], native_instants(columns[0], zone) if len(columns) == 1 else None
+    if native is None:
         column = join(columns, time.year, absent)
         quick = _whole_stamps(column, zone) if time.format is None else None
-        found = quick or _texts(column, time.full_format, zone)
-    readable = _in_range(found).seconds != MISSING
+        native = quick or _texts(column, time.full_format, zone)
+    readable = _in_range(native).seconds != MISSING
     missing = column.is_null().to_numpy(zero_copy_only=False)
-    return _truncate(found, time.granularity == "day", zone, zone_hours), ~readable & ~missing, missing
+    return _truncate(native, time.granularity == "day", zone, zone_hours), ~readable & ~missing, missing
 
 
 def join(columns: Sequence[pa.Array], year: int | None = None, absent: Missing = None) -> pa.Array:
@@ -97,9 +97,9 @@ def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants
     return _in_range(Instants(seconds, is_date))
 
 
-def _in_range(found: Instants) -> Instants:
-    in_range = (found.seconds >= _FIRST) & (found.seconds < _LAST)
-    return found._replace(seconds=np.where(in_range, found.seconds, MISSING))
+def _in_range(times: Instants) -> Instants:
+    in_range = (times.seconds >= _FIRST) & (times.seconds < _LAST)
+    return times._replace(seconds=np.where(in_range, times.seconds, MISSING))
 
 
 def _since_1970(numbers: npt.NDArray[np.float64]) -> Ints:
@@ -128,9 +128,9 @@ def _texts(column: pa.Array, format_: str | None, zone: dt.tzinfo) -> Instants:
     """Each different text is read once."""
     encoded = column.dictionary_encode()
     different = pd.Series(encoded.dictionary.to_pandas(), dtype="str")
-    found = instants(different, format_, zone)
+    times = instants(different, format_, zone)
     codes = encoded.indices.fill_null(len(different)).to_numpy()
-    return Instants(np.append(found.seconds, MISSING)[codes], np.append(found.is_date, False)[codes])
+    return Instants(np.append(times.seconds, MISSING)[codes], np.append(times.is_date, False)[codes])
 
 
 def is_coarse(format_: str | None) -> bool:
@@ -188,11 +188,11 @@ def _seconds(stamps: pd.Series, zone: dt.tzinfo | None) -> Ints:
     return seconds
 
 
-def _truncate(found: Instants, is_daily: bool, zone: dt.tzinfo, zone_hours: int) -> Ints:
+def _truncate(times: Instants, is_daily: bool, zone: dt.tzinfo, zone_hours: int) -> Ints:
     if is_daily:
-        own = np.where(found.is_date, found.seconds, found.seconds + zone_hours * HOUR)
+        own = np.where(times.is_date, times.seconds, times.seconds + zone_hours * HOUR)
         return own // DAY * DAY
-    midnights = pd.Series(found.seconds[found.is_date].astype("datetime64[s]"))
-    seconds = found.seconds.copy()
-    seconds[found.is_date] = _seconds(midnights, zone)
+    midnights = pd.Series(times.seconds[times.is_date].astype("datetime64[s]"))
+    seconds = times.seconds.copy()
+    seconds[times.is_date] = _seconds(midnights, zone)
     return seconds // HOUR * HOUR

@@ -77,8 +77,8 @@ class TotalsTally:
             return len(parts) > 1 and len(parts) >= _DAYS_SHARE * len(self._all)
         totals = np.abs(np.sum(list(parts.values()), axis=0))
         others = np.abs(np.sum([self._all[time] - part for time, part in parts.items()], axis=0))
-        counted = (totals > 0) | (others > 0)
-        return bool(counted.any() and np.median((totals >= _SHARE * others)[counted]) == 1)
+        has_values = (totals > 0) | (others > 0)
+        return bool(has_values.any() and np.median((totals >= _SHARE * others)[has_values]) == 1)
 
     def _zeros(self) -> Sums:
         return np.zeros(len(self._added))

@@ -49,9 +49,9 @@ class Workbook:
 
     def __init__(self, file: DataFile, sheet: Sheet, count: int) -> None:
         self.file, self._name = file, sheet.name
-        layout, found = sheet.layout, sheet.records
+        layout, rows = sheet.layout, sheet.records
         check_width(file.name, layout.names)
-        used = [any(record.cells[place] for record in found) for place in range(len(layout.names))]
+        used = [any(record.cells[place] for record in rows) for place in range(len(layout.names))]
         self._names = [name if is_used else "" for name, is_used in zip(layout.names, used, strict=True)]
         self._first_line, self.has_header = layout.first_line, layout.has_header
         self.columns: tuple[str, ...] | None = tuple(name for name in self._names if name)
@@ -75,18 +75,18 @@ class Workbook:
         ]
         with _opened_workbook(self.file) as workbook:
             sheet = workbook.get_sheet_by_name(self._name)
-            told, total = 0, max(sheet.total_height, 1)
-            below = (found for found in _rows(sheet) if found[0] >= self._first_line)
+            reported, total = 0, max(sheet.total_height, 1)
+            below = (record for record in _rows(sheet) if record[0] >= self._first_line)
             while batch := list(islice(below, _BATCH_ROWS)):
-                done = self.file.size * batch[-1][0] // total
+                progress_bytes = self.file.size * batch[-1][0] // total
                 if progress:
-                    progress(done - told)
-                told = done
+                    progress(progress_bytes - reported)
+                reported = progress_bytes
                 columns = [(name, _column([row[place] for _, row in batch])) for place, name in chosen]
                 lines = np.array([line for line, _ in batch], np.int64)
                 yield RawRows(plain_table(columns), lines, _row_text([row for _, row in batch]))
             if progress:
-                progress(self.file.size - told)
+                progress(self.file.size - reported)
 
 
 def workbooks(
@@ -103,19 +103,19 @@ def workbooks(
             unknown = next((name for name in sheets if name not in workbook.sheet_names), None)
             if unknown is not None:
                 raise ImportRefused(f"{file.name}: {UnknownName('sheet', unknown, workbook.sheet_names)}")
-        named = tuple(sheets) if sheets and sheets != ALL_SHEETS else ()
-        found = [
+        names_of_sheets = tuple(sheets) if sheets and sheets != ALL_SHEETS else ()
+        candidates = [
             sheet
-            for name in named or workbook.sheet_names
+            for name in names_of_sheets or workbook.sheet_names
             if (sheet := _sheet(workbook.get_sheet_by_name(name), file, wanted, header, names, count == 1))
         ]
-    if not found:
+    if not candidates:
         raise ImportRefused(f"{file.name} has no sheet with a table")
-    chosen = found if named else _same_columns(found, wanted)
-    if sheets is None and len(chosen) > 1:
-        raise ImportRefused(_which_sheet(file, chosen))
+    selection = candidates if names_of_sheets else _same_columns(candidates, wanted)
+    if sheets is None and len(selection) > 1:
+        raise ImportRefused(_which_sheet(file, selection))
     alone = sheets is None or count == 1
-    return [Workbook(file if alone else replace(file, sheet=sheet.name), sheet, count) for sheet in chosen]
+    return [Workbook(file if alone else replace(file, sheet=sheet.name), sheet, count) for sheet in selection]
 
 
 def _sheet(
@@ -127,28 +127,28 @@ def _sheet(
     is_only: bool,
 ) -> Sheet | None:
     """A sheet's table; None for one of several sheets that has none."""
-    found = [Record(line, list(map(_text, row))) for line, row in islice(_rows(sheet), _SNIFFED)]
+    rows = [Record(line, list(map(_text, row))) for line, row in islice(_rows(sheet), _SNIFFED)]
     try:
-        layout = table_layout(found, file.name, "\t", wanted, header).named(names, file.name)
+        layout = table_layout(rows, file.name, "\t", wanted, header).named(names, file.name)
     except ImportRefused:
         if is_only:
             raise
         return None
-    return Sheet(sheet.name, found, layout)
+    return Sheet(sheet.name, rows, layout)
 
 
-def _same_columns(found: Sequence[Sheet], wanted: Collection[str]) -> list[Sheet]:
+def _same_columns(sheets: Sequence[Sheet], wanted: Collection[str]) -> list[Sheet]:
     """The first sheet with the wanted columns, else the first that is no cover; and others like it."""
-    fitting = [sheet for sheet in found if wanted and set(wanted) <= set(sheet.layout.names)]
-    first = next(iter(fitting or [sheet for sheet in found if sheet.is_table] or found))
-    return [sheet for sheet in found if sheet.layout.names == first.layout.names]
+    fitting = [sheet for sheet in sheets if wanted and set(wanted) <= set(sheet.layout.names)]
+    first = next(iter(fitting or [sheet for sheet in sheets if sheet.is_table] or sheets))
+    return [sheet for sheet in sheets if sheet.layout.names == first.layout.names]
 
 
-def _which_sheet(file: DataFile, found: Sequence[Sheet]) -> str:
-    names = ", ".join(f"'{sheet.name}'" for sheet in found)
+def _which_sheet(file: DataFile, sheets: Sequence[Sheet]) -> str:
+    names = ", ".join(f"'{sheet.name}'" for sheet in sheets)
     return (
-        f"{file.name} has {len(found)} sheets with the same columns: {names}. Import all of them with "
-        f"--all-sheets, or some with --sheet '{found[0].name}'"
+        f"{file.name} has {len(sheets)} sheets with the same columns: {names}. Import all of them with "
+        f"--all-sheets, or some with --sheet '{sheets[0].name}'"
     )
 
 
