@@ -43,7 +43,7 @@ def test_usual_tables_stay_the_same() -> None:
 
 
 def test_every_table_on_a_screen_is_straightened() -> None:
-    """No screen hands a table to Streamlit but through `straightened`."""
+    """No screen hands a table to Streamlit but through `straighten`."""
     crooked = []
     for path in (ROOT / "lib" / "ui").rglob("*.py"):
         code = path.read_text()
@@ -54,6 +54,6 @@ def test_every_table_on_a_screen_is_straightened() -> None:
                 and node.func.attr == "dataframe"
             ):
                 first = ast.unparse(node.args[0])
-                if "straightened(" not in first and f"{first} = straightened(" not in code:
+                if "straighten(" not in first and f"{first} = straighten(" not in code:
                     crooked.append(f"{path}:{node.lineno}")
     assert crooked == [], "\n".join(crooked)

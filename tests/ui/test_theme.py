@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lib.ui.charts.theme import ACCENT, GREY, translucent
+from lib.ui.charts.theme import ACCENT, GREY
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
-STYLE = Path(__file__).parents[2] / "lib" / "ui" / "kit" / "style.css"
+SHEETS = sorted((Path(__file__).parents[2] / "lib" / "ui").rglob("*.css"))
 THEME = tomllib.loads(CONFIG.read_text())["theme"]
 PALETTE = THEME["chartCategoricalColors"]
 
@@ -87,13 +87,21 @@ def test_contrast(ground: str) -> None:
     assert len(theme["chartSequentialColors"]) == 10
 
 
-def test_style_sheet() -> None:
-    """The style sheet uses no colours but the accent and the grey of charts."""
-    colours = re.findall(r"#[0-9a-f]{6}\b|rgba\([^)]*\)", STYLE.read_text())
-    opacities = {float(colour.rstrip(")").rsplit(",", 1)[1]) for colour in colours if "," in colour}
-    allowed = {translucent(base, opacity) for base in (ACCENT, GREY) for opacity in opacities}
+def test_style_sheets() -> None:
+    """Style sheets use the colours of the theme, the accent and the grey of charts, and black for shadows."""
+    colours = {
+        one for sheet in SHEETS for one in re.findall(r"#[0-9a-f]{3,6}\b|rgba\([^)]*\)", sheet.read_text())
+    }
+    named = {str(value) for mode in ("light", "dark") for value in THEME[mode].values()} | {
+        "#fff",
+        ACCENT,
+        GREY,
+    }
+    bases = {tuple(bytes.fromhex(base.removeprefix("#"))) for base in (ACCENT, GREY)} | {(0, 0, 0)}
     assert colours
-    assert set(colours) <= {ACCENT, GREY, *allowed}
+    for colour in colours:
+        is_known = colour in named or tuple(map(int, re.findall(r"\d+", colour)[:3])) in bases
+        assert is_known, f"{colour} is no colour of the theme"
 
 
 def test_nothing_from_elsewhere() -> None:

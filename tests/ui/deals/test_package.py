@@ -38,6 +38,7 @@ US = Targeting(geo_targetings=(GeoTarget(type="country", value="US"),))
 def own_terms(is_active: bool, fee_type: int | None, fee: str, contact: str) -> dict[str, object]:
     """The terms of a copied deal that differ from those of the others, as typed."""
     return {
+        **dict.fromkeys(TERMS),
         "is_active": is_active,
         "agency_curation_fee_type": fee_type,
         "agency_curation_fee": fee,
@@ -259,7 +260,8 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
     ]
     package = SupplyPackage(id=9, name="N" * 200, media_type="video", start_date=dt.datetime.now(dt.UTC))
     draft = clone.copy_of(package, deals)
-    assert [draft[name] for name in TERMS] == [1, "12.5", "a@b.example"]
+    names = ("agency_curation_fee_type", "agency_curation_fee", "contact_email", "price_type")
+    assert [draft[name] for name in names] == [1, "12.5", "a@b.example", None]
     assert draft.seats == {
         1: Terms("2.345678"),
         2: Terms("3", True, own_terms(True, 3, "5", "c@d.example")),
