@@ -38,7 +38,6 @@ US = Targeting(geo_targetings=(GeoTarget(type="country", value="US"),))
 def own_terms(is_active: bool, fee_type: int | None, fee: str, contact: str) -> dict[str, object]:
     """The terms of a copied deal that differ from those of the others, as typed."""
     return {
-        **dict.fromkeys(TERMS),
         "is_active": is_active,
         "agency_curation_fee_type": fee_type,
         "agency_curation_fee": fee,
@@ -264,8 +263,8 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
     assert [draft[name] for name in names] == [1, "12.5", "a@b.example", None]
     assert draft.seats == {
         1: Terms("2.345678"),
-        2: Terms("3", True, own_terms(True, 3, "5", "c@d.example")),
-        3: Terms("4", False, own_terms(False, 1, "12.5", "a@b.example")),
+        2: Terms("3", True, dict.fromkeys(TERMS) | own_terms(True, 3, "5", "c@d.example")),
+        3: Terms("4", False, dict.fromkeys(TERMS) | own_terms(False, 1, "12.5", "a@b.example")),
         4: Terms(""),
     }
     assert len(draft["name"]) == 200
