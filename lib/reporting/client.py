@@ -91,7 +91,7 @@ def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audien
 
 
 def _left_out(query: AudienceQuery, extensions: Collection[str]) -> set[str]:
-    """What the service isn't asked for. Rows filtered here need their fields, and are ordered and cut here."""
+    """What the service isn't asked for: what it doesn't know, and what rows filtered here need whole."""
     left_out = set(EXTENSIONS) - set(extensions)
     if "data_filters" in left_out and query.data_filters:
         left_out |= PAGE | {"data_fields"}

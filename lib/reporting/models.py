@@ -180,8 +180,8 @@ class AudienceQuery(_Question):
 
     data_fields, data_filters, include_mappings, order_by, limit, offset, audience_key, precision and
     exact_within are *extensions*. Rows that a data filter leaves out are not counted in `records_found`; the
-    total stays that of the whole. With `exact_within` every record is read where that is expected to take at most so many
-    milliseconds, whatever `audience_rows_limit` says.
+    total stays that of the whole. With `exact_within` every record is read where that is expected to take
+    at most so many milliseconds, whatever `audience_rows_limit` says.
     """
 
     audience_rows_limit: Whole = Field(default=API_ROWS_LIMIT, ge=ROWS_LIMITS[0], le=ROWS_LIMITS[1])

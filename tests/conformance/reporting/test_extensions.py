@@ -14,8 +14,8 @@ from conformance.reporting.hourly import CATEGORIES, COUNTRIES, FIRST, ROWS, USU
 EXTENSIONS = [
     "exact_within",
     "escape_formulas",
-    "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key", "precision", "xlsx",
-    "arrow",
+    "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
+    "precision", "xlsx", "arrow",
 ]  # fmt: skip
 
 

@@ -32,7 +32,9 @@ QUESTIONS = {
     "page": {"limit": 3, "offset": 2},
     "page of an order": {"order_by": (Order(name="ctr"),), "limit": 4, "offset": 1, "data_fields": ("imps",)},
     "rows by their figures": {
-        "data_filters": (DataFilter(name="clicks", match=">=", value=50),), "data_fields": ("imps",), "limit": 3,
+        "data_filters": (DataFilter(name="clicks", match=">=", value=50),),
+        "data_fields": ("imps",),
+        "limit": 3,
     },
     "no split": {"split_by": (), "data_fields": ("records",)},
     "no rows": {"start_date": "1999-01-01", "end_date": "1999-01-02", "data_fields": ("imps", "ctr")},
