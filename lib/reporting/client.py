@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.reporting.answers import Audience, Total, Values, as_arrow, body, received
+from lib.reporting.answers import Audience, Total, Values, as_arrow, received
 from lib.reporting.formats import FORMATS
 from lib.reporting.matches import COMPARE
 from lib.reporting.models import (
@@ -260,7 +260,7 @@ class Reporting:
         asked = replace(self._call("export", sent, ANY_FILE, token), is_download=True)
         with call.stream(self._http, asked) as (response, pieces):
             media_type = response.headers.get("content-type", "")
-            if body.is_message(media_type) or not response.is_success:
+            if received.is_message(media_type) or not response.is_success:
                 wish = response.headers.get("retry-after", "")
                 message = {"content-type": media_type, "retry-after": wish}
                 received.fields(
@@ -299,7 +299,7 @@ def _error(content: IO[bytes], response: httpx.Response) -> None:
         raise MalformedResponse("The service returned a web page, not a file")
     if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
         try:
-            detail = body.fields(head, JSON)
+            detail = received.parse(head, JSON)
         except ValueError:
             return
         if detail["status"] in received.ERRORS:
