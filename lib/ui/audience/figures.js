@@ -125,6 +125,7 @@ function drawFoot(foot, { field, fields, other_precision: other }) {
   }
   const [said, how] = foot.children
   text(said, notes.join(" "))
+  set(said, "title", notes.join(" "))
   text(how, precision)
   set(how, "data-act", act)
   set(how, "title", other?.help ?? null)
