@@ -156,6 +156,7 @@ class Definition(DefinitionPart):
                 description=source.description or f"Unique {source.name}",
                 annotation=source.annotation,
                 show_percents=0,
+                polarity="up",
             )
             for source in self.audience_sources
         ]

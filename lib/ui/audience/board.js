@@ -9,6 +9,7 @@ const COOKIE_MILLISECONDS = [200, 400, 800, 1600, 3000] // right after a sign-in
 const RETRY_MILLISECONDS = [1000, 2000, 4000, 8000, 15000, 30000] // after what may pass
 const UNREACHABLE = "The desk can't be reached. What is shown is not up to date; your clicks are kept."
 const ONLY_CARDS = ["order", "find"]
+const USUAL_ACROSS = 4
 const LOWER = ["lower", "open"] // acts that show another tab
 const TABS = { cards: "Leaderboards", split: "Split", moved: "What moved" } // what stands below the chart
 const STEPS = { undo: ".st-key-question_undo button", redo: ".st-key-question_redo button" }
@@ -63,6 +64,8 @@ function acknowledge(page, data) {
   if (page.data && JSON.stringify(page.data.edition) !== JSON.stringify(data.edition)) outdate(page)
   page.about = about
   page.data = data
+  const shown = encodeURIComponent(`${data.project}~${data.slicer}`)
+  document.cookie = `last_slicer=${shown}; Path=/; Max-Age=31536000; SameSite=Lax` // start_page.py
   page.root.classList.toggle("elsewhere", lowerOf(data.params, []) !== "cards") // Streamlit draws what is below
   if (page.head?.figures.length) drawTools(page.tools, page.head, data.fields)
   const last = data.taken[0] === page.cards.by ? data.taken[1] : 0
@@ -174,7 +177,9 @@ function partsOf(page) {
   return { parts, base: stale.length === 2 ? {} : page.drawn.whole }
 }
 
+/** The tab in sight, and how many cards are in a row. */
 function showTabs(page) {
+  page.root.style.setProperty("--across", page.base.across ?? USUAL_ACROSS)
   const lower = lowerOf(page.base, page.acts)
   for (const node of [page.host, document.documentElement]) set(node, "data-lower", lower)
   for (const tab of page.tabs.children) set(tab, "aria-pressed", String(JSON.parse(tab.dataset.act)[1] === lower))

@@ -1,4 +1,4 @@
-"""Controls over the board: in the chart's header metrics, values, download and notes; in that of the tabs, cards."""
+"""Controls over the board: metrics, values, download and notes in the chart's header, cards in the tabs'."""
 
 from dataclasses import replace
 from functools import partial
@@ -111,6 +111,10 @@ def _files(focus: Focus, card: Card) -> None:
     export_menu.way_on("Open all its values in Export", whole)
 
 
+SCALE = (
+    "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
+    "has a color where it is more than noise, and good or bad news."
+)
 METRICS, CONTROLS = "shown_metrics", "board_controls"
 
 
@@ -160,6 +164,7 @@ def _metrics(focus: Focus) -> None:
             on_change=_ask_metrics,
             args=(focus.context, key),
         )
+        st.caption(SCALE)
 
 
 def _ask_metrics(context: PageContext, key: str) -> None:

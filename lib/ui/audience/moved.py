@@ -1,4 +1,4 @@
-"""The tab "What moved": the values of all key fields that explain the difference between two periods, ranked."""
+"""The tab "What moved": the values of all key fields that explain a difference between periods, ranked."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ import streamlit as st
 from lib.reporting.models import TIME_KEY_FIELDS
 from lib.reporting.moved import explain
 from lib.reporting.moved.explain import MOST_FIELDS, Moved
-from lib.reporting.moved.movers import Mover, Moves
+from lib.reporting.moved.movers import Mover
 from lib.reporting.moved.quantity import Formula, Own, Ratio
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOT_SET, NOTHING
@@ -143,21 +143,17 @@ Ranked = tuple[str, Mover]
 
 
 def ranked(found: Moved) -> list[Ranked]:
-    """The values with their key fields, the largest contribution first; those that overlap with others last.
+    """The values with their key fields, the largest contribution first; those that overlap come last.
 
     Of equal ones, those of the key field that explains best are first.
     """
-    apart = [(moves.name, mover) for moves in found.shown if not moves.is_overlapping for mover in moves.movers]
-    other = [(moves.name, mover) for moves in found.shown if moves.is_overlapping for mover in moves.movers]
-    return [*_largest_first(apart), *_largest_first(other)]
-
-
-def _largest_first(values: list[Ranked]) -> list[Ranked]:
-    return sorted(values, key=lambda value: -abs(value[1].contribution))
+    values = [(moves.is_overlapping, moves.name, mover) for moves in found.shown for mover in moves.movers]
+    values.sort(key=lambda value: (value[0], -abs(value[2].contribution)))
+    return [(name, mover) for _, name, mover in values]
 
 
 def table(focus: Focus, found: Moved, has_parts: bool = False) -> Table:
-    """The ranked values: contributions, and their own figures; `has_parts` those of ratios by rate and mix."""
+    """The ranked values: contributions, and their own figures; `has_parts` for rate and mix of ratios."""
     own = isinstance(found.kind, Own)
     unit = f"In the unit of {numbers.title(focus.field, with_unit=True)}"
     columns = [

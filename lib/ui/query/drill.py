@@ -128,7 +128,7 @@ def apply(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> Audience
 
 
 def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
-    """The changes of the view by these clicks: order and search text of the leaderboards, field, grain, tab."""
+    """The changes of the view by these clicks: order and search text of cards, field, grain, tab."""
     shown = {card.name: card for card in view.cards or cards.usual(slicer)}
     after, settings = dict(shown), dict[str, Any]()
     known: dict[str, set[str]] = {
