@@ -23,6 +23,7 @@ from lib.reporting.lenient import (
     Offset,
     Texts,
     ToldFlag,
+    ToldPolarity,
     ToldText,
     Whole,
     use_defaults,
@@ -90,6 +91,7 @@ class DataField(Descriptor):
     is_optional: ToldFlag = 0
     access: Any = None
     show_percents: Annotated[int, use_defaults(1)] = 1
+    polarity: ToldPolarity = "none"
 
 
 class AudienceSource(Descriptor):
