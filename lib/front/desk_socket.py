@@ -49,8 +49,8 @@ class DeskSocket:
     """ASGI middleware around the desk's WebSocket; HTTP passes.
 
     `has_session` says, from the handshake's `Cookie` header, whether it belongs to somebody signed in; it may
-    read a database. `visitors` is how many sockets may be open without a sign-in. `is_known` says of a session
-    of Streamlit's, by its identifier, whether a tab can go on with it.
+    read a database. `visitors` is how many sockets may be open without a sign-in. `is_known` says of a
+    session of Streamlit's, by its identifier, whether a tab can go on with it.
     """
 
     def __init__(

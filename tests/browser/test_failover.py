@@ -1,4 +1,4 @@
-"""A tab outlives its desk: another one takes over, no click is lost or applied twice, and the page says so."""
+"""A tab outlives its desk: another takes over, no click is lost or applied twice, and the page says so."""
 
 import os
 import signal
