@@ -14,7 +14,7 @@ from lib.front.preloads import Preloads
 FILE = "desk.js"
 TAG = f'\n    <script src="./{FILE}"></script>'.encode()
 EARLY = b'\n    <script src="./desk.js" data-early></script>\n    <script type="module" src="./%s"></script>'
-SCRIPT = Path(__file__).with_name(FILE).read_text("utf-8")
+SCRIPT = "\n".join(Path(__file__).with_name(name).read_text("utf-8") for name in (FILE, "reconnect.js"))
 
 
 class DeskDocument:
