@@ -23,7 +23,7 @@ from lib.reporting.answers import Audience, Total, Values, as_arrow, received
 from lib.reporting.formats import FORMATS
 from lib.reporting.models import EXTENSIONS, AudienceQuery, DataField, ExportQuery, InfoQuery, Order, Slicer
 from lib.wire import call
-from lib.wire.credential import Credential, credential, in_the_name_of
+from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, MalformedResponse, Unreadable
 
 Places = npt.NDArray[np.intp]
