@@ -10,7 +10,7 @@ from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.deals.draft import seat_name
 from lib.ui.deals.targeting import words
-from lib.wire.spreadsheet import csv_text
+from lib.wire.text import csv_text
 
 
 def seat_of(deal: DemandDeal) -> str:
