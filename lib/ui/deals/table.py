@@ -35,7 +35,7 @@ from lib.ui.deals.view import ALSO, CSV_MENU, FILTER, FIND, KIND, PLURALS, opene
 from lib.ui.kit import listing, notes, screens
 from lib.ui.kit.frame import PageContext
 
-NARROWEST, NARROW = 150, "deals_filters_shown"
+NARROW = "deals_filters_shown"
 
 
 def draw(context: PageContext) -> None:
@@ -50,19 +50,25 @@ def draw(context: PageContext) -> None:
         search = _first(search)
         part = pages.page(context, search)
     view.note_rows(list_view, part.rows)
-    bar = st.container(horizontal=True, vertical_alignment="center")
-    if opened() is None:
-        notes.draw()
+    with st.container(horizontal=True, vertical_alignment="center", key="deals_actions"):
+        summary = st.container(horizontal=True, vertical_alignment="center", key="deals_summary")
+        bar = st.container(
+            horizontal=True, vertical_alignment="center", width="content", gap="xsmall", key="deals_bar"
+        )
+    with bar:
+        _choose_columns(search.entity)
     if part.rows:
         _listing(context, search, part, list_view)
         _pager(search, part.count)
     else:
         _nothing(context, search)
-    with bar:
+    with summary:
         st.caption(_count_label(context, search, part.count), width="content")
         with st.container(width="content"):
             attention.follow(context, search.entity)
-        st.space("stretch")
+        if opened() is None:
+            notes.draw()
+    with bar:
         saved_lists.draw(context, search.entity, permission.of(context), partial(_options, context))
         bulk.draw(context, search, part.count, list_view)
         undo.draw(context)
@@ -91,14 +97,10 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             placeholder="Name, seat, DSP, place, contact, deal id", label_visibility="collapsed",
         )  # fmt: skip
         names = available_filters(entity, does)
-        is_open = _phone_switch(names)
-        is_on = attention.switch(entity, view.start_over)
-        _choose_columns(entity)
-    with (
-        st.container(key="deals_filters" if is_open else "deals_filters_closed"),
-        st.grid(4, min_column_width=NARROWEST, gap="small"),
-    ):
-        filters = {name: _several(context, name) for name in names}
+        key = "deals_filters" if _phone_switch(names) else "deals_filters_closed"
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key):
+            filters = {name: _several(context, name) for name in names}
+            is_on = attention.switch(entity, view.start_over)
     order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER, ""), entity, does)
     found = " ".join((text or "").split())
     means = meanings.of(context, found) if does.finds else ()
@@ -201,9 +203,10 @@ def _also(entity: str) -> tuple[str, ...]:
 
 
 def _choose_columns(entity: str) -> None:
-    """Draw the switches of optional columns, which are in the link."""
-    for name, label in columns.OPTIONAL[entity].items():
-        st.toggle(label, key=ALSO.format(name), bind="query-params", width="content")
+    """Draw the menu of optional columns, which are in the link."""
+    with st.popover("Columns", icon=":material/view_column:", type="tertiary", key="deals_columns"):
+        for name, label in columns.OPTIONAL[entity].items():
+            st.toggle(label, key=ALSO.format(name), bind="query-params")
 
 
 def _pager(search: ListSearch, count: int) -> None:
