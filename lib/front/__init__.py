@@ -1,6 +1,5 @@
 """The checks that every request passes before the desk or an API gets it, and the headers of every answer."""
 
-from lib.front.chart_later import ChartLater
 from lib.front.company_routes import OUTCOME, CompanyRoutes
 from lib.front.desk_routes import DeskRoutes
 from lib.front.desk_socket import DeskSocket
@@ -19,7 +18,6 @@ __all__ = [
     "LOGOUT",
     "OUTCOME",
     "SESSION",
-    "ChartLater",
     "CompanyRoutes",
     "DeskDocument",
     "DeskRoutes",

@@ -38,8 +38,9 @@ class DeskDocument:
         modules: Mapping[str, str] | None = None,
         figures: Mapping[str, str] | None = None,
     ) -> None:
-        self._app, self._preloads, self._style = app, preloads, style
-        self._modules, self._figures = modules or {}, figures or {}
+        self._app, self._modules, self._figures = app, modules or {}, figures or {}
+        tags = preloads.tags if preloads is not None else b""
+        self._added = TAG, tags, f"<style>\n{style}</style>\n".encode() if style else b""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
@@ -52,8 +53,7 @@ class DeskDocument:
         elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            added = self._added(scope["path"])
-            await self._app(plain, receive, _Rewriting(send, self._early(scope), *added))
+            await self._app(plain, receive, _Rewriting(send, self._early(scope), *self._added))
         else:
             await self._app(scope, receive, send)
 
@@ -63,12 +63,6 @@ class DeskDocument:
         if module is None or not {b"project", b"slicer"} <= {*parse_qs(scope["query_string"])}:
             return b""
         return EARLY % module.encode()
-
-    def _added(self, path: str) -> tuple[bytes, bytes, bytes]:
-        """What is inserted at the begin and end of the head, and at the end of the body."""
-        preloads = self._preloads.tags(path) if self._preloads is not None else b""
-        style = f"<style>\n{self._style}</style>\n".encode() if self._style else b""
-        return TAG, preloads, style
 
 
 class _Rewriting:

@@ -1,4 +1,4 @@
-"""Modules of Streamlit's client that a screen needs, named in its document: a browser loads them at once.
+"""Modules of Streamlit's client that every screen needs, named in its document: a browser loads them at once.
 
 By itself the client loads the module of an element when the first such element arrives: after its own start,
 the WebSocket and the script's first messages, and once more for what that module imports.
@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lib.front import streamlit_parts as parts
-from lib.front.chart_later import addresses
 from lib.front.streamlit_parts import MODULES
 
 
@@ -18,19 +17,13 @@ class Preloads:
     def __init__(self, static: Path) -> None:
         """`static` is the folder of Streamlit's client, which has its document and its modules."""
         self._static, self._named = static, parts.page(static)
-        self._everywhere = self._tags(parts.EVERYWHERE)
-        self._screens = {name: self._tags((*parts.EVERYWHERE, *more)) for name, more in parts.SCREENS.items()}
+        self.tags = self._made(parts.EVERYWHERE)
 
-    def tags(self, path: str) -> bytes:
-        """The tags of the document at this path of the desk; the last part of the path is the screen."""
-        return self._screens.get(path.rsplit("/", 1)[-1], self._everywhere)
-
-    def _tags(self, names: Iterable[str]) -> bytes:
+    def _made(self, names: Iterable[str]) -> bytes:
         links = (
-            f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{MODULES}/{address}">\n'
+            f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{MODULES}/{module}">\n'
             for module in self._modules(names)
             if module not in self._named
-            for address in addresses(module)
         )
         return "".join(links).encode()
 
