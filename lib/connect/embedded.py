@@ -18,7 +18,7 @@ import pandas as pd
 from lib.operations import Meter
 from lib.operations.meter import ABANDONED
 from lib.reporting.answers import Audience, received
-from lib.reporting.answers.rows_json import EXTRAS
+from lib.reporting.answers.as_json import EXTRAS
 from lib.reporting.client import PATH, Reporting
 from lib.reporting.models import Slicer
 from lib.reporting.service import AuthorizedRequest, ReportingService

@@ -23,7 +23,8 @@ from lib import connect
 from lib.backup import back_up, slicers
 from lib.cli import main
 from lib.people.sessions import Sessions
-from lib.reporting.warehouse import Warehouse, row_files
+from lib.reporting.warehouse import Warehouse
+from lib.reporting.warehouse import writer as row_writer
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -83,7 +84,7 @@ def test_a_backup_of_a_running_desk_restores_it(
     Answers are equal, people and tokens open what they opened, packages have all of their deals, and of the
     import nothing is there.
     """
-    monkeypatch.setattr(row_files, "BUFFER_BYTES", 1)
+    monkeypatch.setattr(row_writer, "BUFFER_BYTES", 1)
     archive, warehouse = tmp_path / "backup.tar", Warehouse(own_home / "warehouse")
     version = warehouse.open("demo", "delivery").version
     reporting, dealing = signed_in(own_home)

@@ -21,8 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.files.numbers import display, exact
-from lib.reporting.files.table import FileColumn, FileTable
+from lib.reporting.files.table import FileColumn, FileTable, display, exact
 from lib.wire.deadline import Deadline
 from lib.wire.spreadsheet import RUNNABLE
 
