@@ -65,7 +65,7 @@ class Descriptor(BaseModel):
 
 
 class KeyField(Descriptor):
-    """A key field: what a slicer can be filtered and split by."""
+    """A key field: what a slicer can be filtered and split by. `role` is an *extension*."""
 
     name: str
     description: ToldText = ""
@@ -74,10 +74,11 @@ class KeyField(Descriptor):
     is_segmented: ToldFlag = 0
     mapping: Named = None
     link: Named = None
+    role: Named = None
 
 
 class DataField(Descriptor):
-    """A data field: what is counted."""
+    """A data field: what is counted. `role`, what it is in a funnel, is an *extension*."""
 
     name: str
     description: ToldText = ""
@@ -90,6 +91,7 @@ class DataField(Descriptor):
     is_optional: ToldFlag = 0
     access: Any = None
     show_percents: Annotated[int, use_defaults(1)] = 1
+    role: Named = None
 
 
 class AudienceSource(Descriptor):

@@ -9,6 +9,8 @@ from lib.reporting.lenient import Whole
 from lib.reporting.models import AudienceSource, DataField, KeyField
 
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
+KeyRole = Literal["lost_reason", "creative"]
+DataRole = Literal["requests", "bids", "wins", "impressions", "viewable", "lost", "bid_price", "win_price"]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]
 
 

@@ -79,6 +79,10 @@ def funnel(context: PageContext, key: tuple[str, int]) -> None:
             deal_health.look_again(context)
         return
     st.markdown(f"Health: **{plain(one.words)}**")
+    if one.findings:
+        st.markdown("\n".join(f"- {plain(finding)}" for finding in one.findings))
+    if one.advice:
+        st.info(plain(one.advice), icon=":material/lightbulb:")
     numbers = Numbers.of(st.context.locale)
     if one.steps:
         steps = health.rates(one.steps)

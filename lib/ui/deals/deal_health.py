@@ -109,7 +109,7 @@ def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
     found = report.of_deals(context)
     asking = None if found is None else report.deal_report(found, found.reporting)
-    return Assessor(asking)
+    return Assessor(asking, context.clients.usual_terms.get("price_type", "floor"))
 
 
 def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
@@ -129,7 +129,8 @@ def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> He
         if one.id
     }
     dsps = {seat.dsp.id: seat.dsp for seat in seats.values() if seat.dsp is not None and seat.dsp.id}
-    return assess(deals, Surroundings(packages, seats, dsps, datetime.now(UTC)))
+    history = client.history if client.abilities.history else None
+    return assess(deals, Surroundings(packages, seats, dsps, datetime.now(UTC), history))
 
 
 def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | TrancheError | None:
