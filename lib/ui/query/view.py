@@ -44,11 +44,11 @@ class View:
     """The comparison, the data field shown, the granularity (None: by the range), and the split's chart.
 
     `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `rows` is how many of the
-    split; `zoom` is the start and end that the question had before it was zoomed in to its days, and after them its
-    granularity where one was chosen; or it is empty. `cards` are the leaderboards (None: the usual ones),
-    which show changes in percent or as amounts, `across` of them in a row. `lower` is the tab in sight below
-    the chart; `lines` a key field and its values that have lines of their own (None: those that a filter
-    keeps); `folds` the rows of a pivot that are not open or closed as usual.
+    split; `zoom` is the start and end that the question had before it was zoomed in to its days, and
+    after them its granularity where one was chosen; or it is empty. `cards` are the leaderboards (None:
+    the usual ones), which show changes in percent or as amounts, `across` of them in a row. `lower` is
+    the tab in sight below the chart; `lines` a key field and its values that have lines of their own
+    (None: those that a filter keeps); `folds` the rows of a pivot that are not open or closed as usual.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
