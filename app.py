@@ -113,7 +113,13 @@ def application(settings: Settings) -> ASGIApp:
     figures = {"audience": audience_board.ADDRESS}
     document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules, figures)
     charts = [Middleware(ChartLater)] if streamlit_compat.charts_can_wait() else []
-    socket = Middleware(DeskSocket, streamlit_compat.protocol(), installation.has_session, settings.visitors)
+    socket = Middleware(
+        DeskSocket,
+        streamlit_compat.protocol(),
+        installation.has_session,
+        settings.visitors,
+        streamlit_compat.knows_session,
+    )
     middleware = [apis, signing_in, board, routes, socket, *provider, tabs, document, *charts]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())

@@ -20,7 +20,7 @@ from lib.front.streamlit_parts import MODULES
 FILE = "desk.js"
 TAG = f'\n    <script src="./{FILE}"></script>'.encode()
 EARLY = b'\n    <script src="./desk.js" data-early></script>\n    <script type="module" src="./%s"></script>'
-SCRIPT = Path(__file__).with_name(FILE).read_text("utf-8")
+SCRIPT = "\n".join(Path(__file__).with_name(name).read_text("utf-8") for name in (FILE, "reconnect.js"))
 
 
 class Preloads:

@@ -300,7 +300,7 @@ def _shape(
         if described
         else None,
         order_by=query.order_by,
-        data_filters=query.data_filters if isinstance(query, ExportQuery) else (),
+        data_filters=query.data_filters,
         limit=query.limit,
         offset=query.offset,
         precision=precision,

@@ -3,6 +3,7 @@
 The stored rows (Parquet) have one column per field, named by the field: `Definition.schema()`.
 """
 
+import re
 from typing import Annotated, Any, Literal, Self
 
 import pyarrow as pa
@@ -22,7 +23,7 @@ from lib.reporting.definition.reading import (
     check_marks,
 )
 from lib.reporting.formulas import expand, parse
-from lib.reporting.lenient import Whole
+from lib.reporting.lenient import Polarity, Whole
 from lib.reporting.models import (
     EXTENSIONS,
     GRANULARITIES,
@@ -35,6 +36,8 @@ from lib.reporting.models import (
 from lib.wire.errors import BadRequest
 
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
+BAD = {"nobids", "error", "errors", "anomaly", "timeouts", "latency", "blocked", "invalid"}
+MONEY = {"cost", "costs", "spend", "price", "payout", "amount", "fee", "fees", "revenue"}
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]
 __all__ = [
     "TIME",
@@ -117,6 +120,7 @@ class DataFieldDefinition(NumberColumn):
     is_optional: bool = False
     access: Literal["shared", "private"] | None = None
     show_percents: Literal[0, 1, 2] | None = None
+    polarity: Polarity | None = None
 
     @model_validator(mode="after")
     def _is_one_or_the_other(self) -> Self:
@@ -143,6 +147,18 @@ class DataFieldDefinition(NumberColumn):
             return self.display_type == "float"
         return self.formula is not None or self.aggregate == "mean"
 
+    @property
+    def usual_polarity(self) -> Polarity:
+        """Whether a rise is good news where nobody said: of counts and sums, but for errors and the like.
+
+        Of money, rates, prices, means, minima and maxima it is neither good nor bad.
+        """
+        words = {*re.split(r"[._ ]", self.name.lower())}
+        has_unit = bool((self.display_pattern or "#").replace("#", "").strip())
+        if not self.is_additive or has_unit or words & MONEY:
+            return "none"
+        return "down" if words & BAD else "up"
+
     def descriptor(self) -> DataField:
         """The field as info describes it."""
         precision = (2 if self.is_float else 0) if self.display_precision is None else self.display_precision
@@ -158,6 +174,7 @@ class DataFieldDefinition(NumberColumn):
             is_optional=int(self.is_optional),
             access=self.access,
             show_percents=int(self.is_additive) if self.show_percents is None else self.show_percents,
+            polarity=self.polarity or self.usual_polarity,
         )
 
 
@@ -295,6 +312,7 @@ class Definition(DefinitionPart):
                 description=source.description or f"Unique {source.name}",
                 annotation=source.annotation,
                 show_percents=0,
+                polarity="up",
             )
             for source in self.audience_sources
         ]

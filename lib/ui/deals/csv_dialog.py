@@ -10,12 +10,12 @@ from lib.deals import fields
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS as TARGETS
 from lib.ui.deals import catalogue, csv_deals, csv_packages, csv_text, facts, permission, prices, questions
+from lib.ui.deals.change_steps import number
 from lib.ui.deals.csv_deals import CsvDeal, CsvPlan
 from lib.ui.deals.csv_job import CsvJob, CsvReading
 from lib.ui.deals.csv_packages import CsvPackage, DealCells
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import seat_name
-from lib.ui.deals.planned_steps import number
 from lib.ui.deals.prices import amount
 from lib.ui.deals.questions import CsvQuestions
 from lib.ui.deals.targeting import known, words

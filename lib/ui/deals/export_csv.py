@@ -10,8 +10,8 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.ui.deals import catalogue, pages, prices
+from lib.ui.deals.change_steps import number
 from lib.ui.deals.list_search import ListSearch
-from lib.ui.deals.planned_steps import number
 from lib.ui.deals.rows import csv
 from lib.ui.deals.view import CSV_MENU, PLURALS
 from lib.ui.kit import job, sign_in

@@ -45,7 +45,7 @@ def draw(search: ListSearch, list_view: view.ListView) -> None:
     )
 
 
-def shown(context: PageContext) -> None:
+def draw_dialog(context: PageContext) -> None:
     """Draw the dialog, if it is open."""
     ids: tuple[int, ...] = st.session_state.get(OPEN, ())
     if ids:

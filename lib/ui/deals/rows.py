@@ -32,6 +32,11 @@ ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date
 Key = tuple[str, int]
 
 
+def title_of(found: PackageOrDeal) -> str:
+    """What a package or a deal is called: `Deal 17` without a name."""
+    return found.name or f"{KINDS[found.entity]} {found.id}"
+
+
 @dataclass(frozen=True)
 class DealRow:
     """One of the list. `prices` are those of the deals, ascending; dates and targeting those of a package,
@@ -74,7 +79,7 @@ def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
     return DealRow(
         entity="supply_deals",
         id=package.id or 0,
-        name=package.name or f"Package {package.id}",
+        name=title_of(package),
         status=package.status or "",
         is_active=package.is_active,
         media_type=package.media_type or "",
@@ -102,7 +107,7 @@ def of_deal(
     return DealRow(
         entity="demand_deals",
         id=deal.id or 0,
-        name=deal.name or f"Deal {deal.id}",
+        name=title_of(deal),
         status=deal.status or "",
         is_active=deal.is_active,
         media_type=(first and first.media_type) or "",

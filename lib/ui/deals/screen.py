@@ -329,14 +329,14 @@ def draw(context: PageContext) -> None:
         if trouble := pages.trouble(context) or catalogue.trouble(context):
             older(trouble, "The deals")
     if opened() is None:
-        overlap.shown(context)
-        dead.shown(context)
-        undo.shown(context)
+        overlap.draw_dialog(context)
+        dead.draw_dialog(context)
+        undo.draw_dialog(context)
     draw_drawer(context)
 
 
 def leave() -> None:
     """Another screen was opened: no dialog is to open again when this one is."""
     overlap.close()
-    dead.leave()
-    undo.leave()
+    dead.close()
+    undo.close()

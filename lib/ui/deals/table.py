@@ -14,7 +14,7 @@ from lib.ui.deals import (
     bulk,
     catalogue,
     columns,
-    csv_changes_dialog,
+    csv_changes,
     csv_dialog,
     dead,
     export_csv,
@@ -71,7 +71,7 @@ def draw(context: PageContext) -> None:
         with st.popover("CSV", icon=":material/csv:", type="tertiary", key=CSV_MENU, on_change="rerun"):
             export_csv.draw(context, search, part.count)
             csv_dialog.draw(context, search.entity)
-            csv_changes_dialog.draw(context, search.entity)
+            csv_changes.draw(context, search.entity)
         bring_in.draw(context)
 
 

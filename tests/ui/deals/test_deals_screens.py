@@ -17,7 +17,8 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
-from lib.ui.deals import bulk, change, clone, facts, planned_job
+from lib.ui.deals import bulk, change, clone, facts
+from lib.ui.deals.change_job import ChangeJob
 from lib.ui.deals.rows import DealRow
 
 LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
@@ -250,12 +251,12 @@ def test_a_stopped_bulk_sends_no_more(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was sent is done and counted, what was not is left alone and counted too."""
-    monkeypatch.setattr(planned_job, "TOGETHER", 1)
+    monkeypatch.setattr(ChangeJob, "together", 1)
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
     record = actions.record("Paused")
     job = bulk.BulkJob(entity="demand_deals", is_active=False, rows=rows, record=record)
     job.start()
-    job.step(deals)
+    job.write(deals)
     job.stop()
     assert (job.progress, job.failed, job.is_running) == ((1, 4), [], False)
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2)] == [False, True]
