@@ -35,7 +35,7 @@ from lib.deals.store.scope import DealsScope
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
 from lib.ui.deals import catalogue, csv_deals, csv_text
-from lib.ui.deals.csv_deals import CsvDeal
+from lib.ui.deals.csv_deals import CsvEntry
 from lib.ui.deals.csv_job import CsvJob, CsvReading
 from lib.ui.deals.deal_list import csv
 from lib.ui.deals.questions import of_deal, quartile
@@ -204,7 +204,7 @@ def csv_import(url: str) -> None:
         print(creation.state, creation.reason)
 
 
-def _questions(client: Deals, entries: Sequence[CsvDeal]) -> int:
+def _questions(client: Deals, entries: Sequence[CsvEntry]) -> int:
     """How many prices have to be confirmed."""
     quartile_of = cache(partial(quartile, client))
     return sum(len([*of_deal(quartile_of, one.request, "USD CPM")]) for one in entries)

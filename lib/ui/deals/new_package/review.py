@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.deals import doubts
+from lib.deals import doubts, fields
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.insight.kinds import KINDS
@@ -129,9 +129,10 @@ def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> Dema
 
 
 def _terms(own: Typed, is_change: bool = False) -> dict[str, Any]:
-    """The fields of a deal's own terms; in a change those without a value are emptied."""
+    """The fields of a deal's own terms; in a change those of the specification without a value are emptied."""
     given = {"is_active": own.get("is_active", True), **terms_sent(own)}
-    return {name: value for name, value in given.items() if is_change or value is not None}
+    emptied = {name for name in given if is_change and not fields.BY_NAME[name].is_extension}
+    return {name: value for name, value in given.items() if value is not None or name in emptied}
 
 
 SHOWN = (
