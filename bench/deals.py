@@ -31,7 +31,7 @@ from lib.deals.models import Seat, SupplyPackage
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.scope import DealsScope
+from lib.deals.store.work import DealsScope
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
 from lib.ui.deals import catalogue, csv_deals, csv_text

@@ -5,10 +5,8 @@ from dataclasses import dataclass, field
 
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
-from lib.deals.drafts import Drafts
 from lib.deals.healths import HealthStore
-from lib.deals.package_notes import PackageNotes
-from lib.deals.package_questions import PackageQuestions
+from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.reporting.client import Reporting
 from lib.views import ViewStore
 

@@ -11,7 +11,6 @@ import httpx
 
 from lib.deals import moments, reading
 from lib.deals.abilities import Abilities
-from lib.deals.codec import OWN, Codec
 from lib.deals.models import (
     ENTITIES,
     CreateDemandDeals,
@@ -21,8 +20,7 @@ from lib.deals.models import (
     SupplyPackage,
     WireModel,
 )
-from lib.deals.reading import Page
-from lib.deals.refusals import refusal
+from lib.deals.reading import OWN, Codec, Page, refusal
 from lib.deals.sync.models import BuyerSeat
 from lib.wire import call, exact
 from lib.wire.credential import Credential, credential, in_the_name_of

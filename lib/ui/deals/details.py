@@ -9,7 +9,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
-from lib.deals.package_notes import LONGEST_NOTE, LONGEST_OWNER, PackageNote
+from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.deals.sync.models import BuyerSeat
 from lib.ui.deals import catalogue, deal_list, facts, hand_over
 from lib.ui.deals.deal_list import DealRow, of_deal, of_package, seat_of

@@ -129,7 +129,7 @@ def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> Dema
 
 
 def _terms(own: Typed, is_change: bool = False) -> dict[str, Any]:
-    """The fields of a deal's own terms; in a change those of the specification without a value are emptied."""
+    """The fields of a deal's own terms; a change empties those of the specification that have no value."""
     given = {"is_active": own.get("is_active", True), **terms_sent(own)}
     emptied = {name for name in given if is_change and not fields.BY_NAME[name].is_extension}
     return {name: value for name, value in given.items() if value is not None or name in emptied}

@@ -9,9 +9,8 @@ from typing import Any
 import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
-from lib.deals.drafts import Drafts
 from lib.deals.models import Targeting
-from lib.deals.package_questions import PackageQuestion
+from lib.deals.package_records import Drafts, PackageQuestion
 from lib.ui.deals import form_fields
 from lib.ui.deals.draft import PLAIN, Draft, Faults, restored, stored
 from lib.ui.deals.form_fields import ZONE
