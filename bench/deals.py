@@ -25,7 +25,7 @@ from typing import Any
 from sqlalchemy import Connection, insert
 
 from lib import connect, database
-from lib.deal_health.watch import HealthWatch
+from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
 from lib.deals.models import Seat, SupplyPackage
 from lib.deals.service import DealsService

@@ -16,8 +16,10 @@ for sentence in question.left_out():
     st.warning(plain(sentence), icon=":material/link_off:")
 firing.at_start(context.clients)
 bar.draw(context, more=(from_audience.draw_link, from_audience.draw_new_package))
-moved.draw(context)
 with st.container(key=board.place(context)):
     board_controls.draw(context)
     board.draw(context)
-split.draw(context)
+with st.container(key="lower"):
+    with st.container(key="split_tab"):
+        split.draw(context)
+    moved.draw(context)

@@ -23,7 +23,7 @@ from lib.deals.models import (
 from lib.deals.reading import OWN, Codec, Page, refusal
 from lib.deals.sync.models import BuyerSeat
 from lib.wire import call, exact
-from lib.wire.credential import Credential, credential, in_the_name_of
+from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, DealsError, NotFound, Unsupported
 
 PATH, BATCH = "/api", "/demand_deals/batch"

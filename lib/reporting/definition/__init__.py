@@ -3,7 +3,7 @@
 The stored rows (Parquet) have one column per field, named by the field: `schema()`.
 """
 
-from typing import Any, Self
+from typing import Any, Self, TypeVar, get_args
 
 import pyarrow as pa
 from pydantic import Field, ValidationError, field_validator, model_validator
@@ -13,7 +13,9 @@ from lib.reporting.definition.parts import (
     Aggregate,
     AudienceSourceDefinition,
     DataFieldDefinition,
+    DataRole,
     KeyFieldDefinition,
+    KeyRole,
     Name,
     RowSource,
 )
@@ -45,6 +47,7 @@ __all__ = [
     "TimeColumn",
 ]
 TIME = "time"
+AnyField = TypeVar("AnyField", KeyField, DataField)
 
 
 class Definition(DefinitionPart):
@@ -54,7 +57,8 @@ class Definition(DefinitionPart):
     `decimal: unknown` (no number had a mark when the definition was guessed) a number that could be read in
     two ways, such as 1.285, can't be read. `missing` are the texts that mean that there is no value. A file
     without a line of column names has `header: false`, and `names` in the order of its columns. `sheets` are
-    those of a workbook to import, and `totals` says whether rows such as `Total` are imported.
+    those of a workbook to import, and `totals` says whether rows such as `Total` are imported. `roles` say
+    which field is what in the funnel of deals, for their health.
     A slicer with a `source` has no rows of its own: they stay in that table, and are asked for there.
     """
 
@@ -72,6 +76,7 @@ class Definition(DefinitionPart):
     key_fields: tuple[KeyFieldDefinition, ...] = ()
     data_fields: tuple[DataFieldDefinition, ...] = ()
     audience_sources: tuple[AudienceSourceDefinition, ...] = ()
+    roles: dict[KeyRole | DataRole, Name] = Field(default_factory=dict)
 
     @field_validator("missing", mode="before")
     @classmethod
@@ -86,7 +91,7 @@ class Definition(DefinitionPart):
         check_marks(self)
         if self.names and self.header:
             raise ValueError("names are for files without a header; add header: false")
-        problems = _name_problems(self) or _formula_problems(self)
+        problems = _name_problems(self) or _formula_problems(self) or _role_problems(self)
         if problems:
             raise ValidationError.from_exception_data("Definition", problems)
         return self
@@ -130,6 +135,7 @@ class Definition(DefinitionPart):
 
     def slicer(self, first_date: str | None, last_date: str | None) -> Slicer:
         """The answer to info, for rows between these two dates."""
+        roles = {(role in get_args(KeyRole), name): role for role, name in self.roles.items()}
         return Slicer(
             timezone=self.timezone,
             supports_timezone=int(self.time.granularity == "hour"),
@@ -137,8 +143,14 @@ class Definition(DefinitionPart):
             last_date=last_date,
             annotation=self.annotation,
             audience_sources=tuple(source.descriptor() for source in self.audience_sources),
-            key_fields=(*(f.descriptor() for f in self.key_fields), *self._time_key_fields()),
-            data_fields=(*(f.descriptor() for f in self.data_fields), *self._unique_data_fields()),
+            key_fields=(
+                *(_with_role(f.descriptor(), roles.get((True, f.name))) for f in self.key_fields),
+                *self._time_key_fields(),
+            ),
+            data_fields=(
+                *(_with_role(f.descriptor(), roles.get((False, f.name))) for f in self.data_fields),
+                *self._unique_data_fields(),
+            ),
             extensions=EXTENSIONS,
         )
 
@@ -159,6 +171,22 @@ class Definition(DefinitionPart):
             )
             for source in self.audience_sources
         ]
+
+
+def _with_role(field: AnyField, role: str | None) -> AnyField:
+    return field if role is None else field.model_copy(update={"role": role})
+
+
+def _role_problems(definition: Definition) -> list[InitErrorDetails]:
+    """Roles of fields that the definition has not."""
+    keys = {field.name for field in definition.key_fields}
+    data = {field.name for field in definition.data_fields}
+    problems = []
+    for role, name in definition.roles.items():
+        names, kind = (keys, "key field") if role in get_args(KeyRole) else (data, "data field")
+        if name not in names:
+            problems.append(_problem(("roles", role), f"there is no {kind} '{name}'", name))
+    return problems
 
 
 def _named_parts(definition: Definition) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
     found = report.of_deals(context)
     asking = None if found is None else report.deal_report(found, found.reporting)
-    return Assessor(asking)
+    return Assessor(asking, context.clients.usual_terms.get("price_type", "floor"))
 
 
 def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
@@ -132,7 +132,8 @@ def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> He
         if one.id
     }
     dsps = {seat.dsp.id: seat.dsp for seat in seats.values() if seat.dsp is not None and seat.dsp.id}
-    return assess(deals, Surroundings(packages, seats, dsps, datetime.now(UTC)))
+    history = client.history if client.abilities.history else None
+    return assess(deals, Surroundings(packages, seats, dsps, datetime.now(UTC), history))
 
 
 def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | TrancheError | None:
@@ -349,6 +350,10 @@ def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
             look_again(context)
         return
     st.markdown(f"Health: **{plain(one.words)}**")
+    if one.findings:
+        st.markdown("\n".join(f"- {plain(finding)}" for finding in one.findings))
+    if one.advice:
+        st.info(plain(one.advice), icon=":material/lightbulb:")
     numbers = Numbers.of(st.context.locale)
     if one.steps:
         steps = health.rates(one.steps)

@@ -16,7 +16,7 @@ from lib.ui.deals.facts import amount
 from lib.ui.deals.targeting import words
 from lib.ui.kit import listing
 from lib.ui.kit.listing import ListCell, ListColumn
-from lib.wire.spreadsheet import csv_text
+from lib.wire.text import csv_text
 
 
 def seat_of(deal: DemandDeal) -> str:
