@@ -164,7 +164,7 @@ def whole(url: str) -> None:
         person = connect.installation(settings).people.get("admin")
         assert person is not None
         deals = connect.connect(person, settings).deals
-        rows = catalogue.everything(deals, ListSearch("demand_deals"))
+        rows = catalogue.all_rows(deals, ListSearch("demand_deals"))
         _timed("CSV, bytes", lambda: sum(map(len, csv(rows))))
 
 

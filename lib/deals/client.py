@@ -127,7 +127,9 @@ class Deals:
             raise Unsupported("This service does not create several at once")
         body = [self._codec.write(one.sent()) for one in deals]
         headers = {IDEMPOTENCY_KEY: idempotency_key}
-        return reading.created(self._codec, self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers))
+        return reading.created_deals(
+            self._codec, self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers)
+        )
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None

@@ -103,7 +103,7 @@ def read_created(codec: Codec, model: type[Model], response: httpx.Response) -> 
         raise Unreadable(f"{error.reason}; {MAY_BE_THERE}") from error
 
 
-def created(codec: Codec, response: httpx.Response) -> list[DemandDeal]:
+def created_deals(codec: Codec, response: httpx.Response) -> list[DemandDeal]:
     """Several deals that were created: their ids, names and deal ids."""
     body = json(codec, response)
     try:

@@ -214,7 +214,7 @@ def _terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterato
     if FEE in after or FEE_TYPE in after:
         if whole[FEE] is not None and whole[FEE_TYPE] is None:
             yield "A fee needs its type."
-        held = inputs.typed(FEE, whole[FEE])
+        held = inputs.widget_value(FEE, whole[FEE])
         if sentence := inputs.fee_fault(held, whole[FEE_TYPE], "This type of fee needs an amount."):
             yield f"{fields.BY_NAME[FEE].column}: {sentence}"
     if after.get("deal_sync") and not whole[EMAIL]:

@@ -136,7 +136,7 @@ def _dialog(context: PageContext, upload: CsvUpload) -> None:
         if upload.reading is not None:
             job.draw(context, upload.reading, number, lambda: upload.finish(context))
         elif creation is not None and creation.is_running:
-            job.draw(context, creation, number, lambda: _written(kind, creation))
+            job.draw(context, creation, number, lambda: _announce(kind, creation))
         elif creation is not None and creation.state == "done":
             _draw_result(kind, creation)
         else:
@@ -204,7 +204,7 @@ def _draw_failure(kind: CsvKind, creation: CsvJob) -> None:
         st.error(f"{plain(creation.reason)} These are created: {plain(there)}.", icon=":material/error:")
 
 
-def _written(kind: CsvKind, creation: CsvJob) -> None:
+def _announce(kind: CsvKind, creation: CsvJob) -> None:
     """Let the lists be read again, and say what was created."""
     catalogue.forget()
     if creation.state == "done":

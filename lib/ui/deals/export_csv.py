@@ -51,7 +51,7 @@ class CsvExport(PartsJob):
 def lines(client: Deals, search: ListSearch, price: str, check: Callable[[], None]) -> Iterator[bytes]:
     """The lines of the file, for as long as the person is signed in: `check` raises once they are not."""
     check()
-    for count, line in enumerate(csv(catalogue.everything(client, search), price), 1):
+    for count, line in enumerate(csv(catalogue.all_rows(client, search), price), 1):
         yield line
         if count % PART == 0:
             check()
