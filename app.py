@@ -111,7 +111,13 @@ def application(settings: Settings) -> ASGIApp:
     modules = {audience_board.FILE: audience_board.SCRIPT}
     figures = {"audience": audience_board.ADDRESS}
     document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules, figures)
-    socket = Middleware(DeskSocket, streamlit_compat.protocol(), installation.has_session, settings.visitors)
+    socket = Middleware(
+        DeskSocket,
+        streamlit_compat.protocol(),
+        installation.has_session,
+        settings.visitors,
+        streamlit_compat.knows_session,
+    )
     middleware = [apis, signing_in, board, routes, socket, *company, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())

@@ -19,8 +19,8 @@ def opened(screen: str, person: str = "manager", seconds: int = 60, **params: st
     """A screen with these URL parameters, for this person of the demo, whose sign-in is valid.
 
     Audience opens with its split in sight, unless they name a tab. The desk runs over the data directory
-    that TRANCHE_HOME names; `seconds` is how long a run may take. The sign-in page, and the screen that comes first
-    after it, are not drawn: test_desk.py tests them.
+    that TRANCHE_HOME names; `seconds` is how long a run may take. The sign-in page, and the screen that comes
+    first after it, are not drawn: test_desk.py tests them.
     """
     desk = AppTest.from_file(DESK, default_timeout=seconds)
     sign_in(desk, person)

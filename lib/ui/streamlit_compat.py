@@ -103,6 +103,13 @@ def store_closed_sessions(storage: Any) -> None:
         manager._session_storage = storage
 
 
+def knows_session(session_id: str) -> bool:
+    """Whether a tab can go on with this session; True without the manager: then it starts an empty one."""
+    manager: Any = getattr(_runtime(), "_session_mgr", None)
+    look = getattr(manager, "get_session_info", None)
+    return look is None or look(session_id) is not None
+
+
 def replace_media(make: Callable[[Any], Any]) -> None:
     """Let this stand in front of Streamlit's media files, which it hands to whoever has the address.
 
@@ -197,6 +204,14 @@ def _reaches() -> Iterator[Reach]:
         lambda: (
             _names("runtime.runtime", "Runtime", "_session_mgr")
             and _names("runtime.websocket_session_manager", "WebsocketSessionManager", "_session_storage")
+        ),
+    )
+    yield Reach(
+        "look for a session",
+        "a tab whose desk ended does not load itself again",
+        lambda: hasattr(
+            _part("streamlit.runtime.websocket_session_manager", "WebsocketSessionManager"),
+            "get_session_info",
         ),
     )
     yield Reach(

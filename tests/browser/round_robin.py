@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import count
 from urllib.parse import urlsplit
 
 from serving import free_port
@@ -42,14 +41,15 @@ class RoundRobin:
                 _pipe(desk, client)
 
     def _connected(self, turns: list[int]) -> socket.socket:
-        """A connection to the next desk; to the one after it, where nobody listens."""
-        for number in count((turns[-1] + 1) if turns else 0):
+        """A connection to the next desk; to the one after it, where nobody listens. OSError if none does."""
+        first = (turns[-1] + 1) if turns else 0
+        for number in range(first, first + len(self.desks)):
             desk = number % len(self.desks)
             with suppress(ConnectionRefusedError):
                 found = socket.create_connection(("127.0.0.1", urlsplit(self.desks[desk]).port or 0))
                 turns.append(desk)
                 return found
-        raise AssertionError("unreachable: it counts until a desk answers")
+        raise ConnectionRefusedError("no desk listens")
 
 
 def _head(client: socket.socket) -> tuple[bytes, bytes]:

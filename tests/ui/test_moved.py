@@ -148,7 +148,7 @@ def test_a_sum_is_ranked(own_home: Path, visit: Callable[[Path], Visit]) -> None
 
 
 def assert_ranked(desk: AppTest) -> None:
-    """Rows are in the order of their size, but for those that overlap; their bars have one scale, and sides."""
+    """Rows are in the order of their size, but for those that overlap; bars have one scale, and sides."""
     (ranked,) = tables(desk)
     slicer_fields = {row["values"][0][0] for row in ranked["rows"]}
     assert len(slicer_fields) > 1

@@ -20,7 +20,7 @@ from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import ask, drill, export_menu, filter_words, focus, question
 from lib.ui.query.focus import Focus
-from lib.wire.spreadsheet import csv_text
+from lib.wire.text import csv_text
 
 PARTS, BLOCK, HEIGHT = "moved_parts", "moved", 320
 

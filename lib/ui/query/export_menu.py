@@ -21,7 +21,7 @@ from lib.ui.charts import numbers, theme
 from lib.ui.kit import screens
 from lib.ui.query import filter_words, link, precision
 from lib.ui.query.focus import Focus
-from lib.wire.spreadsheet import csv_text
+from lib.wire.text import csv_text
 
 
 def answer_csv_text(
