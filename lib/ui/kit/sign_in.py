@@ -73,15 +73,22 @@ def person() -> Person | None:
 
 
 def by_cookie() -> bool:
-    """Whether the browser's cookie belongs to a valid sign-in; if so, `person` returns it from now on."""
+    """Whether the browser's cookie belongs to a valid sign-in; if so, `person` returns it from now on.
+
+    After a reload right after the sign-in, the cookie may not be there yet: it is requested again.
+    """
     if st.session_state.setdefault("logout", None):
         return False
-    sign_in = _installation().cookies.sign_in(st.context.cookies)
-    if sign_in is None or _signed_in(sign_in.username, sign_in.ends) is None:
-        note_sign_in(st.context.headers, is_signed_in=False)
-        return False
-    _remember(sign_in)
-    return True
+    cookies = _installation().cookies
+    for is_fresh, find in enumerate((cookies.sign_in, cookies.fresh_sign_in)):
+        sign_in = find(st.context.cookies)
+        if sign_in is not None and _signed_in(sign_in.username, sign_in.ends) is not None:
+            _remember(sign_in)
+            if is_fresh:
+                _request_cookie(sign_in)
+            return True
+    note_sign_in(st.context.headers, is_signed_in=False)
+    return False
 
 
 def by_company() -> bool:
@@ -229,9 +236,13 @@ def _begin(username: str) -> bool:
     sign_in = SignIn(username, ends)
     _remember(sign_in)
     installation.cookies.remember(st.context.cookies, sign_in)
-    if code := installation.cookies.code(st.context.cookies, sign_in):
-        st.session_state[COOKIE] = CookieRequest(SESSION, code)
+    _request_cookie(sign_in)
     return True
+
+
+def _request_cookie(sign_in: SignIn) -> None:
+    if code := _installation().cookies.code(st.context.cookies, sign_in):
+        st.session_state[COOKIE] = CookieRequest(SESSION, code)
 
 
 def _remember(sign_in: SignIn) -> None:
