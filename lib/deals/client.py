@@ -25,7 +25,7 @@ from lib.deals.reading import Page
 from lib.deals.refusals import refusal
 from lib.deals.sync.models import BuyerSeat
 from lib.wire import call, exact
-from lib.wire.credential import Credential, credential, in_the_name_of
+from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, DealsError, NotFound, Unsupported
 
 PATH, BATCH = "/api", "/demand_deals/batch"

@@ -20,9 +20,18 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.front.desk_routes import POLICY_VIOLATION
-from lib.front.open_sockets import HEADER, TOO_MANY_REQUESTS, OpenSocket, OpenSockets
 from lib.front.request_timeout import RESIZE
-from lib.front.socket_messages import RERUN, Messages, PolicyViolation, Protocol, supersedes
+from lib.front.socket_messages import (
+    HEADER,
+    RERUN,
+    TOO_MANY_REQUESTS,
+    Messages,
+    OpenSocket,
+    OpenSockets,
+    PolicyViolation,
+    Protocol,
+    supersedes,
+)
 from lib.front.socket_pace import (
     PERSON_MESSAGES,
     PERSON_MESSAGES_PER_ADDRESS,

@@ -33,7 +33,7 @@ from lib.reporting.models import (
     Slicer,
 )
 from lib.wire import call
-from lib.wire.credential import Credential, credential, in_the_name_of
+from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, MalformedResponse, Unreadable
 
 Places = npt.NDArray[np.intp]

@@ -9,8 +9,7 @@ import orjson
 from pydantic import ValidationError
 
 from lib.reporting.models import AudienceQuery, ExportQuery, Filter, InfoQuery, Slicer
-from lib.wire.errors import AccessError, BadRequest, UnknownName
-from lib.wire.requirements import requirement
+from lib.wire.errors import AccessError, BadRequest, UnknownName, requirement
 
 Question = TypeVar("Question", bound=InfoQuery)
 Fields = dict[str, Any]

@@ -18,7 +18,7 @@ from lib import connect
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.demo import build, stories
 from lib.demo.cast import DEALS, PACKAGES, PROJECT
-from lib.demo.deals import UNSOLD, raised_floor, seed
+from lib.demo.deals import UNSOLD, changed_price, seed
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery
 from lib.reporting.warehouse import Warehouse
@@ -152,7 +152,7 @@ def health(story: Followed, page: Page) -> None:
 def price(story: Followed, page: Page) -> None:
     """The raise is in the history; the floor is lowered by what it lets through, saved and in the history."""
     drawer = section(story, page, "History")
-    assert story.api.deals.get(DemandDeal, DEAL.id).price == raised_floor(DEAL.id)
+    assert story.api.deals.get(DemandDeal, DEAL.id).price == changed_price(DEAL.id)
     drawer = section(story, page, "Change")
     floor = drawer.get_by_text("As a floor, your price lets through less than a quarter of these wins.")
     expect(floor).to_be_visible()

@@ -15,7 +15,7 @@ from sqlalchemy import event, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 
 from lib import database
-from lib.database.migrate import SCRIPTS
+from lib.database.engine import SCRIPTS
 from lib.deals.service import DealsService
 from lib.deals.store.scope import DealsScope
 from lib.tokens.store import TokenStore, tokens

@@ -24,7 +24,7 @@ from lib.reporting.files.table import Kind, display, exact
 from lib.reporting.models import ExportFormat
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, DeadlineExceeded
-from lib.wire.spreadsheet import csv_records, escaped, unescape
+from lib.wire.text import csv_records, escaped, unescape
 
 DAY = dt.date(2026, 11, 1)
 Pair = tuple[str, str]

@@ -7,11 +7,11 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.ui.deals import catalogue, change_form, edits, facts, prices, questions
+from lib.ui.deals import catalogue, change_form, edits, facts, questions
+from lib.ui.deals.deal_list import Key
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
-from lib.ui.deals.prices import Prices
-from lib.ui.deals.rows import Key
+from lib.ui.deals.facts import Prices
 from lib.ui.deals.targeting import typed
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
@@ -47,7 +47,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         edit = Edit(edits.of(entity), entity.etag)
         _start(prefix, key, edit, edit.base)
     mine = change_form.read(context, prefix, key[0])
-    _meetings(edit, prices.of(context))
+    _meetings(edit, facts.prices_of(context))
     wrong = change_form.wrong(context, prefix, key[0], edit.base)
     problems = edit.problems.still(mine).with_(wrong)
     change_form.draw(context, prefix, key[0], problems)
@@ -122,7 +122,7 @@ def save(context: PageContext, key: Key) -> None:
 
 def _saved(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
-    client, mine = catalogue.client(context), change_form.read(context, _prefix(key), key[0])
+    client, mine = context.deals, change_form.read(context, _prefix(key), key[0])
     try:
         client.change(*key, edits.edited_fields(edit.base, mine), edit.etag)
     except Invalid as error:

@@ -15,14 +15,14 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
-from lib.ui.deals import csv_text, inputs, permission
+from lib.ui.deals import catalogue, csv_text, inputs
 from lib.ui.deals.change_job import ChangeJob, Effect, Outcome, with_full_stop
 from lib.ui.deals.change_steps import ChangeSteps, field_columns
 from lib.ui.deals.csv_deals import COLUMNS
 from lib.ui.deals.csv_dialog import draw_faults, draw_file
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
+from lib.ui.deals.deal_list import KINDS, Key, title_of
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
-from lib.ui.deals.rows import KINDS, Key, title_of
 from lib.ui.deals.several import END, START, own_zone, with_dates
 from lib.ui.deals.view import CSV_MENU
 from lib.ui.kit import components, times
@@ -261,7 +261,7 @@ class CsvChanges:
 
 def draw(context: PageContext, entity: str) -> None:
     """Draw the button for who may change deals, and the dialog while it is open."""
-    does = permission.of(context)
+    does = catalogue.abilities(context)
     if entity != DEALS or does.why_not(DEALS, "change") or not does.is_own:
         return
     st.button(
@@ -321,6 +321,6 @@ def check(context: PageContext, changes: CsvChanges, text: str) -> None:
     if not table.faults:
         record = context.clients.bulk_actions.record("Changed by CSV")
         job = CsvChangeJob(
-            record=record, lines=table.rows, no_dates=permission.of(context).why_not(SUPPLY, "change")
+            record=record, lines=table.rows, no_dates=catalogue.abilities(context).why_not(SUPPLY, "change")
         )
         job.phase, changes.job = "reading", job

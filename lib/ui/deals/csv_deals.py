@@ -14,7 +14,7 @@ from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS
 from lib.deals.models import FEE_TYPES, NO_FEE, DemandDeal, Seat, SupplyPackage, generated_name
-from lib.ui.deals import inputs, pages
+from lib.ui.deals import catalogue, inputs
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import seat_name
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
@@ -202,8 +202,8 @@ def _packages(
     names = dict.fromkeys(row["Package"] for row in rows if row["Package"])
     ids = [int(name) for name in names if is_id(name)]
     known: dict[str, list[SupplyPackage]] = {}
-    for first in range(0, len(ids), pages.TOGETHER):
-        for one in pages.of_ids(client, SupplyPackage, ids[first : first + pages.TOGETHER]):
+    for first in range(0, len(ids), catalogue.TOGETHER):
+        for one in catalogue.of_ids(client, SupplyPackage, ids[first : first + catalogue.TOGETHER]):
             known[str(one.id)] = [one]
         yield found
     by_name = {str(int(name)): name for name in names if is_id(name)}
@@ -265,7 +265,7 @@ def _note(client: Deals, found: CsvPlan) -> Iterator[CsvPlan]:
     for first in range(0, len(sold), TOGETHER):
         some = sold[first : first + TOGETHER]
         buyers = sorted(set().union(*(seats[one] for one in some)))
-        params = {"seat": buyers} if client.abilities.finds and len(buyers) <= pages.TOGETHER else {}
+        params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalogue.TOGETHER else {}
         for deal in client.everything(DemandDeal, supply_deals=some, ordering="id", **params):
             has |= {(link.id, deal.seat.id) for link in deal.supply_deals if deal.seat is not None}
         yield found

@@ -9,16 +9,16 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS as TARGETS
-from lib.ui.deals import catalogue, csv_deals, csv_packages, csv_text, facts, permission, prices, questions
+from lib.ui.deals import catalogue, csv_deals, csv_packages, csv_text, facts, questions
 from lib.ui.deals.change_steps import number
 from lib.ui.deals.csv_deals import CsvDeal, CsvPlan
 from lib.ui.deals.csv_job import CsvJob, CsvReading
 from lib.ui.deals.csv_packages import CsvPackage, DealCells
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import seat_name
-from lib.ui.deals.prices import amount
+from lib.ui.deals.facts import amount
 from lib.ui.deals.questions import CsvQuestions
-from lib.ui.deals.targeting import known, words
+from lib.ui.deals.targeting import words
 from lib.ui.deals.view import CSV_MENU
 from lib.ui.kit import components, job, notes
 from lib.ui.kit.frame import PageContext
@@ -109,7 +109,7 @@ class CsvUpload:
 def draw(context: PageContext, entity: str) -> None:
     """Draw the button for who may create these entities, and the dialog while it is open."""
     kind = KINDS[entity]
-    if permission.of(context).why_not(entity, "create"):
+    if catalogue.abilities(context).why_not(entity, "create"):
         return
     st.button(
         f"Create {plain(kind.called)}s", icon=":material/upload:", type="tertiary",
@@ -226,14 +226,14 @@ def _draw_result(kind: CsvKind, creation: CsvJob) -> None:
 
 
 def _plan_deals(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvPlan]:
-    fees = permission.of(context).fees
-    return csv_deals.plan(catalogue.client(context), rows, catalogue.seats(context), fees)
+    fees = catalogue.abilities(context).fees
+    return csv_deals.plan(context.deals, rows, catalogue.seats(context), fees)
 
 
 def _plan_packages(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvPlan]:
-    does = permission.of(context)
+    does = catalogue.abilities(context)
     deals = DealCells(catalogue.seats(context), does.fees, does.why_not(fields.DEALS, "create"))
-    return csv_packages.plan(catalogue.client(context), rows, catalogue.named_lists(context), deals)
+    return csv_packages.plan(context.deals, rows, catalogue.named_lists(context), deals)
 
 
 def _table_of_deals(context: PageContext, entries: Sequence[Entry]) -> Table:
@@ -242,7 +242,7 @@ def _table_of_deals(context: PageContext, entries: Sequence[Entry]) -> Table:
         "Line": [one.line for one in deals],
         "Package": [(one.package and one.package.name) or "" for one in deals],
         "Seat": [seat_name(one.seat, one.seat.id or 0) for one in deals],
-        prices.of(context).title: [amount(one.request.price) for one in deals],
+        facts.prices_of(context).title: [amount(one.request.price) for one in deals],
         "Name": [one.request.name or "" for one in deals],
         "Note": [one.note for one in deals],
     }
@@ -250,8 +250,8 @@ def _table_of_deals(context: PageContext, entries: Sequence[Entry]) -> Table:
 
 def _table_of_packages(context: PageContext, entries: Sequence[Entry]) -> Table:
     packages = [one.request for one in entries if isinstance(one, CsvPackage)]
-    marks = known.marks(context, catalogue.usual_days(context), map(_targeting, packages))
-    price = prices.of(context).title
+    marks = words.marks(context, catalogue.usual_days(context), map(_targeting, packages))
+    price = facts.prices_of(context).title
     rows = [
         _row_of_deal(one, price) if isinstance(one, CsvDeal) else _row_of_package(one, marks)
         for one in entries

@@ -12,7 +12,7 @@ from lib.deals.client import Deals
 from lib.deals.fields import SUPPLY
 from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, Seat, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS, TargetingKind
-from lib.ui.deals import csv_deals, inputs, package_form
+from lib.ui.deals import csv_deals, form_fields, inputs
 from lib.ui.deals.csv_deals import CsvDeal, CsvPlan, SeatIndex
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import Draft
@@ -113,7 +113,7 @@ def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: DealCells) 
     if not found.faults:
         for place, one in enumerate(found.entries):
             if isinstance(one, CsvPackage):
-                taken = package_form.of_name(client, one.request.name or "")
+                taken = form_fields.of_name(client, one.request.name or "")
                 note = f"This name is taken ({', '.join(taken)})." if taken else ""
                 found.entries[place] = replace(one, note=note)
                 found.done = place

@@ -9,11 +9,10 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.client import Deals
-from lib.ui.deals import catalogue, pages, prices
+from lib.ui.deals import catalogue, facts
 from lib.ui.deals.change_steps import number
-from lib.ui.deals.list_search import ListSearch
-from lib.ui.deals.rows import csv
-from lib.ui.deals.view import CSV_MENU, PLURALS
+from lib.ui.deals.deal_list import csv
+from lib.ui.deals.view import CSV_MENU, PLURALS, ListSearch
 from lib.ui.kit import job, sign_in
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.job import STEP_SECONDS, Job
@@ -79,7 +78,7 @@ class CsvExport(Job):
 
     def _lines(self, client: Deals) -> Iterator[bytes]:
         """The lines of the file, for as long as the person is signed in."""
-        for count, line in enumerate(csv(pages.everything(client, self.wanted), self.price)):
+        for count, line in enumerate(csv(catalogue.everything(client, self.wanted), self.price)):
             if count % PART == 0:
                 self.check()
             yield line
@@ -88,7 +87,7 @@ class CsvExport(Job):
 
 def draw(context: PageContext, search: ListSearch, count: int) -> None:
     """Draw the button, and the dialog of a long file."""
-    price = prices.of(context).title
+    price = facts.prices_of(context).title
     export = CsvExport(search, price[:1].lower() + price[1:], count, sign_in.still_here())
     look: dict[str, Any] = {
         "icon": ":material/download:", "type": "tertiary", "key": "deals_csv", "disabled": not count,
@@ -96,7 +95,7 @@ def draw(context: PageContext, search: ListSearch, count: int) -> None:
     if count > SHORT:
         st.button("Download list", on_click=_begin, args=(export,), **look)
     else:
-        _download("Download list", partial(export.make, catalogue.client(context)), search, **look)
+        _download("Download list", partial(export.make, context.deals), search, **look)
     if (open_export := st.session_state.get(EXPORT)) is not None:
         st.dialog(f"Export {_count_label(open_export)}", on_dismiss=_close)(_dialog)(context, open_export)
 

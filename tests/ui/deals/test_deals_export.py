@@ -6,7 +6,7 @@ from dealing import Visit, clean
 from lib.deals.client import Deals
 from lib.ui.deals import export_csv
 from lib.ui.deals.export_csv import CsvExport
-from lib.ui.deals.list_search import ListSearch
+from lib.ui.deals.view import ListSearch
 from lib.wire.errors import AccessError
 
 

@@ -12,9 +12,9 @@ from pydantic import TypeAdapter, ValidationError
 from lib.deals.drafts import Drafts
 from lib.deals.models import Targeting
 from lib.deals.package_questions import PackageQuestion
-from lib.ui.deals import seats
+from lib.ui.deals import form_fields
 from lib.ui.deals.draft import PLAIN, Draft, Faults, restored, stored
-from lib.ui.deals.package_form import ZONE
+from lib.ui.deals.form_fields import ZONE
 from lib.ui.deals.targeting import picker, typed
 from lib.ui.deals.targeting.picker import NamedLists
 from lib.ui.kit import times
@@ -114,7 +114,7 @@ def is_held(drafts: Drafts, lists: NamedLists) -> bool:
 
 def read(lists: NamedLists) -> Draft:
     """The form's content; `lists` names domain and app lists by kind and id."""
-    state, deals = st.session_state, seats.read(PREFIX)
+    state, deals = st.session_state, form_fields.read_seats(PREFIX)
     empty_draft = Draft()
     return Draft(
         values={name: state.get(PREFIX + name, empty_draft[name]) for name in PLAIN},
@@ -137,7 +137,7 @@ def problems(draft: Draft, found: Faults) -> FieldProblems:
     still = field_problems.still(draft.package().sent()) if field_problems else field_problems
     if TRIED in st.session_state:
         return still.with_(found.all)
-    emptied = seats.emptied(PREFIX)
+    emptied = form_fields.emptied(PREFIX)
     return still.with_(
         {place: text for place, text in found.all.items() if place in {*found.wrong, *emptied}}
     )
@@ -177,7 +177,7 @@ def _show(draft: Draft) -> None:
             PREFIX + ZONE: draft.offset,
             DEALS: draft.deals,
             LINKS: list(draft.links),
-            **seats.fill(PREFIX, draft.new_deals),
+            **form_fields.fill_seats(PREFIX, draft.new_deals),
         }
     )
     picker.fill(TARGETING, draft.targeting)

@@ -9,7 +9,7 @@ import streamlit as st
 from pydantic import ValidationError
 
 from lib.deals.models import Seat
-from lib.ui.deals import catalogue, permission
+from lib.ui.deals import catalogue
 from lib.ui.deals.draft import Draft, Terms, restored, stored
 from lib.ui.deals.inputs import EMAIL
 from lib.ui.deals.new_package import state
@@ -32,7 +32,7 @@ TEMPLATES = EntryShelf(
 
 def draw(context: PageContext, draft: Draft) -> None:
     """Draw the popover, for who may create packages."""
-    if permission.of(context).why_not("supply_deals", "create"):
+    if catalogue.abilities(context).why_not("supply_deals", "create"):
         return
     popover = st.popover(
         "Templates", icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
@@ -121,7 +121,7 @@ def _fill(context: PageContext, one: DealEntry) -> None:
 
 
 def _filled(context: PageContext, one: DealEntry) -> None:
-    seats = catalogue.seats(context) if permission.of(context).lists else None
+    seats = catalogue.seats(context) if catalogue.abilities(context).lists else None
     draft, missing = draft_of(one.body, seats)
     sentence = (
         f"{missing} of its seats {'is' if missing == 1 else 'are'} not there for you." if missing else ""
