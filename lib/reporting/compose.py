@@ -76,11 +76,11 @@ def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
 
 def _passing_rows(sums: Sums, shape: Shape) -> Places:
     """The rows that pass the data filters."""
-    kept = np.ones(len(sums.groups), dtype=bool)
+    passes = np.ones(len(sums.groups), dtype=bool)
     for data_filter in shape.data_filters:
         values = _values(shape.known[data_filter.name], sums.rows)
-        kept &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
-    return np.flatnonzero(kept)
+        passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
+    return np.flatnonzero(passes)
 
 
 def _order(sums: Sums, shape: Shape, places: Places) -> Places:
@@ -168,19 +168,19 @@ def _texts(percents: Numbers) -> pd.Series:
     return pd.Series([f"{percent:.2f}" for percent in percents.tolist()], dtype="str")
 
 
-def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], found: int, sampled: bool) -> Total:
+def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], count: int, sampled: bool) -> Total:
     ranges = _ranges(shape, totals, sums.total, sums)
     wide = _widest(shape.returned, ranges, totals, sums.total)
-    asked = ranges if shape.precision else {}
+    returned_ranges = ranges if shape.precision else {}
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},
-        records_found=found,
+        records_found=count,
         dates=tuple(day.isoformat() for day in sums.dates),
         confidence_range=f"{wide[0]:.2f}" if sampled and len(wide) else None,
         missing=_missing(sums, shape),
-        low={name: number(found.low[0]) for name, found in asked.items()},
-        high={name: number(found.high[0]) for name, found in asked.items()},
-        n_eff={name: number(found.n_eff[0]) for name, found in asked.items()},
+        low={name: number(one.low[0]) for name, one in returned_ranges.items()},
+        high={name: number(one.high[0]) for name, one in returned_ranges.items()},
+        n_eff={name: number(one.n_eff[0]) for name, one in returned_ranges.items()},
     )
 
 
@@ -200,7 +200,8 @@ def number(value: float) -> float | None:
 def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame]:
     sides = ("low", "high", "n_eff")
     return {
-        side: _frame({name: getattr(found, side) for name, found in ranges.items()}, length) for side in sides
+        side: _frame({name: getattr(bounds, side) for name, bounds in ranges.items()}, length)
+        for side in sides
     }
 
 

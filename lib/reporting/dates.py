@@ -33,12 +33,12 @@ def resolve(text: str, today: dt.date) -> dt.date:
     text, and for a date outside the years 1 to 9999.
     """
     try:
-        found = _resolve(text, today)
+        day = _resolve(text, today)
     except (ValueError, OverflowError):
         raise BadRequest(f"There is no such date as '{_shorten(text)}'; write {DATE_FORMS}") from None
-    if found is None:
+    if day is None:
         raise BadRequest(f"Can't read the date '{_shorten(text)}'; write {DATE_FORMS}")
-    return found
+    return day
 
 
 def date_range(start: str, end: str, today: dt.date) -> tuple[dt.date, dt.date]:

@@ -90,8 +90,8 @@ class Costs:
             return
         rate = 1e9 * seconds / (work.records * work.columns)
         with self._lock:
-            kept = self._seen.setdefault(work.kind, deque(maxlen=LATEST))
-            kept.append((self._now(), rate))
+            rates = self._seen.setdefault(work.kind, deque(maxlen=LATEST))
+            rates.append((self._now(), rate))
             self._seen.move_to_end(work.kind)
             while len(self._seen) > MOST_SPLITS:
                 self._seen.popitem(last=False)
@@ -100,8 +100,8 @@ class Costs:
         own = self._latest(work.kind)
         if len(own) >= ENOUGH:
             return statistics.median(own)
-        known = [kind for kind in self._seen if kind[0] == work.slicer]
-        others = [rate for kind in known for rate in self._latest(kind)]
+        kinds = [kind for kind in self._seen if kind[0] == work.slicer]
+        others = [rate for kind in kinds for rate in self._latest(kind)]
         return statistics.median([*[START_NANOSECONDS] * START_COUNTS, *others])
 
     def _latest(self, kind: Kind) -> list[float]:
@@ -290,13 +290,13 @@ def _shape(
 ) -> Shape:
     slicer = stored.info()
     requests.check(query, slicer)
-    known = stored.measures
+    measures = stored.measures
     mapped = {name: slicer.key_field(name).mapping for name in query.split_by}
     return Shape(
-        returned=tuple(known[name] for name in query.data_fields or _usual_fields(query, slicer)),
-        known=known,
+        returned=tuple(measures[name] for name in query.data_fields or _usual_fields(query, slicer)),
+        known=measures,
         numeric=frozenset(name for name in query.split_by if slicer.key_field(name).type == "int"),
-        mappings={name: stored.mapping(found) for name, found in mapped.items() if found}
+        mappings={name: stored.mapping(mapping) for name, mapping in mapped.items() if mapping}
         if described
         else None,
         order_by=query.order_by,
@@ -346,8 +346,8 @@ def _with_cost(audience: Audience, milliseconds: float) -> Audience:
     """The answer with the expected time of an exact one, if it includes its precision."""
     if audience.precision is None:
         return audience
-    told = replace(audience.precision, exact_milliseconds=math.ceil(milliseconds))
-    return replace(audience, precision=told)
+    precision = replace(audience.precision, exact_milliseconds=math.ceil(milliseconds))
+    return replace(audience, precision=precision)
 
 
 def _answer(query: AudienceQuery | ExportQuery, sums: Sums, shape: Shape) -> Audience:
