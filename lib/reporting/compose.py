@@ -1,7 +1,7 @@
 """Sums into an Audience: data fields, totals, percents, order, ranges (docs/computation.md)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -39,11 +39,22 @@ class Shape:
     offset: int = 0
     precision: bool = False
 
+    @property
+    def needed(self) -> list[Measure]:
+        """The data fields to compute: those returned, and those that order or filter the rows."""
+        names = [*(order.name for order in self.order_by), *(one.name for one in self.data_filters)]
+        return [*self.returned, *(self.known[name] for name in names if name in self.known)]
+
+    @property
+    def atoms(self) -> frozenset[str]:
+        """The atoms that they are computed from."""
+        return frozenset[str]().union(*(measure.atoms for measure in self.needed))
+
 
 def compose(sums: Sums, shape: Shape) -> Audience:
     """The audience in that shape. Without a split there is one row, the total, with an empty name."""
     if sums.groups.shape[1] == 0:
-        sums = _whole(sums)
+        sums = replace(sums, groups=pd.DataFrame(index=pd.RangeIndex(1)), rows=sums.total)
     places = _order(sums, shape, _passing_rows(sums, shape))
     page = places[shape.offset :][: shape.limit]
     rows = _take(sums.rows, page)
@@ -62,11 +73,6 @@ def compose(sums: Sums, shape: Shape) -> Audience:
         precision=_precision(sums, shape) if shape.precision else None,
         **(_bounds(ranges, len(page)) if shape.precision else {}),
     )
-
-
-def _whole(sums: Sums) -> Sums:
-    groups = pd.DataFrame(index=pd.RangeIndex(1))
-    return Sums(**{**vars(sums), "groups": groups, "rows": sums.total})
 
 
 def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
@@ -110,14 +116,12 @@ def _sort_key(sums: Sums, shape: Shape, order: Order) -> npt.NDArray[np.float64]
 
 
 def _take(aggregate: Aggregate, page: Places) -> Aggregate:
-    return Aggregate(
+    return replace(
+        aggregate,
         estimate={atom: values[page] for atom, values in aggregate.estimate.items()},
         drawn=aggregate.drawn[page],
-        exact=aggregate.exact,
         certain={atom: values[page] for atom, values in aggregate.certain.items()},
         moments={pair: values[page] for pair, values in aggregate.moments.items()},
-        share=aggregate.share,
-        users=aggregate.users,
     )
 
 
@@ -137,12 +141,11 @@ def _percents(
 
 def _descriptions(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
     """The descriptions of mapped key fields; values missing in the mapping describe themselves."""
-    descriptions = {name: _describe(names[name], mappings.get(name, {})) for name in map(str, names)}
+    descriptions = {}
+    for name in map(str, names):
+        mapping = mappings.get(name, {})
+        descriptions[name] = [mapping.get(code, code) for code in names[name]]
     return pd.DataFrame(descriptions, index=names.index, dtype="str")
-
-
-def _describe(codes: pd.Series, mapping: Mapping[str, str]) -> list[str]:
-    return [mapping.get(code, code) for code in codes]
 
 
 def _ranges(
