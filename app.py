@@ -24,7 +24,6 @@ from lib.alerts import watching
 from lib.deal_health import computing
 from lib.front import (
     BROWSER_HEADER,
-    ChartLater,
     CompanyRoutes,
     DeskDocument,
     DeskRoutes,
@@ -112,7 +111,6 @@ def application(settings: Settings) -> ASGIApp:
     modules = {audience_board.FILE: audience_board.SCRIPT}
     figures = {"audience": audience_board.ADDRESS}
     document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules, figures)
-    charts = [Middleware(ChartLater)] if streamlit_compat.charts_can_wait() else []
     socket = Middleware(
         DeskSocket,
         streamlit_compat.protocol(),
@@ -120,7 +118,7 @@ def application(settings: Settings) -> ASGIApp:
         settings.visitors,
         streamlit_compat.knows_session,
     )
-    middleware = [apis, signing_in, board, routes, socket, *provider, tabs, document, *charts]
+    middleware = [apis, signing_in, board, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
 

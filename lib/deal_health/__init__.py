@@ -28,7 +28,7 @@ __all__ = ["computing"]
 log = logging.getLogger(__name__)
 POLL_SECONDS = 10.0
 DATA_EVERY, NOTED_EVERY = timedelta(minutes=5), timedelta(minutes=1)
-RULE = "2"  # counts up when the rule changes: all deals are then computed again
+RULE = "3"  # counts up when the rule changes: all deals are then computed again
 
 
 class HealthWatch:
@@ -91,7 +91,7 @@ class HealthWatch:
             return None
         ask = partial(self._reports.audience, slicer=slicer)
         report = DealReport(*pair, slicer, dates.today(slicer.timezone, now), ask)
-        return Assessor(report)
+        return Assessor(report, self._settings.price_type)
 
     def _slicer(self, pair: Pair, now: datetime) -> Slicer:
         """The slicer, looked at again after some minutes, and once the clock was set back."""
@@ -126,7 +126,8 @@ class HealthWatch:
 
     def _batch(self, report: HealthReport, assessor: Assessor, batch: HealthBatch, now: datetime) -> None:
         """Compute some deals, and store them."""
-        around = Surroundings(batch.packages, batch.seats, batch.dsps, now)
+        history = partial(self.store.history, now)
+        around = Surroundings(batch.packages, batch.seats, batch.dsps, now, history)
         found = assessor.assess(batch.deals, around)
         untils = {deal.id or 0: health.until(deal, around) for deal in batch.deals}
         stored = {deal: StoredHealth(one.state, one.facts, now, untils[deal]) for deal, one in found.items()}

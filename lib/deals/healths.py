@@ -6,16 +6,15 @@ versions that it was computed for. A row is stale once one of these differs, or 
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, insert, or_, select, update
 
 from lib.database import reading, transact
-from lib.deals.codec import OWN
-from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, SupplyPackage
+from lib.deals.reading import OWN
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.scope import DealsScope
 from lib.deals.store.tables import (
     changes,
     deal_health,
@@ -26,10 +25,10 @@ from lib.deals.store.tables import (
     supply_package_deals,
     supply_packages,
 )
-from lib.deals.store.work import Work
+from lib.deals.store.work import DealsScope, Work
 from lib.wire.deadline import Deadline
 
-SECONDS, TOGETHER = 30, 500
+SECONDS, TOGETHER, PAST = 30, 500, timedelta(days=90)
 NO_REPORT = ("", "")
 Pair = tuple[str, str]
 
@@ -158,6 +157,20 @@ class HealthStore:
                 tuple(deals), {one.id: one for one in packages if one.id}, buyers, known,
                 {row.id: _versions_of(row) for row in work.rows(_select_versions(ids))},
             )  # fmt: skip
+
+        return reading(self._engine, within, Deadline(SECONDS))
+
+    def history(self, now: datetime, entity: str, entity_id: int) -> list[EntityChange]:
+        """The changes of an entity in the last 90 days, the latest first."""
+        mine = changes.c.entity == entity, changes.c.entity_id == entity_id, changes.c.at >= now - PAST
+        asked = select(changes).where(*mine).order_by(changes.c.id.desc())
+
+        def within(connection: Connection) -> list[EntityChange]:
+            names = ("id", "at", "who", "action", "before", "after")
+            return [
+                EntityChange.model_validate({name: getattr(row, name) for name in names})
+                for row in connection.execute(asked)
+            ]
 
         return reading(self._engine, within, Deadline(SECONDS))
 

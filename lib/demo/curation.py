@@ -23,7 +23,7 @@ from lib.demo.facts import (
 )
 from lib.demo.funnel import auctions
 from lib.demo.population import PLATFORMS
-from lib.demo.scene import PLATFORM_COUNT, lists, numbers, set_scene, text, time_column, user_columns
+from lib.demo.scene import PLATFORM_COUNT, Scene, lists, numbers, set_scene, text, time_column, user_columns
 from lib.demo.supply import site_weights, sites
 
 Columns = dict[str, pa.Array]
@@ -50,14 +50,15 @@ _OF_USER = {
 def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     """The rows in order of time. A package's rows have its countries and kinds of device."""
     scene = set_scene(rng, today, rows)
-    deal = pick_by(rng, _deal_weights(rng), scene.market)
+    weights = _deal_weights(rng)
+    deal = _narrowed(rng, scene, weights, pick_by(rng, weights, scene.market))
     site = pick_by(rng, site_weights(), scene.market)
     plain = user_columns(scene)
     columns = {"time": time_column(scene)} | {name: plain[own] for name, own in _OF_USER.items()}
     columns |= _deal_columns(rng, deal) | _site_columns(site)
-    return pa.table(
-        columns | {name: numbers(values) for name, values in _results(rng, deal, scene.hour).items()}
-    )
+    results = _results(rng, deal, scene.hour)
+    columns |= _loss_columns(rng, deal, scene.hour, results)
+    return pa.table(columns | {name: numbers(values) for name, values in results.items()})
 
 
 def curation_mappings() -> dict[str, dict[str, str]]:
@@ -83,6 +84,34 @@ def _deal_weights(rng: np.random.Generator) -> Floats:
         np.array([[_fits(deal.package, *market) for deal in DEALS] for market in markets]) * busy
     )
     return weights
+
+
+def _narrowed(rng: np.random.Generator, scene: Scene, weights: Floats, deal: Ints) -> Ints:
+    """The deals, with others in the rows that the narrowed package does not have any more (story 7)."""
+    is_narrowed = np.array([one.package.id == stories.NARROWED_PACKAGE for one in DEALS])
+    others = pick_by(rng, np.where(is_narrowed, 0.0, weights), scene.market)
+    kept = np.array([country.code in stories.NARROWED_TO for country in countries()])[scene.country]
+    late = stories.since(scene.hour, stories.NARROWED_DAYS)
+    return np.where(is_narrowed[deal] & late & ~kept, others, deal)
+
+
+def _loss_columns(
+    rng: np.random.Generator, deal: Ints, hour: Ints, results: dict[str, Ints | Floats]
+) -> Columns:
+    """Per row the reason for what was lost, and the creative. What a broken deal lost more has its reason."""
+    names = (*stories.USUAL_REASONS, stories.CREATIVE, stories.BLOCKED, stories.BUDGET)
+    ids = np.array([one.id for one in DEALS])[deal]
+    reason = pick_by(rng, np.array([[*stories.USUAL_REASONS.values()]]), np.zeros_like(deal))
+    for one in stories.BROKEN:
+        rows = stories.since(hour, one.days) & (ids == one.deal)
+        lost, bids = results["lost_bids"][rows].sum(), results["bids"][rows].sum()
+        more = (bids - lost) * (1 / one.left - 1) / max(lost, 1) if one.left else 1.0
+        reason[rows] = np.where(rng.random(rows.sum()) < more, names.index(one.reason), reason[rows])
+    reason[stories.is_broke(hour, ids)] = names.index(stories.BUDGET)
+    creative = np.where(reason == names.index(stories.CREATIVE), 1, rng.integers(0, 2, len(deal)))
+    creatives = [f"cr-{one.id}-{letter}" for one in DEALS for letter in "ab"]
+    reason = np.where(results["lost_bids"] > 0, reason, len(names))
+    return {"lost_reason": text(reason, [*names, ""]), "creative": text(deal * 2 + creative, creatives)}
 
 
 def _fits(package: DemoPackage, country: str, platform: int) -> float:
@@ -130,13 +159,16 @@ def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints
     bid_rate[cheap], win_rate[cheap] = stories.CHEAP_BID_RATE, stories.CHEAP_WIN_RATE
     ids = np.array([d.id for d in DEALS])[deal]
     requests = auctions(rng, np.full(len(deal), TYPICAL_REQUESTS))
-    bids = thin(rng, requests, bid_rate[deal])
+    offered = thin(rng, requests, bid_rate[deal])
+    bids = np.where(stories.is_broke(hour, ids), 0, offered)
     imps = thin(rng, bids, win_rate[deal] * stories.still_wins(hour, ids))
-    price = np.array([d.price for d in DEALS])[deal] * rng.uniform(1.0, 1.3, len(deal)) / 1000
-    price = np.where(stories.is_raised(hour, ids), stories.RAISED_BY * price, price)
+    floor = np.array([d.price for d in DEALS])[deal] / 1000
+    price = floor * rng.uniform(1.0, 1.3, len(deal)) * stories.price_factor(hour, ids)
     return {
         "bid_requests": requests,
         "bids": bids,
+        "lost_bids": offered - imps,
+        "bid_amount": cents(floor * rng.uniform(1.05, 1.6, len(deal)) * bids),
         "imps": imps,
         "clicks": thin(rng, imps, click[deal]),
         "viewable_imps": thin(rng, imps, viewable[deal]),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, func, select
 
 from lib.deals.client import Deals
 from lib.deals.models import (
@@ -56,36 +56,39 @@ def seed(deals: Deals, today: dt.date) -> int:
             count += 1
     for deal in PAUSED_DEALS:
         deals.change(DemandDeal, deal, {"is_active": False})
-    for deal in stories.FLOORS_RAISED:
-        deals.change(DemandDeal, deal, {"price": raised_floor(deal)})
+    for deal in stories.PRICES_CHANGED:
+        deals.change(DemandDeal, deal, {"price": changed_price(deal)})
+    narrowed = tuple(GeoTarget(type="country", value=code) for code in stories.NARROWED_TO)
+    deals.change(SupplyPackage, stories.NARROWED_PACKAGE, {"geo_targetings": narrowed})
     return count
 
 
-def raised_floor(deal: int) -> Decimal:
-    """The floor of a deal since it was raised, in whole cents."""
+def changed_price(deal: int) -> Decimal:
+    """The price of a deal since it was changed, in whole cents."""
     price = next(one.price for one in cast.DEALS if one.id == deal)
-    return Decimal(str(round(price * stories.FLOORS_RAISED[deal][1], 2)))
+    return Decimal(str(round(price * stories.PRICES_CHANGED[deal].price, 2)))
 
 
 def date_back(engine: Engine, today: dt.date, since: dt.datetime) -> None:
-    """Let what was created `since` date from before the report, and floors raised then from their days."""
+    """Let what was created `since` date from before the report, and what was changed then from its days."""
     since = since.replace(microsecond=0)  # as times are stored
     began = _midnight(today - dt.timedelta(days=FIRST_DAY + OLDER), dt.UTC)
-    raised = {
-        deal: _midnight(today - dt.timedelta(days=days), dt.UTC) + dt.timedelta(hours=9)
-        for deal, (days, _) in stories.FLOORS_RAISED.items()
-    }
+    days = {(demand_deals, deal): one.days for deal, one in stories.PRICES_CHANGED.items()}
+    days[supply_packages, stories.NARROWED_PACKAGE] = stories.NARROWED_DAYS
     with engine.begin() as connection:
         for table in (supply_packages, demand_deals):
             fresh = table.update().where(table.c.created_at >= since)
             connection.execute(fresh.values(created_at=began, updated_at=began))
         connection.execute(changes.update().where(changes.c.at >= since).values(at=began))
-        for deal, at in raised.items():
-            is_raise = (changes.c.entity == demand_deals.name) & (changes.c.entity_id == deal)
-            of = is_raise & (changes.c.action == "changed") & (changes.c.at == began)
-            connection.execute(changes.update().where(of).values(at=at))
-            is_fresh = (demand_deals.c.id == deal) & (demand_deals.c.created_at == began)
-            connection.execute(demand_deals.update().where(is_fresh).values(updated_at=at))
+        for (table, entity_id), count in days.items():
+            at = _midnight(today - dt.timedelta(days=count), dt.UTC) + dt.timedelta(hours=9)
+            entity = "supply_deals" if table is supply_packages else "demand_deals"
+            of = (changes.c.entity == entity) & (changes.c.entity_id == entity_id)
+            latest = select(func.max(changes.c.id)).where(of, changes.c.action == "changed")
+            is_change = (changes.c.id == latest.scalar_subquery()) & (changes.c.at == began)
+            connection.execute(changes.update().where(is_change).values(at=at))
+            is_fresh = (table.c.id == entity_id) & (table.c.created_at == began)
+            connection.execute(table.update().where(is_fresh).values(updated_at=at))
 
 
 def _everything(today: dt.date) -> Iterator[Resource]:
@@ -149,6 +152,7 @@ def _deal(deal: cast.DemoDeal) -> DemandDeal:
         "seat": Seat(id=deal.seat.id),
         "supply_deals": (SupplyPackage(id=deal.package.id),),
         "price": Decimal(str(deal.price)),
+        "price_type": "fixed" if deal.id == stories.FIXED_DEAL else None,
         "deal_sync": deal.seat.dsp.supports_deal_sync,
         "contact_email": f"deals@{''.join(filter(str.isalnum, deal.seat.name.lower()))}.example",
     }

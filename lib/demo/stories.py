@@ -7,11 +7,14 @@
 4. `curation`: deal 27 bids as much as the busiest deals, and never wins.
 5. Packages 1 and 8 ask for a size that no site sells (see deals.py): a dead target.
 6. `curation`: eight days before the last day, the floor of deal 25 of package 1 is raised above all that its
-   buyer pays. It bids as before and stops winning, and impressions drop. docs/story.md repairs it.
-7. `curation`: twenty days before the last day, the floor of deal 8 is raised by a third, and it wins less.
+   buyer bids. It bids as before and stops winning, and impressions drop. docs/story.md repairs it.
+7. `curation`: deals broken by a cause each (BROKEN): floors that were raised, a fixed price that was
+   lowered, a creative that is rejected, an advertiser that publishers block; the budget of deal 18 ends;
+   package 9 is narrowed to two countries. Their losses have reasons.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,9 +27,36 @@ BROWSER, VIEWABILITY_LEFT = "Opera", 0.45
 DEAL = 27
 CHEAP_DEAL, CHEAP_SHARE, CHEAP_DAYS = 25, 2.0, 8
 CHEAP_BID_RATE, CHEAP_WIN_RATE = 0.4, 0.25
-RAISED_DEAL, RAISED_DAYS, RAISED_BY, RAISED_WINS = 8, 20, 4 / 3, 0.6
-FLOORS_RAISED = {CHEAP_DEAL: (CHEAP_DAYS, 2.0), RAISED_DEAL: (RAISED_DAYS, RAISED_BY)}
-"""Deals whose floor was raised: how many days before the last one, and by which factor."""
+RAISED_DEAL = 8
+
+
+@dataclass(frozen=True)
+class BrokenDeal:
+    """A deal that loses what it won from some days before the last one on: the part of its wins that is left,
+    the reason, and the factor of its price, which was changed that day (1: it was not)."""
+
+    deal: int
+    days: int
+    left: float
+    reason: str
+    price: float = 1.0
+
+
+FLOOR, OUTBID, EXPIRED = "Bid below the deal's floor", "Lost to a higher bid", "Impression expired"
+CREATIVE, BLOCKED, BUDGET = "Creative disapproved", "Advertiser blocked by the publisher", "Budget reached"
+USUAL_REASONS = {OUTBID: 0.8, FLOOR: 0.1, EXPIRED: 0.1}
+BROKEN = (
+    BrokenDeal(CHEAP_DEAL, CHEAP_DAYS, 0.0, FLOOR, 2.0),
+    BrokenDeal(RAISED_DEAL, 20, 0.6, FLOOR, 4 / 3),
+    BrokenDeal(20, 33, 0.3, OUTBID, 0.6),
+    BrokenDeal(10, 34, 0.1, CREATIVE),
+    BrokenDeal(12, 36, 0.25, BLOCKED),
+)
+FIXED_DEAL = 20
+BROKE_DEAL, BROKE_DAYS = 18, 31
+"""The deal whose buyer's budget ended: it bids no more."""
+NARROWED_PACKAGE, NARROWED_DAYS, NARROWED_TO = 9, 38, ("AU", "DE")
+PRICES_CHANGED = {one.deal: one for one in BROKEN if one.price != 1}
 
 
 def growth(places: Sequence[City], hours: Ints) -> Floats:
@@ -47,12 +77,29 @@ def viewability_factor(of_browser: Flags) -> Floats:
 
 
 def still_wins(hour: Ints, deal: Ints) -> Floats:
-    """Stories 4, 6 and 7, as a factor per row; `deal` are ids."""
-    stopped = (deal == CHEAP_DEAL) & (hour // 24 >= DAYS - 1 - CHEAP_DAYS)
-    return np.where(stopped | (deal == DEAL), 0.0, np.where(is_raised(hour, deal), RAISED_WINS, 1.0))
+    """Stories 4, 6 and 7: which part of its wins each row keeps; `deal` are ids."""
+    left = np.where(deal == DEAL, 0.0, 1.0)
+    for one in BROKEN:
+        left[since(hour, one.days) & (deal == one.deal)] = one.left
+    left[is_broke(hour, deal)] = 0.0
+    return left
 
 
-def is_raised(hour: Ints, deal: Ints) -> Flags:
-    """Story 7: which rows are of the deal since its floor was raised; `deal` are ids."""
-    raised: Flags = (deal == RAISED_DEAL) & (hour // 24 >= DAYS - 1 - RAISED_DAYS)
-    return raised
+def price_factor(hour: Ints, deal: Ints) -> Floats:
+    """Story 7: the factor of the price that is paid in each row; `deal` are ids."""
+    factor = np.ones(len(deal))
+    for one in BROKEN:
+        factor[since(hour, one.days) & (deal == one.deal)] = one.price
+    return factor
+
+
+def is_broke(hour: Ints, deal: Ints) -> Flags:
+    """Story 7: rows of the deal whose budget has ended; `deal` are ids."""
+    rows: Flags = since(hour, BROKE_DAYS) & (deal == BROKE_DEAL)
+    return rows
+
+
+def since(hour: Ints, days: int) -> Flags:
+    """Rows from so many days before the last day on."""
+    late: Flags = hour // 24 >= DAYS - 1 - days
+    return late

@@ -1,6 +1,5 @@
 """The checks that every request passes before the desk or an API gets it, and the headers of every answer."""
 
-from lib.front.chart_later import ChartLater
 from lib.front.desk_routes import DeskRoutes
 from lib.front.desk_socket import DeskSocket
 from lib.front.document import DeskDocument, Preloads
@@ -23,7 +22,6 @@ __all__ = [
     "LOGOUT",
     "OUTCOME",
     "SESSION",
-    "ChartLater",
     "CompanyRoutes",
     "DeskDocument",
     "DeskRoutes",

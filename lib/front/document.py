@@ -1,6 +1,6 @@
 """The desk's HTML document, with a script and a style of our own, and with what to load early.
 
-It names the modules of Streamlit's client that a screen needs, so that a browser loads them at once. By
+It names the modules of Streamlit's client that every screen needs, so that a browser loads them at once. By
 itself the client loads the module of an element when the first such element arrives: after its own start, the
 WebSocket and the script's first messages, and once more for what that module imports.
 """
@@ -14,7 +14,6 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.front import streamlit_parts as parts
-from lib.front.chart_later import addresses
 from lib.front.streamlit_parts import MODULES
 
 FILE = "desk.js"
@@ -29,19 +28,13 @@ class Preloads:
     def __init__(self, static: Path) -> None:
         """`static` is the folder of Streamlit's client, which has its document and its modules."""
         self._static, self._named = static, parts.page(static)
-        self._everywhere = self._tags(parts.EVERYWHERE)
-        self._screens = {name: self._tags((*parts.EVERYWHERE, *more)) for name, more in parts.SCREENS.items()}
-
-    def tags(self, path: str) -> bytes:
-        """The tags of the document at this path of the desk; the last part of the path is the screen."""
-        return self._screens.get(path.rsplit("/", 1)[-1], self._everywhere)
+        self.tags = self._tags(parts.EVERYWHERE)
 
     def _tags(self, names: Iterable[str]) -> bytes:
         links = (
-            f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{MODULES}/{address}">\n'
+            f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{MODULES}/{module}">\n'
             for module in self._modules(names)
             if module not in self._named
-            for address in addresses(module)
         )
         return "".join(links).encode()
 
@@ -78,8 +71,9 @@ class DeskDocument:
         modules: Mapping[str, str] | None = None,
         figures: Mapping[str, str] | None = None,
     ) -> None:
-        self._app, self._preloads, self._style = app, preloads, style
-        self._modules, self._figures = modules or {}, figures or {}
+        self._app, self._modules, self._figures = app, modules or {}, figures or {}
+        tags = preloads.tags if preloads is not None else b""
+        self._added = TAG, tags, f"<style>\n{style}</style>\n".encode() if style else b""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
@@ -92,8 +86,7 @@ class DeskDocument:
         elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            added = self._added(scope["path"])
-            await self._app(plain, receive, _Rewriting(send, self._early(scope), *added))
+            await self._app(plain, receive, _Rewriting(send, self._early(scope), *self._added))
         else:
             await self._app(scope, receive, send)
 
@@ -103,12 +96,6 @@ class DeskDocument:
         if module is None or not {b"project", b"slicer"} <= {*parse_qs(scope["query_string"])}:
             return b""
         return EARLY % module.encode()
-
-    def _added(self, path: str) -> tuple[bytes, bytes, bytes]:
-        """What is inserted at the begin and end of the head, and at the end of the body."""
-        preloads = self._preloads.tags(path) if self._preloads is not None else b""
-        style = f"<style>\n{self._style}</style>\n".encode() if self._style else b""
-        return TAG, preloads, style
 
 
 class _Rewriting:

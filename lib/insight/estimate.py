@@ -1,15 +1,24 @@
 """A figure of an answer with its 95 % range, and figures made of two such."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import DataField, Slicer
+from lib.reporting.models import DataField, KeyField, Slicer
 
-BIDS, IMPRESSIONS = ("bids",), ("imps", "impressions")
+REQUESTS, BIDS, IMPRESSIONS = ("bid_requests", "requests"), ("bids",), ("imps", "impressions")
 WINS, VIEWABLE = ("wins",), ("viewable_imps", "viewable_impressions")
 WIN_CPM = ("win_cpm", "win_bid_cpm", "avg_win_cpm")
 WIN_RATE = ("win_rate",)
+LOST, BID_PRICE = ("lost_bids",), ("bid_cpm", "avg_bid_cpm")
+LOST_REASON, CREATIVE = ("lost_reason", "loss_reason"), ("creative", "creative_id")
+ROLES = {
+    "requests": REQUESTS, "bids": BIDS, "wins": WINS, "impressions": IMPRESSIONS, "viewable": VIEWABLE,
+    "win_price": WIN_CPM, "lost": LOST, "bid_price": BID_PRICE, "lost_reason": LOST_REASON,
+    "creative": CREATIVE,
+}  # fmt: skip
+"""The usual names of the fields with a role; a definition's `roles` say it where they have other names."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +50,22 @@ class Estimate:
 
 
 def field_of(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
-    """The first of these data fields that the slicer has."""
+    """The data field with the role that these names are usual for, else the first of them that there is."""
     known = {field.name: field for field in slicer.data_fields}
-    return next((known[name] for name in names if name in known), None)
+    wanted = (*_by_role(slicer.data_fields, names), *names)
+    return next((known[name] for name in wanted if name in known), None)
+
+
+def key_field_of(slicer: Slicer, names: tuple[str, ...]) -> str | None:
+    """The same of key fields: its name."""
+    known = {field.name for field in slicer.key_fields}
+    return next((name for name in (*_by_role(slicer.key_fields, names), *names) if name in known), None)
+
+
+def _by_role(fields: Iterable[DataField | KeyField], names: tuple[str, ...]) -> list[str]:
+    """The names of the fields with the roles that all these names are usual for."""
+    roles = {field.role: field.name for field in fields if field.role}
+    return [roles[role] for role, usual in ROLES.items() if set(usual) <= set(names) and role in roles]
 
 
 def total(audience: Audience, field: str) -> Estimate:

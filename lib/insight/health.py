@@ -2,22 +2,26 @@
 
 Checks that need no report come first: dates, packages, seat, DSP, deal sync, price. A check of what the
 service does not return is left out. Then the funnel of the last days: the first step that is zero after one
-that is not is where it breaks. No data is not zero. Where it has bids and nothing is won, its price is held
-against what wins in the targeting of its packages.
+that is not is where it breaks. No data is not zero. What changed, and why, is found by diagnosis.py.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from lib.deals.models import DemandDeal, Dsp, HealthState, Seat, SupplyPackage
+from lib.deals.models import DemandDeal, Dsp, EntityChange, HealthState, Seat, SupplyPackage
 from lib.insight.deal_report import DEAL
-from lib.insight.estimate import BIDS, IMPRESSIONS, VIEWABLE, WINS, Estimate, field_of
+from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, VIEWABLE, WINS, Estimate, field_of
 from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
 
-STEPS = (("bids", BIDS), ("wins", WINS), ("impressions", IMPRESSIONS), ("viewable impressions", VIEWABLE))
+STEPS = (
+    ("requests", REQUESTS), ("bids", BIDS),  ("wins", WINS), ("impressions", IMPRESSIONS),
+    ("viewable impressions", VIEWABLE),
+)  # fmt: skip
+History = Callable[[str, int], Sequence[EntityChange]]
+"""The changes of an entity (`demand_deals`, `supply_deals`, a list) by its id, as far as they are known."""
 
 
 @dataclass(frozen=True)
@@ -30,33 +34,42 @@ class FunnelStep:
 
 @dataclass(frozen=True)
 class DealHealth:
-    """A deal's health in words, and the funnel that it is read from, if any."""
+    """A deal's health in words, and the funnel that it is read from, if any.
+
+    `findings` are what is known of its cause, a sentence each, and `advice` what to do, where that is known.
+    """
 
     state: HealthState
     words: str
     steps: tuple[FunnelStep, ...] = ()
+    findings: tuple[str, ...] = ()
+    advice: str = ""
 
     @property
     def facts(self) -> dict[str, Any]:
         """All but the state, as JSON."""
         steps = [[step.name, step.value] for step in self.steps]
-        return {"words": self.words, "steps": steps}
+        more = {"findings": [*self.findings], "advice": self.advice}
+        return {"words": self.words, "steps": steps} | {name: one for name, one in more.items() if one}
 
     @classmethod
     def stored(cls, state: str, facts: Mapping[str, Any]) -> "DealHealth":
         """The health that a state and its facts are of."""
         steps = tuple(FunnelStep(name, float(value)) for name, value in facts["steps"])
-        return cls(state, facts["words"], steps)  # type: ignore[arg-type]
+        findings = tuple(facts.get("findings", ()))
+        return cls(state, facts["words"], steps, findings, facts.get("advice", ""))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The context of a deal's checks: packages, seats and DSPs by id, as far as known, and the time."""
+    """The context of a deal's checks: packages, seats and DSPs by id, as far as known, the time, and what
+    was changed."""
 
     packages: Mapping[int, SupplyPackage]
     seats: Mapping[int, Seat]
     dsps: Mapping[int, Dsp]
     now: datetime
+    history: History | None = None
 
 
 @dataclass(frozen=True)
@@ -107,9 +120,14 @@ def health(deal: DemandDeal, around: Surroundings, funnels: Funnels | None) -> D
     return _judge_delivery(deal, around, funnels)
 
 
+def may_deliver(deal: DemandDeal, around: Surroundings) -> bool:
+    """Whether nothing in the deal itself keeps it from delivering."""
+    return _idle(deal, around) is None and not any(faults(deal, around))
+
+
 def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
     """Problems visible in the deal itself, the most important first."""
-    linked = _packages(deal, around)
+    linked = packages_of(deal, around)
     if "supply_deals" in deal.model_fields_set and not deal.supply_deals:
         yield "No package linked"
     elif linked and all(one.is_active is False or one.status == "paused" for one in linked):
@@ -118,7 +136,7 @@ def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
         yield "No price"
     elif deal.price is not None and deal.price <= 0:
         yield "Price is zero"
-    seat, dsp = _buyer(deal, around)
+    seat, dsp = buyer(deal, around)
     if seat is None and deal.seat is None and "seat" in deal.model_fields_set:
         yield "No seat"
     elif seat is not None and dsp is None and "dsp" in seat.model_fields_set:
@@ -131,7 +149,7 @@ def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
 
 def until(deal: DemandDeal, around: Surroundings) -> datetime | None:
     """When its health may change by itself: the next start or end of one of its packages."""
-    linked = _packages(deal, around)
+    linked = packages_of(deal, around)
     moments = [at for one in linked for at in (one.start_date, one.end_date) if at is not None]
     return min((at for at in moments if at > around.now), default=None)
 
@@ -147,7 +165,7 @@ def rates(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Estimate]]:
 
 def _idle(deal: DemandDeal, around: Surroundings) -> str | None:
     """Why it is not meant to deliver now; None where it is."""
-    linked = _packages(deal, around)
+    linked = packages_of(deal, around)
     if deal.is_active is False:
         return "Paused"
     if linked and all(one.end_date is not None and one.end_date <= around.now for one in linked):
@@ -158,13 +176,13 @@ def _idle(deal: DemandDeal, around: Surroundings) -> str | None:
     return None
 
 
-def _packages(deal: DemandDeal, around: Surroundings) -> list[SupplyPackage]:
+def packages_of(deal: DemandDeal, around: Surroundings) -> list[SupplyPackage]:
     """Its packages; none unless all of them are known."""
     known = [around.packages.get(one.id or 0) for one in deal.supply_deals]
     return [one for one in known if one is not None] if all(known) else []
 
 
-def _buyer(deal: DemandDeal, around: Surroundings) -> tuple[Seat | None, Dsp | None]:
+def buyer(deal: DemandDeal, around: Surroundings) -> tuple[Seat | None, Dsp | None]:
     """Its seat and DSP, as whole as they are known."""
     seat = deal.seat and (around.seats.get(deal.seat.id or 0) or deal.seat)
     dsp = deal.dsp or (None if seat is None else seat.dsp)
@@ -175,7 +193,7 @@ def _judge_delivery(deal: DemandDeal, around: Surroundings, funnels: Funnels) ->
     steps = funnels.steps.get(str(deal.id), ())
     if not funnels.has_data:
         return DealHealth("unknown", "No data")
-    linked = _packages(deal, around)
+    linked = packages_of(deal, around)
     if linked and all(one.start_date is not None and one.start_date.date() > funnels.last for one in linked):
         return DealHealth("unknown", "Newer than the report")
     if not steps:

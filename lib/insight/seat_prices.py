@@ -36,7 +36,8 @@ def question(
 
     The deal `without` is left out: its own wins say nothing of its price.
     """
-    query = win_prices.win_question(base.model_copy(update={"split_by": _group(slicer)}), slicer, fields)
+    grouped = base.model_copy(update={"split_by": price_groups(slicer)})
+    query = win_prices.win_question(grouped, slicer, fields)
     rate = field_of(slicer, WIN_RATE)
     filters = query.filters
     if seat is not None:
@@ -66,7 +67,7 @@ def standing(price: Decimal, won: WinPrices) -> str:
     return "less than a quarter of these wins"
 
 
-def _group(slicer: Slicer) -> tuple[str, ...]:
+def price_groups(slicer: Slicer) -> tuple[str, ...]:
     """The key field whose values are the groups, if any."""
     site = next(key_field(kind, slicer) for kind in KINDS if kind.name == "domain_list")
     if site is not None and not site.is_segmented:

@@ -66,7 +66,7 @@ class Descriptor(BaseModel):
 
 
 class KeyField(Descriptor):
-    """A key field: what a slicer can be filtered and split by."""
+    """A key field: what a slicer can be filtered and split by. `role` is an *extension*."""
 
     name: str
     description: ToldText = ""
@@ -75,10 +75,11 @@ class KeyField(Descriptor):
     is_segmented: ToldFlag = 0
     mapping: Named = None
     link: Named = None
+    role: Named = None
 
 
 class DataField(Descriptor):
-    """A data field: what is counted."""
+    """A data field: what is counted. `role`, what it is in a funnel, is an *extension*."""
 
     name: str
     description: ToldText = ""
@@ -92,6 +93,7 @@ class DataField(Descriptor):
     access: Any = None
     show_percents: Annotated[int, use_defaults(1)] = 1
     polarity: ToldPolarity = "none"
+    role: Named = None
 
 
 class AudienceSource(Descriptor):

@@ -160,9 +160,11 @@ def _size(file: IO[bytes]) -> int:
 
 
 def _describe(slicer: Slicer) -> dict[str, Any]:
-    """The info response; only key fields with a `link` have that field (specification, Info)."""
+    """The info response; only key fields with a `link` have that field (specification, Info), and only fields
+    with a role have theirs."""
     body = slicer.model_dump(mode="json")
-    for field in body["key_fields"]:
-        if field["link"] is None:
-            del field["link"]
+    for field in (*body["key_fields"], *body["data_fields"]):
+        for name in ("link", "role"):
+            if field.get(name, "") is None:
+                del field[name]
     return body

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from lib.front import Protocol
-from lib.front.streamlit_parts import Reach, can_wait, reaches
+from lib.front.streamlit_parts import Reach, reaches
 from lib.wire.errors import Misconfigured
 
 INSTALL = "Install what requirements.lock names"
@@ -251,11 +251,6 @@ def has_company_client() -> bool:
     """Whether `replace_company_client` can do its work."""
     module = "streamlit.web.server.starlette.starlette_auth_routes"
     return _part(module, "_create_streamlit_oauth_class") is not None
-
-
-def charts_can_wait() -> bool:
-    """Whether the client's module of charts can be put off until a browser is idle."""
-    return can_wait(STATIC)
 
 
 def _part(module: str, name: str) -> Any:

@@ -18,7 +18,7 @@ from lib import connect
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.demo import build, stories
 from lib.demo.cast import DEALS, PACKAGES, PROJECT
-from lib.demo.deals import UNSOLD, raised_floor, seed
+from lib.demo.deals import UNSOLD, changed_price, seed
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery
 from lib.reporting.warehouse import Warehouse
@@ -113,10 +113,13 @@ def drop(story: Followed, page: Page) -> None:
 
 def cause(story: Followed, page: Page) -> None:
     """What moved begins with the deal, whose row leads to its drawer."""
-    page.get_by_role("button", name=story.word("Show what moved")).click()
-    block = page.locator(".st-key-moved")
-    expect(block.get_by_role("listitem").first).to_contain_text(f"Deal: {DEAL.name}")
-    row = block.get_by_role("grid", name="What moved Impressions, by Deal").locator("tbody tr").first
+    page.get_by_role("button", name=story.word("What moved")).click()
+    row = (
+        page.locator(".st-key-moved")
+        .get_by_role("grid", name="What moved Impressions")
+        .locator("tbody tr")
+        .first
+    )
     now, before = (
         story.total(days, "imps", deal=str(DEAL.id)) for days in (("-14d", "yesterday"), ("-28d", "-15d"))
     )
@@ -152,7 +155,7 @@ def health(story: Followed, page: Page) -> None:
 def price(story: Followed, page: Page) -> None:
     """The raise is in the history; the floor is lowered by what it lets through, saved and in the history."""
     drawer = section(story, page, "History")
-    assert story.api.deals.get(DemandDeal, DEAL.id).price == raised_floor(DEAL.id)
+    assert story.api.deals.get(DemandDeal, DEAL.id).price == changed_price(DEAL.id)
     drawer = section(story, page, "Change")
     floor = drawer.get_by_text("As a floor, your price lets through less than a quarter of these wins.")
     expect(floor).to_be_visible()

@@ -17,7 +17,7 @@ from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Seat, SupplyP
 from lib.demo import cast
 from lib.demo.curation import curation
 from lib.demo.deals import FIRST_DAY, OLDER, PREVIEW, UNSOLD, date_back, seed
-from lib.demo.stories import FLOORS_RAISED
+from lib.demo.stories import NARROWED_DAYS, NARROWED_PACKAGE, PRICES_CHANGED
 from lib.demo.supply import SIZE_LISTS
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
@@ -43,8 +43,8 @@ def test_as_in_the_report(deals: Deals) -> None:
     found = {deal.id: deal for deal in deals.everything(DemandDeal)}
     for wanted in cast.DEALS:
         deal = found[wanted.id]
-        raised = FLOORS_RAISED.get(wanted.id, (0, 1.0))[1]
-        assert (deal.name, float(deal.price or 0)) == (wanted.name, round(wanted.price * raised, 2))
+        factor = PRICES_CHANGED[wanted.id].price if wanted.id in PRICES_CHANGED else 1.0
+        assert (deal.name, float(deal.price or 0)) == (wanted.name, round(wanted.price * factor, 2))
         assert [package.id for package in deal.supply_deals] == [wanted.package.id]
         assert deal.seat is not None
         assert deal.dsp is not None
@@ -56,11 +56,14 @@ def test_as_in_the_report(deals: Deals) -> None:
 
 
 def test_the_targeting_holds_for_the_delivery(deals: Deals) -> None:
-    """What a package is restricted to is true of the rows of its deals."""
+    """What a package is restricted to is true of the rows of its deals, since it was narrowed."""
     seed(deals, TODAY)
     rows = curation(np.random.default_rng(1), TODAY, 20_000).to_pandas()
     for package in deals.everything(SupplyPackage):
         mine = rows[rows["supply_package"] == str(package.id)]
+        if package.id == NARROWED_PACKAGE:
+            day = dt.datetime.combine(TODAY - dt.timedelta(days=NARROWED_DAYS), dt.time(), dt.UTC)
+            mine = mine[mine["time"] >= day]
         places = {one.value for one in package.geo_targetings}
         devices = {one.value for one in package.device_targetings}
         assert not places or set(mine["country"]) <= places
@@ -147,12 +150,15 @@ def test_changes_lie_in_the_past(deals: Deals, tmp_path: Path) -> None:
     seed(deals, TODAY)
     date_back(connect.installation(Settings(home=tmp_path, demo=True)).access.store.engine, TODAY, started)
     for deal in deals.everything(DemandDeal):
-        age = FLOORS_RAISED.get(deal.id or 0, (FIRST_DAY + OLDER,))[0]
+        changed = PRICES_CHANGED.get(deal.id or 0)
+        age = changed.days if changed else FIRST_DAY + OLDER
         assert deal.updated_at is not None and deal.created_at is not None
         assert (TODAY - deal.updated_at.date()).days == age
         assert (TODAY - deal.created_at.date()).days == FIRST_DAY + OLDER
     raises = [one for one in deals.history("demand_deals", 8) if one.action == "changed"]
-    assert [(TODAY - one.at.date()).days for one in raises] == [FLOORS_RAISED[8][0]]
+    assert [(TODAY - one.at.date()).days for one in raises] == [PRICES_CHANGED[8].days]
+    [narrowed, _] = deals.history("supply_deals", NARROWED_PACKAGE)
+    assert (TODAY - narrowed.at.date()).days == NARROWED_DAYS
 
 
 def test_an_edit_keeps_its_date(deals: Deals, tmp_path: Path) -> None:

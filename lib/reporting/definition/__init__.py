@@ -1,21 +1,29 @@
 """The definition of a slicer, written in YAML by a person and followed by imports.
 
-The stored rows (Parquet) have one column per field, named by the field: `Definition.schema()`.
+The stored rows (Parquet) have one column per field, named by the field: `schema()`.
 """
 
-import re
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self, TypeVar, get_args
 
 import pyarrow as pa
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from lib.reporting.definition.parts import (
+    Aggregate,
+    AudienceSourceDefinition,
+    DataFieldDefinition,
+    DataRole,
+    KeyFieldDefinition,
+    KeyRole,
+    Name,
+    RowSource,
+)
 from lib.reporting.definition.reading import (
     MISSING,
     READING,
     Decimal,
     DefinitionPart,
-    NumberColumn,
     Sheets,
     Thousands,
     TimeColumn,
@@ -23,22 +31,10 @@ from lib.reporting.definition.reading import (
     check_marks,
 )
 from lib.reporting.formulas import expand, parse
-from lib.reporting.lenient import Polarity, Whole
-from lib.reporting.models import (
-    EXTENSIONS,
-    GRANULARITIES,
-    AudienceSource,
-    DataField,
-    KeyField,
-    Slicer,
-    time_key_field,
-)
+from lib.reporting.lenient import Whole
+from lib.reporting.models import EXTENSIONS, GRANULARITIES, DataField, KeyField, Slicer, time_key_field
 from lib.wire.errors import BadRequest
 
-Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
-BAD = {"nobids", "error", "errors", "anomaly", "timeouts", "latency", "blocked", "invalid"}
-MONEY = {"cost", "costs", "spend", "price", "payout", "amount", "fee", "fees", "revenue"}
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]
 __all__ = [
     "TIME",
     "Aggregate",
@@ -51,156 +47,7 @@ __all__ = [
     "TimeColumn",
 ]
 TIME = "time"
-
-
-class RowSource(DefinitionPart):
-    """Where rows are that are asked for in a database: a connection of the settings, and a table there.
-
-    `days_from` is a table of loads there, with a date and how many `rows` (or `records`) came for it.
-    """
-
-    connection: Name
-    table: Name
-    days_from: Name | None = None
-
-
-class KeyFieldDefinition(NumberColumn):
-    """A key field and the column that it is read from.
-
-    `segmented` makes it multi-valued: the separator inside a text column, or true for a list column.
-    """
-
-    name: Name
-    column: str | None = None
-    description: str | None = None
-    annotation: str = ""
-    type: Literal["text", "int"] = "text"
-    segmented: str | bool = False
-    mapping: str | None = None
-    link: str | None = None
-
-    @field_validator("segmented")
-    @classmethod
-    def _is_a_separator(cls, segmented: str | bool) -> str | bool:
-        if segmented == "":
-            raise ValueError("the separator is empty; give it, or true for a list column")
-        return segmented
-
-    @property
-    def source(self) -> str:
-        """The column of the file that the field is read from."""
-        return self.column or self.name
-
-    def descriptor(self) -> KeyField:
-        """The field as info describes it."""
-        return KeyField(
-            name=self.name,
-            description=self.description or self.name,
-            annotation=self.annotation,
-            type=self.type,
-            is_segmented=1 if self.segmented else 0,
-            mapping=self.mapping,
-            link=self.link,
-        )
-
-
-class DataFieldDefinition(NumberColumn):
-    """A data field: an aggregate of a column, or a formula over other data fields."""
-
-    name: Name
-    column: str | None = None
-    description: str | None = None
-    annotation: str = ""
-    aggregate: Aggregate = "sum"
-    formula: str | None = None
-    formula_description: str | None = None
-    display_type: Literal["int", "float"] | None = None
-    display_precision: Whole | None = Field(default=None, ge=0, le=12)
-    display_pattern: str | None = None
-    is_optional: bool = False
-    access: Literal["shared", "private"] | None = None
-    show_percents: Literal[0, 1, 2] | None = None
-    polarity: Polarity | None = None
-
-    @model_validator(mode="after")
-    def _is_one_or_the_other(self) -> Self:
-        if self.formula is not None and (self.column is not None or self.aggregate != "sum"):
-            raise ValueError("a formula has neither column nor aggregate; it is computed from data fields")
-        return self
-
-    @property
-    def source(self) -> str | None:
-        """The column of the file that is aggregated; None for a formula and for a count of records."""
-        if self.formula is not None or (self.aggregate == "count" and self.column is None):
-            return None
-        return self.column or self.name
-
-    @property
-    def is_additive(self) -> bool:
-        """Whether values of disjoint groups add up: sums and counts of records, nothing else."""
-        return self.formula is None and self.aggregate in ("sum", "count")
-
-    @property
-    def is_float(self) -> bool:
-        """Shown with decimals: as told, else formulas and means."""
-        if self.display_type is not None:
-            return self.display_type == "float"
-        return self.formula is not None or self.aggregate == "mean"
-
-    @property
-    def usual_polarity(self) -> Polarity:
-        """Whether a rise is good news where nobody said: of counts and sums, but for errors and the like.
-
-        Of money, rates, prices, means, minima and maxima it is neither good nor bad.
-        """
-        words = {*re.split(r"[._ ]", self.name.lower())}
-        has_unit = bool((self.display_pattern or "#").replace("#", "").strip())
-        if not self.is_additive or has_unit or words & MONEY:
-            return "none"
-        return "down" if words & BAD else "up"
-
-    def descriptor(self) -> DataField:
-        """The field as info describes it."""
-        precision = (2 if self.is_float else 0) if self.display_precision is None else self.display_precision
-        return DataField(
-            name=self.name,
-            description=self.description or self.name,
-            annotation=self.annotation,
-            display_type="float" if self.is_float else "int",
-            display_precision=precision,
-            display_pattern=self.display_pattern,
-            formula=self.formula,
-            formula_description=self.formula_description,
-            is_optional=int(self.is_optional),
-            access=self.access,
-            show_percents=int(self.is_additive) if self.show_percents is None else self.show_percents,
-            polarity=self.polarity or self.usual_polarity,
-        )
-
-
-class AudienceSourceDefinition(DefinitionPart):
-    """A column that identifies users; gives the data field `unique_<name>`."""
-
-    name: Name
-    column: str | None = None
-    description: str | None = None
-    annotation: str = ""
-
-    @property
-    def source(self) -> str:
-        """The column of the file that identifies users."""
-        return self.column or self.name
-
-    @property
-    def data_field(self) -> str:
-        """The name of the data field that counts this source's users."""
-        return f"unique_{self.name}"
-
-    def descriptor(self) -> AudienceSource:
-        """The source as info describes it."""
-        return AudienceSource(
-            name=self.name, description=self.description or self.name, annotation=self.annotation
-        )
+AnyField = TypeVar("AnyField", KeyField, DataField)
 
 
 class Definition(DefinitionPart):
@@ -210,7 +57,8 @@ class Definition(DefinitionPart):
     `decimal: unknown` (no number had a mark when the definition was guessed) a number that could be read in
     two ways, such as 1.285, can't be read. `missing` are the texts that mean that there is no value. A file
     without a line of column names has `header: false`, and `names` in the order of its columns. `sheets` are
-    those of a workbook to import, and `totals` says whether rows such as `Total` are imported.
+    those of a workbook to import, and `totals` says whether rows such as `Total` are imported. `roles` say
+    which field is what in the funnel of deals, for their health.
     A slicer with a `source` has no rows of its own: they stay in that table, and are asked for there.
     """
 
@@ -228,6 +76,7 @@ class Definition(DefinitionPart):
     key_fields: tuple[KeyFieldDefinition, ...] = ()
     data_fields: tuple[DataFieldDefinition, ...] = ()
     audience_sources: tuple[AudienceSourceDefinition, ...] = ()
+    roles: dict[KeyRole | DataRole, Name] = Field(default_factory=dict)
 
     @field_validator("missing", mode="before")
     @classmethod
@@ -242,7 +91,7 @@ class Definition(DefinitionPart):
         check_marks(self)
         if self.names and self.header:
             raise ValueError("names are for files without a header; add header: false")
-        problems = _name_problems(self) or _formula_problems(self)
+        problems = _name_problems(self) or _formula_problems(self) or _role_problems(self)
         if problems:
             raise ValidationError.from_exception_data("Definition", problems)
         return self
@@ -286,6 +135,7 @@ class Definition(DefinitionPart):
 
     def slicer(self, first_date: str | None, last_date: str | None) -> Slicer:
         """The answer to info, for rows between these two dates."""
+        roles = {(role in get_args(KeyRole), name): role for role, name in self.roles.items()}
         return Slicer(
             timezone=self.timezone,
             supports_timezone=int(self.time.granularity == "hour"),
@@ -293,8 +143,14 @@ class Definition(DefinitionPart):
             last_date=last_date,
             annotation=self.annotation,
             audience_sources=tuple(source.descriptor() for source in self.audience_sources),
-            key_fields=(*(f.descriptor() for f in self.key_fields), *self._time_key_fields()),
-            data_fields=(*(f.descriptor() for f in self.data_fields), *self._unique_data_fields()),
+            key_fields=(
+                *(_with_role(f.descriptor(), roles.get((True, f.name))) for f in self.key_fields),
+                *self._time_key_fields(),
+            ),
+            data_fields=(
+                *(_with_role(f.descriptor(), roles.get((False, f.name))) for f in self.data_fields),
+                *self._unique_data_fields(),
+            ),
             extensions=EXTENSIONS,
         )
 
@@ -312,10 +168,25 @@ class Definition(DefinitionPart):
                 description=source.description or f"Unique {source.name}",
                 annotation=source.annotation,
                 show_percents=0,
-                polarity="up",
             )
             for source in self.audience_sources
         ]
+
+
+def _with_role(field: AnyField, role: str | None) -> AnyField:
+    return field if role is None else field.model_copy(update={"role": role})
+
+
+def _role_problems(definition: Definition) -> list[InitErrorDetails]:
+    """Roles of fields that the definition has not."""
+    keys = {field.name for field in definition.key_fields}
+    data = {field.name for field in definition.data_fields}
+    problems = []
+    for role, name in definition.roles.items():
+        names, kind = (keys, "key field") if role in get_args(KeyRole) else (data, "data field")
+        if name not in names:
+            problems.append(_problem(("roles", role), f"there is no {kind} '{name}'", name))
+    return problems
 
 
 def _named_parts(definition: Definition) -> dict[str, Any]:

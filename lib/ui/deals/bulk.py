@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals import catalogue, change_steps, pages, permission, several, view
+from lib.ui.deals import catalogue, change_steps, several, view
 from lib.ui.deals.change_job import BatchJob, Effect, Outcome, with_full_stop
 from lib.ui.deals.change_steps import count_label, number
-from lib.ui.deals.list_search import ListSearch
-from lib.ui.deals.rows import KINDS, DealRow, Key, title_of
+from lib.ui.deals.deal_list import KINDS, DealRow, Key, title_of
+from lib.ui.deals.view import ListSearch
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
@@ -49,7 +49,7 @@ def question(search: ListSearch) -> Hashable:
 
 def draw(context: PageContext, search: ListSearch, count: int, list_view: view.ListView) -> None:
     """Draw the buttons for the chosen rows, and the dialog of a running change."""
-    if permission.of(context).why_not(search.entity, "change"):
+    if catalogue.abilities(context).why_not(search.entity, "change"):
         return
     is_all = list_view.all_of == question(search)
     chosen = [row for row in list_view.ticked.values() if row.entity == search.entity]
@@ -86,7 +86,7 @@ def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequen
     reason = ""
     try:
         if rows is None:
-            found = pages.rows_by_name(catalogue.client(context), search, is_active=not is_active)
+            found = catalogue.rows_by_name(context.deals, search, is_active=not is_active)
             rows = [row for row in found if _is_concerned(row, is_active)]
     except TrancheError as error:
         reason = with_full_stop(error.reason)

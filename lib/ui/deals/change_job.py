@@ -12,7 +12,7 @@ from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import PackageOrDeal
 from lib.ui.deals import edits
-from lib.ui.deals.rows import Key
+from lib.ui.deals.deal_list import Key
 from lib.ui.kit import amounts
 from lib.ui.kit.job import STEP_SECONDS, Job
 from lib.ui.kit.problems import is_open

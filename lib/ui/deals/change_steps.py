@@ -8,9 +8,9 @@ import streamlit as st
 
 from lib.deals.bulk_actions import ActionRecord
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, facts, prices, questions
+from lib.ui.deals import catalogue, facts, questions
 from lib.ui.deals.change_job import ChangeJob, Effect, Outcome
-from lib.ui.deals.rows import KINDS
+from lib.ui.deals.deal_list import KINDS
 from lib.ui.kit import job as job_parts
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -118,7 +118,7 @@ def field_columns(
             return arrow(effect, name)
         return facts.value(name, effect.before[name]) if has_same and name in effect.before else ""
 
-    money = prices.of(context)
+    money = facts.prices_of(context)
     return {facts.title(name, money): [cell(one, name) for one in effects] for name in names}
 
 

@@ -13,10 +13,10 @@ from lib.insight.filters import entries
 from lib.reporting.dates import Days
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
-from lib.ui.deals import catalogue, dead_list, dead_repair, insights, permission, report
+from lib.ui.deals import catalogue, dead_list, report
 from lib.ui.deals.change_steps import count_label, number
-from lib.ui.deals.list_search import ListSearch
 from lib.ui.deals.targeting import picker
+from lib.ui.deals.view import ListSearch
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
@@ -33,7 +33,7 @@ class DeadView:
 
     asked: object = None
     search: DeadSearch | None = None
-    repair: dead_repair.RepairJob | None = None
+    repair: dead_list.RepairJob | None = None
 
     def forget(self) -> None:
         """Search again next time; give up what is still being searched."""
@@ -77,7 +77,7 @@ def close() -> None:
 def _content(context: PageContext, view: DeadView) -> None:
     with st.empty().container():
         if view.repair is not None:
-            dead_repair.draw(
+            dead_list.draw_repair(
                 context, view.repair, _descriptions(context), partial(setattr, view, "repair", None), close
             )
             return
@@ -104,10 +104,10 @@ def _draw_search(context: PageContext, view: DeadView, days: int, field: DataFie
         lists, now = entries(catalogue.lists(context)), datetime.now(UTC)
         scope = DeadScope(context.slicer, lists, period, before, field.name, now)
         ask = partial(context.reporting.audience, slicer=context.slicer)
-        view.asked, view.search = asked, DeadSearch(catalogue.client(context), ask, scope)
+        view.asked, view.search = asked, DeadSearch(context.deals, ask, scope)
     if not view.search.wait(MOMENT_SECONDS):
         st.caption(f":material/hourglass_top: Looking for dead targets: {plain(view.search.progress)}.")
-        insights.look_again(view.search)
+        report.look_again(view.search)
         return
     try:
         found = view.search.found()
@@ -134,9 +134,9 @@ def _draw_list(context: PageContext, view: DeadView, found: DeadFound, span: Day
     st.markdown(
         f"**{count_label('target', len(rows))}** of {count_label('package', packages)} had no {what}{more}."
     )
-    why_not = permission.of(context).why_not(SUPPLY, "change")
+    why_not = catalogue.abilities(context).why_not(SUPPLY, "change")
     descriptions = _descriptions(context)(dead_list.targeting(one.included for one in found.dead))
-    dead_list.draw(rows, descriptions, ticks=not why_not)
+    dead_list.draw_list(rows, descriptions, ticks=not why_not)
     if why_not:
         st.caption(f":material/lock: {plain(why_not)}.")
         return
@@ -152,7 +152,7 @@ def _draw_list(context: PageContext, view: DeadView, found: DeadFound, span: Day
 def _preview(context: PageContext, view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
     """Read the packages for the preview. A callback."""
     record = context.clients.bulk_actions.record("Removed dead targets of")
-    view.repair = dead_repair.begin(record, chosen)
+    view.repair = dead_list.begin_repair(record, chosen)
 
 
 def _notes(
@@ -197,7 +197,7 @@ def _before(context: PageContext, period: AudienceQuery, first: date) -> Audienc
     return period.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
 
 
-def _descriptions(context: PageContext) -> dead_repair.Describe:
+def _descriptions(context: PageContext) -> dead_list.Describe:
     """Words for the values of a targeting."""
     return partial(picker.describe, context, catalogue.usual_days(context))
 

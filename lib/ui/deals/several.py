@@ -12,14 +12,12 @@ import streamlit as st
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.values import DECIMALS, LARGEST_AMOUNT
-from lib.ui.deals import catalogue, change_steps, pages, permission, prices, view
+from lib.ui.deals import catalogue, change_steps, facts, view
 from lib.ui.deals.change_job import PRICE, ChangeJob, Effect
 from lib.ui.deals.change_steps import ChangeSteps, count_label
-from lib.ui.deals.columns import as_text
-from lib.ui.deals.list_search import ListSearch
-from lib.ui.deals.prices import Prices
-from lib.ui.deals.rows import KINDS, DealRow, Key, title_of
-from lib.ui.deals.words import OFFSETS, offset
+from lib.ui.deals.deal_list import KINDS, DealRow, Key, as_text, title_of
+from lib.ui.deals.facts import OFFSETS, Prices, offset
+from lib.ui.deals.view import ListSearch
 from lib.ui.kit import amounts, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -168,7 +166,7 @@ def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) 
     failure = ""
     try:
         if rows is None:
-            rows = list(islice(pages.rows_by_name(catalogue.client(context), search), MOST))
+            rows = list(islice(catalogue.rows_by_name(context.deals, search), MOST))
     except TrancheError as error:
         failure = f"{error.reason.rstrip('.')}. Nothing was changed."
     _forget()
@@ -196,8 +194,8 @@ def _form(context: PageContext, job: SeveralJob) -> None:
     is_deals = job.entity == DEALS
     if is_deals:
         with st.container():  # what comes and goes in it moves no field below: it would lose what is typed
-            _draw_price(prices.of(context))
-    if no_dates := permission.of(context).why_not(SUPPLY, "change"):
+            _draw_price(facts.prices_of(context))
+    if no_dates := catalogue.abilities(context).why_not(SUPPLY, "change"):
         st.caption(plain(no_dates))
     else:
         _draw_dates(is_deals)

@@ -83,14 +83,19 @@ def person() -> Person | None:
 def arrive() -> bool:
     """Whether somebody signs in with this page, by the browser's cookie or a method; then `person` has them.
 
-    A cookie is good for a valid sign-in alone. Nobody arrives in a tab in which somebody has signed out.
+    A cookie is good for a valid sign-in alone. After a reload right after the sign-in it may not be there
+    yet: it is requested again. Nobody arrives in a tab in which somebody has signed out.
     """
     if st.session_state.setdefault("logout", None):
         return False
-    sign_in = _installation().cookies.sign_in(st.context.cookies)
-    if sign_in is not None and _signed_in(sign_in.username, sign_in.ends) is not None:
-        _remember(sign_in)
-        return True
+    cookies = _installation().cookies
+    for is_fresh, find in enumerate((cookies.sign_in, cookies.fresh_sign_in)):
+        sign_in = find(st.context.cookies)
+        if sign_in is not None and _signed_in(sign_in.username, sign_in.ends) is not None:
+            _remember(sign_in)
+            if is_fresh:
+                _request_cookie(sign_in)
+            return True
     note_sign_in(st.context.headers, is_signed_in=False)
     visit = _visit()
     arrivals = (method.arrival(visit) for method in METHODS)
@@ -213,9 +218,13 @@ def _begin(username: str) -> bool:
     sign_in = SignIn(username, ends)
     _remember(sign_in)
     installation.cookies.remember(st.context.cookies, sign_in)
-    if code := installation.cookies.code(st.context.cookies, sign_in):
-        st.session_state[COOKIE] = CookieRequest(SESSION, code)
+    _request_cookie(sign_in)
     return True
+
+
+def _request_cookie(sign_in: SignIn) -> None:
+    if code := _installation().cookies.code(st.context.cookies, sign_in):
+        st.session_state[COOKIE] = CookieRequest(SESSION, code)
 
 
 def _remember(sign_in: SignIn) -> None:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals.rows import DealRow
+from lib.ui.deals.deal_list import DealRow
 from lib.ui.deals.several import SeveralJob, SeveralWanted
 from lib.wire.errors import ResponseTimeout
 

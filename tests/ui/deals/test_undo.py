@@ -19,7 +19,7 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.ui.deals import bulk
 from lib.ui.deals.change_job import ChangeJob
-from lib.ui.deals.rows import DealRow
+from lib.ui.deals.deal_list import DealRow
 from lib.ui.deals.several import SeveralJob, SeveralWanted
 from lib.ui.deals.undo import UndoJob
 from lib.wire.errors import BadRequest, Forbidden, ResponseTimeout, StoreUnavailable

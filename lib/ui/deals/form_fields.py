@@ -1,24 +1,118 @@
-"""New deals for seats: the seats, a row of fields for each, and what the deals share.
+"""The fields that forms share: those of a package, new deals for seats, and the terms of deals.
 
-The same part of the form New package and of Add deals; `prefix` begins the keys of its widgets.
+`prefix` begins the keys of their widgets.
 """
 
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import streamlit as st
 
 from lib.deals import fields
+from lib.deals.client import Deals
 from lib.deals.fields import TERMS
-from lib.deals.models import FEE_TYPES, Seat, has_amount
-from lib.ui.deals import catalogue, inputs, permission, prices
+from lib.deals.models import FEE_TYPES, Seat, SupplyPackage, has_amount
+from lib.ui.deals import catalogue, facts, inputs
 from lib.ui.deals.draft import NEW, NO_DEAL_YET, OPTIONS, NewDeals, Terms, Typed, seat_name
+from lib.ui.deals.facts import OFFSETS, offset, own_terms
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE, Look
-from lib.ui.deals.words import own_terms
-from lib.ui.kit import amounts, notes
+from lib.ui.kit import amounts, notes, times
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
+from lib.wire.errors import TrancheError
+
+START, END, ZONE = "start_date", "end_date", "zone"
+SWITCHES = fields.writable(fields.SUPPLY, fields.SWITCH)
+PLACED = ("name", "media_type", START, END, *SWITCHES)
+OTHERS = tuple(name for name in fields.writable(fields.SUPPLY) if name not in PLACED)
+FOUND, MOST = "np_same_name", 100
+
+
+def draw_package_fields(
+    context: PageContext,
+    prefix: str,
+    problems: FieldProblems,
+    names: Collection[str],
+    old_name: str | None = None,
+    disabled: bool = False,
+) -> None:
+    """The fields among `names`, each with its errors; the name of another package is warned of, unless it
+    is the `old_name`."""
+    look = Look(disabled=disabled)
+    name, media = st.columns([3, 2], vertical_alignment="top")
+    with name:
+        _draw_field(prefix, "name", problems, look)
+        typed = st.session_state.get(f"{prefix}name") or ""
+        if typed != old_name and (same := same_name(context, typed)):
+            st.caption(f":orange[:material/warning: {plain(same)}]")
+    with media:
+        if "media_type" in names:
+            _draw_field(prefix, "media_type", problems, look)
+    _draw_dates(prefix, problems, names, disabled)
+    switches = [one for one in SWITCHES if one in names]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for one in switches:
+            inputs.draw(one, prefix + one, look)
+        dates = {fields.BY_NAME[one].title: prefix + one for one in (START, END) if one in names}
+        times.calendar(dates, f"{prefix}calendar", disabled=disabled)
+    beside(text for one in switches for text in problems.at(one))
+    for one in OTHERS:
+        if one in names:
+            _draw_field(prefix, one, problems, look)
+
+
+def same_name(context: PageContext, name: str) -> str:
+    """A sentence that names packages of the same name; empty without any, and where that is not known."""
+    stripped = name.strip()
+    cached: tuple[str, str] | None = st.session_state.get(FOUND)
+    if cached is None or cached[0] != stripped:
+        cached = st.session_state[FOUND] = (stripped, _look_up(context, stripped) if stripped else "")
+    return cached[1]
+
+
+def of_name(client: Deals, name: str) -> list[str]:
+    """The ids of packages of this name, whatever their case, width and spaces."""
+    if not fold(name):
+        return []
+    results = list(client.list(SupplyPackage, search=name, limit=MOST).results)
+    if len(results) == MOST and client.abilities.finds:
+        results += client.list(SupplyPackage, name=name.strip(), limit=MOST).results
+    return list(dict.fromkeys(str(one.id) for one in results if fold(one.name or "") == fold(name)))
+
+
+def fold(name: str) -> str:
+    """A name as names are compared."""
+    return " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
+
+
+def _look_up(context: PageContext, name: str) -> str:
+    try:
+        found = of_name(context.deals, name)
+    except TrancheError:
+        return ""
+    if not found:
+        return ""
+    which = f"package {found[0]}" if len(found) == 1 else f"packages {', '.join(found)}"
+    return f"This name is taken by {which}. You can still use it."
+
+
+def _draw_dates(prefix: str, problems: FieldProblems, names: Collection[str], disabled: bool) -> None:
+    start, end, zone = st.columns([2, 2, 1], vertical_alignment="top")
+    with start:
+        if START in names:
+            _draw_field(prefix, START, problems, Look(disabled=disabled))
+    with end:
+        if END in names:
+            _draw_field(prefix, END, problems, Look(disabled=disabled, placeholder="no end"))
+    with zone:
+        key = prefix + ZONE
+        offsets = sorted({*OFFSETS, st.session_state.get(key) or 0})
+        st.selectbox(
+            "Time zone", offsets, format_func=offset, key=key, persist_state="session", disabled=disabled
+        )
+
 
 WRONG = "An id is a number; others were left out"
 NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
@@ -28,7 +122,7 @@ PRICE_WIDTH, SYNC_WIDTH = 150, 110
 NO_GUIDES: Mapping[int, str] = {}
 
 
-def read(prefix: str) -> NewDeals:
+def read_seats(prefix: str) -> NewDeals:
     """The deals as typed: the seats in the order of choosing."""
     state = st.session_state
     own: Mapping[int, Typed] = state.get(OWN.format(prefix)) or {}
@@ -44,7 +138,7 @@ def read(prefix: str) -> NewDeals:
     return NewDeals(seats, {name: held for name, held in empty.items() if held != NO_DEAL_YET[name]})
 
 
-def fill(prefix: str, deals: NewDeals) -> dict[str, Any]:
+def fill_seats(prefix: str, deals: NewDeals) -> dict[str, Any]:
     """The widgets' values for these deals."""
     held: dict[str, Any] = {
         CHOSEN.format(prefix): list(deals.seats),
@@ -56,18 +150,18 @@ def fill(prefix: str, deals: NewDeals) -> dict[str, Any]:
     return held
 
 
-def emptied(prefix: str) -> set[tuple[str | int, ...]]:
+def cleared_places(prefix: str) -> set[tuple[str | int, ...]]:
     """The places of amounts that were typed, and taken out again."""
     state = st.session_state
     found: set[tuple[str | int, ...]] = {
         (*OPTIONS, place, "price")
-        for place, (seat, one) in enumerate(read(prefix).seats.items())
+        for place, (seat, one) in enumerate(read_seats(prefix).seats.items())
         if not one.price and amounts.was_typed(PRICE.format(prefix, seat), state)
     }
     return found | ({(NEW, FEE)} if amounts.was_typed(prefix + FEE, state) else set())
 
 
-def draw(
+def draw_seats(
     context: PageContext,
     prefix: str,
     problems: FieldProblems,
@@ -79,7 +173,7 @@ def draw(
 
     `guides` say of a seat what its price is to be compared with.
     """
-    seats, takes_ids = catalogue.seats(context), not permission.of(context).lists
+    seats, takes_ids = catalogue.seats(context), not catalogue.abilities(context).lists
     key = CHOSEN.format(prefix)
     offered = dict.fromkeys([*seats, *(st.session_state.get(key) or ())])
     with st.container():
@@ -92,7 +186,7 @@ def draw(
             disabled=disabled,
         )
         beside(text for text in problems.at(*OPTIONS) if not _is_in_a_row(problems, text))
-    if terms := read(prefix).seats:
+    if terms := read_seats(prefix).seats:
         with st.container(key=f"{prefix}rows", gap="xxsmall"):
             _draw_head(context)
             for place, (seat, one) in enumerate(terms.items()):
@@ -103,7 +197,7 @@ def draw(
                         st.caption(plain(guide))
     with st.container():
         after()
-    is_own = permission.of(context).is_own
+    is_own = catalogue.abilities(context).is_own
     offered_terms = [name for name in TERMS if is_own or not fields.BY_NAME[name].is_extension]
     draw_terms(context, prefix, problems.inside(NEW), offered_terms, disabled)
 
@@ -117,7 +211,7 @@ def draw_terms(
 ) -> None:
     """The terms of deals among `names`, each with its errors: the fee, as far as the service has fees, the
     contact, then the others."""
-    fees = permission.of(context).fees
+    fees = catalogue.abilities(context).fees
     has_fee = bool(fees) and FEE in names and FEE_TYPE in names
     if not has_fee:
         st.caption(NO_FEE_TYPE if fees else NO_FEES)
@@ -129,7 +223,7 @@ def draw_terms(
     if has_fee:
         fee_type = st.session_state.get(prefix + FEE_TYPE)
         offered = {one: FEE_TYPES[one] for one in fees}
-        label = prices.of(context).fee_title(fee_type)
+        label = facts.prices_of(context).fee_title(fee_type)
         closed = disabled or not has_amount(fee_type)
         with kind:
             _draw_field(prefix, FEE_TYPE, problems, Look(options=offered, disabled=disabled))
@@ -206,7 +300,7 @@ def _draw_field(prefix: str, name: str, problems: FieldProblems, look: Look) -> 
 def _draw_head(context: PageContext) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Seat", width="stretch")
-        st.caption(plain(prices.of(context).title), width=PRICE_WIDTH)
+        st.caption(plain(facts.prices_of(context).title), width=PRICE_WIDTH)
         st.space(SYNC_WIDTH)
 
 
@@ -228,7 +322,7 @@ def _draw_row(
         )  # fmt: skip
     if terms.own is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"As copied: {plain(own_terms(terms.own, prices.of(context)))}", width="stretch")
+            st.caption(f"As copied: {plain(own_terms(terms.own, facts.prices_of(context)))}", width="stretch")
             st.button(
                 "Use the shared terms", type="tertiary", key=f"{prefix}share_{seat_id}", on_click=_share,
                 args=(prefix, seat_id), help=f"{plain(name)}: the fee and contact below, active",

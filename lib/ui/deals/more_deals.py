@@ -1,4 +1,4 @@
-"""Clones: a package through the form New package, a deal directly for another seat."""
+"""More of what is there: clones of packages and deals, and deals that are added to a package."""
 
 import uuid
 from collections import Counter
@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import fields
+from lib.deals.abilities import Abilities
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import TERMS
 from lib.deals.models import (
@@ -21,14 +22,14 @@ from lib.deals.models import (
     generated_name,
     shorten,
 )
-from lib.ui.deals import catalogue, inputs, prices, questions
-from lib.ui.deals.draft import PLAIN, Draft, Terms, Typed, number
+from lib.ui.deals import catalogue, facts, form_fields, inputs, questions
+from lib.ui.deals.draft import NEW, PLAIN, Draft, NewDeals, Terms, Typed, number, seat_name
+from lib.ui.deals.form_fields import seat_label
 from lib.ui.deals.new_package import state
 from lib.ui.deals.new_package.review import advice
-from lib.ui.deals.seats import seat_label
 from lib.ui.deals.targeting import words
 from lib.ui.deals.view import SAID
-from lib.ui.kit import amounts, screens
+from lib.ui.kit import amounts, notes, screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -49,7 +50,7 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
     end = package.end_date and package.end_date.astimezone(zone)
     own = {"name": name, "start_date": first, "end_date": end}
     return Draft(
-        values={one: inputs.typed(one, own.get(one, getattr(package, one))) for one in PLAIN},
+        values={one: inputs.widget_value(one, own.get(one, getattr(package, one))) for one in PLAIN},
         offset=int(offset.total_seconds() // 60),
         targeting=package,
         deals="new" if bought else "none",
@@ -90,7 +91,7 @@ def _terms(deal: DemandDeal, shared: Typed) -> Terms:
 
 
 def _own(deal: DemandDeal) -> Typed:
-    terms = {name: inputs.typed(name, getattr(deal, name)) for name in TERMS}
+    terms = {name: inputs.widget_value(name, getattr(deal, name)) for name in TERMS}
     return {"is_active": deal.is_active is not False, **terms}
 
 
@@ -100,7 +101,7 @@ PREFIX = "clone_"
 PER_SEAT = ("name", "price", "deal_sync", "contact_email")
 
 
-def draw(context: PageContext, entity: PackageOrDeal) -> None:
+def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
     """Draw the button and its form."""
     if isinstance(entity, DemandDeal):
         popover = st.popover("Clone", icon=":material/content_copy:", key="action_clone", on_change="rerun")
@@ -128,7 +129,7 @@ def _has_draft(context: PageContext) -> bool:
 def _package(context: PageContext, package: SupplyPackage) -> None:
     """Fill the form New package with a copy, and open it."""
     try:
-        deals = _deals_of(catalogue.client(context), package)
+        deals = _deals_of(context.deals, package)
     except TrancheError as error:
         st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was copied.", icon=":material/error:")
         return
@@ -159,7 +160,7 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
     )  # fmt: skip
     beside(problems.at("seat"))
     st.session_state.setdefault(PRICE, amounts.typed(deal.price))
-    amounts.field(prices.of(context).title, PRICE)
+    amounts.field(facts.prices_of(context).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
     questions.confirm(_doubt(context, st.session_state[SEAT], number(st.session_state[PRICE])), PREFIX)
@@ -179,7 +180,7 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
     wanted = like(deal, seat, price)
     is_once = True
     try:
-        client = catalogue.client(context)
+        client = context.deals
         is_once = client.abilities.repeats
         made = client.create(DemandDeal, wanted, st.session_state[KEY])
     except Invalid as error:
@@ -221,3 +222,82 @@ def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDe
     }
     given: dict[str, Any] = {name: value for name, value in (same | own).items() if value is not None}
     return DemandDeal.model_construct(**given)
+
+
+ADD_KEY, ADD_PROBLEMS, TRIED = "key", "problems", "tried"
+
+
+def is_offered(entity: PackageOrDeal, does: Abilities) -> bool:
+    """Whether deals can be added to this package."""
+    may_create = not does.why_not("demand_deals", "create") and not does.why_not("supply_deals", "change")
+    return isinstance(entity, SupplyPackage) and may_create and does.finds and does.repeats
+
+
+def draw_add(context: PageContext, package: PackageOrDeal) -> None:
+    """Draw the form. The input is kept until the deals are created."""
+    if not isinstance(package, SupplyPackage):
+        return
+    prefix, state = _prefix(package), st.session_state
+    deals, is_tried = form_fields.read_seats(prefix), f"{prefix}{TRIED}" in state
+    problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
+    found = deals.faults(bool(catalogue.abilities(context).fees))
+    places = {*found.all} if is_tried else {*found.wrong, *form_fields.cleared_places(prefix)}
+    still = problems.still({NEW: deals.request().sent()}) if problems else problems
+    still = still.with_({place: text for place, text in found.all.items() if place in places})
+    form_fields.draw_seats(context, prefix, still, after=lambda: _warn_of_second(context, package, deals))
+    beside(still.elsewhere([(NEW,)]))
+    doubt = questions.of_deals(context, deals)
+    questions.confirm(doubt, prefix, "Not added: confirm this price first." if is_tried else "")
+    st.button(
+        f"Add {_count_label(deals)}" if deals.seats else "Add deals", type="primary", key=f"{prefix}add",
+        disabled=not deals.seats, on_click=add, args=(context, package),
+    )  # fmt: skip
+    if is_tried and found.all:
+        beside([f"Not added. To fix: {', '.join(found.named(deals, catalogue.seats(context)))}."])
+
+
+def add(context: PageContext, package: SupplyPackage) -> None:
+    """Create the deals, only once for the same input. A callback."""
+    prefix, state = _prefix(package), st.session_state
+    deals = form_fields.read_seats(prefix)
+    if not deals.seats:
+        return  # the second click of a double click: the first one has created them
+    doubt = questions.of_deals(context, deals)
+    is_wrong = deals.faults(bool(catalogue.abilities(context).fees)).all
+    if is_wrong or not questions.is_confirmed(doubt, prefix):
+        state[prefix + TRIED] = True
+        return
+    request = deals.request()
+    key = state.setdefault(prefix + ADD_KEY, str(uuid.uuid4()))
+    try:
+        context.deals.add_deals(package.id or 0, request, key)
+    except Invalid as error:
+        state.pop(prefix + ADD_KEY, None)
+        state[prefix + ADD_PROBLEMS] = FieldProblems.of(error, {NEW: request.sent()})
+    except TrancheError as error:
+        sentence = f"{error.reason.rstrip('.')}. {advice(error, True)}"
+        state[prefix + ADD_PROBLEMS] = FieldProblems({(): (sentence,)})
+    else:
+        for name in [name for name in state if str(name).startswith(prefix)]:
+            del state[name]
+        catalogue.forget()
+        notes.say(f"{_count_label(deals)} added")
+
+
+def _prefix(package: SupplyPackage) -> str:
+    return f"add-{package.id or 0}-"
+
+
+def _count_label(deals: NewDeals) -> str:
+    return f"{len(deals.seats)} deal{'' if len(deals.seats) == 1 else 's'}"
+
+
+def _warn_of_second(context: PageContext, package: SupplyPackage, deals: NewDeals) -> None:
+    """Draw a warning for seats that have a deal of this package already: a second one is rarely intended."""
+    if not deals.seats or not package.demand_deals:
+        return
+    there = catalogue.deals_of(context.deals, [package])[package.id or 0]
+    has = {deal.seat.id for deal in there if deal.seat is not None}
+    buyers = catalogue.seats(context)
+    if twice := [seat_name(buyers.get(seat), seat) for seat in deals.seats if seat in has]:
+        st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(twice))}.")

@@ -1,4 +1,4 @@
-"""From a question to the form: the values that its filters keep become the targeting of a new package."""
+"""From Audience to Deals: the drawer of the one deal that is kept, and the filters as a new package."""
 
 import uuid
 from dataclasses import replace
@@ -6,10 +6,12 @@ from dataclasses import replace
 import streamlit as st
 
 from lib.deals.models import AppList, DomainList, Targeting
-from lib.deals.package_questions import PackageQuestion
+from lib.deals.package_records import PackageQuestion
 from lib.insight.filters import entries
 from lib.insight.from_filters import FromFilters, NewList, from_filters
-from lib.ui.deals import catalogue, permission
+from lib.reporting.models import AudienceQuery
+from lib.ui.deals import catalogue, report
+from lib.ui.deals.deal_list import KINDS
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import screens
@@ -19,9 +21,40 @@ from lib.ui.kit.problems import report_errors
 from lib.ui.query import ask, filter_words, periods, question
 from lib.wire.errors import TrancheError
 
+LONGEST_ID = 15
+ENTITIES = {report.DEAL: "demand_deals", report.PACKAGE: "supply_deals"}
+
+
+def draw_link(context: PageContext) -> None:
+    """Draw a link for the one deal that the question keeps, else for the one package."""
+    if not (context.now().deals.reads and report.tells_deals(context.slicer)):
+        return
+    query = question.current(context)
+    for name, entity in ENTITIES.items():
+        if (number := only(query, name)) is not None:
+            st.page_link(
+                screens.DEALS,
+                label=f"Open {KINDS[entity].lower()}",
+                icon=":material/handshake:",
+                help="Its delivery, its health and what can be changed, in Deals",
+                query_params={"deals_kind": f"{KINDS[entity]}s", "open": f"{entity}-{number}"},
+            )
+            return
+
+
+def only(query: AudienceQuery, name: str) -> int | None:
+    """The one id that the filters keep of this key field; None where they keep others, or any."""
+    filters = [one for one in query.filters if one.name == name]
+    if len(filters) != 1 or filters[0].match != "equals" or len(filters[0].value) != 1:
+        return None
+    text = filters[0].value[0]
+    is_id = text.isascii() and text.isdigit() and len(text) <= LONGEST_ID and text[0] != "0"
+    return int(text) if is_id else None
+
+
 POPOVER, WIDTH = "package_from", 420
 LISTED, LONGEST_NAME = 5, 200
-KINDS: dict[str, tuple[str, type[DomainList] | type[AppList], str]] = {
+NEW_LISTS: dict[str, tuple[str, type[DomainList] | type[AppList], str]] = {
     "domain_list": ("domain_lists", DomainList, "domains"),
     "app_list": ("app_lists", AppList, "apps"),
 }
@@ -31,7 +64,7 @@ HOW = (
 )
 
 
-def draw(context: PageContext) -> None:
+def draw_new_package(context: PageContext) -> None:
     """Draw the popover, for those who may create packages."""
     if not context.now().deals.writes:
         return
@@ -54,7 +87,7 @@ def package_question(context: PageContext) -> PackageQuestion:
 
 
 def _content(context: PageContext) -> None:
-    if reason := permission.of(context).why_not("supply_deals", "create"):
+    if reason := catalogue.abilities(context).why_not("supply_deals", "create"):
         st.caption(f":material/lock: {plain(reason)}.")
         return
     query = question.current(context)
@@ -88,15 +121,17 @@ def _sentence(from_filters: FromFilters, descriptions: words.Described) -> str:
 
 
 def _count_label(one: NewList) -> str:
-    word = KINDS[one.kind.name][2]
+    word = NEW_LISTS[one.kind.name][2]
     return f"{len(one.entries)} {word[:-1] if len(one.entries) == 1 else word}"
 
 
 def _open(context: PageContext, from_filters: FromFilters) -> None:
     """Draw the names of lists to create, and the button that opens the form."""
-    does = permission.of(context)
+    does = catalogue.abilities(context)
     refused = [
-        reason for one in from_filters.lists if (reason := does.why_not(KINDS[one.kind.name][0], "create"))
+        reason
+        for one in from_filters.lists
+        if (reason := does.why_not(NEW_LISTS[one.kind.name][0], "create"))
     ]
     if refused:
         st.caption(
@@ -122,7 +157,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
 
 def _name(context: PageContext, place: int, one: NewList) -> str:
     """Draw the field for the name of a list that has to be created."""
-    word = KINDS[one.kind.name][2]
+    word = NEW_LISTS[one.kind.name][2]
     name = st.text_input(
         f"Name of the new {plain(one.kind.title.lower())}", f"{_count_label(one)} of {context.slicer_name}",
         key=f"{POPOVER}_name_{place}", max_chars=LONGEST_NAME,
@@ -133,10 +168,10 @@ def _name(context: PageContext, place: int, one: NewList) -> str:
 
 def _list(context: PageContext, one: NewList, name: str) -> int:
     """Create the list, once: with the same name and entries it has the same key."""
-    entity, kind, field = KINDS[one.kind.name]
+    entity, kind, field = NEW_LISTS[one.kind.name]
     key = str(
         uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((context.person.username, entity, name, *one.entries)))
     )
-    made = catalogue.client(context).create(kind, kind(**{"name": name, field: one.entries}), key)
+    made = context.deals.create(kind, kind(**{"name": name, field: one.entries}), key)
     catalogue.forget()
     return made.id or 0

@@ -1,0 +1,270 @@
+"""Broken deals of one report: the step that fell and the day, and all that may say why.
+
+The days of the funnels are asked for in batches, those of packages, seats and DSPs once. Only for broken
+deals more is asked: losses by reason, prices of bids and wins, and the history (see diagnosis.py).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from lib.deals.models import DemandDeal
+from lib.insight import change_point, diagnosis, health, seat_prices, win_prices
+from lib.insight.change_point import DAYS as HISTORY
+from lib.insight.change_point import Numbers
+from lib.insight.deal_report import DEAL, PACKAGE, DealReport
+from lib.insight.diagnosis import PRICE_DAYS, Break, Event, Losses, Witnesses
+from lib.insight.estimate import BID_PRICE, BIDS, CREATIVE, LOST, LOST_REASON, field_of, key_field_of
+from lib.insight.evidence import day_of
+from lib.insight.health import DealHealth, Surroundings
+from lib.insight.win_prices import WinFields, WinPrices
+from lib.reporting.answers import Audience
+from lib.reporting.models import Filter, time_key_field
+
+PATIENCE, DAY, SEAT, DSP = 10_000, time_key_field("day"), "seat", "dsp"
+"""Milliseconds for an exact answer, and key fields."""
+MOST_PRICED, STEADY, MOST_CREATIVES = 100, 0.85, 3
+Series = dict[str, dict[str, Numbers]]
+"""Figures per day, by what they are of (a deal's id, say) and the step."""
+
+
+@dataclass
+class FunnelDays:
+    """The days of a report's funnels: its data fields by step; `price_type` is that of deals without one."""
+
+    report: DealReport
+    fields: dict[str, str]
+    price_type: str
+
+    @cached_property
+    def whole(self) -> dict[str, Numbers]:
+        """The report's own figures per day and step; NaN on days without data."""
+        return self.series(None).get("", {})
+
+    @cached_property
+    def groups(self) -> dict[str, Series]:
+        """The figures of packages, seats and DSPs, as far as the report tells them apart."""
+        names = {"package": PACKAGE, "seat": SEAT, "dsp": DSP}
+        known = {field.name for field in self.report.slicer.key_fields}
+        return {name: self.series(field) for name, field in names.items() if field in known}
+
+    def series(self, by: str | None, filters: tuple[Filter, ...] = ()) -> Series:
+        """The figures per day of each value of a key field, or of all; none where they are of a sample."""
+        first = self.report.period(HISTORY)[0]
+        answer = self.ask(HISTORY, tuple(self.fields.values()), (*((by,) if by else ()), DAY), filters)
+        found: Series = {}
+        if answer.precision is not None and answer.precision.is_sampled:
+            return found
+        empty = np.full(HISTORY, np.nan)
+        empty[[(date.fromisoformat(day) - first).days for day in answer.total.dates]] = 0.0
+        names = answer.names[by].astype(str) if by else [""] * len(answer.names)
+        places = [(date.fromisoformat(str(day)[:10]) - first).days for day in answer.names[DAY]]
+        for step, field in self.fields.items():
+            for name, place, value in zip(names, places, answer.values[field], strict=True):
+                of = found.setdefault(name, {}).setdefault(step, empty.copy())
+                of[place] = value if value == value else 0.0
+        return found
+
+    def ask(
+        self, days: int, fields: tuple[str, ...], split: tuple[str, ...], filters: tuple[Filter, ...]
+    ) -> Audience:
+        """The answer about the last days, exact where that takes no more than PATIENCE."""
+        asked = {"data_fields": fields, "split_by": split, "filters": filters, "exact_within": PATIENCE}
+        return self.report.ask(self.report.query(days).model_copy(update=asked))
+
+
+class BrokenDeals:
+    """Some deals that may deliver, and the figures of their days."""
+
+    def __init__(self, days: FunnelDays, deals: Sequence[DemandDeal], around: Surroundings) -> None:
+        self._days, self._deals, self._around = days, deals, around
+        self._report = days.report
+        ids = tuple(str(deal.id) for deal in deals)
+        only = (Filter(name=DEAL, value=ids, match="equals"),)
+        self._series = days.series(DEAL, only) if ids else {}
+        self._first = self._report.period(HISTORY)[0]
+
+    def diagnosed(self, found: dict[int, DealHealth]) -> Iterator[tuple[int, DealHealth]]:
+        """The health of those that are broken, with what is known of the cause."""
+        breaks = self._breaks()
+        is_broken = {number for number, one in found.items() if one.state == "attention"} | breaks.keys()
+        there = [deal for deal in self._deals if str(deal.id) in self._series]
+        broken = [deal for deal in there if deal.id in is_broken]
+        losses = self._losses(broken)
+        for place, deal in enumerate(broken):
+            number, key = deal.id or 0, str(deal.id)
+            before, its_break = found[number], breaks.get(number)
+            step = its_break.step if its_break else _missing_step(before)
+            witnesses = self._witnesses(deal, its_break, step, losses.get(key))
+            is_fixed = (deal.price_type or self._days.price_type) == "fixed"
+            known = diagnosis.cause(its_break, step, witnesses, is_fixed)
+            if place < MOST_PRICED:
+                witnesses = self._prices(deal, witnesses, known)
+            said = diagnosis.diagnosis(its_break, step, witnesses, deal.price, is_fixed)
+            is_named = bool(said.cause) or before.state != "attention"
+            words = said.words if is_named and said.words else before.words
+            yield (
+                number,
+                replace(before, state="attention", words=words, findings=said.findings, advice=said.advice),
+            )
+
+    def _breaks(self) -> dict[int, Break]:
+        """The deepest fall of each deal that has one, by id."""
+        deals = [deal for deal in self._deals if str(deal.id) in self._series]
+        found: dict[int, Break] = {}
+        for of, step in pairwise(("", *self._days.fields)):
+            if not deals:
+                break
+            own = np.array([self._series[str(deal.id)][step] for deal in deals])
+            base = np.array([self._base(str(deal.id), of, step) for deal in deals])
+            for deal, counts, fall in zip(deals, own, change_point.falls(own, base), strict=True):
+                known = found.get(deal.id or 0)
+                if fall is None or not _has_less(counts, fall.place):
+                    continue
+                if known is None or fall.left < known.fall.left:
+                    day = date.fromordinal(self._first.toordinal() + fall.place)
+                    found[deal.id or 0] = Break(step, of, day, fall)
+        return found
+
+    def _base(self, key: str, of: str, step: str) -> Numbers:
+        """What a step is a part of: the step before, or for the first one what all other deals had."""
+        if of:
+            return self._series[key][of]
+        return self._days.whole[step] - self._series[key][step]
+
+    def _witnesses(
+        self, deal: DemandDeal, its_break: Break | None, step: str, losses: Series | None
+    ) -> Witnesses:
+        """What is known without asking for prices."""
+        of = its_break.of if its_break else _step_before(step, list(self._days.fields))
+        lost: tuple[Losses, ...] = ()
+        if losses is not None and of:
+            place = its_break.fall.place if its_break else 0
+            base = self._series[str(deal.id)][of]
+            parts = {reason: _parts(steps["lost"], base, place) for reason, steps in losses.items() if reason}
+            lost = tuple(Losses(reason, *part) for reason, part in parts.items())
+        others = {} if its_break is None else self._others(deal, its_break)
+        return Witnesses(self._events(deal, its_break), lost, others)
+
+    def _events(self, deal: DemandDeal, its_break: Break | None) -> tuple[Event, ...] | None:
+        """What was changed in the deal, its packages and their lists around the day; None if not known."""
+        if its_break is None or self._around.history is None:
+            return None
+        packages = health.packages_of(deal, self._around)
+        keys = [("demand_deals", deal.id or 0, "the deal", "")]
+        keys += [("supply_deals", one.id or 0, "package", one.name or "") for one in packages]
+        for one in packages:
+            keys += [("domain_lists", of.id, "domain list", "") for of in one.domain_list_targetings or ()]
+            keys += [("app_lists", of.id, "app list", "") for of in one.app_list_targetings or ()]
+        hours = self._report.slicer.timezone
+        changes = [
+            (kind, name, day_of(change.at, hours), change.before or {}, change.after or {})
+            for entity, number, kind, name in dict.fromkeys(keys)
+            for change in self._around.history(entity, number)
+            if change.action == "changed"
+        ]
+        return diagnosis.events(changes, its_break.day)
+
+    def _others(self, deal: DemandDeal, its_break: Break) -> dict[str, float]:
+        """What other deals of its packages, seat and DSP have left of the same rate, where there are any."""
+        own = self._series[str(deal.id)]
+        seat, dsp = health.buyer(deal, self._around)
+        ids = {
+            "package": [str(one.id) for one in deal.supply_deals],
+            "seat": [] if seat is None else [str(seat.id)],
+            "dsp": [] if dsp is None else [str(dsp.id)],
+        }
+        found = {}
+        for name, series in self._days.groups.items():
+            members = [series[one] for one in ids[name] if one in series]
+            if not members:
+                continue
+            step, of = its_break.step, its_break.of
+            counts = sum((one[step] for one in members), np.zeros(HISTORY)) - own[step]
+            rest = self._days.whole[step] - own[step]
+            base = sum((one[of] for one in members), np.zeros(HISTORY)) - own[of] if of else rest
+            before, after = change_point.around(counts, base, its_break.fall.place)
+            if before > 0 and np.isfinite(after) and np.nansum(counts) >= change_point.FEWEST_COUNTED:
+                found[name] = after / before
+        return found
+
+    def _losses(self, broken: Sequence[DemandDeal]) -> dict[str, Series]:
+        """The losses of these deals by reason, per day; none where the report has no reasons."""
+        slicer = self._report.slicer
+        reason, lost = key_field_of(slicer, LOST_REASON), field_of(slicer, LOST) or field_of(slicer, BIDS)
+        if reason is None or lost is None or not broken:
+            return {}
+        only = (Filter(name=DEAL, value=tuple(str(deal.id) for deal in broken), match="equals"),)
+        answer = self._days.ask(HISTORY, (lost.name,), (DEAL, reason, DAY), only)
+        found: dict[str, Series] = {}
+        rows = zip(
+            answer.names[DEAL].astype(str),
+            answer.names[reason].fillna("").astype(str),
+            answer.names[DAY],
+            answer.values[lost.name],
+            strict=True,
+        )
+        for deal, why, day, value in rows:
+            steps = found.setdefault(deal, {}).setdefault(why, {"lost": np.zeros(HISTORY)})
+            steps["lost"][(date.fromisoformat(str(day)[:10]) - self._first).days] = value
+        return found
+
+    def _prices(self, deal: DemandDeal, witnesses: Witnesses, known: str) -> Witnesses:
+        """With the prices, or the creatives, that advice on the cause is about."""
+        slicer, own = self._report.slicer, Filter(name=DEAL, value=(str(deal.id),), match="equals")
+        bid_price, bids = field_of(slicer, BID_PRICE), field_of(slicer, BIDS)
+        if known in ("floor", "floor raised") and bid_price is not None and bids is not None:
+            return replace(witnesses, bids=self._groups(WinFields(bid_price.name, bids.name), (own,)))
+        fields = win_prices.win_fields(slicer)
+        if known in ("price", "price lowered") and fields is not None:
+            packages = tuple(str(one.id) for one in deal.supply_deals)
+            others = Filter(name=DEAL, value=own.value, match="not equals")
+            sold = Filter(name=PACKAGE, value=packages, match="equals")
+            return replace(witnesses, won=self._groups(fields, (sold, others)))
+        creative, reason = key_field_of(slicer, CREATIVE), key_field_of(slicer, LOST_REASON)
+        lost = field_of(slicer, LOST)
+        if known == "creative" and creative is not None and reason is not None and lost is not None:
+            reasons = tuple(
+                one.reason for one in witnesses.losses if diagnosis.reason_class(one.reason) == "creative"
+            )
+            why = Filter(name=reason, value=reasons, match="equals")
+            answer = self._days.ask(PRICE_DAYS, (lost.name,), (creative,), (own, why))
+            ranked = answer.values[lost.name].to_numpy().argsort()[::-1][:MOST_CREATIVES]
+            return replace(
+                witnesses, creatives=tuple(str(answer.names[creative].iloc[place]) for place in ranked)
+            )
+        return witnesses
+
+    def _groups(self, fields: WinFields, filters: tuple[Filter, ...]) -> WinPrices | None:
+        """Quartiles of a price over groups of the last 30 days."""
+        query = self._report.query(PRICE_DAYS).model_copy(
+            update={"filters": filters, "split_by": seat_prices.price_groups(self._report.slicer)}
+        )
+        answer = self._report.ask(win_prices.win_question(query, self._report.slicer, fields))
+        return win_prices.win_prices(answer, fields)
+
+
+def _has_less(counts: Numbers, place: int) -> bool:
+    """Whether there is less of it per day than before: a rate can fall because more is offered."""
+    before, after = counts[max(0, place - change_point.BASELINE) : place], counts[place:]
+    means = [np.nansum(part) / max(int(np.isfinite(part).sum()), 1) for part in (before, after)]
+    return bool(means[1] <= STEADY * means[0])
+
+
+def _missing_step(found: DealHealth) -> str:
+    """The first step at zero, "" without one."""
+    return next((step.name for step in found.steps if step.value == 0), "")
+
+
+def _step_before(step: str, names: Sequence[str]) -> str:
+    return names[names.index(step) - 1] if step in names and names.index(step) else ""
+
+
+def _parts(lost: Numbers, base: Numbers, place: int) -> tuple[float, float]:
+    """What was lost as a part of the step before, before and after; 0 where there is nothing of it."""
+    before, after = change_point.around(lost, base, place)
+    return (before if before == before else 0.0), (after if after == after else 0.0)

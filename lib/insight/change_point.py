@@ -1,0 +1,179 @@
+"""The day on which a rate fell: one change point per series, held against noise as persistent as its own.
+
+The rate of a day is taken as a logarithm. For each day that may be the first one after a change, the days
+from it on are held against the same weekdays of the four weeks before, and the largest fall over its standard
+error is the statistic (a maximal test for an unknown change point; Andrews 1993, "Tests for parameter
+instability"). How large it gets without a change depends on how neighbouring days hang together, so it is
+simulated: autoregressions of several strengths go through the same steps, and a series is held against those
+that look as persistent as itself. What is no more than a slow drift, small, or over by now is no change.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.float64]
+DAYS, BASELINE, FEWEST_BEFORE, FEWEST_AFTER, WEEK = 63, 28, 21, 3, 7
+LEFT, FALSE_CLAIMS = 0.7, 0.01
+"""The part of a rate that may be left of it in a fall; the probability of a false claim per series."""
+FEWEST_COUNTED, FEWEST_EXPECTED = 30.0, 10.0
+SIMULATED, PERSISTENCE, NEAREST = 1_500, (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95), 1_500
+
+
+@dataclass(frozen=True)
+class Fall:
+    """A rate that fell: the place of the first day after, the rates before and after, and how often noise
+    alone falls as far (`chance`, 0 to 1)."""
+
+    place: int
+    before: float
+    after: float
+    chance: float
+
+    @property
+    def left(self) -> float:
+        """What is left of the rate, as a part of it."""
+        return self.after / self.before
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Of each series: its largest statistic, where, and the persistence of what is left around the change."""
+
+    statistic: Numbers
+    place: npt.NDArray[np.int64]
+    persistence: Numbers
+
+
+def falls(counts: Numbers, bases: Numbers) -> list[Fall | None]:
+    """Of each series the fall that lasts to its end, if there is one; counts per day and what they are a part
+    of, shape (series, days). Days with a base of zero, or NaN, have no rate."""
+    series = logarithms(counts, bases)
+    if series.shape[1] < FEWEST_BEFORE + FEWEST_AFTER:
+        return [None] * len(series)
+    found = _search(series)
+    claims: list[Fall | None] = []
+    for row in range(len(series)):
+        place = int(found.place[row])
+        rates = _rates(counts[row], bases[row], place) if np.isfinite(found.statistic[row]) else None
+        if rates is None or _is_drift(series[row], place):
+            claims.append(None)
+            continue
+        chance = _chance(float(found.statistic[row]), float(found.persistence[row]), series.shape[1])
+        claims.append(Fall(place, *rates, chance) if chance <= FALSE_CLAIMS else None)
+    return claims
+
+
+def logarithms(counts: Numbers, bases: Numbers) -> Numbers:
+    """The logarithms of rates; half a count is added so that none of many is a figure too."""
+    known = np.isfinite(counts) & np.isfinite(bases) & (bases > 0)
+    above, below = np.where(known, counts, 0.0) + 0.5, np.where(known, bases, 1.0) + 0.5
+    return np.where(known, np.log(above / below), np.nan)
+
+
+def around(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float]:
+    """The rate in the four weeks before a day, and from it on, of the sums; NaN without a base."""
+    known = np.isfinite(counts) & np.isfinite(bases) & (bases > 0)
+    spans = slice(max(0, place - BASELINE), place), slice(place, None)
+    sums = [(counts[span][known[span]].sum(), bases[span][known[span]].sum()) for span in spans]
+    before, after = (above / below if below else np.nan for above, below in sums)
+    return float(before), float(after)
+
+
+def _rates(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float] | None:
+    """The rates before and after; None where the fall is small, over by now, or of a handful."""
+    before, after = around(counts, bases, place)
+    late = around(counts, bases, max(place, len(counts) - WEEK))[1]
+    counted = float(np.nansum(counts[max(0, place - BASELINE) : place]))
+    expected = before * float(np.nansum(bases[place:]))
+    is_enough = counted >= FEWEST_COUNTED and expected >= FEWEST_EXPECTED
+    return (before, after) if is_enough and max(after, late) <= LEFT * before else None
+
+
+def _weekday_means(series: Numbers, first: int, place: int) -> Numbers:
+    """The means of the days first to place by weekday, one per day of the series; shape (series, days)."""
+    means = np.empty_like(series)
+    whole = _mean(series[:, first:place])
+    for weekday in range(WEEK):
+        days = np.arange(first, place)[(np.arange(first, place) % WEEK) == weekday]
+        of = _mean(series[:, days]) if len(days) else whole
+        means[:, weekday::WEEK] = np.where(np.isfinite(of), of, whole)[:, None]
+    return means
+
+
+def _mean(values: Numbers) -> Numbers:
+    """The mean of each row's figures; NaN without any."""
+    known = np.isfinite(values)
+    count = known.sum(axis=1)
+    return np.where(count > 0, np.where(known, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
+
+
+def _search(series: Numbers) -> _Found:
+    """The largest fall of each series over its standard error."""
+    rows, days = series.shape
+    best = _Found(np.full(rows, -np.inf), np.zeros(rows, np.int64), np.zeros(rows))
+    for place in range(FEWEST_BEFORE, days - FEWEST_AFTER + 1):
+        first = max(0, place - BASELINE)
+        rest = series[:, first:] - _weekday_means(series, first, place)[:, first:]
+        after = _mean(rest[:, place - first :])
+        rest[:, place - first :] -= after[:, None]
+        known = np.isfinite(rest)
+        before_count, after_count = (
+            known[:, part].sum(axis=1) for part in (slice(place - first), slice(place - first, None))
+        )
+        squares = np.where(known, rest, 0.0)
+        variance = (squares**2).sum(axis=1) / np.maximum(before_count + after_count - WEEK - 1, 1)
+        is_usable = (before_count >= FEWEST_BEFORE) & (after_count >= FEWEST_AFTER) & (variance > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            error = np.sqrt(variance * (1 / before_count + 1 / after_count))
+            statistic = np.where(is_usable, -after / error, -np.inf)
+        is_better = statistic > best.statistic
+        best.statistic[is_better], best.place[is_better] = statistic[is_better], place
+        best.persistence[is_better] = _persistence(squares[is_better])
+    return best
+
+
+def _persistence(rest: Numbers) -> Numbers:
+    """The lag-one correlation of each row, corrected for its bias (Marriott and Pope 1954)."""
+    whole = np.maximum((rest**2).sum(axis=1), 1e-300)
+    found = (rest[:, 1:] * rest[:, :-1]).sum(axis=1) / whole
+    clipped: Numbers = np.clip(found + (1 + 4 * found) / rest.shape[1], -1.0, 1.0)
+    return clipped
+
+
+def _is_drift(series: Numbers, place: int) -> bool:
+    """Whether a straight line says more of the series than a step on that day."""
+    first = max(0, place - BASELINE)
+    rest = (series - _weekday_means(series[None, :], first, place)[0])[first:]
+    known = np.isfinite(rest)
+    at, values = np.flatnonzero(known), rest[known]
+    line = values - np.polyval(np.polyfit(at, values, 1), at)
+    is_after = at >= place - first
+    step = values - np.where(is_after, values[is_after].mean(), values[~is_after].mean())
+    return bool((line**2).sum() <= (step**2).sum())
+
+
+@lru_cache(maxsize=8)
+def _simulated(days: int) -> tuple[Numbers, Numbers]:
+    """Statistics of series without a change and how persistent these look, in the order of the latter."""
+    draw, statistics, seen = np.random.default_rng(1_993), [], []
+    for of in PERSISTENCE:
+        shocks = draw.normal(size=(SIMULATED, days)) * np.sqrt(1 - of**2)
+        shocks[:, 0] = draw.normal(size=SIMULATED)
+        for day in range(1, days):
+            shocks[:, day] += of * shocks[:, day - 1]
+        found = _search(shocks)
+        statistics.append(found.statistic)
+        seen.append(found.persistence)
+    order = np.argsort(np.concatenate(seen), kind="stable")
+    return np.concatenate(seen)[order], np.concatenate(statistics)[order]
+
+
+def _chance(statistic: float, persistence: float, days: int) -> float:
+    """How often a series without a change that looks as persistent reaches the statistic."""
+    seen, statistics = _simulated(days)
+    first = int(np.clip(np.searchsorted(seen, persistence) - NEAREST // 2, 0, len(seen) - NEAREST))
+    beyond = int((statistics[first : first + NEAREST] >= statistic).sum())
+    return (1 + beyond) / (1 + NEAREST)
