@@ -152,13 +152,10 @@ def unread(entity: Resource) -> Iterator[tuple[str, str]]:
         called = facts.title(name)
         if isinstance(part, list):
             what = f"{len(part)} of {called.lower()}"
-            yield f"{what} that Tranche can't read; {_stays(len(part))}", exact.readable(part)
+            stays = "it stays unchanged" if len(part) == 1 else "they stay unchanged"
+            yield f"{what} that Tranche can't read; {stays}", exact.readable(part)
         else:
             yield f"{called}: a value that Tranche can't read; it stays unchanged", exact.readable(part)
-
-
-def _stays(count: int) -> str:
-    return "it stays unchanged" if count == 1 else "they stay unchanged"
 
 
 SHOWN = frozenset(

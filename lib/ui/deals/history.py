@@ -16,7 +16,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import change, delivery, facts, report
+from lib.ui.deals import delivery, facts, report
 from lib.ui.deals.deal_list import KINDS, Key
 from lib.ui.deals.facts import USUAL, Prices
 from lib.ui.kit import sign_in, times
@@ -96,11 +96,10 @@ def _matter(
     around: EvidenceDays,
     hours: int,
 ) -> Matter:
-    client, model = context.deals, change.MODELS[key[0]]
-    changed = client.get(model, key[1])
-    linked_model = next(other for other in change.MODELS.values() if other is not model)
+    changed = context.deals.get(*key)
     entities, linked = (
-        client.list(one, limit=LARGEST_PAGE, ordering="id").results for one in (model, linked_model)
+        context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
+        for entity in sorted(KINDS, key=lambda one: one != key[0])
     )
     first, last = around.before[0], around.after[1]
     also = [

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from lib.deals.abilities import Abilities, Verb
+from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import (
@@ -140,7 +141,7 @@ def draw_gone(context: PageContext, key: Key) -> None:
     catalogue.forget()
     text = sentence(context, key)
     st.warning(plain(text), icon=":material/link_off:")
-    if key[0] == "demand_deals":
+    if key[0] == DEALS:
         _list(change.unsaved_edits(context, key), facts.prices_of(context))
     elif change.is_unsaved(context, key):
         if not state.is_held(context.clients.drafts, catalogue.named_lists(context)):
@@ -230,7 +231,7 @@ def draw_drawer(context: PageContext) -> None:
     if key is None:
         return
     try:
-        entity = context.deals.get(change.MODELS[key[0]], key[1])
+        entity = context.deals.get(*key)
     except NotFound:
         close()
         draw_gone(context, key)
@@ -238,7 +239,7 @@ def draw_drawer(context: PageContext) -> None:
     except TrancheError as error:
         show(error, f"{KINDS[key[0]]} {key[1]:d}", "Nothing was changed.")
         return
-    icon = ":material/inventory_2:" if key[0] == "supply_deals" else ":material/handshake:"
+    icon = ":material/inventory_2:" if key[0] == SUPPLY else ":material/handshake:"
     title = plain(entity.name or f"{KINDS[key[0]]} {key[1]:d}")
     drawer = st.dialog(title, position="right", width=WIDTH, icon=icon, on_dismiss=close)
     drawer(_content)(context, key)
@@ -248,7 +249,7 @@ def _content(context: PageContext, key: Key) -> None:
     """Draw the content, read again on each run of the drawer so that it is current."""
     with report_errors(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
         try:
-            entity = context.deals.get(change.MODELS[key[0]], key[1])
+            entity = context.deals.get(*key)
         except NotFound:
             draw_gone(context, key)
             return
