@@ -12,7 +12,6 @@ from lib.ui.deals import (
     catalogue,
     change,
     dead,
-    delivery,
     details,
     facts,
     history,
@@ -267,7 +266,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         FACTS: lambda: details.draw(context, entity),
         ADD: lambda: more_deals.draw_add(context, entity),
         TARGETING: lambda: draw_targeting(context, entity),
-        DELIVERY: lambda: delivery.draw(context, key),
+        DELIVERY: lambda: history.draw_delivery(context, key),
         CHANGE: lambda: change.draw(context, key, entity),
         HISTORY: lambda: history.draw(context, key),
     }
