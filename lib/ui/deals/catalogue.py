@@ -128,10 +128,10 @@ def page(context: PageContext, search: ListSearch) -> RowsPage:
 def count(context: PageContext, search: ListSearch) -> int:
     """How many there are."""
     client = context.deals
-    asked = replace(search, page=0)
+    first_page = replace(search, page=0)
     return fetch_cached(
         context,
-        ("count", asked),
+        ("count", first_page),
         lambda: client.list(search.entity, limit=1, **search.found_by).count,
     )
 
@@ -140,8 +140,8 @@ def statuses(context: PageContext, search: ListSearch) -> dict[str, int]:
     """How many there are of each status, whatever the filter by status is."""
     client = context.deals
     others = tuple((name, values) for name, values in search.filters if name != "status")
-    asked = replace(search, filters=others, order=NEWEST, page=0)
-    return fetch_cached(context, ("statuses", asked), lambda: _statuses(client, asked))
+    whole = replace(search, filters=others, order=NEWEST, page=0)
+    return fetch_cached(context, ("statuses", whole), lambda: _statuses(client, whole))
 
 
 def find_some(context: PageContext, model: type[Any], text: str, limit: int) -> Any:

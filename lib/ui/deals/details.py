@@ -59,8 +59,8 @@ def _note_form(context: PageContext, number: int, kept: PackageNote) -> None:
         st.text_area("Note", key=note, max_chars=LONGEST_NOTE)
         st.caption(REMOTE if context.clients.deals_address else OWN)
         st.form_submit_button("Save", type="primary", on_click=save_note, args=(context, number))
-    if said := state.get(NOTE_PROBLEM):
-        st.error(plain(said), icon=":material/error:")
+    if failure := state.get(NOTE_PROBLEM):
+        st.error(plain(failure), icon=":material/error:")
 
 
 def save_note(context: PageContext, number: int) -> None:

@@ -35,17 +35,17 @@ def draw_delivery(context: PageContext, key: Key) -> None:
     """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
     with report_errors("The delivery", kept="Nothing was changed."):
         deal_health.draw_funnel(context, key)
-        seen = report.of_deals(context)
-        if seen is None:
+        deals_context = report.of_deals(context)
+        if deals_context is None:
             st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
             return
-        query = delivery_question(seen, key)
-        answer = ask.audience(seen, query)
+        query = delivery_question(deals_context, key)
+        answer = ask.audience(deals_context, query)
         if answer.total.records_found == 0:
             st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
             return
-        _figures(seen, query, answer)
-        _chart(seen, query, answer)
+        _figures(deals_context, query, answer)
+        _chart(deals_context, query, answer)
         _closer(query)
 
 
@@ -138,14 +138,14 @@ def draw_evidence(
 
 
 def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
-    seen = report.of_deals(context)
-    if seen is None:
+    deals_context = report.of_deals(context)
+    if deals_context is None:
         st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
         return
-    hours = seen.slicer.timezone
-    base = report.question(seen, (), 1, focus.usual_metrics(seen.slicer))
-    last = report.period(seen, base)[1]
-    first_date = seen.slicer.first_date
+    hours = deals_context.slicer.timezone
+    base = report.question(deals_context, (), 1, focus.usual_metrics(deals_context.slicer))
+    last = report.period(deals_context, base)[1]
+    first_date = deals_context.slicer.first_date
     earliest = None if first_date is None else date.fromisoformat(first_date)
     around = evidence.days(one.at, hours, last, earliest)
     if around is None:
@@ -158,11 +158,11 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: 
         return
     matter = _matter(context, key, changes, one, around, hours)
     queries = evidence.questions(base, KEY_FIELDS[key[0]], key[1], matter.others, around)
-    batch = report.query_batch(seen, PLACE, queries)
+    batch = report.query_batch(deals_context, PLACE, queries)
     answers = report.answers_or_progress(batch, PLACE, "the evidence")
     if answers is None:
         return
-    _draw_entries(seen, matter, queries, answers)
+    _draw_entries(deals_context, matter, queries, answers)
 
 
 def _matter(

@@ -85,8 +85,8 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
 def _compute(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
     lists = entries(catalogue.lists(context))
     translations = [report_filters(one, context.slicer, lists, one.media_type) for one in packages]
-    asked = overlap.questions([one.filters for one in translations])
-    queries = [report.question(context, one, DAYS, (field.name,)) for one in asked]
+    filter_sets = overlap.questions([one.filters for one in translations])
+    queries = [report.question(context, one, DAYS, (field.name,)) for one in filter_sets]
     batch = report.query_batch(context, PLACE, queries)
     answers = report.answers_or_progress(batch, PLACE, "the overlap")
     if answers is None:

@@ -62,8 +62,8 @@ def _pause(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
 
 def problem() -> None:
     """Draw the error of the last action, once."""
-    if said := st.session_state.pop(PROBLEM, None):
-        st.error(plain(said), icon=":material/error:")
+    if failure := st.session_state.pop(PROBLEM, None):
+        st.error(plain(failure), icon=":material/error:")
 
 
 def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:

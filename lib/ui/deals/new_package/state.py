@@ -163,7 +163,7 @@ def _resume(drafts: Drafts) -> bool:
             return False
         draft, key = load_draft(kept_draft.body["draft"]), str(kept_draft.body["key"])
         of = kept_draft.body.get("question")
-        asked = None if of is None else STORED_QUESTION.validate_python(of)
+        package_question = None if of is None else STORED_QUESTION.validate_python(of)
     except TrancheError as error:
         st.session_state[FAILURE] = f"{error.reason.rstrip('.')}. Your draft could not be loaded."
         return False
@@ -171,7 +171,9 @@ def _resume(drafts: Drafts) -> bool:
         log.exception("A draft that was kept can't be read")
         return False
     fill(draft)
-    st.session_state.update({KEY: key, KEPT: kept_draft.body, FOUND: kept_draft.at, QUESTION: asked})
+    st.session_state.update(
+        {KEY: key, KEPT: kept_draft.body, FOUND: kept_draft.at, QUESTION: package_question}
+    )
     if kept_draft.body.get("asked"):
         st.session_state[ASKED] = True
     return True
