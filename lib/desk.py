@@ -90,7 +90,7 @@ title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
 hidden = st.container(key=sign_in.HIDDEN)
 sign_in.keep_cookie(hidden)
-if person is None and (sign_in.by_cookie() or sign_in.by_company()):
+if person is None and sign_in.arrive():
     st.rerun()
 if person is None:
     sign_in.form()

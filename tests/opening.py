@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib import connect
 from lib.settings import Settings
-from lib.ui.kit.sign_in_check import ENDS
+from lib.ui.kit.sign_in import ENDS
 
 SESSION_SECONDS = 3600
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")

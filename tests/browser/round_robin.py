@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from serving import free_port
 
 PIECE, LONGEST_HEAD = 1 << 16, 1 << 20
+CLIENT = "203.0.113.7"  # what it says of every client
 
 
 @dataclass
@@ -31,6 +32,7 @@ class RoundRobin:
         """Pass one request on and its answer back; for a websocket all that follows."""
         with client, suppress(OSError):
             head, body = _head(client)
+            head += f"\r\nX-Forwarded-For: {CLIENT}".encode()
             is_tab = re.search(rb"(?i)\r\nupgrade: *websocket", head) is not None
             if not is_tab:
                 head = re.sub(rb"(?i)\r\nconnection:[^\r\n]*", b"", head) + b"\r\nConnection: close"
