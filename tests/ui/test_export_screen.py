@@ -122,12 +122,13 @@ def test_opens_on_a_file(screen: AppTest) -> None:
 
 
 def test_usual_descriptions(screen: AppTest) -> None:
-    """Descriptions come with one key field and not with two, and the form says which it is."""
+    """Descriptions come with one key field and not with two, and the switch says which it is."""
+    assert screen.toggle(key="export_mappings_one").value
     assert "United States" in set(screen.dataframe[0].value.iloc[:, 1])
     screen.multiselect(key="split_fields").select(CAMPAIGN).run()
     assert not screen.exception
     assert "United States" not in set(screen.dataframe[0].value.iloc[:, 1])
-    assert "Default (without)" in screen.get_by_key("export_mappings").options
+    assert not screen.toggle(key="export_mappings_several").value
 
 
 def test_nothing_is_lost(screen: AppTest) -> None:

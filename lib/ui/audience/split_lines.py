@@ -13,7 +13,7 @@ from lib.ui.charts import panels, series, theme
 from lib.ui.charts.numbers import NOT_SET
 from lib.ui.charts.panels import Panel
 from lib.ui.charts.series import Series
-from lib.ui.charts.value_lines import ValueLine
+from lib.ui.charts.time_chart import ValueLine
 from lib.ui.query import ask, export_menu, lines, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows

@@ -12,7 +12,6 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import focus, link, precision, question, split_rows
 
-MAPPINGS: dict[str, Flag | None] = {"usual": None, "with": 1, "without": 0}
 SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
     "data_fields",
     "include_mappings",
@@ -96,17 +95,17 @@ def _escapes(context: PageContext, export_format: ExportFormat) -> bool:
 
 
 def _mappings(split_fields: int) -> Flag | None:
-    """Draw the switch for descriptions; its default depends on the number of key fields, and is shown."""
-    usual = "with" if split_fields == 1 else "without"
-    words = {"usual": f"Default ({usual})", "with": "With", "without": "Without"}
-    picked = st.segmented_control(
+    """Draw the switch for descriptions, on for one key field and off for others; None where left alone.
+
+    A choice holds for splits of its kind.
+    """
+    usual = split_fields == 1
+    is_on = st.toggle(
         "Descriptions next to IDs",
-        list(words),
-        default="usual",
-        required=True,
-        format_func=lambda choice: words[choice],
-        key="export_mappings",
-        help="Default: on for one key field, off for several or none.",
+        value=usual,
+        key=f"export_mappings_{'one' if usual else 'several'}",
         persist_state="session",
     )
-    return MAPPINGS[picked or "usual"]
+    if is_on == usual:
+        return None
+    return 1 if is_on else 0
