@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q --
 COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
 CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark)")
 OTHER := .venv-streamlit
-TRIED := tests/ui/test_streamlit_compat.py tests/front/test_preloads.py tests/front/test_chart_later.py tests/test_desk.py \
+TRIED := tests/ui/test_streamlit_compat.py tests/front/test_preloads.py tests/test_desk.py \
 	tests/front tests/browser/test_frame.py tests/browser/test_audience.py tests/browser/test_rows.py
 UV ?= uv
 COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes \

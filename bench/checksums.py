@@ -20,8 +20,8 @@ from splits.rows import Case
 
 from lib.reporting.engines.resident import ResidentEngine, prepare
 from lib.reporting.engines.resident.checksums import StoredFile
+from lib.reporting.engines.resident.engine import OpenLayouts
 from lib.reporting.engines.resident.layout import Layout
-from lib.reporting.engines.resident.opened import OpenLayouts
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 
 STARTS, REPEATS = 7, 9

@@ -49,16 +49,21 @@ screens = [
     for name, title, icon, roles in SCREENS
     if person is None or may_open(person, name, roles)
 ]
+audience = next(screen for screen in screens if screen.url_path == "audience")
 
 
 def first_screen() -> None:
-    """The default screen has no address of its own, so it is none of them: it leads to the first.
+    """The default screen has no address of its own, so it is none of them: it leads to Audience.
 
     To be called before the frame's pickers are drawn: parameters bound to widgets can't be passed on,
     and those of a screen that was open before still are.
     """
-    params = {name: st.query_params.get_all(name) for name in st.query_params if name not in st.session_state}
-    st.switch_page(screens[0], query_params=params)
+    params: dict[str, str | list[str]] = {
+        name: st.query_params.get_all(name) for name in st.query_params if name not in st.session_state
+    }
+    if person is not None and not {"project", "slicer"} & {*params, *st.session_state}:
+        params |= start_page.last_slicer(person)
+    st.switch_page(audience, query_params=params)
 
 
 def own_first_screen(person: Person) -> None:
@@ -71,7 +76,7 @@ def own_first_screen(person: Person) -> None:
         asked = {} if st.query_params else start_page.params(person)
         if asked:
             st.session_state[firing.AT_START] = True
-            st.switch_page(next(at for at in screens if at.url_path == "audience"), query_params=asked)
+            st.switch_page(audience, query_params=asked)
 
 
 start = st.Page(first_screen, title="Tranche", default=True, visibility="hidden")
@@ -85,7 +90,7 @@ title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
 hidden = st.container(key=sign_in.HIDDEN)
 sign_in.keep_cookie(hidden)
-if person is None and (sign_in.by_cookie() or sign_in.by_company()):
+if person is None and sign_in.arrive():
     st.rerun()
 if person is None:
     sign_in.form()

@@ -4,8 +4,7 @@ import streamlit as st
 
 from lib.ui.admin import firing
 from lib.ui.audience import board, board_controls, moved, split
-from lib.ui.deals import way_to_deals
-from lib.ui.deals.new_package import from_question
+from lib.ui.deals import from_audience
 from lib.ui.kit import frame
 from lib.ui.kit.markdown import plain
 from lib.ui.query import bar, drill, question
@@ -16,9 +15,11 @@ question.current(context)
 for sentence in question.left_out():
     st.warning(plain(sentence), icon=":material/link_off:")
 firing.at_start(context.clients)
-bar.draw(context, more=(way_to_deals.draw, from_question.draw))
-moved.draw(context)
+bar.draw(context, more=(from_audience.draw_link, from_audience.draw_new_package))
 with st.container(key=board.place(context)):
     board_controls.draw(context)
     board.draw(context)
-split.draw(context)
+with st.container(key="lower"):
+    with st.container(key="split_tab"):
+        split.draw(context)
+    moved.draw(context)

@@ -30,6 +30,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from lib import connect
+from lib import settings as settings_module
 from lib.people import ALL_DEALS, DealsGrant, Grant, Person
 from lib.reporting.definition import (
     AudienceSourceDefinition,
@@ -39,7 +40,7 @@ from lib.reporting.definition import (
     TimeColumn,
 )
 from lib.reporting.warehouse import Warehouse
-from lib.settings import Settings, sources
+from lib.settings import Settings
 from lib.wire.transport import InProcess
 
 hypothesis.settings.register_profile(
@@ -163,7 +164,7 @@ def _main_stays() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def _settings_of_each_test() -> None:
     """Settings are read once per process; each test starts without them."""
-    sources._current.cache_clear()
+    settings_module._current.cache_clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

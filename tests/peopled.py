@@ -9,9 +9,8 @@ import yaml
 
 from lib import connect, database
 from lib.people import People, Person
-from lib.people.carried import carry_over
 from lib.people.cookies import SignIn
-from lib.people.records import FORMAT, record_of
+from lib.people.records import FORMAT, carry_over, record_of
 
 ROUNDS = 4  # of bcrypt: a cheap hash
 ENDS = 4_000_000_000.0

@@ -13,8 +13,7 @@ from lib.deals.validation import Problems, read
 from lib.reporting.definition.file import parse_definition
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery
 from lib.reporting.requests import question
-from lib.wire.errors import BadDefinition, BadRequest, Invalid
-from lib.wire.requirements import WORDS, requirement
+from lib.wire.errors import WORDS, BadDefinition, BadRequest, Invalid, requirement
 
 VALUES = (None, True, -1, 1.5, 1e300, float("nan"), "", "x", "x" * 100_000, "\ud800", [], [[]], [None], {})
 OF_PYTHON = re.compile(

@@ -17,7 +17,7 @@ MOST_LINES = 400
 STARTED = re.compile(r"lib/(desk|__init__)\.py|lib/database/migrations/.*|.*/__init__\.py|.*/__main__\.py")
 PRIVATE = {
     "_network_backend": "lib/wire/sockets.py",
-    "_Workbook__sst": "lib/reporting/files/xls.py",
+    "_Workbook__sst": "lib/reporting/files/sheets.py",
 }
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, MetaData, create_engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from lib import database
-from lib.backup.contents import Damage, PostgresRows, TableRows
+from lib.backup.archive import Damage, PostgresRows, TableRows
 from lib.wire.errors import Misconfigured, StoreUnavailable
 
 PIECE_BYTES = 1 << 18

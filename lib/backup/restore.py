@@ -21,16 +21,7 @@ from sqlalchemy import make_url
 
 from lib import private
 from lib.backup import postgres, sqlite
-from lib.backup.contents import (
-    DATABASE,
-    HOME,
-    MANIFEST,
-    Damage,
-    Inventory,
-    Member,
-    PostgresRows,
-    table_member,
-)
+from lib.backup.archive import DATABASE, HOME, MANIFEST, Damage, Inventory, Member, PostgresRows, table_member
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured
 

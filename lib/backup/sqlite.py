@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from lib.backup.contents import Damage
+from lib.backup.archive import Damage
 from lib.wire.errors import Misconfigured
 
 BUSY_SECONDS = 30

@@ -11,7 +11,7 @@ COMMANDS = {
     "import": ("slicers", "Import files into a slicer."),
     "connect": ("connect", "Make a slicer of a table in a database."),
     "slicers": ("slicers", "List the slicers: days, rows, size."),
-    "slicer": ("slicer", "Rename or remove a slicer."),
+    "slicer": ("slicers", "Rename or remove a slicer."),
     "user": ("people", "People: add, list, remove, grant, password."),
     "token": ("tokens", "Tokens for the APIs: create, list, revoke."),
     "log": ("log", "The audit log: sign-ins, permissions, tokens."),
@@ -20,7 +20,7 @@ COMMANDS = {
     "verify": ("verify", "Check every stored file against its checksums."),
     "backup": ("backup", "Write one archive of the installation."),
     "restore": ("backup", "Restore the installation from an archive."),
-    "move-state": ("move_state", "Move people, deals and tokens to PostgreSQL."),
+    "move-state": ("backup", "Move people, deals and tokens to PostgreSQL."),
     "check": ("check", "Check the settings and remote services."),
 }
 

@@ -1,11 +1,12 @@
-"""`tranche backup` and `tranche restore`."""
+"""`tranche backup`, `tranche restore` and `tranche move-state`."""
 
 import os
 from pathlib import Path
 
 import click
 
-from lib.backup import Inventory, back_up
+from lib import connect
+from lib.backup import Inventory, back_up, move
 from lib.backup import restore as restored
 from lib.settings import CONFIG, Settings, config_file
 from lib.settings.local import PREFIX
@@ -60,3 +61,19 @@ def _describe(contents: Inventory) -> str:
     database = {None: "no database yet", "sqlite": "SQLite database", "postgresql": "rows of PostgreSQL"}
     kind = contents.database.kind if contents.database else None
     return f"{count} slicer{'' if count == 1 else 's'}, {len(contents.members):,} files, {database[kind]}"
+
+
+@click.command("move-state")
+@click.option("--to", "url", required=True, help="SQLAlchemy URL of an empty PostgreSQL database.")
+def move_state(url: str) -> None:
+    """Copy people, sign-ins, tokens, deals and views from the SQLite file to PostgreSQL, all or nothing.
+
+    Stop the desk first. The file is left as it is, and rows of slicers stay in the data directory. A URL on
+    the command line is visible to others on the machine: leave the password out of it, and give it in
+    PGPASSWORD or ~/.pgpass.
+    """
+    settings = Settings.load()
+    connect.installation(settings)
+    moved = move(settings, url)
+    rows = sum(moved.rows.values())
+    click.echo(f"{rows:,} rows of {len(moved.rows)} tables copied. Now set database_url to the new database")

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from lib import connect, private
-from lib.cli.table import table
+from lib.cli.options import table
 from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.deals import date_back, seed
 from lib.demo.stage import ACTS, ROWS, build, is_invented, present

@@ -13,8 +13,7 @@ import click
 
 from lib import private
 from lib.cli.import_request import ImportRequest
-from lib.cli.options import plain_name, write_definition
-from lib.cli.table import table
+from lib.cli.options import plain_name, table, write_definition
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import read_definition
 from lib.reporting.ingest.files import Reader

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from lib.cli.options import Duration
-from lib.cli.table import table
+from lib.cli.options import Duration, table
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Event

@@ -1,7 +1,8 @@
-"""Options and arguments that several commands share."""
+"""Options and arguments that several commands share, and tables on a terminal."""
 
 import getpass
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -30,6 +31,8 @@ def plain_name(name: str) -> str:
 
 
 UNITS = {"d": "days", "h": "hours", "m": "minutes"}
+
+
 LONGEST = timedelta(days=36_500)
 
 
@@ -70,3 +73,13 @@ def caller() -> str:
         return f"command line ({getpass.getuser()})"
     except (KeyError, OSError):
         return "command line"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Header and rows in columns as wide as their widest cell, two spaces apart."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = (
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in (header, *rows)
+    )
+    return "\n".join(line.rstrip() for line in lines)

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lib.cli.options import DealsGrantType, caller
-from lib.cli.table import table
+from lib.cli.options import DealsGrantType, caller, table
 from lib.people import NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, Person, Role
 from lib.settings import Settings
 from lib.wire.errors import BadRequest

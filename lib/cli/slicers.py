@@ -1,4 +1,4 @@
-"""`tranche import`, `tranche import --try` and `tranche slicers`."""
+"""`tranche import`, `tranche import --try`, `tranche slicers`, and `tranche slicer`."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,8 @@ import pyarrow as pa
 
 from lib.cli.import_request import ImportRequest, Share, with_mappings
 from lib.cli.import_run import recognise, run, tell_guess, tell_rejects
-from lib.cli.table import table
+from lib.cli.options import caller, table
+from lib.connect import hanging
 from lib.reporting.connected import Connected
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.definition.file import definition_yaml, read_definition
@@ -21,10 +22,12 @@ from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.mappings import read_mapping
 from lib.reporting.warehouse.stored import StoredSlicer
 from lib.settings import Settings
-from lib.wire.errors import TrancheError
+from lib.tokens.access import Access
+from lib.wire.errors import BadRequest, TrancheError
 
 _ROWS = 5
 _WIDTH = 24
+YES = click.option("--yes", is_flag=True, help="Don't ask.")
 
 
 def try_files(request: ImportRequest) -> None:
@@ -79,6 +82,8 @@ def _cell_text(value: Any) -> str:
 
 
 _UNITS = ["B", "kB", "MB", "GB", "TB"]
+
+
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -222,3 +227,71 @@ def _size(amount: float) -> str:
     while amount >= 1000 and unit < len(_UNITS) - 1:
         amount, unit = amount / 1000, unit + 1
     return f"{amount:.{0 if unit == 0 else 1}f} {_UNITS[unit]}"
+
+
+@click.group()
+def slicer() -> None:
+    """Rename or remove a slicer, PROJECT/SLICER. What hangs on it is shown, and asked about, before.
+
+    Rules of a company sign-in that name the slicer, and slicers in files of other desks, are not changed.
+    """
+
+
+@slicer.command()
+@click.argument("name", metavar="PROJECT/SLICER")
+@YES
+def remove(name: str, yes: bool) -> None:
+    """Remove a slicer, its imported rows, and the views, alerts, notes and grants that hang on it.
+
+    The table of a connected slicer stays as it is.
+    """
+    warehouse, access, pair = _opened(name)
+    source = warehouse.definition(*pair).source
+    rows = "its imported rows" if source is None else f"not the table {source.table}, which stays"
+    _ask(f"This removes {name} and {rows}{_and_what_hangs(access, pair)}.", yes)
+    warehouse.remove(*pair)
+    hanging.remove(access, pair, caller())
+    click.echo(f"Removed {name}.")
+
+
+@slicer.command()
+@click.argument("name", metavar="PROJECT/SLICER")
+@click.argument("to", metavar="TO_PROJECT/TO_SLICER")
+@YES
+def rename(name: str, to: str, yes: bool) -> None:
+    """Rename a slicer, or move it to another project; views, alerts, notes and grants follow it.
+
+    Links to the old name, and tokens' calls of the API that name it, find it no more.
+    """
+    warehouse, access, pair = _opened(name)
+    target = _pair(to)
+    _ask(f"This renames {name} to {to}{_and_what_hangs(access, pair)}. Links to {name} end.", yes)
+    warehouse.rename(*pair, *target)
+    hanging.rename(access, pair, target, caller())
+    click.echo(f"Renamed {name} to {to}.")
+
+
+def _opened(name: str) -> tuple[Warehouse, Access, hanging.Pair]:
+    settings, pair = Settings.load(), _pair(name)
+    warehouse = Warehouse(settings.warehouse)
+    if not warehouse.has(*pair):
+        raise BadRequest(f"There is no slicer {name}; `tranche slicers` lists them")
+    return warehouse, Access.of(settings), pair
+
+
+def _pair(name: str) -> hanging.Pair:
+    project, slash, slicer_name = name.partition("/")
+    if not slash or not project or not slicer_name:
+        raise click.UsageError(f"Write PROJECT/SLICER, not '{name}'")
+    return project, slicer_name
+
+
+def _and_what_hangs(access: Access, pair: hanging.Pair) -> str:
+    words = hanging.hanging(access, pair).sentence()
+    return f", with {words}" if words else ""
+
+
+def _ask(sentence: str, yes: bool) -> None:
+    click.echo(sentence)
+    if not yes:
+        click.confirm("Continue?", abort=True)

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from lib.cli.options import DealsGrantType, Duration, caller
-from lib.cli.table import table
+from lib.cli.options import DealsGrantType, Duration, caller, table
 from lib.people import DealsGrant, Grant
 from lib.settings import Settings
 from lib.tokens.access import Access

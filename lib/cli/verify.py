@@ -19,7 +19,7 @@ def verify(project: str | None, slicer: str | None) -> None:
     """Check rows, mappings and layouts of slicers, every byte of them.
 
     A damaged layout is rebuilt from the rows. Rows and mappings are stored nowhere else: a damaged file
-    that is damaged is named, with what to do, and the exit code is 1.
+    is named, with what to do, and the exit code is 1.
     """
     warehouse = Warehouse(Settings.load().warehouse)
     slicers = [

@@ -1,33 +1,131 @@
-"""Makes the clients of a person from the settings; the only folder that knows embedded from remote."""
+"""Makes the clients of a person from the settings; the only folder that knows embedded from remote.
 
-from collections.abc import Iterable, Iterator
+`Reports` are for the desk's own work, in nobody's name; their results are for those who may see the slicer.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 
 from sqlalchemy import make_url
 
 from lib import private
-from lib.connect.clients import Clients
 from lib.connect.embedded import EmbeddedReporting
 from lib.connect.opening import Installation, installation
-from lib.connect.reports import Reports
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
-from lib.deals.drafts import Drafts
 from lib.deals.healths import HealthStore
-from lib.deals.package_notes import PackageNotes
-from lib.deals.package_questions import PackageQuestions
+from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.people import Person
+from lib.reporting.answers import Audience
 from lib.reporting.client import ONCE, Reporting
+from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
+from lib.reporting.service import AuthorizedRequest
 from lib.settings import Settings
 from lib.views import ViewStore
-from lib.views.scope import Scope
+from lib.views.named import Scope
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured
 
+WHO, SLOW_MINUTES = "tranche", 15
 __all__ = ["Clients", "Installation", "Reports", "connect", "installation", "one_desk", "startup_warnings"]
 SLICER_SECONDS = 60
+
+
+class Reports:
+    """The slicers of the desk's reporting service, embedded or remote."""
+
+    def __init__(self, installation: Installation) -> None:
+        self._installation = installation
+        line = installation.lines.reporting
+        self._remote = None if line is None else Reporting(line.http, line.credential, line.patience)
+
+    def slicers(self) -> list[tuple[str, str]]:
+        """Project and name of each."""
+        if self._remote is None:
+            return sorted(self._installation.warehouse.slicers())
+        named = (one.partition("/") for one in self._installation.settings.slicers)
+        return sorted((project, name) for project, _, name in named)
+
+    def info(self, project: str, slicer: str) -> Slicer:
+        """The slicer. Raises why it can't be read."""
+        if self._remote is None:
+            return self._installation.warehouse.open(project, slicer).info()
+        return self._remote.info(InfoQuery(project_name=project, slicer_name=slicer))
+
+    def version(self, project: str, slicer: str) -> str:
+        """A text that differs once the data do; of a remote service, every quarter of an hour."""
+        if self._remote is None:
+            return self._installation.warehouse.open(project, slicer).version
+        return str(int(datetime.now(UTC).timestamp() // (60 * SLOW_MINUTES)))
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a remote service answers."""
+        return self._remote is not None
+
+    def is_quick(self, project: str, slicer: str) -> bool:
+        """Whether answers about the slicer are computed in this process, in milliseconds."""
+        if self._remote is not None:
+            return False
+        return self._installation.warehouse.open(project, slicer).definition.source is None
+
+    def audience(self, query: AudienceQuery, slicer: Slicer) -> Audience:
+        """The answer, within the deadline of any question."""
+        if self._remote is not None:
+            return self._remote.audience(query, slicer)
+        service = self._installation.reporting
+        stored = self._installation.warehouse.open(query.project_name, query.slicer_name)
+        fields = query.model_dump(exclude_defaults=True, exclude_none=True)
+        return service.audience(AuthorizedRequest(WHO, stored, fields), service.deadline())
+
+
+@dataclass(frozen=True)
+class Clients:
+    """The clients of one person: one per API, the slicers (project, name) that they may see, their draft.
+
+    `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
+    `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
+    `bulk_actions` what can be undone, `view_store` saved views and notes on dates: all in the desk's own
+    database whatever service answers.
+    `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
+    What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
+    are those of prices, `usual_terms` what a term of deals means that is not set, by its field.
+    """
+
+    reporting: Reporting
+    open_deals: Callable[[], Deals]
+    slicers: tuple[tuple[str, str], ...]
+    drafts: Drafts
+    package_questions: PackageQuestions
+    package_notes: PackageNotes
+    bulk_actions: BulkActions
+    view_store: ViewStore
+    healths: HealthStore | None = None
+    reporting_address: str = ""
+    deals_address: str = ""
+    slicer_seconds: float = 0
+    currency: str = ""
+    price_unit: str = ""
+    usual_terms: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The embedded APIs, for which tokens can be issued here."""
+        return tuple(api for api in ("reporting", "deals") if api not in self.remote_addresses)
+
+    @property
+    def remote_addresses(self) -> dict[str, str]:
+        """The remote APIs, and the address of each."""
+        addresses = {"reporting": self.reporting_address, "deals": self.deals_address}
+        return {api: address for api, address in addresses.items() if address}
+
+    @property
+    def deals(self) -> Deals:
+        """The client of the deals API. Probes a remote service's features: ServiceProblem if that fails."""
+        return self.open_deals()
 
 
 def connect(

@@ -18,12 +18,11 @@ import pandas as pd
 from lib.operations import Meter
 from lib.operations.meter import ABANDONED
 from lib.reporting.answers import Audience, received
-from lib.reporting.answers.rows_json import EXTRAS
+from lib.reporting.answers.as_json import EXTRAS
 from lib.reporting.client import PATH, Reporting
 from lib.reporting.models import Slicer
 from lib.reporting.service import AuthorizedRequest, ReportingService
-from lib.wire.call import Patience
-from lib.wire.credential import Credential, in_the_name_of
+from lib.wire.call import Credential, Patience, in_the_name_of
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, InternalError, TrancheError
 from lib.wire.problems import problem

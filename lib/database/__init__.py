@@ -1,10 +1,8 @@
 """The one database of tokens and deals: engine, tables' metadata, transactions, migrations."""
 
 from lib.database.columns import Amount, Document, Instant, Key, metadata
-from lib.database.engine import engine, writing
-from lib.database.migrate import migrate, upgrade
-from lib.database.process_lock import process_lock
-from lib.database.transaction import explain_errors, reading, transact
+from lib.database.engine import engine, migrate, upgrade, writing
+from lib.database.transaction import explain_errors, process_lock, reading, transact
 
 __all__ = [
     "Amount",

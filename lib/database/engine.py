@@ -1,15 +1,19 @@
-"""Opening the database: SQLite in a file of our own, or PostgreSQL by its URL."""
+"""Opening the database, SQLite in a file of our own or PostgreSQL by its URL, and migrating it."""
 
 import os
 import random
 import sqlite3
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from lib import private
@@ -21,6 +25,9 @@ CONNECT_SECONDS = 5
 PAUSE_SECONDS = (0.001, 0.005)
 WRITES = "tranche_writes"
 DEADLINE = "tranche_deadline"
+SCRIPTS = Path(__file__).parent / "migrations"
+POSTGRES_LOCK = 7_226_243  # of an advisory lock: any number that no other program takes in this database
+_one_at_a_time = threading.RLock()
 
 
 def engine(url: str) -> Engine:
@@ -162,3 +169,32 @@ def _milliseconds_left(deadline: Deadline | None) -> int:
     """Milliseconds until the deadline, at least one; the usual patience without a deadline."""
     left = None if deadline is None else deadline.remaining()
     return max(1, round(1000 * (BUSY_SECONDS if left is None else left)))
+
+
+def migrate(engine: Engine) -> None:
+    """Run the migrations that are missing, all or none; processes that start together wait for one another.
+
+    Misconfigured if the database can't be reached, or belongs to a later version of the program.
+    """
+    try:
+        with _one_at_a_time, writing(engine).begin() as connection:
+            upgrade(connection)
+    except DBAPIError as error:
+        raise Misconfigured(f"database_url: the database can't be used: {error.orig}") from error
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Run the migrations that are missing up to a revision, in the transaction of this connection.
+
+    Misconfigured for a revision, here or in the database, that this version of the program does not know.
+    """
+    config = Config()
+    config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
+    try:
+        with _one_at_a_time:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": POSTGRES_LOCK})
+            config.attributes["connection"] = connection
+            command.upgrade(config, revision)
+    except CommandError as error:
+        raise Misconfigured(f"The database is of another version of Tranche: {error}") from error

@@ -1,21 +1,36 @@
-"""Transactions with a deadline, retries where they are safe, and database errors as errors of ours."""
+"""Transactions with a deadline, retries where they are safe, and database errors as errors of ours.
+
+`process_lock` is for work that one process of all those over a database does, like checking alerts.
+"""
 
 import logging
 import random
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum, auto
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, text
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
+from lib import private
 from lib.database.engine import DEADLINE, writing
 from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded, StoreAway, StoreUnavailable, StoreUnwritable
+
+LOCKS = 7_226_245  # of advisory locks, as in engine.py: the first of two numbers
+TAKEN = text("select pg_try_advisory_lock(:of, :key)")
+HELD = text(
+    "select count(*) from pg_locks where locktype = 'advisory' and granted and pid = pg_backend_pid() "
+    "and classid = :of and objid = :key and database = (select oid from pg_database where datname = "
+    "current_database())"
+)
+LIVELY = "set tcp_keepalives_idle = 20; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3"
 
 
 class Failure(Enum):
@@ -41,6 +56,8 @@ _POSTGRES = {
     "57": Failure.LOST,
     "58": Failure.LOST,
 }
+
+
 _SQLITE = {
     "SQLITE_BUSY": Failure.LOCKED,
     "SQLITE_LOCKED": Failure.LOCKED,
@@ -77,17 +94,34 @@ def _failure_kind(kinds: dict[str, Failure], code: str) -> Failure:
 
 
 log = logging.getLogger(__name__)
+
+
 Result = TypeVar("Result")
+
+
 Work = Callable[[Connection], Result]
 
+
 ATTEMPTS = 6
+
+
 FIRST_PAUSE = 0.01
+
+
 STEPS_BETWEEN_LOOKS = 20_000
-WRITERS_LOCK = 7_226_244  # of an advisory lock, as in migrate.py
+
+
+WRITERS_LOCK = 7_226_244  # of an advisory lock, as in engine.py
+
+
 TOO_LATE = "The database did not answer in time; nothing was changed"
+
+
 LOST_WHILE_SAVING = (
     "The database was lost while it was saving: see whether the change is there before you repeat it"
 )
+
+
 REASONS = {
     Failure.LOST: "The database can't be reached right now; nothing was changed. Try again later",
     Failure.DAMAGED: "The database's file is damaged; nothing was changed. Restore it from a backup",
@@ -134,6 +168,8 @@ def _unavailable(error: DBAPIError | PoolExhausted) -> StoreUnavailable:
 
 
 _PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
+
+
 _AWAY = _PASSING | {Failure.LOST, Failure.STOPPED}
 
 
@@ -200,3 +236,33 @@ def _connect(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
 def _check(deadline: Deadline) -> None:
     if deadline.remaining() == 0:
         raise DeadlineExceeded(TOO_LATE)
+
+
+@contextmanager
+def process_lock(engine: Engine, work: str) -> Iterator[Callable[[], bool]]:
+    """Try to be the only process over this database that does this work; gives whether it is, at any time.
+
+    What is held goes with the process or its connection, however they end: with a machine that vanishes, in
+    less than a minute. On SQLite it is the file `<work>.lock` beside the database. StoreUnavailable where the
+    database can't be reached.
+    """
+    if engine.dialect.name == "sqlite":
+        with private.process_lock(Path(str(engine.url.database)).with_name(f"{work}.lock")) as other:
+            yield lambda: not other
+        return
+    numbers = {"of": LOCKS, "key": zlib.crc32(work.encode()) >> 1}
+    with explain_errors():
+        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        connection.detach()  # its end is the end of the lock: no pool is to keep it
+    with connection:
+        with explain_errors():
+            connection.exec_driver_sql(LIVELY)
+            connection.execute(TAKEN, numbers)
+        yield lambda: _holds(connection, numbers)
+
+
+def _holds(connection: Connection, numbers: dict[str, int]) -> bool:
+    try:
+        return bool(connection.execute(HELD, numbers).scalar_one())
+    except SQLAlchemyError:
+        return False

@@ -1,5 +1,171 @@
-"""Computing the health of all deals in the background, and keeping it current."""
+"""Computing the health of deals in the background, and keeping it current.
 
-from lib.deal_health.watch import computing
+One thread works through batch after batch, as data, deals or the day change. Of all desks over a database one
+does it. The others wait, and go on where it ends.
+"""
+
+import hashlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from lib import connect, database
+from lib.deals.healths import NO_REPORT, TOGETHER, HealthBatch, HealthReport, HealthStore, Pair, StoredHealth
+from lib.insight import health
+from lib.insight.assessor import Assessor
+from lib.insight.deal_report import DealReport, tells_deals
+from lib.insight.health import Surroundings
+from lib.reporting import dates
+from lib.reporting.models import Slicer
+from lib.settings import Settings
+from lib.wire.errors import TrancheError
 
 __all__ = ["computing"]
+log = logging.getLogger(__name__)
+POLL_SECONDS = 10.0
+DATA_EVERY, NOTED_EVERY = timedelta(minutes=5), timedelta(minutes=1)
+RULE = "3"  # counts up when the rule changes: all deals are then computed again
+
+
+class HealthWatch:
+    """Computes what is stale. The first look looks at all deals, later ones where something has changed."""
+
+    def __init__(self, settings: Settings) -> None:
+        installation = connect.installation(settings)
+        self._engine, self._settings, self._reports = (
+            installation.access.store.engine,
+            settings,
+            connect.Reports(installation),
+        )
+        self.store = HealthStore(self._engine)
+        self._pulse: dict[Pair, object] = {}
+        self._known: dict[Pair, tuple[str, datetime, Slicer]] = {}
+        self._retry_at: dict[Pair, datetime] = {}
+
+    def look(self, now: datetime, is_alone: Callable[[], bool] = lambda: True) -> int:
+        """Compute what is stale for each report; returns how many deals were computed."""
+        pairs = [NO_REPORT, *self._reports.slicers()]
+        done = 0
+        for pair in pairs:
+            if timedelta(0) < self._retry_at.get(pair, now) - now <= DATA_EVERY:
+                continue
+            try:
+                assessor = self._assessor(pair, now)
+                done += 0 if assessor is None else self._compute(pair, assessor, now, is_alone)
+            except TrancheError as error:
+                log.warning("The health of deals could not be computed: %s", error.reason)
+                self._pulse.pop(pair, None)
+                self._retry_at[pair] = now + DATA_EVERY
+                self.store.settle(pair, None, f"{error.reason.rstrip('.')}.")
+        self._forget(pairs)
+        return done
+
+    def _forget(self, pairs: list[Pair]) -> None:
+        """Delete what was computed from slicers that are gone, or don't tell deals apart any more."""
+        others = {pair for pair, (_, _, slicer) in self._known.items() if not tells_deals(slicer)}
+        self.store.forget([pair for pair in self.store.reports() if pair not in pairs or pair in others])
+        self._known = {pair: known for pair, known in self._known.items() if pair in pairs}
+
+    def run(self, ending: threading.Event, is_alone: Callable[[], bool]) -> None:
+        """Look every ten seconds, whatever goes wrong, until the end, or until others may do it too."""
+        while is_alone():
+            try:
+                self.look(datetime.now(UTC), lambda: is_alone() and not ending.is_set())
+            except TrancheError as error:
+                log.warning("The health of deals could not be computed: %s", error.reason)
+            except Exception:
+                log.exception("The health of deals could not be computed")
+            if ending.wait(POLL_SECONDS):
+                return
+
+    def _assessor(self, pair: Pair, now: datetime) -> Assessor | None:
+        """For a run by the report's data as they are now; None for one that does not tell deals apart."""
+        if pair == NO_REPORT:
+            return Assessor(None)
+        slicer = self._slicer(pair, now)
+        if not tells_deals(slicer):
+            return None
+        ask = partial(self._reports.audience, slicer=slicer)
+        report = DealReport(*pair, slicer, dates.today(slicer.timezone, now), ask)
+        return Assessor(report, self._settings.price_type)
+
+    def _slicer(self, pair: Pair, now: datetime) -> Slicer:
+        """The slicer, looked at again after some minutes, and once the clock was set back."""
+        known = self._known.get(pair)
+        if known is None or abs(now - known[1]) >= DATA_EVERY:
+            version = self._reports.version(*pair)
+            is_same = known is not None and known[0] == version
+            slicer = known[2] if known is not None and is_same else self._reports.info(*pair)
+            known = self._known[pair] = version, now, slicer
+        return known[2]
+
+    def _compute(self, pair: Pair, assessor: Assessor, now: datetime, is_alone: Callable[[], bool]) -> int:
+        basis, last = self._basis(pair, assessor), assessor.last_day
+        pulse = (basis, *self.store.pulse(now))
+        report = self.store.reports().get(pair)
+        if report is None or (report.basis, report.last_day) != (basis, str(last or "")):
+            report = self.store.report(pair, basis, str(last or ""))
+        if pulse == self._pulse.get(pair):
+            self._note(report, now)
+            return 0
+        stale = self.store.stale(report, now)
+        for first in range(0, len(stale), TOGETHER):
+            if not is_alone():
+                return first
+            began = time.monotonic()
+            self._batch(report, assessor, self.store.batch(stale[first : first + TOGETHER]), now)
+            if len(stale) > TOGETHER:
+                time.sleep(time.monotonic() - began)
+        self._pulse[pair] = pulse
+        self._note(report, now)
+        return len(stale)
+
+    def _batch(self, report: HealthReport, assessor: Assessor, batch: HealthBatch, now: datetime) -> None:
+        """Compute some deals, and store them."""
+        history = partial(self.store.history, now)
+        around = Surroundings(batch.packages, batch.seats, batch.dsps, now, history)
+        found = assessor.assess(batch.deals, around)
+        untils = {deal.id or 0: health.until(deal, around) for deal in batch.deals}
+        stored = {deal: StoredHealth(one.state, one.facts, now, untils[deal]) for deal, one in found.items()}
+        self.store.write(report, stored, batch.versions)
+
+    def _note(self, report: HealthReport, now: datetime) -> None:
+        """Note that all is current, if that was not noted lately."""
+        if report.problem or report.checked_at is None or abs(now - report.checked_at) >= NOTED_EVERY:
+            self.store.settle(report.pair, now)
+
+    def _basis(self, pair: Pair, assessor: Assessor) -> str:
+        """What differs once the rule, the data or their days do."""
+        version = self._known[pair][0] if pair != NO_REPORT else ""
+        text = "/".join((RULE, version, str(assessor.last_day)))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+@contextmanager
+def computing(settings: Settings) -> Iterator[None]:
+    """Compute health in the background during the block, unless the deals are those of a remote service."""
+    ending = threading.Event()
+    thread = threading.Thread(target=_wait, args=(settings, ending), name="deal-health", daemon=True)
+    if not settings.curate_url:
+        thread.start()
+    try:
+        yield
+    finally:
+        ending.set()
+
+
+def _wait(settings: Settings, ending: threading.Event) -> None:
+    """Compute whenever no other desk over the database does, until the end."""
+    while not ending.wait(POLL_SECONDS):
+        try:
+            with database.process_lock(
+                connect.installation(settings).access.store.engine, "deal-health"
+            ) as is_alone:
+                if is_alone():
+                    HealthWatch(settings).run(ending, is_alone)
+        except TrancheError as error:
+            log.warning("The health of deals could not be computed: %s", error.reason)

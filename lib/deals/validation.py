@@ -7,8 +7,7 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from lib.wire.errors import Invalid
-from lib.wire.requirements import requirement
+from lib.wire.errors import Invalid, requirement
 from lib.wire.text import suggestion
 
 WHOLE = "non_field_errors"

@@ -7,8 +7,20 @@ import pyarrow as pa
 
 from lib.demo import stories
 from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, DemoPackage
-from lib.demo.draw import Flags, Floats, Ints, cents, pick_by, thin, zipf
-from lib.demo.facts import MEDIA, MediaType, countries, mapping, regions
+from lib.demo.facts import (
+    MEDIA,
+    Flags,
+    Floats,
+    Ints,
+    MediaType,
+    cents,
+    countries,
+    mapping,
+    pick_by,
+    regions,
+    thin,
+    zipf,
+)
 from lib.demo.funnel import auctions
 from lib.demo.population import PLATFORMS
 from lib.demo.scene import PLATFORM_COUNT, Scene, lists, numbers, set_scene, text, time_column, user_columns

@@ -5,8 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from lib.demo.draw import Floats
-from lib.demo.facts import MEDIA, MediaType, countries, table
+from lib.demo.facts import MEDIA, Floats, MediaType, countries, table
 from lib.demo.stories import DAYS
 
 WEEKS = -(-DAYS // 7)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lib.demo.draw import Flags, Floats, Ints, thin
+from lib.demo.facts import Flags, Floats, Ints, thin
 
 LARGEST = 250_000
 

@@ -5,8 +5,22 @@ from functools import cached_property
 
 import numpy as np
 
-from lib.demo.draw import Floats, Ints, pick, pick_by, zipf
-from lib.demo.facts import Agent, City, Country, Version, agents, countries, mapping, places, versions
+from lib.demo.facts import (
+    Agent,
+    City,
+    Country,
+    Floats,
+    Ints,
+    Version,
+    agents,
+    countries,
+    mapping,
+    pick,
+    pick_by,
+    places,
+    versions,
+    zipf,
+)
 
 ZIPS_A_CITY = 20
 INTERESTS = 400

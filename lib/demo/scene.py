@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from lib.demo.draw import Floats, Ints
-from lib.demo.facts import City, agents, countries, places, versions
+from lib.demo.facts import City, Floats, Ints, agents, countries, places, versions
 from lib.demo.population import Population, populate, zip_labels
 from lib.demo.stories import DAYS, growth
 

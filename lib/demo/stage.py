@@ -13,8 +13,7 @@ from lib.demo import stories
 from lib.demo.cast import PASSWORD, PEOPLE, PROJECT
 from lib.demo.curation import curation, curation_mappings
 from lib.demo.demand import Rates, campaigns, creative_weights, creatives, pixel_names, rates
-from lib.demo.draw import Flags, Floats, Ints, cents, pick, pick_by
-from lib.demo.facts import agents, mapping, regions, table
+from lib.demo.facts import Flags, Floats, Ints, agents, cents, mapping, pick, pick_by, regions, table
 from lib.demo.funnel import Chances, auctions, counts
 from lib.demo.population import ANOMALIES, LANGUAGE_LISTS
 from lib.demo.scene import Scene, lists, markets, numbers, set_scene, text, time_column, user_columns

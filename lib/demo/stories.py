@@ -18,8 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lib.demo.draw import Flags, Floats, Ints
-from lib.demo.facts import City
+from lib.demo.facts import City, Flags, Floats, Ints
 
 DAYS = 61
 PUBLISHER, DAYS_BEFORE_END, WIN_RATE_LEFT = "1007", 12, 0.12

@@ -5,8 +5,7 @@ from functools import cache
 
 import numpy as np
 
-from lib.demo.draw import Floats
-from lib.demo.facts import countries, table
+from lib.demo.facts import Floats, countries, table
 
 EXCHANGES = ("brightbid", "openlane", "meridian", "tallship", "quickmarket", "nordstar", "playroom", "kite")
 VISIBILITIES = ("above the fold", "below the fold", "unknown")

@@ -1,15 +1,18 @@
 """The checks that every request passes before the desk or an API gets it, and the headers of every answer."""
 
-from lib.front.chart_later import ChartLater
-from lib.front.company_routes import OUTCOME, CompanyRoutes
 from lib.front.desk_routes import DeskRoutes
 from lib.front.desk_socket import DeskSocket
-from lib.front.document import DeskDocument
-from lib.front.guarded import guard
-from lib.front.open_sockets import note_sign_in
-from lib.front.preloads import Preloads
-from lib.front.sign_in_routes import ADDRESS_HEADER, BROWSER_HEADER, SESSION, SignInRoutes
-from lib.front.socket_messages import Protocol
+from lib.front.document import DeskDocument, Preloads
+from lib.front.hosts import guard
+from lib.front.sign_in_routes import (
+    ADDRESS_HEADER,
+    BROWSER_HEADER,
+    OUTCOME,
+    SESSION,
+    CompanyRoutes,
+    SignInRoutes,
+)
+from lib.front.socket_messages import Protocol, note_sign_in
 from lib.front.streamlit_parts import LOGOUT
 from lib.wire.policy import inline_scripts
 
@@ -19,7 +22,6 @@ __all__ = [
     "LOGOUT",
     "OUTCOME",
     "SESSION",
-    "ChartLater",
     "CompanyRoutes",
     "DeskDocument",
     "DeskRoutes",

@@ -11,7 +11,8 @@ The request is JSON (at most 64 KiB), from a page of the desk, with its session 
 
 Acts are lists: `["include" | "add" | "exclude" | "release" | "draw" | "undraw", [[field, value], …]]`,
 `["order", table, column, "asc" | "desc"]`, `["find", table, text]`, `["open", table]`, `["field", name]`,
-`["grain", name]`, `["zoom", first day, last day]`, `["zoom_out"]`. What can't be read is passed over.
+`["grain", name]`, `["lower", tab]`, `["zoom", first day, last day]`, `["zoom_out"]`. What can't be
+read is passed over.
 
 The answer is `application/x-ndjson`: an object a line, each sent as soon as it is ready, gzipped where the
 browser takes that and is not on this machine. Every part of a request comes once, with `"stage": "first"`.

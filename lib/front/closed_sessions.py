@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from lib.front.memory import give_back
-from lib.wire.open_calls import abandon
+from lib.front.server import give_back
+from lib.wire.deadline import abandon
 
 MOST = 128
 SECONDS_BETWEEN = 10

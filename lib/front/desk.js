@@ -29,7 +29,9 @@ const LONGEST_WAIT = 700
 
 function askEarly() {
   const { project, slicer, ...params } = Object.fromEntries(new URLSearchParams(location.search))
-  const body = JSON.stringify({ project, slicer, params, acts: [], parts: ["head", "cards"], locale: navigator.language })
+  const isLower = params.lower ?? (params.moved === "1" || params.chart)
+  const parts = !isLower || isLower === "cards" ? ["head", "cards"] : ["head"]
+  const body = JSON.stringify({ project, slicer, params, acts: [], parts, locale: navigator.language })
   const headers = { "Content-Type": "application/json" }
   const response = fetch(new URL("board/answer", window.trancheServer), { method: "POST", headers, body, priority: "high" })
   window.trancheEarly = { body, response }

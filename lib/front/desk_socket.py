@@ -3,7 +3,8 @@
 Streamlit keeps a session for each WebSocket and runs the script for each message, for whoever connects. So
 here a handshake is answered without Streamlit, which gets to know of a socket with its first message, when
 the turn of its run has come. People who are signed in have limits that they don't notice; a visitor may do
-what the sign-in page does.
+what the sign-in page does. A tab that comes from a desk that ended, or after a long sleep, names a session
+that nobody has: its socket is closed with `UNKNOWN_SESSION`, and the page loads itself again (reconnect.js).
 """
 
 import asyncio
@@ -19,9 +20,18 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.front.desk_routes import POLICY_VIOLATION
-from lib.front.open_sockets import HEADER, TOO_MANY_REQUESTS, OpenSocket, OpenSockets
 from lib.front.request_timeout import RESIZE
-from lib.front.socket_messages import RERUN, Messages, PolicyViolation, Protocol, supersedes
+from lib.front.socket_messages import (
+    HEADER,
+    RERUN,
+    TOO_MANY_REQUESTS,
+    Messages,
+    OpenSocket,
+    OpenSockets,
+    PolicyViolation,
+    Protocol,
+    supersedes,
+)
 from lib.front.socket_pace import (
     PERSON_MESSAGES,
     PERSON_MESSAGES_PER_ADDRESS,
@@ -32,7 +42,7 @@ from lib.front.socket_pace import (
 )
 from lib.wire.network import client_network
 
-TRY_LATER, NO_CODE = 1013, 1005
+TRY_LATER, NO_CODE, UNKNOWN_SESSION = 1013, 1005, 4404
 RETRY_SECONDS = 30
 MOST_WAITING, LONGEST_WAIT = 16, 2.0
 SIGN_IN_THREADS = 4
@@ -48,13 +58,20 @@ class DeskSocket:
     """ASGI middleware around the desk's WebSocket; HTTP passes.
 
     `has_session` says, from the handshake's `Cookie` header, whether it belongs to somebody signed in; it may
-    read a database. `visitors` is how many sockets may be open without a sign-in.
+    read a database. `visitors` is how many sockets may be open without a sign-in. `is_known` says of a
+    session of Streamlit's, by its identifier, whether a tab can go on with it.
     """
 
     def __init__(
-        self, app: ASGIApp, protocol: Protocol, has_session: Callable[[str], bool], visitors: int
+        self,
+        app: ASGIApp,
+        protocol: Protocol,
+        has_session: Callable[[str], bool],
+        visitors: int,
+        is_known: Callable[[str], bool] = lambda session: True,
     ) -> None:
         self._app, self._protocol, self._has_session = app, protocol, has_session
+        self._is_known = is_known
         self._threads = ThreadPoolExecutor(SIGN_IN_THREADS, "sign-in")
         self._open, self.runs = OpenSockets(visitors), RunQueue()
         self._visitor_limiter = Limiter(VISITOR_MESSAGES, VISITOR_MESSAGES_PER_ADDRESS)
@@ -76,6 +93,9 @@ class DeskSocket:
             await answer(scope, receive, send)
             return
         try:
+            if is_signed_in and not all(map(self._is_known, scope["subprotocols"][2:3])):
+                await connection.refuse(UNKNOWN_SESSION, "this desk does not know the tab's session")
+                return
             await connection.serve(self._app, _with_socket_header(scope, connection.socket))
         finally:
             self._open.remove(connection.socket)
@@ -113,9 +133,17 @@ class _Connection:
         self._arrived, self._has_room = asyncio.Event(), asyncio.Event()
         self._end: Message | None = None
 
+    async def _accept(self) -> None:
+        await self._send({"type": "websocket.accept", "subprotocol": self._subprotocol})
+
+    async def refuse(self, code: int, reason: str) -> None:
+        """Accept the handshake only to close the socket: a script can't read why a handshake failed."""
+        await self._accept()
+        await self.close(code, reason)
+
     async def serve(self, app: ASGIApp, scope: Scope) -> None:
         """Accept the handshake; Streamlit serves the socket from its first message on."""
-        await self._send({"type": "websocket.accept", "subprotocol": self._subprotocol})
+        await self._accept()
         reading = asyncio.create_task(self._read())
         try:
             first = await self._next()

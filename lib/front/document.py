@@ -1,6 +1,11 @@
-"""The desk's HTML document, with a script and a style of our own, and with what to load early."""
+"""The desk's HTML document, with a script and a style of our own, and with what to load early.
 
-from collections.abc import Mapping
+It names the modules of Streamlit's client that every screen needs, so that a browser loads them at once. By
+itself the client loads the module of an element when the first such element arrives: after its own start, the
+WebSocket and the script's first messages, and once more for what that module imports.
+"""
+
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -9,12 +14,40 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.front import streamlit_parts as parts
-from lib.front.preloads import Preloads
+from lib.front.streamlit_parts import MODULES
 
 FILE = "desk.js"
 TAG = f'\n    <script src="./{FILE}"></script>'.encode()
 EARLY = b'\n    <script src="./desk.js" data-early></script>\n    <script type="module" src="./%s"></script>'
-SCRIPT = Path(__file__).with_name(FILE).read_text("utf-8")
+SCRIPT = "\n".join(Path(__file__).with_name(name).read_text("utf-8") for name in (FILE, "reconnect.js"))
+
+
+class Preloads:
+    """The tags for the head of a document (`rel="modulepreload"` of the HTML standard)."""
+
+    def __init__(self, static: Path) -> None:
+        """`static` is the folder of Streamlit's client, which has its document and its modules."""
+        self._static, self._named = static, parts.page(static)
+        self.tags = self._tags(parts.EVERYWHERE)
+
+    def _tags(self, names: Iterable[str]) -> bytes:
+        links = (
+            f'    <link rel="modulepreload" crossorigin fetchpriority="low" href="./{MODULES}/{module}">\n'
+            for module in self._modules(names)
+            if module not in self._named
+        )
+        return "".join(links).encode()
+
+    def _modules(self, names: Iterable[str]) -> list[str]:
+        """The files of these modules, and of all that they import, in the order in which they are met."""
+        found = {path.name: None for name in names for path in parts.modules(self._static, name)}
+        waiting = list(found)
+        while waiting:
+            imports = parts.imports(self._static / MODULES / waiting.pop(0))
+            more = [module for module in imports if module not in found]
+            found |= dict.fromkeys(more)
+            waiting += dict.fromkeys(more)
+        return list(found)
 
 
 class DeskDocument:
@@ -38,8 +71,9 @@ class DeskDocument:
         modules: Mapping[str, str] | None = None,
         figures: Mapping[str, str] | None = None,
     ) -> None:
-        self._app, self._preloads, self._style = app, preloads, style
-        self._modules, self._figures = modules or {}, figures or {}
+        self._app, self._modules, self._figures = app, modules or {}, figures or {}
+        tags = preloads.tags if preloads is not None else b""
+        self._added = TAG, tags, f"<style>\n{style}</style>\n".encode() if style else b""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
@@ -52,8 +86,7 @@ class DeskDocument:
         elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            added = self._added(scope["path"])
-            await self._app(plain, receive, _Rewriting(send, self._early(scope), *added))
+            await self._app(plain, receive, _Rewriting(send, self._early(scope), *self._added))
         else:
             await self._app(scope, receive, send)
 
@@ -63,12 +96,6 @@ class DeskDocument:
         if module is None or not {b"project", b"slicer"} <= {*parse_qs(scope["query_string"])}:
             return b""
         return EARLY % module.encode()
-
-    def _added(self, path: str) -> tuple[bytes, bytes, bytes]:
-        """What is inserted at the begin and end of the head, and at the end of the body."""
-        preloads = self._preloads.tags(path) if self._preloads is not None else b""
-        style = f"<style>\n{self._style}</style>\n".encode() if self._style else b""
-        return TAG, preloads, style
 
 
 class _Rewriting:

@@ -9,7 +9,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lib.wire.errors import BadRequest
-from lib.wire.network import is_loopback
+from lib.wire.network import Network, is_loopback
+from lib.wire.policy import SecurityHeaders
 from lib.wire.problems import problem
 
 
@@ -56,9 +57,17 @@ def is_from_own_page(headers: Headers, origins: Collection[str]) -> bool:
 
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:/?#@\\\s]+)(?::[0-9]{0,5})?")
+
+
 MISDIRECTED = 421
+
+
 POLICY_VIOLATION = 1008
+
+
 REASON = "This server does not answer to that host name; other names must be in the setting `origins`"
 
 
@@ -108,3 +117,12 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def guard(app: ASGIApp, network: Network, scripts: Collection[str] = ()) -> ASGIApp:
+    """`app` behind the checks of a request's host and origin; every answer carries the headers of policy.py.
+
+    `scripts` are the hashes of the inline scripts that may run.
+    """
+    own = SameOrigin(app, network.origins)
+    return SecurityHeaders(OwnHosts(own, network.host, network.origins), scripts)

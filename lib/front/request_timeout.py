@@ -12,7 +12,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import Frame
 from websockets.http11 import Request
 
-from lib.front.open_sockets import VISITOR_BYTES
+from lib.front.socket_messages import VISITOR_BYTES
 from lib.front.socket_pace import Pace, Rate
 
 AT_ONCE = struct.pack("ii", 1, 0)  # what the kernel still has is dropped, and the peer told (RST)

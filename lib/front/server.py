@@ -1,9 +1,12 @@
-"""Serves an ASGI application on a port until stopped."""
+"""Serves an ASGI application on a port until stopped, and gives free memory back to the system."""
 
+import ctypes
 import errno
+import gc
 import logging
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
@@ -14,7 +17,6 @@ from starlette.types import ASGIApp
 from uvicorn.config import LOGGING_CONFIG
 
 from lib.front import logs
-from lib.front.memory import few_arenas
 from lib.front.request_timeout import BoundedSocket, RequestTimeout
 from lib.wire.errors import Misconfigured
 from lib.wire.network import Network
@@ -22,6 +24,7 @@ from lib.wire.network import Network
 log = logging.getLogger(__name__)
 BACKLOG = 2048
 SECONDS_TO_FINISH = 5
+M_ARENA_MAX, ARENAS = -8, 2
 
 
 def run(app: ASGIApp, network: Network, ready: Callable[[str], None], **options: Any) -> None:
@@ -110,3 +113,27 @@ def _in_url(host: str) -> str:
     if host in ("", "0.0.0.0", "::"):  # noqa: S104
         return "localhost"
     return f"[{host}]" if ":" in host else host
+
+
+def few_arenas() -> bool:
+    """Limit the arenas of the C library. Call it before threads start; returns whether it can.
+
+    Threads get arenas of their own there, up to eight for each core: what one thread freed is of no use to
+    the next. Thirty visits of a screen left 50 MB free in them; 30 MB once no more are made than the imports
+    made, and 7 MB with MALLOC_ARENA_MAX=2 in the environment, from the first allocation on.
+    """
+    mallopt = _c_function("mallopt")
+    return mallopt is not None and mallopt(M_ARENA_MAX, ARENAS) == 1
+
+
+def give_back() -> None:
+    """Collect garbage, and return free memory to the system."""
+    gc.collect()
+    trim = _c_function("malloc_trim")
+    if trim is not None:
+        trim(0)
+
+
+def _c_function(name: str) -> Any:
+    """The C library's function of that name; None where there is none."""
+    return getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None

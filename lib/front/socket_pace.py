@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from lib.front.open_sockets import OpenSocket
+from lib.front.socket_messages import OpenSocket
 
 RUN_SECONDS = 10.0
 """A run that takes longer waits for something else than this process: it keeps nobody from running."""

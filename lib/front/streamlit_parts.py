@@ -18,9 +18,7 @@ IDENTITY = "_streamlit_user"
 
 MODULES, PAGE = "static/js", "index.html"
 HEAD, HEAD_END, BODY_END = b"<head>", b"</head>", b"</body>"
-CHART = re.compile(r"PlotlyChart\.[\w-]+\.js")
 EVERYWHERE = ("BidiComponent", "Button", "ButtonGroup", "Html", "MenuButton", "Selectbox")
-SCREENS: Mapping[str, tuple[str, ...]] = {"audience": ("Multiselect",)}
 SELECTORS: Mapping[str, tuple[str, ...]] = {
     "BidiComponent": ("stBidiComponent",),
     "DataFrame": ("stDataFrame",),
@@ -37,10 +35,10 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
         "stApp",
         "stElementContainer",
         "stLayoutWrapper",
+        "stMain",
         "stMainBlockContainer",
         "stSidebarCollapseButton",
         "stSidebarNavLink",
-        "stSpace",
         "st-key-",
         "data-stale",
     ),
@@ -48,8 +46,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
 """Test ids, classes and attributes that our styles and scripts select by → the module that draws them."""
 _CLIENT = re.compile(rb'<script type="module" crossorigin src="(\./static/js/index\.[\w-]+\.js)"></script>')
 _IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
-_DEFAULT = re.compile(rb"export\s*\{[^{}]*\bas default\s*\};?\s*(?://[^\n]*\s*)?$")
-_FIRST, _LAST = 10_000, 500
+_FIRST = 10_000
 
 
 @dataclass(frozen=True)
@@ -76,12 +73,6 @@ def imports(module: Path) -> list[str]:
     """The names of the files that a module imports, which it does in its first line."""
     with module.open(encoding="utf-8") as file:
         return _IMPORTED.findall(file.read(_FIRST))
-
-
-def can_wait(static: Path) -> bool:
-    """Whether the module of charts can be put off: it is one file, with a default export."""
-    paths = modules(static, "PlotlyChart")
-    return len(paths) == 1 and _DEFAULT.search(paths[0].read_bytes()[-_LAST:]) is not None
 
 
 def insert(document: bytes, head: bytes, head_end: bytes, body_end: bytes) -> bytes:
@@ -117,7 +108,6 @@ def missing_selectors(static: Path) -> list[str]:
 
 def reaches(static: Path) -> Iterator[Reach]:
     """The parts of the client in this folder, each with what is lost without it."""
-    names = dict.fromkeys([*EVERYWHERE, *SCREENS["audience"]])
     yield Reach(
         "the tags head and body of its document",
         "screens lack Tranche's style, names for screen readers, and preloads",
@@ -134,14 +124,9 @@ def reaches(static: Path) -> Iterator[Reach]:
         lambda: any(b"__streamlit" in path.read_bytes() for path in modules(static, "index")),
     )
     yield Reach(
-        f"one module each of {', '.join(names)}",
+        f"one module each of {', '.join(EVERYWHERE)}",
         "screens load these later",
-        lambda: all(len(modules(static, name)) == 1 for name in names),
-    )
-    yield Reach(
-        "a module of charts with a default export",
-        "figures wait for charts",
-        lambda: can_wait(static),
+        lambda: all(len(modules(static, name)) == 1 for name in EVERYWHERE),
     )
     yield Reach(
         f"what styles select by ({', '.join(missing_selectors(static))})",

@@ -14,8 +14,8 @@ from lib.insight.filters import Lists
 from lib.insight.query_batch import Ask, QueryBatch
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
+from lib.wire.deadline import CallGroup
 from lib.wire.errors import Abandoned
-from lib.wire.open_calls import CallGroup
 
 MOST = 5_000
 

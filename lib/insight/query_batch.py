@@ -8,8 +8,8 @@ from queue import Empty, SimpleQueue
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
+from lib.wire.deadline import CallGroup
 from lib.wire.errors import Abandoned
-from lib.wire.open_calls import CallGroup
 
 AT_ONCE = 3
 Ask = Callable[[AudienceQuery], Audience]

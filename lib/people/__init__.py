@@ -2,8 +2,18 @@
 
 from lib.people.attempts import Attempts
 from lib.people.credentials import People
-from lib.people.deals_grant import ALL_DEALS, NO_DEALS, DealsAccess, DealsGrant
-from lib.people.person import ROLES, SHORTEST_PASSWORD, Grant, Person, Role, cap_grant
+from lib.people.person import (
+    ALL_DEALS,
+    NO_DEALS,
+    ROLES,
+    SHORTEST_PASSWORD,
+    DealsAccess,
+    DealsGrant,
+    Grant,
+    Person,
+    Role,
+    cap_grant,
+)
 
 __all__ = [
     "ALL_DEALS",

@@ -2,27 +2,42 @@
 
 An account is its issuer and subject (OpenID Connect Core 1.0, section 5.7), never its name or e-mail: these
 may be changed there, and given to somebody else. So no claim makes an account a person who has a password
-here, or the person of another account, whatever name it has.
+here, or the person of another account, whatever name it has. Rules say which claims of an account give which
+role, grants and deals.
 """
 
 import hashlib
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from lib.database import transact
 from lib.people.credentials import SECONDS, People
-from lib.people.person import BY_AN_ADMIN, LONGEST_NAME, Person, Username, cap_grant, email_fault, name_fault
+from lib.people.person import (
+    BY_AN_ADMIN,
+    LONGEST_NAME,
+    READERS,
+    DealsGrant,
+    Grant,
+    Person,
+    Role,
+    Username,
+    cap_grant,
+    email_fault,
+    name_fault,
+)
 from lib.people.records import BLOCKED, COMPANY, NO_RULE, Record, block, key, person_of, record_of
-from lib.people.rules import ClaimRule, Claims, Rights, found_in, rights
 from lib.people.tables import id_tokens, people
 from lib.wire.deadline import Deadline
-from lib.wire.errors import NotAdmitted
+from lib.wire.errors import BadRequest, NotAdmitted
 
+Claims = Mapping[str, Any]
+"""What an ID token says of an account (OpenID Connect Core 1.0, section 2)."""
 LEEWAY = 120.0
 EXPIRED = "Your company sign-in has expired. Sign in again."
 FOREIGN = "Your company sign-in came from another provider than this desk's. Sign in again."
@@ -33,6 +48,64 @@ REFUSED = (
 BLOCKED_HERE = "Your company account is blocked here. Ask an administrator."
 NAMELESS = "Your company account has no {}, which this desk needs as a name. Ask an administrator."
 TAKEN = "There is another person called '{}' here already. Ask an administrator to remove one of the two."
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """A role, grants, and the permission for deals."""
+
+    role: Role
+    grants: tuple[Grant, ...]
+    deals: DealsGrant
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRule:
+    """Whoever has this value in this claim has these rights."""
+
+    claim: str
+    value: str
+    rights: Rights
+
+    @classmethod
+    def parse(cls, claim: str, value: str, role: Role, grants: Iterable[str], deals: str) -> Self:
+        """The rule with these grants as text; BadRequest for a grant that is none, or beyond the role."""
+        may = DealsGrant.parse(deals)
+        if may != may.within(READERS.get(role)):
+            raise BadRequest(f"a {role} can't change deals: grant read, or make the role manager")
+        return cls(claim, value, Rights(role, tuple(map(Grant.parse, grants)), may))
+
+    def matches(self, claims: Claims) -> bool:
+        """Whether the claim has exactly this value, or a list with it."""
+        found = found_in(claims, self.claim)
+        values = found if isinstance(found, list | tuple) else [found]
+        return self.value in [_text(value) for value in values if value is not None]
+
+
+def rights(rules: Iterable[ClaimRule], claims: Claims) -> Rights | None:
+    """The rights of these claims; None if no rule matches.
+
+    The role and deals are those of the first rule that matches; the grants, those of all that match.
+    """
+    matching = [rule.rights for rule in rules if rule.matches(claims)]
+    if not matching:
+        return None
+    grants = dict.fromkeys(grant for one in matching for grant in one.grants)
+    return Rights(matching[0].role, tuple(grants), matching[0].deals)
+
+
+def found_in(claims: Claims, name: str) -> Any:
+    """The claim of that name, or at that path through nested ones: `realm_access.roles`; None without it."""
+    if name in claims:
+        return claims[name]
+    found: Any = claims
+    for part in name.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class Company:

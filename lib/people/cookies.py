@@ -63,7 +63,7 @@ class Cookies:
         browser has its session cookie. One query of the database: StoreUnavailable without it.
         """
         values = cookie_parser(header)
-        return self._valid(self.sign_in(values)) or self._valid(self._fresh_sign_in(values))
+        return self._valid(self.sign_in(values)) or self._valid(self.fresh_sign_in(values))
 
     def sign_in(self, values: Values) -> SignIn | None:
         """The sign-in that the session cookie names, valid or over; None for a cookie that is not ours."""
@@ -156,7 +156,8 @@ class Cookies:
             known = (digest, *(one for one in known if one != digest))[:MOST_NAMES]
         return self._sign("browser", {"id": found.id, "known": known})
 
-    def _fresh_sign_in(self, values: Values) -> SignIn | None:
+    def fresh_sign_in(self, values: Values) -> SignIn | None:
+        """The latest sign-in at a page of this process with this browser, whose cookie may be on its way."""
         browser = self.browser(values)
         return self._sign_ins.get(browser.id) if browser is not None else None
 

@@ -14,11 +14,11 @@ from sqlalchemy import ColumnElement, Connection, Engine, bindparam, delete, ins
 
 from lib.database import reading, transact
 from lib.people.attempts import Attempts
-from lib.people.deals_grant import DealsGrant
 from lib.people.person import (
     BY_AN_ADMIN,
     LONGEST_NAME,
     ROLES,
+    DealsGrant,
     Grant,
     Person,
     Role,

@@ -8,8 +8,7 @@ from pydantic import SecretStr
 from lib.settings import Settings
 from lib.tokens.client import Temporary
 from lib.wire.breaker import Breaker
-from lib.wire.call import Patience
-from lib.wire.credential import Credential, Permanent
+from lib.wire.call import Credential, Patience, Permanent
 from lib.wire.sockets import client
 
 CONNECTIONS, KEPT_ALIVE = 200, 10

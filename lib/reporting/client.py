@@ -19,11 +19,21 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.reporting.answers import Audience, Total, Values, as_arrow, body, received
+from lib.reporting.answers import Audience, Total, Values, as_arrow, received
 from lib.reporting.formats import FORMATS
-from lib.reporting.models import EXTENSIONS, AudienceQuery, DataField, ExportQuery, InfoQuery, Order, Slicer
+from lib.reporting.matches import COMPARE
+from lib.reporting.models import (
+    EXTENSIONS,
+    AudienceQuery,
+    DataField,
+    DataFilter,
+    ExportQuery,
+    InfoQuery,
+    Order,
+    Slicer,
+)
 from lib.wire import call
-from lib.wire.credential import Credential, credential, in_the_name_of
+from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, MalformedResponse, Unreadable
 
 Places = npt.NDArray[np.intp]
@@ -53,9 +63,7 @@ def described(slicer: Slicer) -> Slicer:
 
 def known(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:
     """The request's fields for a service with these extensions; what is ordered here is cut here too."""
-    left_out = set(EXTENSIONS) - set(extensions)
-    if "order_by" in left_out:
-        left_out |= PAGE
+    left_out = _left_out(query, extensions)
     return query.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
 
 
@@ -65,7 +73,9 @@ def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audien
     A data field that was asked for and did not come has no values; ranges are those that the service's
     `confidence_range` leaves.
     """
-    left_out = set(EXTENSIONS) - set(slicer.extensions)
+    left_out = _left_out(query, slicer.extensions)
+    if "data_filters" in left_out and query.data_filters:
+        audience = _passing(audience, query.data_filters)
     if "order_by" in left_out:
         audience = _rows(audience, _order(audience, query, slicer)[query.offset :][: query.limit])
     elif left_out & PAGE:
@@ -78,6 +88,26 @@ def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audien
         }
         audience = _fields(audience, [name for name in audience.total.values if name not in others])
     return _with_ranges(audience) if "precision" in left_out and query.precision else audience
+
+
+def _left_out(query: AudienceQuery, extensions: Collection[str]) -> set[str]:
+    """What the service isn't asked for: what it doesn't know, and what rows filtered here need whole."""
+    left_out = set(EXTENSIONS) - set(extensions)
+    if "data_filters" in left_out and query.data_filters:
+        left_out |= PAGE | {"data_fields"}
+    return left_out | PAGE if "order_by" in left_out else left_out
+
+
+def _passing(audience: Audience, data_filters: Iterable[DataFilter]) -> Audience:
+    """The rows that pass, and their number; a missing value passes no filter."""
+    passes = np.ones(len(audience), dtype=bool)
+    for data_filter in data_filters:
+        if data_filter.name not in audience.values:
+            raise BadRequest(f"This service sent no {data_filter.name} to filter by")
+        values = audience.values[data_filter.name].to_numpy()
+        passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
+    places = np.flatnonzero(passes)
+    return replace(_rows(audience, places), total=replace(audience.total, records_found=len(places)))
 
 
 def extensions_of(query: ExportQuery) -> list[str]:
@@ -230,7 +260,7 @@ class Reporting:
         asked = replace(self._call("export", sent, ANY_FILE, token), is_download=True)
         with call.stream(self._http, asked) as (response, pieces):
             media_type = response.headers.get("content-type", "")
-            if body.is_message(media_type) or not response.is_success:
+            if received.is_message(media_type) or not response.is_success:
                 wish = response.headers.get("retry-after", "")
                 message = {"content-type": media_type, "retry-after": wish}
                 received.fields(
@@ -269,7 +299,7 @@ def _error(content: IO[bytes], response: httpx.Response) -> None:
         raise MalformedResponse("The service returned a web page, not a file")
     if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
         try:
-            detail = body.fields(head, JSON)
+            detail = received.parse(head, JSON)
         except ValueError:
             return
         if detail["status"] in received.ERRORS:

@@ -178,7 +178,8 @@ def audience(most_values: int) -> dict[str, Any]:
         "summary": "Figures, filtered and split",
         "description": "Sampled when more records are in range than `audience_rows_limit`; "
         f"`confidence_range` is then the {LEVEL} confidence interval, in percent. Extensions of ours: "
-        "data_fields, include_mappings, order_by, limit, offset, audience_key, precision, exact_within.",
+        "data_fields, data_filters (rows by their figures; the total stays that of the whole), "
+        "include_mappings, order_by, limit, offset, audience_key, precision, exact_within.",
         "openapi_extra": _request(AudienceQuery, AUDIENCE_EXAMPLES, most_values),
         "responses": _success(
             "The figures",

@@ -63,15 +63,15 @@ def _text(name: str, media_type: str, words: str, plain_words: str) -> Format:
 
 
 def _xls(table: "FileTable", file: IO[bytes], deadline: Deadline) -> None:
-    from lib.reporting.files import sheets, xls
+    from lib.reporting.files import sheets
 
-    sheets.write(xls.XlsBook(file, table.columns), table, deadline)
+    sheets.write(sheets.XlsBook(file, table.columns), table, deadline)
 
 
 def _xlsx(table: "FileTable", file: IO[bytes], deadline: Deadline) -> None:
-    from lib.reporting.files import sheets, xlsx
+    from lib.reporting.files import sheets
 
-    sheets.write(xlsx.XlsxBook(file, table.columns), table, deadline)
+    sheets.write(sheets.XlsxBook(file, table.columns), table, deadline)
 
 
 XLS = SheetLimits("xls", rows=65_535, step=65_535 // 5, columns=256)

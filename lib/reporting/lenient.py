@@ -5,7 +5,7 @@ answer: services write numbers and flags as texts, and null or an empty text for
 """
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -87,4 +87,9 @@ ToldFlag = Annotated[Literal[0, 1], BeforeValidator(_told_flag), use_defaults(0)
 ToldText = Annotated[str, use_defaults("")]
 Named = Annotated[str | None, use_defaults(None)]
 Day = Annotated[str | None, BeforeValidator(_day)]
+Polarity = Literal["up", "down", "none"]
+ToldPolarity = Annotated[
+    Polarity, BeforeValidator(lambda told: told if told in get_args(Polarity) else "none")
+]
+"""Whether a rise is good news (`up`), a fall (`down`), or neither; an extension, `none` where not sent."""
 Decimals = Annotated[int, AfterValidator(lambda places: min(max(places, 0), MOST_DECIMALS)), use_defaults(0)]

@@ -23,6 +23,7 @@ from lib.reporting.lenient import (
     Offset,
     Texts,
     ToldFlag,
+    ToldPolarity,
     ToldText,
     Whole,
     use_defaults,
@@ -34,7 +35,7 @@ Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
-    "data_fields", "include_mappings", "order_by", "limit", "offset",
+    "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "escape_formulas",
     *(name for name, one in FORMATS.items() if not one.plain_words), "arrow",
 )  # fmt: skip
@@ -91,6 +92,7 @@ class DataField(Descriptor):
     is_optional: ToldFlag = 0
     access: Any = None
     show_percents: Annotated[int, use_defaults(1)] = 1
+    polarity: ToldPolarity = "none"
     role: Named = None
 
 
@@ -174,14 +176,16 @@ class _Question(InfoQuery):
     limit: Limit = None
     offset: Whole = Field(default=0, ge=0)
     audience_key: str | None = None
+    data_filters: tuple[DataFilter, ...] = Field(default=(), max_length=100)
 
 
 class AudienceQuery(_Question):
     """The question. Frozen and hashable: a cache key, a link, a saved view.
 
-    data_fields, include_mappings, order_by, limit, offset, audience_key, precision and exact_within are
-    *extensions*. With `exact_within` every record is read where that is expected to take at most so many
-    milliseconds, whatever `audience_rows_limit` says.
+    data_fields, data_filters, include_mappings, order_by, limit, offset, audience_key, precision and
+    exact_within are *extensions*. Rows that a data filter leaves out are not counted in `records_found`; the
+    total stays that of the whole. With `exact_within` every record is read where that is expected to take
+    at most so many milliseconds, whatever `audience_rows_limit` says.
     """
 
     audience_rows_limit: Whole = Field(default=API_ROWS_LIMIT, ge=ROWS_LIMITS[0], le=ROWS_LIMITS[1])
@@ -201,7 +205,6 @@ class ExportQuery(_Question):
     include_mappings: Flag | None = None
     include_total: Flag = 0
     escape_formulas: Flag = 1
-    data_filters: tuple[DataFilter, ...] = Field(default=(), max_length=100)
 
     @property
     def with_mappings(self) -> bool:

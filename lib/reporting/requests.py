@@ -9,8 +9,7 @@ import orjson
 from pydantic import ValidationError
 
 from lib.reporting.models import AudienceQuery, ExportQuery, Filter, InfoQuery, Slicer
-from lib.wire.errors import AccessError, BadRequest, UnknownName
-from lib.wire.requirements import requirement
+from lib.wire.errors import AccessError, BadRequest, UnknownName, requirement
 
 Question = TypeVar("Question", bound=InfoQuery)
 Fields = dict[str, Any]
@@ -66,7 +65,7 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
     for order in query.order_by:
         _check_name("field to order by", order.name, [*query.split_by, *data])
     _once("order_by", tuple(order.name for order in query.order_by))
-    for wanted in query.data_filters if isinstance(query, ExportQuery) else ():
+    for wanted in query.data_filters:
         _check_name("data field", wanted.name, data)
     if query.audience_key is not None:
         _check_name(

@@ -25,7 +25,7 @@ from lib.reporting.compose import Shape
 from lib.reporting.connected import Connected
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
-from lib.reporting.exports import table
+from lib.reporting.files.table import export_table
 from lib.reporting.measures import Measure, is_additive, pairs
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.reporting.warehouse import StoredSlicer, Warehouse
@@ -225,7 +225,9 @@ class ReportingService:
         return ExportFile(
             media_type=files.media_type(query.export_format),
             disposition=files.content_disposition(stored.name, first, last, query.export_format),
-            content=files.make_file(table(query, stored.info(), audience), query.export_format, deadline),
+            content=files.make_file(
+                export_table(query, stored.info(), audience), query.export_format, deadline
+            ),
         )
 
     def _total_of(
@@ -298,7 +300,7 @@ def _shape(
         if described
         else None,
         order_by=query.order_by,
-        data_filters=query.data_filters if isinstance(query, ExportQuery) else (),
+        data_filters=query.data_filters,
         limit=query.limit,
         offset=query.offset,
         precision=precision,

@@ -1,8 +1,25 @@
-"""The settings: of this installation (local), of remote services (remote), and their sources."""
+"""Every setting, its default and its description: of this installation (local), of remote services (remote).
 
-from lib.settings.optional import CALLBACK, CompanyProvider
-from lib.settings.remote import ConfiguredSeat
-from lib.settings.sources import CONFIG, Settings, config_file, settings_table
+A setting comes from an option of the command line, else from the environment (`TRANCHE_<NAME>`), else from
+one TOML file (`<home>/tranche.toml`, or the one that `TRANCHE_CONFIG` names), else it has its default.
+"""
+
+import os
+import stat
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_settings import SettingsError
+
+from lib.settings.local import PREFIX
+from lib.settings.optional import CALLBACK, CompanyProvider, SigningIn
+from lib.settings.remote import SECRETS, ConfiguredSeat
+from lib.wire.errors import Misconfigured, UnknownName
 
 __all__ = [
     "CALLBACK",
@@ -13,3 +30,117 @@ __all__ = [
     "config_file",
     "settings_table",
 ]
+CONFIG = "TRANCHE_CONFIG"
+NO_OPTIONS: Mapping[str, Any] = {}
+
+
+class Settings(SigningIn):
+    """All settings. `load` reads all sources; the constructor leaves the TOML file out."""
+
+    def __hash__(self) -> int:
+        """As equal settings have it: some of them are mappings, which have no hash."""
+        return hash((self.home, self.port, self.base_url, self.curate_url, self.deadline_seconds))
+
+    @classmethod
+    def load(cls, **options: Any) -> Self:
+        """The settings of this process; `options` (of a command line) win over everything else.
+
+        Raises Misconfigured, with one sentence for each wrong setting that names it and its source.
+        """
+        path = config_file(options)
+        stored = _read_file(path, set(cls.model_fields))
+        outranked = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
+        values = {name: value for name, value in stored.items() if name not in outranked} | options
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            sources = dict.fromkeys(stored, f"in {path}")
+            sources |= {name: f"from {PREFIX}{name.upper()}" for name in outranked}
+            sources |= dict.fromkeys(options, "given as an option")
+            raise Misconfigured(_sentences(error, sources)) from None
+        except SettingsError as error:
+            raise Misconfigured(f"A setting of the environment is not valid JSON: {error}") from None
+
+    @staticmethod
+    def current() -> "Settings":
+        """The settings of this process, read once: a change of the file or environment takes a restart."""
+        return _current()
+
+
+@cache
+def _current() -> Settings:
+    return Settings.load()
+
+
+def settings_table() -> str:
+    """The Markdown table of all settings, as docs/settings.md has it between `<!-- settings -->` marks."""
+    rows = [
+        f"| `{name}` | `{PREFIX}{name.upper()}` | {_field_name(field)} | {field.description} |"
+        for name, field in Settings.model_fields.items()
+    ]
+    return "\n".join(["| Setting | Environment | Default | Meaning |", "|---|---|---|---|", *rows])
+
+
+def _field_name(field: FieldInfo) -> str:
+    extra = field.json_schema_extra
+    default = extra["shown"] if isinstance(extra, dict) else field.default
+    if default in (None, "", (), {}):
+        return "none"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def config_file(options: Mapping[str, Any] = NO_OPTIONS) -> Path:
+    """The path of the TOML file. Misconfigured if it was set and does not exist."""
+    if path := os.environ.get(CONFIG):
+        if not Path(path).is_file():
+            raise Misconfigured(f"{CONFIG} names the file {path}, which does not exist")
+        return Path(path)
+    return Path(options.get("home") or os.environ.get(f"{PREFIX}HOME") or ".tranche") / "tranche.toml"
+
+
+def _read_file(path: Path, names: set[str]) -> dict[str, Any]:
+    """The settings in the file; empty without a file. Misconfigured for a file without any text."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        stored = tomllib.loads(text)
+    except FileNotFoundError:
+        return {}
+    except RecursionError:
+        raise Misconfigured(f"{path} can't be read as TOML: nested too deeply") from None
+    except (OSError, ValueError) as error:
+        raise Misconfigured(f"{path} can't be read as TOML: {error}") from None
+    if not text.strip():
+        raise Misconfigured(f"{path} is empty: restore it from a backup; or remove it to use the defaults")
+    _check_mode(path, stored)
+    if unknown := sorted(stored.keys() - names):
+        raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, names)}" for name in unknown))
+    return stored
+
+
+def _check_mode(path: Path, stored: dict[str, Any]) -> None:
+    """Check that a file with a password or a token is readable by its owner only."""
+    secrets = sorted(SECRETS & stored.keys())
+    secrets += [
+        f"connections.{name}" for name, one in _tables(stored, "connections") if "@" in str(one.get("url"))
+    ]
+    if secrets and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise Misconfigured(f"{path} holds {', '.join(secrets)} and others can read it: chmod 600 {path}")
+
+
+def _tables(stored: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
+    """The tables of a table of tables, by name."""
+    table = stored.get(name)
+    return (
+        [(key, one) for key, one in table.items() if isinstance(one, dict)] if isinstance(table, dict) else []
+    )
+
+
+def _sentences(error: ValidationError, sources: dict[str, str]) -> str:
+    """One line per problem. The value itself is left out: it may be a database's password."""
+    lines = []
+    for problem in error.errors(include_input=False, include_url=False):
+        name = ".".join(map(str, problem["loc"]))
+        source = sources.get(str(problem["loc"][0]), "default") if name else ""
+        where = f"Setting {name} ({source})" if name else "Settings"
+        lines.append(f"{where}: {problem['msg'].removeprefix('Value error, ')}")
+    return "\n".join(lines)

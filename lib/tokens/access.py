@@ -25,9 +25,8 @@ from sqlalchemy import (
 from lib import database
 from lib.database import Key, metadata, reading, transact
 from lib.people import DealsGrant, Grant, People, Person, Role
-from lib.people.carried import carry_over
-from lib.people.company import Company
-from lib.people.rules import Claims
+from lib.people.company import Claims, Company
+from lib.people.records import carry_over
 from lib.settings import Settings
 from lib.tokens.audit import Audit
 from lib.tokens.models import Caller, Kind, Token

@@ -5,8 +5,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from lib.people import People
-from lib.people.company import Company
-from lib.people.rules import ClaimRule
+from lib.people.company import ClaimRule, Company
 from lib.people.secret import secret
 from lib.settings import CALLBACK, Settings
 from lib.wire.errors import BadRequest, Misconfigured

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from lib.people import Person
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.wire.credential import Credential
+from lib.wire.call import Credential
 
 
 def _now() -> datetime:

@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from lib.front import Protocol
-from lib.front.streamlit_parts import Reach, can_wait, reaches
+from lib.front.streamlit_parts import Reach, reaches
 from lib.wire.errors import Misconfigured
 
 INSTALL = "Install what requirements.lock names"
@@ -101,6 +101,13 @@ def store_closed_sessions(storage: Any) -> None:
     manager: Any = getattr(_runtime(), "_session_mgr", None)
     if hasattr(manager, "_session_storage"):
         manager._session_storage = storage
+
+
+def knows_session(session_id: str) -> bool:
+    """Whether a tab can go on with this session; True without the manager: then it starts an empty one."""
+    manager: Any = getattr(_runtime(), "_session_mgr", None)
+    look = getattr(manager, "get_session_info", None)
+    return look is None or look(session_id) is not None
 
 
 def replace_media(make: Callable[[Any], Any]) -> None:
@@ -200,6 +207,14 @@ def _reaches() -> Iterator[Reach]:
         ),
     )
     yield Reach(
+        "look for a session",
+        "a tab whose desk ended does not load itself again",
+        lambda: hasattr(
+            _part("streamlit.runtime.websocket_session_manager", "WebsocketSessionManager"),
+            "get_session_info",
+        ),
+    )
+    yield Reach(
         "media files to replace",
         "nobody can download files",
         lambda: _names("runtime.runtime", "Runtime", "_media_file_mgr"),
@@ -236,11 +251,6 @@ def has_company_client() -> bool:
     """Whether `replace_company_client` can do its work."""
     module = "streamlit.web.server.starlette.starlette_auth_routes"
     return _part(module, "_create_streamlit_oauth_class") is not None
-
-
-def charts_can_wait() -> bool:
-    """Whether the client's module of charts can be put off until a browser is idle."""
-    return can_wait(STATIC)
 
 
 def _part(module: str, name: str) -> Any:

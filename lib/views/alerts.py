@@ -10,8 +10,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from lib.database import reading, transact
 from lib.views.models import ALERT_RULES, Alert, AlertRule
-from lib.views.saved import SavedViews
-from lib.views.scope import SECONDS, Scope
+from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.tables import alerts, saved_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, UnknownName

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 from sqlalchemy import Row, Table
 
 from lib.views.models import DealEntry, DealEntryKind
-from lib.views.named import NamedEntries
-from lib.views.scope import Scope
+from lib.views.named import NamedEntries, Scope
 from lib.views.tables import deal_entries
 from lib.wire import exact
 from lib.wire.errors import BadRequest

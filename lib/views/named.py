@@ -1,4 +1,7 @@
-"""The store of named entries: a person sees their own and the shared ones, and changes their own."""
+"""The stores of named entries: a person sees their own and the shared ones, and changes their own.
+
+Each store is for one person, and the slicers of one reporting service: its scope.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -6,18 +9,57 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sqlalchemy import Connection, Row, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Table, delete, func, insert, select, update
 
 from lib.database import reading, transact
-from lib.views.models import LONGEST_NAME, DealEntry, SavedView, check_name
-from lib.views.scope import SECONDS, Scope
+from lib.people import Person
+from lib.views.models import LONGEST_NAME, DealEntry, SavedView, check_name, fitting
+from lib.views.tables import saved_views
 from lib.wire.deadline import Deadline
-from lib.wire.errors import BadRequest
+from lib.wire.errors import AccessError, BadRequest
 
+SECONDS = 10
+NOT_YOURS = "Only its owner or an administrator can do that"
 MOST = 200
-
-
 Entry = TypeVar("Entry", SavedView, DealEntry)
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A person and the desk's database; `service` is the remote reporting service, empty if embedded."""
+
+    engine: Engine
+    service: str
+    person: Person
+
+    def about(self, table: Table, project: str, slicer: str) -> tuple[Any, ...]:
+        """The condition for rows about this slicer; AccessError if the person may not see it."""
+        if not self.person.may_see(project, slicer):
+            raise AccessError
+        return table.c.service == self.service, table.c.project == project, table.c.slicer == slicer
+
+    def owns(self, owner: str, created: datetime) -> bool:
+        """Whether the row is this person's, and not an earlier person's of the same name."""
+        added = self.person.added
+        return owner == self.person.username and (added is None or created >= added)
+
+    def reaches(self, row: Row[Any]) -> bool:
+        """Whether the row is about this service, and the person may see its slicer."""
+        return bool(row.service == self.service and self.person.may_see(row.project, row.slicer))
+
+    def sees(self, row: Row[Any] | None) -> bool:
+        """Whether the row exists and the person may see it: what it is about, and it is not private."""
+        if row is None or not self.reaches(row):
+            return False
+        return bool(row._mapping.get("is_shared", True)) or self.owns(row.owner, row.created)
+
+    def changeable(self, row: Row[Any] | None, what: str) -> Row[Any]:
+        """The row; BadRequest if it does not exist or is hidden, AccessError if it is not theirs."""
+        if row is None or not self.sees(row):
+            raise BadRequest(f"This {what} is not there any more")
+        if self.person.role != "admin" and not self.owns(row.owner, row.created):
+            raise AccessError(NOT_YOURS)
+        return row
 
 
 @dataclass(frozen=True)
@@ -118,3 +160,52 @@ class NamedEntries(ABC, Generic[Entry]):
         if any(other.name.lower() == name.lower() for other in others):
             sentence = f"You have a {self.entity_store} named '{name}' already"
             raise BadRequest(f"{sentence}: choose another name, or update that one")
+
+
+@dataclass(frozen=True)
+class SavedViews(NamedEntries[SavedView]):
+    """The saved views that one person may see."""
+
+    table: ClassVar[Table] = saved_views
+    entity_store: ClassVar[str] = "view"
+    nouns: ClassVar[str] = "views of this slicer"
+
+    def of(self, project: str, slicer: str) -> list[SavedView]:
+        """A slicer's views, by name; AccessError if the person may not see the slicer."""
+        return self._of(self.scope.about(saved_views, project, slicer))
+
+    def save(
+        self, project: str, slicer: str, name: str, params: Mapping[str, str], is_shared: bool = False
+    ) -> SavedView:
+        """Store a question under a new name.
+
+        BadRequest for a name that is empty, long or taken by another view of the person, and beyond 200 views
+        of a slicer; AccessError if the person may not see the slicer.
+        """
+        about = self.scope.about(saved_views, project, slicer)
+        values = {"project": project, "slicer": slicer, "name": name, "params": fitting(params)}
+        return self._save({**values, "is_shared": is_shared}, about)
+
+    def change(
+        self,
+        number: int,
+        name: str | None = None,
+        params: Mapping[str, str] | None = None,
+        is_shared: bool | None = None,
+    ) -> SavedView:
+        """Partial update; BadRequest and AccessError as for a new view, and for another person's."""
+        fields: dict[str, Any] = {
+            "name": None if name is None else check_name(name, LONGEST_NAME, "The name"),
+            "params": None if params is None else fitting(params),
+            "is_shared": is_shared,
+        }
+        return self._change(number, {column: value for column, value in fields.items() if value is not None})
+
+    def entry(self, row: Row[Any]) -> SavedView:
+        """A view as this person sees it."""
+        values = {name: value for name, value in row._mapping.items() if name != "service"}
+        return SavedView(**values, is_mine=self.scope.owns(row.owner, row.created))
+
+    def beside(self, row: Row[Any]) -> tuple[Any, ...]:
+        """The views of the same slicer."""
+        return self.scope.about(saved_views, row.project, row.slicer)

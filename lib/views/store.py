@@ -10,8 +10,7 @@ from lib.database import reading, transact
 from lib.views.alerts import Alerts
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
 from lib.views.models import LONGEST_NOTE, LONGEST_PARAMS, Note, SavedView, check_name
-from lib.views.saved import SavedViews
-from lib.views.scope import SECONDS, Scope
+from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.tables import chosen_cards, notes, start_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest

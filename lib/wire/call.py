@@ -1,4 +1,4 @@
-"""One HTTP call, for every client of every API: deadline, bounded answer, retries where they are safe.
+"""One HTTP call, for every client of every API: credential, deadline, bounded answer, retries if safe.
 
 Whatever goes wrong on the way comes out as one of the family in errors.py. What the answer *means* is
 the client's business: status codes are not looked at here, but for a retry that was asked for.
@@ -10,16 +10,25 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import httpx
 
 from lib.wire import request_ids, sockets
 from lib.wire.breaker import PASSING, WAITED_FOR, Breaker, retry_after
-from lib.wire.deadline import Deadline
-from lib.wire.errors import Abandoned, CircuitOpen, MalformedResponse, ResponseTimeout, TooLarge, Unreachable
-from lib.wire.open_calls import track
+from lib.wire.deadline import Deadline, track
+from lib.wire.errors import (
+    Abandoned,
+    AccessError,
+    CircuitOpen,
+    MalformedResponse,
+    ResponseTimeout,
+    TooLarge,
+    Unauthorised,
+    Unreachable,
+)
 
+Answer = TypeVar("Answer")
 MAX_ANSWER_BYTES = 512 * 1024 * 1024
 DOWNLOAD_STEP = 64 * 1024
 ENCODINGS = ("gzip", "deflate", "identity", "")
@@ -27,6 +36,53 @@ _TRANSFER_HEADERS = ("content-encoding", "content-length", "transfer-encoding")
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
 _NAMES = re.compile(r"'[^']*'")
+
+
+class Credential(Protocol):
+    """The source of a client's token."""
+
+    def token(self) -> str:
+        """A token that should work now. Raises the token service's refusal, or ServiceProblem."""
+
+    def renewed(self, refused: str) -> str | None:
+        """Another token than the one that was refused; None where there is no other."""
+
+
+class Permanent:
+    """A permanent token."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def token(self) -> str:
+        """The token."""
+        return self._text
+
+    def renewed(self, refused: str) -> str | None:
+        """None: a permanent token can't be renewed."""
+        return None
+
+
+def credential(token: "str | Credential") -> Credential:
+    """The credential of a token's text."""
+    return Permanent(token) if isinstance(token, str) else token
+
+
+def in_the_name_of(credential: Credential, ask: Callable[[str], Answer]) -> Answer:
+    """Call `ask` with a token; if that is refused and can be renewed, once more with the new one.
+
+    A refused request did nothing, so that writing ones may be repeated too (RFC 9110, 15.5.2).
+    All of it has one request id, which an error carries.
+    """
+    with request_ids.asking():
+        token = credential.token()
+        try:
+            return ask(token)
+        except (AccessError, Unauthorised):
+            another = credential.renewed(token)
+            if another is None:
+                raise
+        return ask(another)
 
 
 @dataclass(frozen=True)

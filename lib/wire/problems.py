@@ -15,8 +15,15 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from lib.wire import request_ids
-from lib.wire.errors import UNAVAILABLE, BadRequest, DeadlineExceeded, DealsError, InternalError, TrancheError
-from lib.wire.requirements import requirement
+from lib.wire.errors import (
+    UNAVAILABLE,
+    BadRequest,
+    DeadlineExceeded,
+    DealsError,
+    InternalError,
+    TrancheError,
+    requirement,
+)
 
 log = logging.getLogger(__name__)
 

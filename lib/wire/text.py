@@ -1,12 +1,20 @@
-"""Validates text that people write for others: visible, and displayed in the order in which it is stored.
+"""Validates and escapes text that people write for others: visible, in order, and never a formula.
 
-Two names that look alike are one name to a reader: no invisible character may tell them apart. It also
-suggests the name that somebody may have meant by one that is unknown.
+Two names that look alike are one name to a reader: no invisible character may tell them apart. `suggestion`
+gives the name that somebody may have meant by one that is unknown.
+
+A spreadsheet runs a text that begins with = + - or @ as a formula, also in its full-width and other
+compatibility forms, and some do so after blanks or line breaks that they trim (OWASP, "CSV injection"). Such
+a text gets an apostrophe before it in files. So does one that has apostrophes before such a beginning:
+`unescape` is exact, whatever was written.
 """
 
+import csv
 import difflib
+import io
 import re
 import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 
 EMAIL, LONGEST_EMAIL = r"^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$", 254
 CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -14,9 +22,7 @@ UNSEEN = frozenset({"Cf", "Mn", "Me", "Zs"})
 BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 DOTS = frozenset({".", ".."})  # names that a path reads as folders
 TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
 TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-
 # The same for OpenAPI, whose patterns know no categories: these ranges, and a character that is not blank.
 NEVER_SEEN = (
     r"\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
@@ -26,13 +32,20 @@ NOT_STORABLE = r"\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069"
 NOT_IN_TEXT = NOT_STORABLE + NEVER_SEEN
 NOT_SEEN = r"\s\u0300-\u036f\u061c\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\ufe00-\ufe0f"
 PATTERN = f"^[^{NOT_IN_TEXT}]*[^{NOT_SEEN}{NOT_IN_TEXT}][^{NOT_IN_TEXT}]*$"
-
 # Invisible everywhere, or where they shape nothing: joiners and variants after a Latin letter, tags without a
 # flag, marks of direction in a text that runs one way.
 INVISIBLE = re.compile(rf"[{NEVER_SEEN}]|[\u061c\u200c-\u200f\ufe00-\ufe0f]|[\U000e0000-\U000e0fff]")
 DIRECTION, FLAG = frozenset("\u061c\u200e\u200f"), re.compile("\U0001f3f4[\U000e0020-\U000e007e]*")
 KEYCAP = re.compile("[0-9#*]\ufe0f\u20e3")
 SHAPED = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk", "Sm", "Po", "Pd"})
+STARTS = "=+@\\-\u207a\u207c\u208a\u208c\ufb29\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20"
+BLANKS = (
+    "\0-\x20\x7f-\xa0\xad\u061c\u115f\u1160\u1680\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800"
+    "\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
+)
+# Literal characters alone, which Python and RE2 (Arrow's) read alike.
+RUNNABLE = rf"\A('*(?:[{BLANKS}]*[{STARTS}]|[\t\r\n]))"
+_RUNNABLE = re.compile(RUNNABLE)
 
 
 def fault(text: str) -> str:
@@ -107,3 +120,27 @@ def _is_needed(text: str, at: int) -> bool:
         return True
     is_accent = "\u0300" <= before <= "\u036f" or before in ("\u200c", "\u200d")
     return bool(before) and not is_accent and unicodedata.category(before) in SHAPED
+
+
+def escaped(text: str) -> str:
+    """The text, with an apostrophe before it if a spreadsheet would run it."""
+    return f"'{text}" if _RUNNABLE.match(text) else text
+
+
+def unescape(cell: str) -> str:
+    """The text that `escaped` was given."""
+    return cell[1:] if cell.startswith("'") and _RUNNABLE.match(cell) else cell
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """The rows as CSV (RFC 4180): texts quoted and escaped, numbers bare, None empty."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
+    writer.writerows([escaped(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    return lines.getvalue()
+
+
+def csv_records(records: Sequence[Mapping[str, object]]) -> bytes:
+    """Records of the same fields as a CSV file: a header with their names, then a row for each."""
+    header = [list(records[0])] if records else []
+    return csv_text([*header, *(list(record.values()) for record in records)]).encode()

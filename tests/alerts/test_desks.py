@@ -20,8 +20,7 @@ from watched import Receiver, imported, set_up, webhook
 
 from lib import connect, database
 from lib.alerts import watch, watching
-from lib.alerts.watch import Watch, process_lock
-from lib.alerts.webhook import CLAIMED
+from lib.alerts.watch import CLAIMED, Watch, process_lock
 from lib.settings import Settings
 from lib.ui.query import link
 from lib.views import ViewStore

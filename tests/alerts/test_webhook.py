@@ -13,7 +13,7 @@ from remote.test_remote import signed
 from serving import serving
 from watched import Receiver, imported, set_up, webhook
 
-from lib.alerts import webhook as sending
+from lib.alerts import watch as sending
 from lib.alerts.store import Waiting
 from lib.alerts.watch import Watch
 from lib.settings import Settings

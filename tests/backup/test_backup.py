@@ -20,10 +20,11 @@ from deals.caller import Caller, deals, option, package, world
 from peopled import people_in
 
 from lib import connect
-from lib.backup import back_up, slicers
+from lib.backup import back_up, make
 from lib.cli import main
 from lib.people.sessions import Sessions
-from lib.reporting.warehouse import Warehouse, row_files
+from lib.reporting.warehouse import Warehouse
+from lib.reporting.warehouse import writer as row_writer
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -83,7 +84,7 @@ def test_a_backup_of_a_running_desk_restores_it(
     Answers are equal, people and tokens open what they opened, packages have all of their deals, and of the
     import nothing is there.
     """
-    monkeypatch.setattr(row_files, "BUFFER_BYTES", 1)
+    monkeypatch.setattr(row_writer, "BUFFER_BYTES", 1)
     archive, warehouse = tmp_path / "backup.tar", Warehouse(own_home / "warehouse")
     version = warehouse.open("demo", "delivery").version
     reporting, dealing = signed_in(own_home)
@@ -161,7 +162,7 @@ def imported(warehouse: Warehouse, seed: int) -> None:
 def test_imports_that_end_during_a_backup_change_nothing_in_it(own_home: Path) -> None:
     """What is held stays readable while two imports replace and remove it."""
     warehouse = Warehouse(own_home / "warehouse")
-    with slicers.hold(warehouse.root) as held:
+    with make.hold(warehouse.root) as held:
         slicer = next(one for one in held if one.folder.name == "delivery")
         before = {name: path.read_bytes() for name, path in slicer.files.items()}
         assert len(before) == 22
@@ -176,15 +177,15 @@ def test_a_version_that_vanishes_is_followed_by_the_next(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Imports that remove a version's files while they are being held: the next version is backed up."""
-    warehouse, original, left = Warehouse(own_home / "warehouse"), slicers._linked, [3, 4]
+    warehouse, original, left = Warehouse(own_home / "warehouse"), make._linked, [3, 4]
 
     def linked(path: Path, name: Path) -> Path:
         while left and "delivery" in str(path):
             imported(warehouse, left.pop(0))
         return original(path, name)
 
-    monkeypatch.setattr(slicers, "_linked", linked)
-    with slicers.hold(warehouse.root) as held:
+    monkeypatch.setattr(make, "_linked", linked)
+    with make.hold(warehouse.root) as held:
         slicer = next(one for one in held if one.folder.name == "delivery")
         assert slicer.manifest.version == warehouse.open("demo", "delivery").version
         assert slicer.files.keys() == slicer.manifest.files()

@@ -12,7 +12,7 @@ from sqlalchemy import MetaData, create_engine, text
 from backup.test_restore import Members, members, packed, stated
 from lib import connect
 from lib.backup import back_up, restore
-from lib.backup.contents import MANIFEST
+from lib.backup.archive import MANIFEST
 from lib.settings import Settings
 from lib.wire.errors import Misconfigured, TrancheError
 

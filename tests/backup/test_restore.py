@@ -16,7 +16,7 @@ from peopled import people_in
 
 from lib import connect
 from lib.backup import back_up, restore
-from lib.backup.contents import MANIFEST, Damage
+from lib.backup.archive import MANIFEST, Damage
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured
 

@@ -226,6 +226,21 @@ def test_the_list_on_a_phone_begins_early(selling: Desk, visitor: Visitor) -> No
     expect(page.get_by_label("Seat", exact=True)).to_be_visible()
 
 
+def test_eighteen_rows_fit_on_a_desktop(selling: Desk, visitor: Visitor) -> None:
+    """Two rows of controls stand over the table, so that 18 rows fit; choosing moves none."""
+    page = visitor().new_page()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    enter(page, f"{selling.address}/deals?deals_kind=Deals")
+    first = page.get_by_role("grid", name="Deals", exact=True).locator("tbody tr").first
+    box = first.bounding_box()
+    assert box is not None
+    assert box["y"] + 18 * box["height"] <= 900
+    first.locator("input").click()
+    expect(page.get_by_role("button", name="Edit 1")).to_be_visible()
+    settled(page)
+    assert first.bounding_box() == box
+
+
 def test_undo_of_a_bulk_pause(selling: Desk, page: Page) -> None:
     """The result of a pause offers its undo, in the same place; it shows what goes back, and restores it."""
     enter(page, f"{selling.address}/deals?deals_kind=Deals&find=morning")

@@ -98,6 +98,16 @@ def test_cookie(address: str, page: Page) -> None:
     expect_signed_in(second)
 
 
+def test_a_reload_right_after_the_sign_in(address: str, visitor: Visitor) -> None:
+    """Who reloads as soon as the desk appears is still signed in."""
+    page = visitor().new_page()
+    page.goto(address)
+    sign_in(page)
+    page.get_by_text("Data to").wait_for(state="attached")
+    page.reload()
+    expect_signed_in(page)
+
+
 def test_no_script_gets_the_session_cookie(address: str, visitor: Visitor) -> None:
     """The server sets it, closed to scripts and other sites, and its value passes through no WebSocket."""
     page, frames = visitor().new_page(), list[str | bytes]()

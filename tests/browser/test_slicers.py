@@ -25,6 +25,14 @@ def test_opens_on_an_answer(address: str, page: Page, country: Country) -> None:
         expect(page.get_by_role("button", name=value, exact=True)).to_be_visible()
 
 
+def test_sparklines_are_small(address: str, page: Page) -> None:
+    """A sparkline is as wide as its figure and as tall as two lines of text."""
+    enter(page, f"{address}/{LINK}")
+    picture = page.locator("[class*=st-key-sparkline] img").first
+    expect(picture).to_have_css("height", "33.75px")
+    assert page.locator("[class*=st-key-sparkline] img").count() == 5
+
+
 def test_a_field_under_the_cursor(address: str, page: Page) -> None:
     """Clicking a key field shows its top values; arrow keys go on from there."""
     enter(page, f"{address}/{LINK}")

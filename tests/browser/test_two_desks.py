@@ -16,7 +16,7 @@ from deals.caller import Caller, deals, option, package, world
 from sqlalchemy import Connection, text
 
 from browser.conftest import Visitor, wait_for_cookie
-from browser.round_robin import RoundRobin, round_robin
+from browser.round_robin import CLIENT, RoundRobin, round_robin
 from browser.test_sign_in import expect_signed_in, expect_signed_out, sign_in, sign_out
 from lib import connect
 from lib.people import DealsGrant
@@ -52,7 +52,11 @@ def two(home: Path, postgres_server: str, tmp_path_factory: pytest.TempPathFacto
     url = new_database_of(postgres_server)
     with ExitStack() as stack:
         proxy = stack.enter_context(round_robin())
-        told = {"TRANCHE_DATABASE_URL": url, "TRANCHE_ORIGINS": proxy.address}
+        told = {
+            "TRANCHE_DATABASE_URL": url,
+            "TRANCHE_ORIGINS": proxy.address,
+            "TRANCHE_TRUSTED_PROXIES": "127.0.0.1",
+        }
         numbers = []
         for _ in range(2):
             address, number = stack.enter_context(desk_over(shared, **told))
@@ -71,6 +75,16 @@ def test_sign_in_on_one_and_go_on_with_the_other(two: Two, visitor: Visitor) -> 
     page.goto(f"{two.proxy.address}/audience")
     expect_signed_in(page)
     assert sorted(two.proxy.tabs[-2:]) == [0, 1]
+
+
+def test_the_log_has_the_client_behind_the_proxy(two: Two, visitor: Visitor) -> None:
+    """A sign-in in a browser is logged with the address that a trusted proxy names, not with the proxy's."""
+    page = visitor().new_page()
+    page.goto(two.proxy.address)
+    sign_in(page)
+    expect_signed_in(page)
+    _, entries = two.third.access.audit.entries(1)
+    assert [(one.event, one.address) for one in entries] == [("signed in", CLIENT)]
 
 
 def test_sign_out_there_and_be_shut_out_here_at_once(two: Two, visitor: Visitor) -> None:

@@ -17,7 +17,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.client import ONCE, Reporting
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery, Order
 from lib.reporting.service import AuthorizedRequest
-from lib.wire.credential import Permanent
+from lib.wire.call import Permanent
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, AccessError, BadRequest, DeadlineExceeded, InternalError, TrancheError
 

@@ -14,7 +14,7 @@ from peopled import people_in
 
 from lib import connect, database
 from lib.connect import Clients
-from lib.deal_health.watch import HealthWatch
+from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.people import Grant, Person

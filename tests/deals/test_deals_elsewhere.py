@@ -22,7 +22,7 @@ from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.settings import Settings
-from lib.ui.deals import details, edits, facts, seats
+from lib.ui.deals import details, edits, facts, form_fields
 from lib.ui.deals.targeting import words
 from lib.wire.errors import Forbidden, ServiceProblem
 
@@ -172,7 +172,7 @@ def test_seats_are_typed_where_none_are_known(visit: Visit, book: Book) -> None:
     picker.options.extend(["72", "nobody"])
     clean(picker.set_value(["72", "nobody"]).run())
     assert desk.session_state["np_seats"] == [72]
-    assert seats.WRONG in " ".join(one.value for one in desk.caption)
+    assert form_fields.WRONG in " ".join(one.value for one in desk.caption)
 
 
 def test_before_the_mapping_is_confirmed_the_form_is_closed(visit: Visit) -> None:
@@ -238,7 +238,7 @@ def test_what_can_not_be_read_is_counted_and_shown() -> None:
 )
 def test_typed_ids(typed: object, number: int | None) -> None:
     """Digits are an id; anything else is none."""
-    assert seats.read_number(typed) == number
+    assert form_fields.read_number(typed) == number
 
 
 def test_what_a_plain_service_does(told: SyncState) -> None:

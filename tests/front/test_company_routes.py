@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from lib import database
 from lib.front import DeskRoutes
-from lib.front.company_routes import begun_at, returned_to
+from lib.front.sign_in_routes import begun_at, returned_to
 from lib.people.secret import secret
 
 BEA = {"email": "bea@corp.example", "name": "Bea Buyer", "groups": ["traders"]}

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse
 from starlette.types import Receive, Scope, Send
 
 from lib.front import DeskDocument, Preloads
-from lib.front.streamlit_parts import EVERYWHERE, SCREENS
+from lib.front.streamlit_parts import EVERYWHERE
 from lib.wire.transport import InProcess
 
 STATIC = Path(streamlit.__file__).parent / "static"
@@ -23,7 +23,7 @@ def named(tags: bytes) -> list[str]:
     return re.findall(r'href="\./([^"]+)"', tags.decode())
 
 
-@pytest.mark.parametrize("element", [*EVERYWHERE, *SCREENS["audience"]])
+@pytest.mark.parametrize("element", EVERYWHERE)
 def test_each_element_is_one_module(element: str) -> None:
     """The client has one module of each of these names."""
     assert len(list((STATIC / "static/js").glob(f"{element}.*.js"))) == 1
@@ -32,7 +32,7 @@ def test_each_element_is_one_module(element: str) -> None:
 def test_each_module_once_with_all_that_it_imports() -> None:
     """All that is named is there, nothing twice and nothing that the document has; so are its imports."""
     document = (STATIC / "index.html").read_text()
-    addresses = named(Preloads(STATIC).tags("/below/audience"))
+    addresses = named(Preloads(STATIC).tags)
     assert len(addresses) == len(set(addresses)) > len(EVERYWHERE)
     files = {urlsplit(address).path for address in addresses}
     assert not [file for file in files if Path(file).name in document]
@@ -45,15 +45,12 @@ def test_each_module_once_with_all_that_it_imports() -> None:
 
 def test_charts_wait_until_they_are_drawn() -> None:
     """The module of charts, 5 MB, is named nowhere: no screen opens on one."""
-    preloads = Preloads(STATIC)
-    assert not any(
-        "PlotlyChart" in file for path in ("/audience", "/deals") for file in named(preloads.tags(path))
-    )
+    assert not any("PlotlyChart" in file for file in named(Preloads(STATIC).tags))
 
 
 def test_a_client_of_another_shape_is_left_alone(tmp_path: Path) -> None:
     """Where the client has no such modules, nothing is named."""
-    assert Preloads(tmp_path).tags("/audience") == b""
+    assert Preloads(tmp_path).tags == b""
 
 
 def test_they_are_in_the_document() -> None:
@@ -66,5 +63,5 @@ def test_they_are_in_the_document() -> None:
     transport = InProcess(DeskDocument(desk, preloads))
     with httpx.Client(transport=transport, base_url="http://desk") as client:
         response = client.get("/audience", headers={"Accept": "text/html"})
-    assert preloads.tags("/audience").decode() + "</head>" in response.text
+    assert preloads.tags.decode() + "</head>" in response.text
     assert response.headers["content-length"] == str(len(response.content))

@@ -7,15 +7,15 @@ from functools import partial
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from lib.front.open_sockets import (
+from lib.front.socket_messages import (
     HEADER,
     PERSON_BYTES,
     VISITOR_BYTES,
     OpenSocket,
     OpenSockets,
     note_sign_in,
+    supersedes,
 )
-from lib.front.socket_messages import supersedes
 from lib.front.socket_pace import VISITOR_RUNS, Limiter, Pace, Rate, RunQueue
 
 

@@ -23,7 +23,7 @@ from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import costs
+from lib.ui.deals import targeting_figures
 from lib.wire.errors import Abandoned, InternalError
 
 US, DE = (GeoTarget(type="country", value=value) for value in ("US", "DE"))
@@ -59,7 +59,10 @@ def costed(of: Clients, targeting: Targeting) -> dict[str, tuple[bool, float | N
     answers = [asked(of, one) for one in filters]
     found = cost.costs(questions, answers, "bids")
     assert all(one.change.is_exact and one.share.is_exact for one in found)
-    return {costs.name(one.element, {}): (one.restricts, one.change.value, one.share.value) for one in found}
+    return {
+        targeting_figures.name(one.element, {}): (one.restricts, one.change.value, one.share.value)
+        for one in found
+    }
 
 
 def test_places_and_an_exclusion(of: Clients) -> None:
@@ -125,8 +128,8 @@ def test_what_filters_cannot_say(own_home: Path) -> None:
             browser_targetings=(NO_SAFARI,),
         ),
     )
-    assert [costs.name(one, {}) for one in found.unmeasured] == ["US", "Lyon", "tablet", "Safe"]
-    assert [costs.name(one.element, {}) for one in found.each] == ["not Safari"]
+    assert [targeting_figures.name(one, {}) for one in found.unmeasured] == ["US", "Lyon", "tablet", "Safe"]
+    assert [targeting_figures.name(one.element, {}) for one in found.each] == ["not Safari"]
     assert len(found.whole.left_out) == 3
 
 
@@ -162,7 +165,7 @@ def test_a_sample_says_so(own_home: Path) -> None:
     questions = tried(of, Targeting(geo_targetings=(US, DE), browser_targetings=(NO_SAFARI,)))
     filters = (questions.whole.filters, *(trial.filters for trial in questions.each))
     answers = [asked(of, one, audience_rows_limit=10_000) for one in filters]
-    found = {costs.name(one.element, {}): one for one in cost.costs(questions, answers, "bids")}
+    found = {targeting_figures.name(one.element, {}): one for one in cost.costs(questions, answers, "bids")}
     frame = rows.to_pandas()
     there = frame[frame["country"].isin(["US", "DE"])]
     lost = there[there["browser"] == "Safari"]["bids"].sum()
@@ -202,7 +205,7 @@ def test_words(change: Estimate, share: Estimate, restricts: bool, words: tuple[
     """What is shown: exact, estimated, unknown, none and zero are told apart."""
     element = next(cost.elements(Targeting(browser_targetings=(NO_SAFARI,))))
     one = cost.TargetCost(element, restricts, change, share)
-    assert (costs.share(one, Numbers()), costs.without(one, Numbers())) == words
+    assert (targeting_figures.share(one, Numbers()), targeting_figures.without(one, Numbers())) == words
 
 
 def query(number: int) -> AudienceQuery:

@@ -22,7 +22,7 @@ from lib.reporting.models import DataField, Filter
 from lib.settings import Settings
 from lib.ui.charts import bars
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import per_day
+from lib.ui.deals import targeting_figures
 
 MONDAY = dt.date(2026, 11, 2)
 BIDS = DataField(name="bids", description="Bids")
@@ -139,7 +139,7 @@ def test_sentences() -> None:
     """The booked period in words: a range and how often it held, a figure alone, and what can't be said."""
     shown = Numbers()
     both = [(BIDS, TWO_WEEKS)]
-    assert per_day.sentences(both, (at(7), at(8)), 0, shown) == [
+    assert targeting_figures.sentences(both, (at(7), at(8)), 0, shown) == [
         "The booked period (1 day), what all buyers together may have: about 12 bids (too little history for "
         "a range)."
     ]
@@ -148,21 +148,26 @@ def test_sentences() -> None:
     assert math.isnan(found.low)
     soon = long[0][1][-1].day + dt.timedelta(days=1)
     start = dt.datetime.combine(soon, dt.time(), UTC)
-    (sentence,) = per_day.sentences(long, (start, start + dt.timedelta(days=7)), 0, shown)
+    (sentence,) = targeting_figures.sentences(long, (start, start + dt.timedelta(days=7)), 0, shown)
     assert re.fullmatch(
         r"The booked period \(7 days\), what all buyers together may have: \d+ to \d+ bids "
         r"\(so in \d\d of 70 past periods like it\)\.",
         sentence,
     )
-    assert per_day.sentences(both, (at(7), None), 0, shown)[0].startswith(
+    assert targeting_figures.sentences(both, (at(7), None), 0, shown)[0].startswith(
         "The first 30 days (no end is booked)"
     )
-    assert per_day.sentences(both, (None, None), 0, shown) == [
+    assert targeting_figures.sentences(both, (None, None), 0, shown) == [
         "Choose a start to see what the booked period would have."
     ]
-    assert per_day.sentences(both, (at(8), at(7)), 0, shown) == ["The booked period has no days."]
-    assert "no estimate of bids" in per_day.sentences([(BIDS, TWO_WEEKS[:8])], (at(1), at(2)), 0, shown)[0]
-    assert "1 day has no data and is left out" in per_day.caution([(BIDS, days(None, 3))], "2–3 Nov 2026")
+    assert targeting_figures.sentences(both, (at(8), at(7)), 0, shown) == ["The booked period has no days."]
+    assert (
+        "no estimate of bids"
+        in targeting_figures.sentences([(BIDS, TWO_WEEKS[:8])], (at(1), at(2)), 0, shown)[0]
+    )
+    assert "1 day has no data and is left out" in targeting_figures.caution(
+        [(BIDS, days(None, 3))], "2–3 Nov 2026"
+    )
 
 
 def test_the_chart_marks_weekdays() -> None:

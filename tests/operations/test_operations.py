@@ -16,8 +16,7 @@ from starlette.websockets import WebSocket
 from websockets.sync.client import connect as opened
 
 from lib import connect, database
-from lib.operations import Meter, OpenTabs, Readiness, probes, readiness
-from lib.operations.routes import routes
+from lib.operations import Meter, OpenTabs, Readiness, probes, readiness, routes
 from lib.settings import Settings
 from lib.wire.apis import Apis, api
 from lib.wire.errors import Misconfigured

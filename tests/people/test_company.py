@@ -8,8 +8,7 @@ import pytest
 from peopled import people_in
 
 from lib.people import ALL_DEALS, DealsGrant, Grant, People, Person
-from lib.people.company import Company, verified_claims
-from lib.people.rules import ClaimRule, found_in, rights
+from lib.people.company import ClaimRule, Company, found_in, rights, verified_claims
 from lib.people.sessions import Sessions
 from lib.tokens.access import Access
 from lib.tokens.store import TokenStore

@@ -11,8 +11,8 @@ from sqlalchemy import Engine
 
 from lib import database
 from lib.people import DealsGrant, Grant, People, Person
-from lib.people import carried as carrying
-from lib.people.carried import carry_over
+from lib.people import records as carrying
+from lib.people.records import carry_over
 from lib.wire.errors import Misconfigured
 
 ADA = Person("ada", "Ada Example", "ada@example.org", "viewer", (Grant("demo"),), deals=DealsGrant("read"))

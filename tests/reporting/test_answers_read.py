@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lib.reporting.answers import Audience, as_json, received
-from lib.reporting.answers.body import fields
+from lib.reporting.answers.received import parse
 
 ROWS = 400
 FIELDS = ("imps", "revenue", "ctr")
@@ -139,4 +139,4 @@ def test_what_is_no_row(row: dict[str, Any]) -> None:
 def test_yaml_that_is_nested_too_deeply(levels: int) -> None:
     """A service's YAML of any depth is refused: it neither fills the stack nor ends the process."""
     with pytest.raises(ValueError, match="not YAML"):
-        fields(b"status: success\nrows: " + b"[" * levels + b"]" * levels, "application/yaml")
+        parse(b"status: success\nrows: " + b"[" * levels + b"]" * levels, "application/yaml")

@@ -20,12 +20,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from lib.reporting.files import FileColumn, FileTable, content_disposition, filename, make_file, media_type
-from lib.reporting.files.numbers import display, exact
-from lib.reporting.files.table import Kind
+from lib.reporting.files.table import Kind, display, exact
 from lib.reporting.models import ExportFormat
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, DeadlineExceeded
-from lib.wire.spreadsheet import csv_records, escaped, unescape
+from lib.wire.text import csv_records, escaped, unescape
 
 DAY = dt.date(2026, 11, 1)
 Pair = tuple[str, str]

@@ -19,11 +19,10 @@ from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery, Slicer
-from lib.reporting.moved import explain, movers, surprise
+from lib.reporting.moved import explain, movers
 from lib.reporting.moved import sides as sides_of
-from lib.reporting.moved.contributions import Pair, difference
 from lib.reporting.moved.explain import Moved
-from lib.reporting.moved.quantity import quantity
+from lib.reporting.moved.quantity import Pair, difference, quantity
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.wire.transport import InProcess
@@ -145,7 +144,7 @@ def test_a_fall_is_explained_by_who_fell(explained: Explain, duck: duckdb.DuckDB
     imps, _, now, _ = sides(duck, "publisher")[FALLEN]
     assert (first.movers[0].before, first.movers[0].now) == (imps, now)
     assert first.movers[0].contribution == now - imps
-    assert first.explanation.power >= surprise.ENOUGH
+    assert first.explanation.power >= movers.ENOUGH
     every = np.array(list(sides(duck, "publisher").values())).sum(axis=0)
     assert (found.before, found.now) == (every[0], every[2])
 

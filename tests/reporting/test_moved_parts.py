@@ -11,9 +11,21 @@ from statements_moved import rates
 
 from lib.reporting.formulas import parse
 from lib.reporting.models import DataField, KeyField, Slicer
-from lib.reporting.moved import noise, surprise
-from lib.reporting.moved.contributions import Contributions, Pair, beyond, contributions, difference
-from lib.reporting.moved.quantity import Additive, Formula, Own, Quantity, Ratio, leaves, quantity
+from lib.reporting.moved import explain, movers
+from lib.reporting.moved.quantity import (
+    Additive,
+    Contributions,
+    Formula,
+    Own,
+    Pair,
+    Quantity,
+    Ratio,
+    beyond,
+    contributions,
+    difference,
+    leaves,
+    quantity,
+)
 
 CTR = Ratio(parse("clicks"), parse("imps"), 100.0)
 IMPS = Additive(parse("imps"))
@@ -163,15 +175,15 @@ def test_leaves_of_formulas() -> None:
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
 def test_discoveries_are_those_of_scipy(p: list[float]) -> None:
     """What holds at a false discovery rate of 5 % is what SciPy's adjusted p-values say."""
-    expected = scipy.stats.false_discovery_control(p) <= noise.RATE
-    assert (noise.discoveries(np.array(p)) == expected).all()
+    expected = scipy.stats.false_discovery_control(p) <= explain.RATE
+    assert (explain.discoveries(np.array(p)) == expected).all()
 
 
 def test_more_tests_make_it_harder() -> None:
     """Values that were not tested count among the tests."""
     p = np.array([0.004, 0.9])
-    assert noise.discoveries(p).tolist() == [True, False]
-    assert noise.discoveries(p, tested=100).tolist() == [False, False]
+    assert explain.discoveries(p).tolist() == [True, False]
+    assert explain.discoveries(p, tested=100).tolist() == [False, False]
 
 
 def test_noise_is_seldom_taken_for_a_movement() -> None:
@@ -183,9 +195,9 @@ def test_noise_is_seldom_taken_for_a_movement() -> None:
     for _ in range(400):
         past = spread[:, None] * draw.normal(size=(80, 4))
         moved = spread * draw.normal(size=80)
-        wrong += noise.discoveries(noise.p_values(moved, np.zeros(80), past, volume)).any()
+        wrong += explain.discoveries(explain.p_values(moved, np.zeros(80), past, volume)).any()
         moved[3] = -8 * spread[3]
-        found += noise.discoveries(noise.p_values(moved, np.zeros(80), past, volume))[3]
+        found += explain.discoveries(explain.p_values(moved, np.zeros(80), past, volume))[3]
     assert wrong <= 40
     assert found >= 380
 
@@ -193,7 +205,7 @@ def test_noise_is_seldom_taken_for_a_movement() -> None:
 def test_the_sample_counts_too() -> None:
     """A movement within its standard error is none; one of unknown error is none either."""
     past, volume = np.full((3, 0), 0.0), np.ones(3)
-    p = noise.p_values(np.array([5.0, 5.0, 5.0]), np.array([5.0, 1.0, np.nan]), past, volume)
+    p = explain.p_values(np.array([5.0, 5.0, 5.0]), np.array([5.0, 1.0, np.nan]), past, volume)
     assert p[0] > 0.3
     assert p[1] < 1e-5
     assert p[2] == 1
@@ -201,14 +213,14 @@ def test_the_sample_counts_too() -> None:
 
 def test_without_a_past_exact_differences_are_certain() -> None:
     """Exact figures without earlier weeks: any difference is one, none is none."""
-    p = noise.p_values(np.array([1.0, 0.0]), np.zeros(2), np.empty((2, 0)), np.ones(2))
+    p = explain.p_values(np.array([1.0, 0.0]), np.zeros(2), np.empty((2, 0)), np.ones(2))
     assert p.tolist() == [0, 1]
 
 
 def test_the_trigamma_function_is_inverted() -> None:
     """The weight of the prior follows from the inverse of the trigamma function."""
     for value in (0.01, 0.5, 3.0, 40.0):
-        found = noise._inverse_trigamma(value)
+        found = explain._inverse_trigamma(value)
         assert scipy.special.polygamma(1, found) == pytest.approx(value)
 
 
@@ -220,8 +232,8 @@ def test_one_value_explains_better_than_two() -> None:
     ranks = []
     for sides in (publisher, site, secure):
         moved = contributions(IMPS, sides).whole
-        found = surprise.explanation(
-            moved, surprise.surprise(IMPS, sides), range(len(moved)), difference(IMPS, sides)
+        found = movers.explanation(
+            moved, movers.surprise(IMPS, sides), range(len(moved)), difference(IMPS, sides)
         )
         ranks.append(found.rank)
     assert ranks == sorted(ranks, reverse=True)
@@ -233,7 +245,7 @@ def test_surprise_is_the_divergence() -> None:
     import scipy.spatial.distance
 
     before, now = [5.0, 3.0, 2.0], [1.0, 3.0, 6.0]
-    parts = surprise.surprise(IMPS, pair({"imps": before}, {"imps": now}))
+    parts = movers.surprise(IMPS, pair({"imps": before}, {"imps": now}))
     assert parts.sum() == pytest.approx(scipy.spatial.distance.jensenshannon(before, now) ** 2)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from openpyxl.utils.escape import unescape
 
 from lib.reporting.files import FileColumn, FileTable, make_file
-from lib.reporting.files.xls import XlsBook
+from lib.reporting.files.sheets import XlsBook
 from lib.reporting.models import ExportFormat
 from lib.wire.errors import BadRequest
 

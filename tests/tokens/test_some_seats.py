@@ -16,7 +16,7 @@ from lib.deals.models import DemandDeal, Dsp, Reference, Seat, SupplyPackage
 from lib.people import DealsGrant, Person
 from lib.settings import Settings
 from lib.ui.deals.bulk import BulkJob
-from lib.ui.deals.rows import DealRow
+from lib.ui.deals.deal_list import DealRow
 from lib.ui.deals.undo import UndoJob
 from lib.wire.errors import Forbidden, InUse, Invalid, NotFound, Unsupported
 

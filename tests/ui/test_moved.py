@@ -1,10 +1,11 @@
-"""The block of what moved, in the desk: on the demo's story, a quiet slicer, and without a comparison."""
+"""The tab of what moved, in the desk: on the demo's story, a quiet slicer, and without a comparison."""
 
 import csv
 import datetime as dt
 import io
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import boards
@@ -22,7 +23,7 @@ from lib.demo import build, stories
 from lib.reporting.warehouse import Warehouse
 from lib.ui.audience import moved
 from lib.ui.kit.markdown import EMPTY
-from lib.ui.query import drill, moved_button
+from lib.ui.query import drill
 
 PUBLISHER = "bid_context_wrapper.supply.publisher_id"
 ROWS = 300_000
@@ -52,12 +53,12 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Visit]:
 
 
 def tables(desk: AppTest) -> list[dict]:
-    """The tables of the block."""
-    return [table for table in boards.drawn(desk) if table["id"].startswith("moved ")]
+    """The table of the tab, if there is one."""
+    return [table for table in boards.drawn(desk) if table["id"] == "moved"]
 
 
 def lines(desk: AppTest) -> list[str]:
-    """The sentences of the block, without the backslashes of Markdown."""
+    """The sentences of the tab, without the backslashes of Markdown."""
     texts = [text.value.replace("\\", "").replace(EMPTY, "") for text in desk.markdown]
     return [line.removeprefix("- ") for text in texts for line in text.split("\n") if line]
 
@@ -69,19 +70,17 @@ def story(**more: str) -> dict[str, str]:
 
 
 def test_the_story_is_reported_by_one_click(demo: Path, visit: Callable[[Path], Visit]) -> None:
-    """One click on the day of the collapse: the first sentence and the first table name the publisher."""
+    """One click on the day of the collapse: the first of the ranked values is the publisher."""
     desk = visit(demo)(**story(field="win_rate"))
     assert not tables(desk)
-    desk.button(key=moved_button.KEY).click().run()
+    desk = boards.click(desk, drill.CARDS, ["lower", "moved"])
     assert not desk.exception
-    assert "".join(desk.query_params["moved"]) == "1"
-    found = next(line for line in lines(desk) if line.startswith("Publisher: "))
-    assert found.startswith("Publisher: Blue Door News, −")
-    first = tables(desk)[0]
-    assert first["rows"][0]["values"] == [[PUBLISHER, stories.PUBLISHER]]
-    desk.button(key=moved_button.KEY).click().run()
+    assert "".join(desk.query_params["lower"]) == "moved"
+    (ranked,) = tables(desk)
+    assert ranked["rows"][0]["values"] == [[PUBLISHER, stories.PUBLISHER]]
+    desk = boards.click(desk, drill.CARDS, ["lower", "cards"])
     assert not tables(desk)
-    assert "moved" not in {name for name, text in desk.query_params.items() if "".join(text)}
+    assert "lower" not in {name for name, text in desk.query_params.items() if "".join(text)}
 
 
 def test_its_figures_are_those_of_the_rows(
@@ -94,7 +93,10 @@ def test_its_figures_are_those_of_the_rows(
     offered = downloads.kept(monkeypatch)
     desk = visit(demo)(**story(field="win_rate", moved="1"))
     titles = [column["title"] for column in tables(desk)[0]["columns"]]
-    assert titles == ["Publisher", "Contribution", "Rate", "Mix", "Before", "Now"]
+    assert titles == ["Value", "Key field", "Contribution", "Before", "Now"]
+    desk.toggle(key=moved.PARTS).set_value(True).run()
+    titles = [column["title"] for column in tables(desk)[0]["columns"]]
+    assert titles == ["Value", "Key field", "Contribution", "Rate", "Mix", "Before", "Now"]
     cells = [cell["text"] for cell in tables(desk)[0]["rows"][0]["cells"]]
     stored = Warehouse(demo / "warehouse").open("demo", "delivery")
     files = [str(path) for day in stored.files.values() for path in day]
@@ -112,9 +114,10 @@ def test_its_figures_are_those_of_the_rows(
     middle = (y0 / x0 + y1 / x1) / 2 - (all_y0 / all_x0 + all_y1 / all_x1) / 2
     mix = 100 * (x1 / all_x1 - x0 / all_x0) * middle
     expected = [rate + mix, rate, mix, 100 * y0 / x0, 100 * y1 / x1]
-    shown = [float(cell.replace("−", "-").rstrip("% points")) for cell in cells[1:]]
+    assert cells[1] == "Publisher"
+    shown = [float(cell.replace("−", "-").rstrip("% points")) for cell in cells[2:]]
     assert shown == pytest.approx(expected, abs=0.0051)
-    desk.session_state["moved_export"] = True
+    desk.session_state["moved_download"] = True
     desk.run()
     assert not desk.exception
     written = list(csv.reader(io.StringIO(offered["moved"](), newline="")))
@@ -128,12 +131,12 @@ def test_its_figures_are_those_of_the_rows(
     assert [float(written[-1][place]) for place in (3, 6, 7)] == pytest.approx([whole[1] - whole[0], *whole])
 
 
-def test_the_sentence_is_that_of_the_table(demo: Path, visit: Callable[[Path], Visit]) -> None:
-    """Of a ratio: each sentence names the first rows of its table and adds up all of them."""
-    assert_sentences_are_of_tables(visit(demo)(**story(field="win_rate", moved="1")))
+def test_a_ratio_is_ranked(demo: Path, visit: Callable[[Path], Visit]) -> None:
+    """Of a ratio: the largest contribution is first, whatever its key field."""
+    assert_ranked(visit(demo)(**story(field="win_rate", moved="1")))
 
 
-def test_the_sentence_of_a_sum(own_home: Path, visit: Callable[[Path], Visit]) -> None:
+def test_a_sum_is_ranked(own_home: Path, visit: Callable[[Path], Visit]) -> None:
     """Of a sum that some values lost and others gained, too; bars of losses go to the left."""
     rows = same_weeks()
     is_now = rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7)
@@ -141,49 +144,38 @@ def test_the_sentence_of_a_sum(own_home: Path, visit: Callable[[Path], Visit]) -
     rows.loc[is_now & (rows["geo.country"] == "DE"), "imps"] *= 1.4
     rows.loc[is_now & rows["campaign_id"].isin(["3", "5", "7"]), "imps"] *= 0.5
     store(own_home, rows)
-    assert_sentences_are_of_tables(visit(own_home)(moved="1", field="imps"))
+    assert_ranked(visit(own_home)(moved="1", field="imps"))
 
 
-def assert_sentences_are_of_tables(desk: AppTest) -> None:
-    """Names, order and sums are those of the tables; bars of all tables have one scale, and sides."""
-    sentences = dict(line.split(": ", 1) for line in lines(desk) if ": " in line)
-    bars = []
-    for table in tables(desk):
-        rows = [row for row in table["rows"] if row["kind"] == "row"]
-        parts = [contribution(row["cells"][1]["text"]) for row in rows]
-        assert [abs(part) for part in parts] == sorted((abs(part) for part in parts), reverse=True)
-        bars += [(row["cells"][1]["bar"][0], part) for row, part in zip(rows, parts, strict=True)]
-        if not any(row["kind"] == "rest" for row in table["rows"]):
-            continue
-        named = [row["cells"][0]["text"] for row in rows]
-        more = f" and {len(named) - 2} more" if len(named) > 2 else ""
-        beginning = ", ".join(named[:2]) + more + ", "
-        sentence = sentences[table["columns"][0]["title"]]
-        assert sentence.startswith(beginning)
-        total = contribution(sentence.removeprefix(beginning).split(" of ")[0])
-        assert total == pytest.approx(sum(parts), rel=0.02, abs=0.02)
-    assert bars
-    largest = max(abs(part) for _, part in bars)
-    assert [bar for bar, _ in bars] == pytest.approx([part / largest for _, part in bars], abs=0.02)
+def assert_ranked(desk: AppTest) -> None:
+    """Rows are in the order of their size, but for those that overlap; bars have one scale, and sides."""
+    (ranked,) = tables(desk)
+    slicer_fields = {row["values"][0][0] for row in ranked["rows"]}
+    assert len(slicer_fields) > 1
+    parts = [contribution(row["cells"][2]["text"]) for row in ranked["rows"]]
+    sizes = [abs(part) for part in parts]
+    assert sum(later > earlier for earlier, later in pairwise(sizes)) <= 1
+    bars = [row["cells"][2]["bar"][0] for row in ranked["rows"]]
+    assert bars == pytest.approx([part / max(sizes) for part in parts], abs=0.02)
 
 
 def contribution(text: str) -> float:
-    """A contribution as the table and the sentence have it: `−$1,234`, `+1.20 M`, `−3.1 points`."""
+    """A contribution as the table has it: `−$1,234`, `+1.20 M`, `−3.1 points`."""
     number = text.replace("\u2212", "-").replace(",", "").replace("$", "").removesuffix(" points")
     scale = {" k": 1e3, " M": 1e6}.get(number[-2:], 1.0)
     return scale * float(number.removesuffix(" k").removesuffix(" M"))
 
 
 def test_a_click_on_a_row_asks_for_it(demo: Path, visit: Callable[[Path], Visit]) -> None:
-    """A click on the value becomes a filter, and the block stays open."""
+    """A click on the value becomes a filter, and the tab stays in sight."""
     desk = visit(demo)(**story(field="win_rate", moved="1"))
     desk = boards.click(desk, drill.MOVED, ["include", [[PUBLISHER, stories.PUBLISHER]]])
     assert "".join(desk.query_params[f"is.{PUBLISHER}"]) == stories.PUBLISHER
-    assert "".join(desk.query_params["moved"]) == "1"
+    assert "".join(desk.query_params["lower"]) == "moved"
 
 
 def test_nothing_stands_out(home: Path, visit: Callable[[Path], Visit]) -> None:
-    """Where nothing happened the block says so, and shows no rows."""
+    """Where nothing happened the tab says so, and shows no rows."""
     desk = visit(home)(moved="1", field="imps")
     assert any("Nothing stands out" in line for line in lines(desk))
     assert not tables(desk)
@@ -206,7 +198,7 @@ def store(home: Path, rows: pd.DataFrame) -> None:
 
 
 def test_where_everything_fell_alike(own_home: Path, visit: Callable[[Path], Visit]) -> None:
-    """Where each value fell by the same share, the block says so: it names no value and draws no table."""
+    """Where each value fell by the same share, the tab says so: it names no value and draws no table."""
     rows = same_weeks()
     rows.loc[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7), "imps"] *= 0.6
     store(own_home, rows)
@@ -217,7 +209,7 @@ def test_where_everything_fell_alike(own_home: Path, visit: Callable[[Path], Vis
 
 
 def test_unique_users_do_not_add_up(demo: Path, visit: Callable[[Path], Visit]) -> None:
-    """Of unique users the block shows each value's own change, and says that it is no part of the whole."""
+    """Of unique users the tab shows each value's own change, and says that it is no part of the whole."""
     desk = visit(demo)(**story(field="unique_users", moved="1"))
     assert not desk.exception
     assert any("do not add up" in caption.value for caption in desk.caption)
@@ -226,10 +218,7 @@ def test_unique_users_do_not_add_up(demo: Path, visit: Callable[[Path], Visit]) 
 
 
 def test_without_a_comparison_nothing_is_asked(home: Path, visit: Callable[[Path], Visit]) -> None:
-    """Where no days are compared the button can't be used, and an open block says what to do."""
-    desk = visit(home)(compare="none")
-    assert desk.button(key=moved_button.KEY).disabled
+    """Where no days are compared the tab says what to do."""
     desk = visit(home)(compare="none", moved="1")
-    assert not desk.button(key=moved_button.KEY).disabled
     assert any("No days are compared" in caption.value for caption in desk.caption)
-    assert moved.BLOCK
+    assert not tables(desk)

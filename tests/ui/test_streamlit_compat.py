@@ -99,9 +99,7 @@ def test_screens_do_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setattr(streamlit_compat, "_part", lambda module, name: None)
     monkeypatch.setattr(streamlit_compat, "STATIC", tmp_path)
     assert (streamlit_compat.session_id(), streamlit_compat.page()) == ("", "")
-    assert not (
-        streamlit_compat.is_script() or streamlit_compat.is_back() or streamlit_compat.charts_can_wait()
-    )
+    assert not (streamlit_compat.is_script() or streamlit_compat.is_back())
     assert streamlit_compat.drawing() is streamlit_compat.media() is None
     assert not streamlit_compat.is_stop(ValueError())
     assert not streamlit_compat.has_state(SimpleNamespace(), "username")

@@ -11,7 +11,7 @@ from lib import database
 from lib.people import Grant, Person, Role
 from lib.views import LONGEST_NAME, SavedView, ViewStore
 from lib.views import named as store
-from lib.views.scope import Scope
+from lib.views.named import Scope
 from lib.wire.errors import AccessError, BadRequest
 
 PARAMS = {"start": "-7d", "end": "yesterday", "is.geo.country": "US~CA", "split": "site"}

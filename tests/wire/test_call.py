@@ -17,9 +17,8 @@ from clocks import Stopwatch
 
 from lib.wire.breaker import Breaker
 from lib.wire.call import DOWNLOAD_STEP, Call, Patience, call, stream
-from lib.wire.deadline import Deadline
+from lib.wire.deadline import CallGroup, Deadline, abandon
 from lib.wire.errors import Abandoned, DeadlineExceeded, Unreachable, Unreadable
-from lib.wire.open_calls import CallGroup, abandon
 from lib.wire.sockets import keep_deadline
 from lib.wire.transport import InProcess
 

@@ -14,8 +14,13 @@ import pandas as pd
 import pyarrow as pa
 
 from lib.reporting.answers import Audience
-from lib.reporting.answers.as_json import decode_precision, decode_total, encode_precision, encode_total
-from lib.reporting.answers.rows_json import EXTRAS
+from lib.reporting.answers.as_json import (
+    EXTRAS,
+    decode_precision,
+    decode_total,
+    encode_precision,
+    encode_total,
+)
 
 
 def number_frame(block: npt.NDArray[np.float64], names: Iterable[str]) -> pd.DataFrame:

@@ -16,8 +16,7 @@ from lib.reporting.definition import (
     KeyFieldDefinition,
     TimeColumn,
 )
-from lib.wire.errors import BadDefinition, UnknownName
-from lib.wire.requirements import requirement
+from lib.wire.errors import BadDefinition, UnknownName, requirement
 from lib.wire.shallow_yaml import ShallowLoader
 
 Where = tuple[str | int, ...]

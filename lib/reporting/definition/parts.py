@@ -1,16 +1,19 @@
 """The parts of a slicer's definition: a key field, a data field, an audience source."""
 
+import re
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from lib.reporting.definition.reading import DefinitionPart, NumberColumn
-from lib.reporting.lenient import Whole
+from lib.reporting.lenient import Polarity, Whole
 from lib.reporting.models import AudienceSource, DataField, KeyField
 
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
 KeyRole = Literal["lost_reason", "creative"]
 DataRole = Literal["requests", "bids", "wins", "impressions", "viewable", "lost", "bid_price", "win_price"]
+BAD = {"nobids", "error", "errors", "anomaly", "timeouts", "latency", "blocked", "invalid"}
+MONEY = {"cost", "costs", "spend", "price", "payout", "amount", "fee", "fees", "revenue"}
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]
 
 
@@ -81,6 +84,7 @@ class DataFieldDefinition(NumberColumn):
     is_optional: bool = False
     access: Literal["shared", "private"] | None = None
     show_percents: Literal[0, 1, 2] | None = None
+    polarity: Polarity | None = None
 
     @model_validator(mode="after")
     def _is_one_or_the_other(self) -> Self:
@@ -107,6 +111,18 @@ class DataFieldDefinition(NumberColumn):
             return self.display_type == "float"
         return self.formula is not None or self.aggregate == "mean"
 
+    @property
+    def usual_polarity(self) -> Polarity:
+        """Whether a rise is good news where nobody said: of counts and sums, but for errors and the like.
+
+        Of money, rates, prices, means, minima and maxima it is neither good nor bad.
+        """
+        words = {*re.split(r"[._ ]", self.name.lower())}
+        has_unit = bool((self.display_pattern or "#").replace("#", "").strip())
+        if not self.is_additive or has_unit or words & MONEY:
+            return "none"
+        return "down" if words & BAD else "up"
+
     def descriptor(self) -> DataField:
         """The field as info describes it."""
         precision = (2 if self.is_float else 0) if self.display_precision is None else self.display_precision
@@ -122,6 +138,7 @@ class DataFieldDefinition(NumberColumn):
             is_optional=int(self.is_optional),
             access=self.access,
             show_percents=int(self.is_additive) if self.show_percents is None else self.show_percents,
+            polarity=self.polarity or self.usual_polarity,
         )
 
 

@@ -1,10 +1,4 @@
-"""Export files: a table in, a file out (formats.py has the list of formats).
-
-table       Column and Table, what a file is made from
-delimited   csv, tsv, tsv2, streamed         numbers   their numbers
-sheets      what xls and xlsx share          naming    names and headers
-shown       what its cells say, for a preview
-"""
+"""Export files: a table in, a file out (formats.py has the list of formats)."""
 
 import datetime as dt
 import re
@@ -16,12 +10,24 @@ from urllib.parse import quote
 import pandas as pd
 
 from lib.reporting.files.delimited import cell_texts
-from lib.reporting.files.numbers import display
-from lib.reporting.files.table import TOTAL, TOTAL_OF_ROWS, FileColumn, FileTable
+from lib.reporting.files.table import TOTAL, TOTAL_OF_ROWS, FileColumn, FileTable, display
 from lib.reporting.formats import FORMATS, ExportFormat
 from lib.wire.deadline import Deadline
 
 ROWS = 10_000
+MAX_SLICER_CHARACTERS = 100
+KEPT_IN_MEMORY = 4 * 1024 * 1024
+__all__ = [
+    "TOTAL",
+    "TOTAL_OF_ROWS",
+    "FileColumn",
+    "FileTable",
+    "content_disposition",
+    "filename",
+    "make_file",
+    "media_type",
+    "preview_cells",
+]
 
 
 def preview_cells(table: FileTable, export_format: ExportFormat) -> pd.DataFrame:
@@ -50,9 +56,6 @@ def _texts(column: FileColumn, table: FileTable, export_format: ExportFormat) ->
     return values
 
 
-MAX_SLICER_CHARACTERS = 100
-
-
 def media_type(export_format: ExportFormat) -> str:
     """The Content-Type of a file."""
     return FORMATS[export_format].media_type
@@ -70,21 +73,6 @@ def content_disposition(slicer: str, start: dt.date, end: dt.date, export_format
     name = filename(slicer, start, end, export_format)
     plain = re.sub(r"[^ -~]|[%;]", "_", name)
     return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
-
-
-__all__ = [
-    "TOTAL",
-    "TOTAL_OF_ROWS",
-    "FileColumn",
-    "FileTable",
-    "content_disposition",
-    "filename",
-    "make_file",
-    "media_type",
-    "preview_cells",
-]
-
-KEPT_IN_MEMORY = 4 * 1024 * 1024
 
 
 def make_file(table: FileTable, export_format: ExportFormat, deadline: Deadline | None = None) -> IO[bytes]:

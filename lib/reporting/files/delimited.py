@@ -10,7 +10,7 @@ Our own choices, where the specification is silent:
 
 A missing value is an empty cell. Values of a key field of type int count as numbers where they are digits. In
 all three a text that a spreadsheet would run, a header too, gets an apostrophe before it unless the request
-has `escape_formulas: 0` (wire/spreadsheet.py).
+has `escape_formulas: 0` (wire/text.py).
 """
 
 from collections.abc import Callable, Iterator
@@ -21,10 +21,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.files.numbers import display, exact
-from lib.reporting.files.table import FileColumn, FileTable
+from lib.reporting.files.table import FileColumn, FileTable, display, exact
 from lib.wire.deadline import Deadline
-from lib.wire.spreadsheet import RUNNABLE
+from lib.wire.text import RUNNABLE
 
 ROWS_PER_CHUNK = 20_000
 

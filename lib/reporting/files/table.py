@@ -1,4 +1,7 @@
-"""The content of a file: columns of values, and optionally a row of totals."""
+"""The content of a file: columns of values, optionally a row of totals, and its numbers as text.
+
+`export_table` makes it of an Audience: key columns, descriptions, data columns, total.
+"""
 
 import dataclasses
 from collections.abc import Iterable, Iterator
@@ -11,11 +14,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lib.reporting.answers import Audience
+from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.wire.errors import BadRequest
 
 TOTAL, TOTAL_OF_ROWS = "Total", "Total of these rows"
 Kind = Literal["text", "int", "float"]
 Role = Literal["key", "mapping", "data"]
+_EXACT_INTEGERS = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,3 +124,63 @@ class FileTable:
 
     def _of(self, role: Role) -> list[FileColumn]:
         return [column for column in self.columns if column.role == role]
+
+
+def display(values: npt.NDArray[np.float64], decimals: int) -> pa.StringArray:
+    """With so many decimal places, rounded as Python does it; never "-0.00", never an exponent."""
+    if decimals == 0 and np.all(~(np.abs(values) >= _EXACT_INTEGERS)):
+        return _integers(np.rint(values), ~np.isnan(values))
+    texts = pa.array(list(map(f"%.{decimals}f".__mod__, values.tolist())), pa.string())
+    zero = f"{0:.{decimals}f}"
+    return _present(pc.if_else(pc.equal(texts, f"-{zero}"), zero, texts), ~np.isnan(values))
+
+
+def exact(values: npt.NDArray[np.float64]) -> pa.StringArray:
+    """With as many digits as it takes to read the same number again; a whole one without a decimal point."""
+    is_whole = (np.abs(values) < _EXACT_INTEGERS) & (values == np.rint(values))
+    integers = _integers(values, is_whole)
+    if np.all(is_whole | np.isnan(values)):
+        return integers
+    texts = pa.array(list(map(repr, values.tolist())), pa.string())
+    return _present(pc.if_else(is_whole, integers, texts), ~np.isnan(values))
+
+
+def _integers(values: npt.NDArray[np.float64], present: npt.NDArray[np.bool_]) -> pa.StringArray:
+    texts = pa.array(np.where(present, values, 0).astype(np.int64)).cast(pa.string())
+    return _present(texts, present)
+
+
+def _present(texts: pa.StringArray, present: npt.NDArray[np.bool_]) -> pa.StringArray:
+    return texts if present.all() else pc.if_else(present, texts, "")
+
+
+def export_table(query: ExportQuery, slicer: Slicer, audience: Audience) -> FileTable:
+    """The table: after each mapped key column one with its descriptions, where those are included.
+
+    The total of `audience` becomes the last row where one is wanted and there is a split: without one, the
+    only row is the total. It is that of the rows in the file where data filters leave others out.
+    """
+    columns: list[FileColumn] = []
+    for name in query.split_by:
+        field = slicer.key_field(name)
+        columns.append(_key(field, audience.names[name]))
+        if audience.descriptions is not None and field.mapping:
+            columns.append(FileColumn.of_mapping(columns[-1], audience.descriptions[name]))
+    columns += [_data(slicer.data_field(name), audience.values[name]) for name in map(str, audience.values)]
+    total = None
+    if query.include_total and query.split_by:
+        total = tuple(audience.total.values[name] for name in map(str, audience.values))
+    label = TOTAL_OF_ROWS if query.data_filters else TOTAL
+    return FileTable(tuple(columns), total, label, escape_formulas=bool(query.escape_formulas))
+
+
+def _key(field: KeyField, values: pd.Series) -> FileColumn:
+    kind: Kind = "int" if field.type == "int" else "text"
+    return FileColumn(field.name, field.description, values, kind=kind, role="key")
+
+
+def _data(field: DataField, values: pd.Series) -> FileColumn:
+    kind: Kind = "int" if field.display_type == "int" else "float"
+    return FileColumn(
+        field.name, field.description, values, kind=kind, precision=field.display_precision, role="data"
+    )

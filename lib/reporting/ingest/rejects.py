@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
-from lib.wire.spreadsheet import escaped
+from lib.wire.text import escaped
 
 WRONG_WIDTH = "wrong number of columns"
 TOTAL = "a total of other rows"

@@ -1,26 +1,35 @@
-"""Explain a change ("What moved"): combines queries, contributions, noise and surprise."""
+"""Explains a change ("What moved"): combines queries, contributions, noise and surprise.
+
+Whether a difference is more than noise depends on that of the sample, and on the value's usual movement: the
+mean square of its differences at earlier steps. There are few of these, so each value's variance is moderated
+by those of all values (Smyth 2004, "Linear models and empirical Bayes methods", section 6): the prior's
+logarithm runs linearly with that of the volume, and its weight follows from how much the variances scatter,
+more with heavy tails. Tests of many values are held to a false discovery rate (Benjamini and Hochberg 1995).
+"""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+from scipy.special import digamma, polygamma, stdtr
 
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Slicer
-from lib.reporting.moved import movers, noise, sides
+from lib.reporting.moved import movers, sides
 from lib.reporting.moved import past as earlier_differences
-from lib.reporting.moved.contributions import Numbers, Pair
 from lib.reporting.moved.movers import Candidate, Moves
-from lib.reporting.moved.noise import Flags
 from lib.reporting.moved.past import Past
-from lib.reporting.moved.quantity import Own, Quantity, Ratio, leaves, quantity, values
+from lib.reporting.moved.quantity import Numbers, Own, Pair, Quantity, Ratio, leaves, quantity, values
 from lib.reporting.moved.sides import About, Ask
 
 MOST_FIELDS, TESTED_FIELDS = 30, 10
 MOST_RANKED, MOST_OVERLAPPING = 5, 2
 WHOLE_RATE, DIFFERENT_RATE = 0.01, 0.05
 Segmented = Collection[str]
+Flags = npt.NDArray[np.bool_]
+RATE, FEWEST, ROUNDS, NEGLIGIBLE = 0.04, 10, 50, 1e-12
 
 
 @dataclass(frozen=True)
@@ -141,13 +150,13 @@ def _moves(candidates: Sequence[Candidate], past: Past, considered: int) -> tupl
         np.concatenate(of) for of in zip(*((p.contributed, p.beyond) for p in parts), strict=True)
     )
     moved = np.concatenate([one.found.whole[one.largest] for one in candidates])
-    p = noise.p_values(moved, error, contributed, volume, past.freedom)
-    more = noise.p_values(_of_tested(candidates, "beyond"), error, beyond, volume, past.freedom)
-    spread, _ = noise.spreads(error, beyond, volume, past.freedom)
+    p = p_values(moved, error, contributed, volume, past.freedom)
+    more = p_values(_of_tested(candidates, "beyond"), error, beyond, volume, past.freedom)
+    spread, _ = spreads(error, beyond, volume, past.freedom)
     ends = np.cumsum([len(one.largest) for one in candidates])[:-1]
-    differ = [noise.together(of) <= DIFFERENT_RATE / len(candidates) for of in np.split(more, ends)]
+    differ = [together(of) <= DIFFERENT_RATE / len(candidates) for of in np.split(more, ends)]
     p = np.where(np.repeat(differ, [len(one.largest) for one in candidates]), p, 1.0)
-    kept = np.split(noise.discoveries(p, considered), ends)
+    kept = np.split(discoveries(p, considered), ends)
     movess = [_of_field(*each) for each in zip(candidates, kept, np.split(spread, ends), strict=True)]
     return tuple(
         sorted(movess, key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
@@ -164,3 +173,88 @@ def _of_field(one: Candidate, is_mover: Flags, spread: Numbers) -> Moves:
     of_all = one.error.copy()
     of_all[one.largest] = spread
     return one.moves([place for place, moves in zip(one.largest, is_mover, strict=True) if moves], of_all)
+
+
+def p_values(
+    moved: Numbers, error: Numbers, past: Numbers, volume: Numbers, freedom: float | None = None
+) -> Numbers:
+    """The probability of a movement this large if nothing unusual happened, per value, two-sided.
+
+    `error` is the standard error of `moved` by sampling, NaN where it is not known: such a value is not told
+    from noise. `past` has a column per earlier difference (none: sampling alone counts, and exact figures are
+    certain), together worth so many degrees of freedom (None: as many as there are). `volume` is how much
+    there is of the value.
+    """
+    spread, degrees = spreads(error, past, volume, freedom)
+    with np.errstate(all="ignore"):
+        score = np.abs(moved) / spread
+    found = 2 * stdtr(min(degrees, 1e9), -score)
+    still = np.abs(moved) <= NEGLIGIBLE * np.abs(volume)
+    return np.where(still | np.isnan(error), 1.0, np.where(spread == 0, 0.0, found))
+
+
+def spreads(
+    error: Numbers, past: Numbers, volume: Numbers, freedom: float | None = None
+) -> tuple[Numbers, float]:
+    """The standard deviation of each value's movement in noise, and the degrees of freedom of it."""
+    if not past.shape[1]:
+        return error, np.inf
+    usual, degrees = _moderate(past, volume, float(past.shape[1]) if freedom is None else freedom)
+    return np.sqrt(usual + error**2), degrees
+
+
+def together(p: Numbers) -> float:
+    """The probability that all of these tests are of noise (Simes 1986)."""
+    return float(np.min(np.sort(p) * len(p) / np.arange(1, len(p) + 1))) if len(p) else 1.0
+
+
+def discoveries(p: Numbers, tested: int | None = None, rate: float = RATE) -> Flags:
+    """A mask of the p-values that pass at this false discovery rate; `tested`: number of tests, if more."""
+    order = np.argsort(p)
+    limits = rate * np.arange(1, len(p) + 1) / max(tested or 0, len(p), 1)
+    below = np.flatnonzero(p[order] <= limits)
+    found = np.zeros(len(p), dtype=bool)
+    if len(below):
+        found[order[: below[-1] + 1]] = True
+    return found
+
+
+def _moderate(past: Numbers, volume: Numbers, count: float) -> tuple[Numbers, float]:
+    """Per value the variance of its usual movement, and how many degrees of freedom it has; the mean square
+    of `past` has `count`."""
+    own = np.mean(past**2, axis=1)
+    known = (own > 0) & (volume > 0)
+    if known.sum() < FEWEST:
+        return own, count
+    logs, sizes = np.log(own[known]), np.log(volume[known])
+    slope, level = np.polyfit(sizes, logs, 1) if np.ptp(sizes) > 0 else (0.0, logs.mean())
+    rest = logs - (slope * sizes + level)
+    more = float(np.sum(rest**2) / max(len(rest) - 2, 1) - polygamma(1, count / 2))
+    weight = 2 * _inverse_trigamma(more) if more > 0 else np.inf
+    bias = np.log(count / 2) - digamma(count / 2) + (_bias(weight) if np.isfinite(weight) else 0.0)
+    usual = np.exp(slope * np.log(np.maximum(volume, _least(volume))) + level + bias)
+    if not np.isfinite(weight):
+        return usual, np.inf
+    return (weight * usual + count * own) / (weight + count), weight + count
+
+
+def _least(volume: Numbers) -> float:
+    """The smallest volume above zero, for values that have none."""
+    above = volume[volume > 0]
+    return float(above.min()) if len(above) else 1.0
+
+
+def _bias(weight: float) -> float:
+    return float(digamma(weight / 2) - np.log(weight / 2))
+
+
+def _inverse_trigamma(value: float) -> float:
+    """The argument at which the trigamma function has this value, by Newton's method on its reciprocal."""
+    found = 0.5 + 1 / value
+    for _ in range(ROUNDS):
+        there = float(polygamma(1, found))
+        step = there * (1 - there / value) / float(polygamma(2, found))
+        found += step
+        if abs(step) < NEGLIGIBLE * found:
+            break
+    return found

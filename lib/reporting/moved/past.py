@@ -15,8 +15,7 @@ from lib.reporting import noise
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import Slicer, time_key_field
-from lib.reporting.moved.contributions import Numbers, Pair, beyond, contributions
-from lib.reporting.moved.quantity import Own, Quantity, values
+from lib.reporting.moved.quantity import Numbers, Own, Pair, Quantity, beyond, contributions, values
 from lib.reporting.moved.sides import About, Ask
 
 STEPS, LONGEST, WEEK, PERSISTENT_VALUES = 8, 120, 7, 10

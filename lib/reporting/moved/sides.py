@@ -14,7 +14,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.confidence import NORMAL
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Filter, Order
-from lib.reporting.moved.contributions import Pair
+from lib.reporting.moved.quantity import Pair
 
 TOP = 50
 WIDTH = 2 * NORMAL

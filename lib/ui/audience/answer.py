@@ -18,7 +18,7 @@ from lib.reporting.models import DataField
 from lib.ui.audience import date_notes, headline, leaderboards, over_time, split_lines
 from lib.ui.audience.headline import NoData
 from lib.ui.charts import numbers, time_chart
-from lib.ui.charts.series import Series
+from lib.ui.charts.series import Series, bucket_words
 from lib.ui.charts.time_chart import Named
 from lib.ui.charts.value_lines import ValueLine
 from lib.ui.kit import rows
@@ -47,7 +47,7 @@ def head(focus: Focus, params: Params) -> Json:
     other = headline.other_precision(focus, now)
     return _about(focus) | {
         "metrics": list(focus.metrics),
-        "figures": [_figure(focus, name, now, found) for name in focus.headline],
+        "figures": [_figure(_showing(focus, name), now, found, lines[name]) for name in focus.headline],
         "nothing": None,
         "fields": {
             name: _field(_showing(focus, name), lines[name], now, found, values, notes)
@@ -119,10 +119,10 @@ def of_nothing(name: str) -> Json | list[Json]:
     return about | _empty() | more
 
 
-def _figure(focus: Focus, name: str, now: Audience, found: ComparedAnswers | None) -> Json:
-    figure = headline.figure(focus, focus.slicer.data_field(name), now, found)
+def _figure(focus: Focus, now: Audience, found: ComparedAnswers | None, lines: Sequence[Named]) -> Json:
+    figure = headline.figure(focus, now, found, [line.series for line in lines])
     return {
-        "name": name,
+        "name": focus.field.name,
         "title": straight(figure.title),
         "text": figure.text,
         "delta": figure.delta,
@@ -188,7 +188,7 @@ def _buckets(lines: Sequence[Named]) -> Json:
         return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": None}, "buckets_before": None}
     now = lines[0].series
     buckets = {
-        "names": list(now.names),
+        "names": [bucket_words(name) for name in now.names],
         "starts": [start.isoformat() for start in now.starts],
         "parts": list(now.parts),
         "ticks": time_chart.ticks(now),
@@ -196,7 +196,8 @@ def _buckets(lines: Sequence[Named]) -> Json:
     if len(lines) == 1:
         return {"buckets": buckets, "buckets_before": None}
     before = lines[1].series
-    return {"buckets": buckets, "buckets_before": {"names": list(before.names), "parts": list(before.parts)}}
+    names = [bucket_words(name) for name in before.names]
+    return {"buckets": buckets, "buckets_before": {"names": names, "parts": list(before.parts)}}
 
 
 def _date_notes(notes: Iterable[Note], lines: Sequence[Named]) -> list[Json]:

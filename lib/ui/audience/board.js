@@ -9,6 +9,9 @@ const COOKIE_MILLISECONDS = [200, 400, 800, 1600, 3000] // right after a sign-in
 const RETRY_MILLISECONDS = [1000, 2000, 4000, 8000, 15000, 30000] // after what may pass
 const UNREACHABLE = "The desk can't be reached. What is shown is not up to date; your clicks are kept."
 const ONLY_CARDS = ["order", "find"]
+const USUAL_ACROSS = 4
+const LOWER = ["lower", "open"] // acts that show another tab
+const TABS = { cards: "Leaderboards", split: "Split", moved: "What moved" } // what stands below the chart
 const STEPS = { undo: ".st-key-question_undo button", redo: ".st-key-question_redo button" }
 
 function newPage() {
@@ -16,15 +19,19 @@ function newPage() {
   const shadow = host.attachShadow({ mode: "open" })
   const style = make("style")
   style.textContent = STYLE
-  const names = ["problem", "heads", "tools", "chart", "foot", "problem"]
-  const [problem, heads, tools, chart, foot, missing] = names.map((name) => make("div", { class: name }))
+  const names = ["problem", "heads", "tools", "chart", "foot", "tabs", "problem"]
+  const [problem, heads, tools, chart, foot, tabs, missing] = names.map((name) => make("div", { class: name }))
   const cards = make("div", { class: "board cards" })
-  const root = make("div", { class: "root", "aria-busy": "true" }, problem, heads, tools, chart, foot, missing, cards)
+  const lower = make("div", { class: "lower" }, missing, cards)
+  const root = make("div", { class: "root", "aria-busy": "true" }, problem, heads, tools, chart, foot, tabs, lower)
+  set(tabs, "role", "group")
+  set(tabs, "aria-label", "Below the chart")
+  tabs.append(...Object.entries(TABS).map(([name, title]) => make("button", { type: "button", "data-act": JSON.stringify(["lower", name]) }, title)))
   shadow.append(style, root)
   problem.hidden = missing.hidden = true
   set(chart, "tabindex", "0")
   set(chart, "role", "img")
-  const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], dimmed: [], store: newStore(), tries: 0, failures: 0 }
+  const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, tabs, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], dimmed: [], store: newStore(), tries: 0, failures: 0 }
   own.cards = newBoard(cards)
   own.cards.send = () => onAct(own)
   own.time = newChart(own)
@@ -35,6 +42,8 @@ function newPage() {
   document.addEventListener("pointerup", () => giveUp(own), true)
   document.addEventListener("click", (event) => onStep(own, event), true)
   own.savePicture = (file) => savePicture(own.time, file)
+  own.isAhead = () => own.host.isConnected && own.outbox.length > 0 // clicks that the address does not have yet
+  own.link = () => (own.wish || !own.drawn ? null : { ...own.about, ...own.drawn.whole.params, lower: lowerOf(own.base, own.acts) })
   return own
 }
 
@@ -57,6 +66,9 @@ function acknowledge(page, data) {
   if (page.data && JSON.stringify(page.data.edition) !== JSON.stringify(data.edition)) outdate(page)
   page.about = about
   page.data = data
+  const shown = encodeURIComponent(`${data.project}~${data.slicer}`)
+  document.cookie = `last_slicer=${shown}; Path=/; Max-Age=31536000; SameSite=Lax` // start_page.py
+  page.root.classList.toggle("elsewhere", lowerOf(data.params, []) !== "cards") // Streamlit draws what is below
   if (page.head?.figures.length) drawTools(page.tools, page.head, data.fields)
   const last = data.taken[0] === page.cards.by ? data.taken[1] : 0
   page.outbox = page.outbox.filter(([number]) => number > last)
@@ -89,8 +101,15 @@ function onAct(page) {
   tellIn(page, LATEST_MILLISECONDS)
   const [, kind, value] = numbered
   if (kind === "field") showChosenField(page, value)
-  if (kind === "open") return tellIn(page, 0)
+  if (LOWER.includes(kind)) holdStill()
   show(page)
+}
+
+/** Another tab may be shorter: the page keeps its height, so that it is not scrolled. */
+function holdStill() {
+  const main = document.querySelector("[data-testid=stMain]")
+  const block = main?.querySelector("[data-testid=stMainBlockContainer]")
+  if (block) block.style.minHeight = `${main.scrollTop + main.clientHeight}px`
 }
 
 /** A control outside of the cards that carries its act. */
@@ -126,37 +145,68 @@ function tellIn(page, milliseconds, isNow = false) {
   page.telling = setTimeout(() => page.send?.(), milliseconds)
 }
 
+/** The acts that change figures. */
 function actsOf(page) {
-  return page.acts.map(([, ...what]) => what)
+  return page.acts.map(([, ...what]) => what).filter(([kind]) => !LOWER.includes(kind))
+}
+
+/** The tab in sight, as the link has it (view.py), and after these acts. */
+function lowerOf(params, acts) {
+  const [, kind, tab] = acts.findLast(([, kind]) => LOWER.includes(kind)) ?? []
+  const chosen = kind === "open" ? "split" : tab
+  return chosen ?? params.lower ?? (params.moved === "1" ? "moved" : params.chart ? "split" : "cards")
+}
+
+function partsInSight(page) {
+  return lowerOf(page.base, page.acts) === "cards" ? ["head", "cards"] : ["head"]
 }
 
 /** The parts that differ from what is drawn, by the acts since then. */
-function partsOf(page) {
+function staleParts(page) {
   const { drawn, acts } = page
   if (!drawn || drawn.base !== page.base) return ["head", "cards"]
-  const since = acts.filter(([number]) => number > drawn.upto)
-  if (since.length && since.every(([, kind]) => ONLY_CARDS.includes(kind))) return ["cards"]
-  return since.length && since.every(([, kind]) => kind === "grain") ? ["head"] : ["head", "cards"]
+  const since = acts.filter(([number, kind]) => number > drawn.upto && !LOWER.includes(kind))
+  const isOnly = (kinds) => since.length > 0 && since.every(([, kind]) => kinds.includes(kind))
+  if (isOnly(ONLY_CARDS) || (!since.length && !drawn.whole.cards)) return ["cards"]
+  return isOnly(["grain"]) && drawn.whole.cards ? ["head"] : ["head", "cards"]
+}
+
+/** What to ask for: the stale parts that are in sight. The other parts are those of `base`. */
+function partsOf(page) {
+  const stale = staleParts(page)
+  const parts = partsInSight(page).filter((part) => stale.includes(part))
+  if (!parts.length) return { parts: partsInSight(page), base: {} }
+  return { parts, base: stale.length === 2 ? {} : page.drawn.whole }
+}
+
+/** The tab in sight, and how many cards are in a row. */
+function showTabs(page) {
+  page.root.style.setProperty("--across", page.base.across ?? USUAL_ACROSS)
+  const lower = lowerOf(page.base, page.acts)
+  for (const node of [page.host, document.documentElement]) set(node, "data-lower", lower)
+  for (const tab of page.tabs.children) set(tab, "aria-pressed", String(JSON.parse(tab.dataset.act)[1] === lower))
 }
 
 /** Shows the question: from the store at once, or as its parts come. What is stale meanwhile is dimmed. */
 function show(page) {
   const { store, about, base } = page
+  showTabs(page)
+  const isLacking = (whole) => partsInSight(page).some((part) => !whole[part])
   const [acts, upto] = [actsOf(page), page.acts.at(-1)?.[0] ?? page.cards.number]
   const key = keyOf(about, base, acts)
-  if (page.drawn?.keys.includes(key) && !isOld(store, page.drawn)) return settle(page, upto)
+  if (page.drawn?.keys.includes(key) && !isOld(store, page.drawn) && !isLacking(page.drawn.whole)) return settle(page, upto)
   if (page.listening === key && store.underway.has(key)) return
   page.wish = key
   page.listening = null
   const kept = find(store, key)
   if (kept) {
-    for (const part of ["head", "cards"]) draw(page, { part, [part]: kept[part] }, upto)
+    for (const part of partsInSight(page)) if (kept[part]) draw(page, { part, [part]: kept[part] }, upto)
     finish(page, kept, upto)
-    if (!kept.ahead || kept.is_exact) return
+    if (!isLacking(kept) && (!kept.ahead || kept.is_exact)) return
   }
-  const parts = partsOf(page)
-  if (!kept) dim(page, parts)
-  listen(page, ask(store, about, { params: base, acts, parts, base: parts.length === 2 ? {} : page.drawn.whole }), upto)
+  const asked = partsOf(page)
+  if (!kept || isLacking(kept)) dim(page, asked.parts)
+  listen(page, ask(store, about, { params: base, acts, ...asked }), upto)
 }
 
 /** Draws what a request brings, for as long as nothing else is wanted. */
@@ -171,9 +221,14 @@ function listen(page, request, upto) {
   request.lines.forEach(onLine)
   request.listeners.add(onLine)
   request.promise.then(
-    () => page.listening === key && request.ahead && !request.whole.is_exact && show(page),
+    () => page.listening === key && isUnfinished(page, request) && show(page),
     (error) => page.listening === key && fail(page, error, request),
   )
+}
+
+/** Whether more has to be asked: exact figures, or a tab that came in sight meanwhile. */
+function isUnfinished(page, { ahead, failed, whole }) {
+  return (ahead && !whole.is_exact) || (!failed && partsInSight(page).some((part) => !whole[part]))
 }
 
 /** Another answer than what is drawn would come now: it is asked for with the next change. */
@@ -290,16 +345,15 @@ function clear(page) {
 function askAhead(page, event) {
   if (!page.base || page.declined || page.wish) return
   const what = actAt(page, event)
-  if (!what || ["open", "again"].includes(what[0])) return
+  if (!what || ["again", ...LOWER].includes(what[0])) return
   const acts = [...actsOf(page), what]
   const key = keyOf(page.about, page.base, acts)
   if (find(page.store, key) || page.ahead === key) return
   page.ahead = key
   page.acts.push([page.cards.number + 1, ...what])
-  const parts = partsOf(page)
+  const asked = partsOf(page)
   page.acts.pop()
-  const from = parts.length === 2 ? {} : page.drawn?.whole
-  ask(page.store, page.about, { params: page.base, acts, parts, base: from }, true)
+  ask(page.store, page.about, { params: page.base, acts, ...asked }, true)
 }
 
 /** A press that became no click is given up. */

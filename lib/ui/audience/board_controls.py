@@ -1,6 +1,7 @@
-"""Controls beside the board, in a row: headline metrics, leaderboards, table, export, notes."""
+"""Controls over the board: metrics, values, download and notes in the chart's header, cards in the tabs'."""
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -19,17 +20,17 @@ from lib.ui.query import (
     focus,
     question,
 )
+from lib.ui.query import view as views
 from lib.ui.query.cards import Card
 from lib.ui.query.focus import Focus
-from lib.ui.query.view import CHANGES
 
-FIELDS, SHOWN = "card_fields", "card_changes"
+FIELDS, SHOWN, ACROSS = "card_fields", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
 
 
 def draw_leaderboard_picker(focus: Focus) -> None:
-    """Draw a popover with the key fields of the cards, and a choice between percent and amounts."""
-    with st.popover("Leaderboards", icon=":material/leaderboard:", type="tertiary"):
+    """Draw a popover with the key fields of the cards, how many are in a row, and the unit of changes."""
+    with st.popover("Cards", icon=":material/leaderboard:", type="tertiary"):
         key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
         st.multiselect(
             "Key fields with a leaderboard",
@@ -43,15 +44,24 @@ def draw_leaderboard_picker(focus: Focus) -> None:
             on_change=_ask_fields,
             args=(focus.context, key),
         )
+        across = dates_picker.followed_key(ACROSS, focus.view.across)
+        st.segmented_control(
+            "Cards in a row",
+            views.ACROSS,
+            key=across,
+            required=True,
+            on_change=_ask,
+            args=(focus.context, "across", across),
+        )
         shown = dates_picker.followed_key(SHOWN, focus.view.changes)
         st.segmented_control(
             "Changes in",
-            CHANGES,
+            views.CHANGES,
             format_func=WORDS.__getitem__,
             key=shown,
             required=True,
-            on_change=_ask_changes,
-            args=(focus.context, shown),
+            on_change=_ask,
+            args=(focus.context, "changes", shown),
         )
 
 
@@ -68,8 +78,8 @@ def _ask_fields(context: PageContext, key: str) -> None:
     st.rerun()
 
 
-def _ask_changes(context: PageContext, key: str) -> None:
-    question.look(context, changes=st.session_state[key])
+def _ask(context: PageContext, name: str, key: str) -> None:
+    question.look(context, **{name: st.session_state[key]})
     st.rerun()
 
 
@@ -101,26 +111,33 @@ def _files(focus: Focus, card: Card) -> None:
     export_menu.way_on("Open all its values in Export", whole)
 
 
+SCALE = (
+    "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
+    "has a color where it is more than noise, and good or bad news."
+)
 METRICS, CONTROLS = "shown_metrics", "board_controls"
 
 
 @st.fragment
 def draw(context: PageContext) -> None:
-    """Draw the controls in a row; what is inside of one is computed only while it is open."""
+    """Draw the controls; what is inside of one is computed only while it is open."""
     if not context.slicer.data_fields:
         return
     drill.catch_up(context)
     shown = focus.of(context)
-    with st.container(horizontal=True, vertical_alignment="center", key=CONTROLS):
+    row = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
+    with row(key=CONTROLS):
         _metrics(shown)
-        draw_leaderboard_picker(shown)
         if shown.grain is not None:
             over_time.draw_table(shown)
-            _export(shown)
+            _download(shown)
             date_notes.draw(shown)
+        if shown.view.lower == "cards":
+            with row(key="card_controls", width="content"):
+                draw_leaderboard_picker(shown)
 
 
-def _export(focus: Focus) -> None:
+def _download(focus: Focus) -> None:
     menu = export_menu.open_menu("chart")
     if menu is None:
         return
@@ -147,6 +164,7 @@ def _metrics(focus: Focus) -> None:
             on_change=_ask_metrics,
             args=(focus.context, key),
         )
+        st.caption(SCALE)
 
 
 def _ask_metrics(context: PageContext, key: str) -> None:

@@ -97,6 +97,7 @@ function niceSteps(least, most, fromZero) {
 
 const axisNumber = new Intl.NumberFormat(navigator.language, { notation: "compact", maximumSignificantDigits: 4 })
 const axisDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" })
+const wholeDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" })
 
 function grid({ steps, y, right }) {
   return steps.flatMap((value) => [
@@ -124,7 +125,7 @@ function apart(ticks, right) {
 }
 
 function tick(name, start, grain, isDay) {
-  if (grain === "hour" && !isDay) return name.slice(11) || name
+  if (grain === "hour" && !isDay) return name.slice(-5)
   return ["hour", "day", "week"].includes(grain) ? axisDay.format(start) : name
 }
 
@@ -241,7 +242,7 @@ function daysOf(head, first, last) {
 }
 
 function span(head, first, last) {
-  const [from, to] = daysOf(head, first, last).map((day) => axisDay.format(Date.parse(`${day}T00:00:00Z`)))
+  const [from, to] = daysOf(head, first, last).map((day) => wholeDay.format(Date.parse(`${day}T00:00:00Z`)))
   return from === to ? from : `${from} – ${to}`
 }
 

@@ -1,6 +1,6 @@
 // The figures: the headline, where a click on one makes it the field of the page, and what stands around the chart.
 
-const SPARK = { width: 120, height: 24, edge: 1.5 }
+const SPARK = { width: 120, height: 24, edge: 1.5, side: 0.25 }
 const ARROWS = { up: "↑ ", down: "↓ " }
 
 function drawHeadline(page, head) {
@@ -39,13 +39,14 @@ function showField(node, field) {
   set(node.querySelector(".show"), "aria-pressed", String(node.dataset.name === field))
 }
 
-/** A line per run of whole buckets, from the least at the bottom to the greatest at the top. */
+/** A line per run of whole buckets. One rule for all: the middle is their mean, the height at least ± 25 % of it. */
 function sparkline(line, parts) {
   const values = line.map((value, place) => (parts[place] ? null : value))
   const there = values.filter((value) => value !== null)
   if (there.length < 2) return ""
-  const low = Math.min(...there)
-  const span = Math.max(...there) - low || 1
+  const mean = there.reduce((sum, value) => sum + value / there.length, 0)
+  const side = Math.max(SPARK.side * Math.abs(mean), ...there.map((value) => Math.abs(value - mean))) || 1
+  const [low, span] = [mean - side, 2 * side]
   const { width, height, edge } = SPARK
   const x = (place) => edge + (place * (width - 2 * edge)) / (values.length - 1)
   return path(values, x, (value) => height - edge - ((value - low) / span) * (height - 2 * edge))
@@ -125,6 +126,7 @@ function drawFoot(foot, { field, fields, other_precision: other }) {
   }
   const [said, how] = foot.children
   text(said, notes.join(" "))
+  set(said, "title", notes.join(" "))
   text(how, precision)
   set(how, "data-act", act)
   set(how, "title", other?.help ?? null)

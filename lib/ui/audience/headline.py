@@ -1,12 +1,13 @@
 """What the figures of the Audience page say, as texts and values: for the page, and for answers beside it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from lib.reporting.answers import Audience, Precision
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, DataField, Filter
-from lib.ui.charts import numbers, series, sparkline
+from lib.ui.charts import numbers, sparkline
 from lib.ui.charts.change import Change
 from lib.ui.charts.series import Series
 from lib.ui.query import ask, compared_answers, filter_words, metric, periods, precision, values
@@ -40,36 +41,39 @@ class HeadlineFigure:
         return sparkline.text(self.course, self.field, focus.grain, focus.period, focus.numbers)
 
 
-def figure(focus: Focus, field: DataField, now: Audience, found: ComparedAnswers | None) -> HeadlineFigure:
-    """The figure of a data field."""
+def figure(
+    focus: Focus, now: Audience, found: ComparedAnswers | None, lines: Sequence[Series] = ()
+) -> HeadlineFigure:
+    """The figure of the focus's data field. `lines` are its values over time, and those compared."""
+    field = focus.field
     value = now.total.values.get(field.name)
     changed = found.total(field) if found is not None else Change(None)
+    is_noise = len(lines) == 2 and metric.is_noise(*(line.without_parts.values for line in lines))
     return HeadlineFigure(
         field=field,
         title=numbers.title(field),
         text=focus.numbers.short(value, field),
         delta=metric.delta(focus, field, changed),
-        style=metric.style(field, changed),
+        style=metric.style(field, changed, is_noise),
         off=metric.off(focus, field, now),
-        help=_help(focus, field, value, changed),
-        course=_course(focus, field, now),
+        help=_help(focus, field, value, changed, is_noise),
+        course=_course(lines),
     )
 
 
-def _course(focus: Focus, field: DataField, now: Audience) -> Series | None:
+def _course(lines: Sequence[Series]) -> Series | None:
     """The whole buckets of the field, if two of them have values."""
-    if focus.grain is None or len(now) < 2:
-        return None
-    today = ask.today(focus.context, focus.query)
-    course = series.over(now, field.name, focus.grain, focus.period, today).without_parts
-    return course if sparkline.has_course(course) else None
+    course = lines[0].without_parts if lines else None
+    return course if course is not None and sparkline.has_course(course) else None
 
 
-def _help(focus: Focus, field: DataField, value: float | None, changed: Change) -> str:
+def _help(focus: Focus, field: DataField, value: float | None, changed: Change, is_noise: bool) -> str:
     """The full figure, the field's description, and notes on the change."""
     parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
     if not changed.is_certain:
         parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
+    elif is_noise and changed.ratio is not None:
+        parts.append("The change is within what single days differ by")
     if changed.low is not None and changed.high is not None and math.isfinite(changed.high - changed.low):
         low, high = (focus.numbers.full(side, field) for side in (changed.low, changed.high))
         parts.append(f"95 % range of the change: {low} to {high}")
@@ -96,7 +100,8 @@ def no_data(focus: Focus) -> NoData:
     days = numbers.days(*focus.period)
     if not focus.query.filters or not _has_data(focus):
         first, last = focus.slicer.first_date, focus.slicer.last_date
-        there = f" The data covers {first} to {last}." if first and last else ""
+        covered = numbers.days(*map(date.fromisoformat, (first, last))) if first and last else ""
+        there = f" The data covers {covered}." if covered else ""
         start, end = periods.usual(focus.slicer, ask.today(focus.context, focus.query))
         query = focus.query.model_copy(update={"start_date": start, "end_date": end})
         return NoData(f"There is no data for {days}.{there}", True, "Show the last days with data", query)

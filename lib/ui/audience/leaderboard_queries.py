@@ -15,7 +15,7 @@ from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
-SHOWN, RANKED = 6, 1000
+SHOWN, RANKED = 8, 1000
 WHOLE = ("equals", "not equals")
 
 

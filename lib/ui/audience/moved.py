@@ -1,16 +1,15 @@
-"""The block "What moved": what explains the difference between two periods, as rows, text and CSV."""
+"""The tab "What moved": the values of all key fields that explain a difference between periods, ranked."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from lib.reporting.models import TIME_KEY_FIELDS
 from lib.reporting.moved import explain
 from lib.reporting.moved.explain import MOST_FIELDS, Moved
-from lib.reporting.moved.movers import Mover, Moves, Together
+from lib.reporting.moved.movers import Mover
 from lib.reporting.moved.quantity import Formula, Own, Ratio
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOT_SET, NOTHING
@@ -21,9 +20,9 @@ from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import ask, drill, export_menu, filter_words, focus, question
 from lib.ui.query.focus import Focus
-from lib.wire.spreadsheet import csv_text
+from lib.wire.text import csv_text
 
-NAMED = 2
+PARTS, BLOCK, HEIGHT = "moved_parts", "moved", 320
 
 
 def total_sentence(focus: Focus, found: Moved) -> str:
@@ -38,28 +37,6 @@ def total_sentence(focus: Focus, found: Moved) -> str:
         return total
     considered = f"{focus.numbers.number(found.considered)} values of its key fields"
     return f"{total} Nothing stands out: none of {considered} moved more than noise."
-
-
-def mover_sentences(focus: Focus, found: Moved) -> list[str]:
-    """A sentence per key field that is shown, and one on those of which all values changed alike."""
-    shown = [_sentence(focus, found, moves) for moves in found.shown]
-    return [*shown, *alike(focus, found)]
-
-
-def _sentence(focus: Focus, found: Moved, moves: Moves) -> str:
-    """The first values of a key field's table, and what all of its rows contribute together."""
-    named = ", ".join(mover_name(mover) for mover in moves.movers[:NAMED])
-    more = len(moves.movers) - NAMED
-    first = (
-        f"{filter_words.field(moves.name, focus.slicer)}: {named}{f' and {more} more' if more > 0 else ''}"
-    )
-    together = moves.together
-    if isinstance(found.kind, Own) or moves.is_overlapping:
-        is_one = len(moves.movers) == 1
-        return f"{first}, {change_text(focus, together.contribution)}" if is_one else first
-    share = "" if together.share is None else f" ({focus.numbers.percent(100 * together.share, 0)})"
-    part = f"{change_text(focus, together.contribution)} of {change_text(focus, found.difference)}"
-    return f"{first}, {part}{share}{_parts(focus, together)}"
 
 
 def alike(focus: Focus, found: Moved) -> list[str]:
@@ -97,13 +74,6 @@ def change_text(focus: Focus, value: float) -> str:
 def mover_name(mover: Mover) -> str:
     """The label of a value."""
     return mover.words or mover.code or NOT_SET
-
-
-def _parts(focus: Focus, together: Together) -> str:
-    """The contributions of the rows by rate and mix."""
-    if together.rate is None or together.mix is None:
-        return ""
-    return f": rate {change_text(focus, together.rate)}, mix {change_text(focus, together.mix)}"
 
 
 def _held_against(found: Moved) -> str:
@@ -148,9 +118,7 @@ def movers_csv(focus: Focus, found: Moved) -> str:
     parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
     rows: list[Sequence[object]] = [[label] for label in _labels(focus, found)]
     rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:])])
-    for moves in found.shown:
-        name = filter_words.field(moves.name, focus.slicer)
-        rows += (_csv_row(name, mover) for mover in moves.movers)
+    rows += (_csv_row(filter_words.field(name, focus.slicer), mover) for name, mover in ranked(found))
     whole = export_menu.cells([found.difference, float("nan"), float("nan"), found.before, found.now])
     return csv_text([*rows, ["Total", "", "", *whole]])
 
@@ -170,50 +138,46 @@ def _labels(focus: Focus, found: Moved) -> list[str]:
     ]
 
 
-OTHERS = "All others"
 Bar = tuple[float, float, float]
+Ranked = tuple[str, Mover]
 
 
-def table(focus: Focus, found: Moved, moves: Moves) -> Table:
-    """The movers of a key field: their contributions (for ratios by mix and rate), and their own figures."""
-    title = filter_words.field(moves.name, focus.slicer)
-    rest = [_rest(focus, found, moves)] if moves.adds_up else []
-    label = f"What moved {numbers.title(focus.field)}, by {title}"
-    rows = [_row(focus, found, moves, mover) for mover in moves.movers]
-    return Table(f"moved {moves.name}", label, _columns(focus, found, moves, title), [*rows, *rest])
+def ranked(found: Moved) -> list[Ranked]:
+    """The values with their key fields, the largest contribution first; those that overlap come last.
+
+    Of equal ones, those of the key field that explains best are first.
+    """
+    values = [(moves.is_overlapping, moves.name, mover) for moves in found.shown for mover in moves.movers]
+    values.sort(key=lambda value: (value[0], -abs(value[2].contribution)))
+    return [(name, mover) for _, name, mover in values]
 
 
-def _columns(focus: Focus, found: Moved, moves: Moves, title: str) -> list[Column]:
+def table(focus: Focus, found: Moved, has_parts: bool = False) -> Table:
+    """The ranked values: contributions, and their own figures; `has_parts` for rate and mix of ratios."""
     own = isinstance(found.kind, Own)
-    contribution = Column("contribution", "Own change" if own else "Contribution", about=_unit(focus))
-    parts = [Column("rate", "Rate"), Column("mix", "Mix")] if moves.movers[0].mix is not None else []
-    return [
-        Column("value", title, is_key=True),
-        contribution,
-        *parts,
+    unit = f"In the unit of {numbers.title(focus.field, with_unit=True)}"
+    columns = [
+        Column("value", "Value", is_key=True),
+        Column("field", "Key field"),
+        Column("contribution", "Own change" if own else "Contribution", about=unit),
+        *([Column("rate", "Rate"), Column("mix", "Mix")] if has_parts else []),
         Column("before", "Before"),
         Column("now", "Now"),
     ]
+    rows = [_row(focus, found, name, mover, has_parts) for name, mover in ranked(found)]
+    return Table("moved", f"What moved {numbers.title(focus.field)}", columns, rows)
 
 
-def _unit(focus: Focus) -> str:
-    return f"In the unit of {numbers.title(focus.field, with_unit=True)}"
-
-
-def _row(focus: Focus, found: Moved, moves: Moves, mover: Mover) -> Row:
-    parts = [] if mover.mix is None else [_move_cell(focus, mover.rate), _move_cell(focus, mover.mix)]
-    sides = [Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)]
-    label = Cell(mover_name(mover), about=filter_words.both(mover.code, mover.words))
-    cells = [label, _move_cell(focus, mover.contribution, _bar(found, mover)), *parts, *sides]
-    return Row(cells, ((moves.name, mover.code),), (_is_asked(focus, moves.name, mover.code),))
-
-
-def _rest(focus: Focus, found: Moved, moves: Moves) -> Row:
-    """The contribution of all values that are not shown."""
-    whole = found.difference - sum(mover.contribution for mover in moves.movers)
-    has_parts = moves.movers[0].mix is not None
-    empty = [Cell(NOTHING)] * (4 if has_parts else 2)
-    return Row([Cell(OTHERS), _move_cell(focus, whole), *empty], kind="rest")
+def _row(focus: Focus, found: Moved, name: str, mover: Mover, has_parts: bool) -> Row:
+    parts = [_move_cell(focus, mover.rate), _move_cell(focus, mover.mix)] if has_parts else []
+    cells = [
+        Cell(mover_name(mover), about=filter_words.both(mover.code, mover.words)),
+        Cell(filter_words.field(name, focus.slicer)),
+        _move_cell(focus, mover.contribution, _bar(found, mover)),
+        *parts,
+        *(Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)),
+    ]
+    return Row(cells, ((name, mover.code),), (_is_asked(focus, name, mover.code),))
 
 
 def _move_cell(focus: Focus, value: float | None, bar: Bar | None = None) -> Cell:
@@ -223,7 +187,7 @@ def _move_cell(focus: Focus, value: float | None, bar: Bar | None = None) -> Cel
 def _bar(found: Moved, mover: Mover) -> Bar | None:
     """The bar of a contribution, from the middle of its cell: to the left of it where negative.
 
-    All key fields have one scale: half a cell is the largest contribution of all.
+    Half a cell is the largest contribution.
     """
     if not found.scale:
         return None
@@ -235,45 +199,41 @@ def _is_asked(focus: Focus, name: str, code: str) -> bool:
     return any(f.name == name and f.match == "equals" and code in f.value for f in focus.query.filters)
 
 
-BLOCK, HEIGHT = "moved", 320
-
-
 @st.fragment(parallel=True)
 def draw(context: PageContext) -> None:
-    """Draw the block if it is open; only then its many queries are sent."""
+    """Draw the tab if it is in sight; only then its many queries are sent."""
     drill.catch_up(context)
-    if not context.slicer.data_fields or not question.view(context).moved:
+    if not context.slicer.data_fields or question.view(context).lower != "moved":
         return
     seen = focus.of(context)
     with st.container(key=BLOCK, gap="xsmall"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.subheader("What moved", anchor=False)
-            st.space("stretch")
-            taken = st.container(width="content")
         if seen.comparison is None:
             st.caption("No days are compared: choose some beside the dates.")
             return
         with problems.report_errors("What moved"):
-            _draw(seen, taken)
+            with st.skeleton(height=HEIGHT):
+                found = find_movers(seen)
+            _draw(seen, found)
 
 
-def _draw(focus: Focus, taken: DeltaGenerator) -> None:
-    """Draw a sentence on the total, then a sentence and a table per key field."""
-    with st.skeleton(height=HEIGHT):
-        found = find_movers(focus)
-    st.markdown(plain(total_sentence(focus, found)))
-    if sentences := mover_sentences(focus, found):
-        st.markdown("\n".join(f"- {plain(one)}" for one in sentences))
-    if found.shown:
-        with taken:
-            _export(focus, found)
-        tables = [table(focus, found, moves) for moves in found.shown]
-        rows.draw(drill.MOVED, tables, question.taken(drill.MOVED), partial(drill.follow, focus.context))
+def _draw(focus: Focus, found: Moved) -> None:
+    """Draw a sentence on the total, the ranked values, and notes."""
+    values = ranked(found)
+    can_part = any(mover.mix is not None for _, mover in values)
+    with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
+        st.markdown(plain(" ".join([total_sentence(focus, found), *alike(focus, found)])), width="stretch")
+        if can_part:
+            st.toggle("Rate and mix", key=PARTS)
+        if values:
+            _download(focus, found)
+    if values:
+        shown = table(focus, found, can_part and st.session_state.get(PARTS, False))
+        rows.draw(drill.MOVED, [shown], question.taken(drill.MOVED), partial(drill.follow, focus.context))
     st.caption(plain(notes(focus, found)))
 
 
-def _export(focus: Focus, found: Moved) -> None:
-    """Draw the values as a download, and a link to Export."""
+def _download(focus: Focus, found: Moved) -> None:
+    """Draw the values as a file, and a link to Export."""
     menu = export_menu.open_menu(BLOCK)
     if menu is not None:
         with menu:

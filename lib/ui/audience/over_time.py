@@ -43,16 +43,16 @@ def _named(value_lines: Sequence[ValueLine]) -> list[Named]:
 
 def alternative(focus: Focus, values: Sequence[ValueLine] = (), noted: Sequence[Note] = ()) -> str:
     """The chart in words, for screen readers."""
-    about = f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; the table is above the chart"
+    about = f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; its values are above the chart"
     return about + time_chart.spoken(noted)
 
 
 def draw_table(focus: Focus) -> None:
-    """Draw the chart's table in a popover; it is asked for only while that is open."""
-    popover = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=TWIN, on_change="rerun")
+    """Draw the chart's values in a popover; it is asked for only while that is open."""
+    popover = st.popover("Values", icon=":material/table_rows:", type="tertiary", key=TWIN, on_change="rerun")
     if not popover.open:
         return
-    with popover, problems.report_errors("The table"):
+    with popover, problems.report_errors("The values"):
         query = focus.over_time()
         now = ask.quickly(focus.context, query)
         values = split_lines.fetch_value_lines(focus)

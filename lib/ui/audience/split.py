@@ -18,10 +18,10 @@ CHART, HEIGHT = "split_chart", 380
 
 @st.fragment(parallel=True)
 def draw(context: PageContext) -> None:
-    """The controls at once, then the answer in the shape that is chosen."""
-    if not context.slicer.data_fields:
-        return
+    """The tab, if it is in sight: the controls at once, then the answer in the shape that is chosen."""
     drill.catch_up(context)
+    if not context.slicer.data_fields or question.view(context).lower != "split":
+        return
     split_focus = focus.of(context)
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
         split_rows.draw(context)

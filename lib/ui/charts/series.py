@@ -1,5 +1,6 @@
 """A data field over time: one value per bucket, without gaps."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -127,9 +128,19 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
     return f"{max(there, 0)} of {days} days" if days > 1 else "not over yet"
 
 
+def bucket_words(name: str) -> str:
+    """A bucket's name as people write it: `22 Nov 2026`, `22 Nov 2026 13:00`, `Nov 2026`; else as it is."""
+    found = re.fullmatch(r"(\d{4}-\d\d)(-\d\d)?( \d\d:\d\d)?", name)
+    if found is None:
+        return name
+    month, day, hour = found.groups(default="")
+    first = date.fromisoformat(month + (day or "-01"))
+    return f"{first.day} {first:%b %Y}{hour}" if day else f"{first:%b %Y}"
+
+
 def bucket_text(name: str, part: str) -> str:
-    """A bucket's name, with how much of it is covered."""
-    return f"{name} ({part})" if part else name
+    """A bucket's name in words, with how much of it is covered."""
+    return f"{bucket_words(name)} ({part})" if part else bucket_words(name)
 
 
 def buckets(grain: Granularity, period: Days) -> list[str]:

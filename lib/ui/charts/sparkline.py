@@ -9,9 +9,9 @@ from lib.reporting.dates import Days
 from lib.reporting.models import DataField, Granularity
 from lib.ui.charts import theme
 from lib.ui.charts.numbers import NOTHING, Numbers, days, title
-from lib.ui.charts.series import Series
+from lib.ui.charts.series import Series, bucket_words
 
-WIDTH, HEIGHT, EDGE = 120, 24, 1.5
+WIDTH, HEIGHT, EDGE, LEAST_SIDE = 120, 24, 1.5, 0.25
 MOST_NAMED = 31
 KEY = "sparkline"
 
@@ -30,9 +30,11 @@ def has_course(course: Series) -> bool:
 
 
 def picture(values: np.ndarray) -> str:
-    """An SVG of one line per run of known values, from the least at the bottom to the greatest at the top."""
+    """An SVG of one line per run of known values: their mean in the middle, at least 25 % to each side."""
     known = values[np.isfinite(values)]
-    low, span = float(known.min()), float(np.ptp(known)) or 1.0
+    mean = float(known.mean())
+    side = max(LEAST_SIDE * abs(mean), float(np.abs(known - mean).max())) or 1.0
+    low, span = mean - side, 2 * side
     across = np.linspace(EDGE, WIDTH - EDGE, len(values))
     up = HEIGHT - EDGE - (values - low) / span * (HEIGHT - 2 * EDGE)
     steps, is_first = [], True
@@ -59,5 +61,8 @@ def text(course: Series, field: DataField, grain: Granularity, period: Days, num
         ("greatest", known[int(np.argmax(course.values[known]))]),
         ("last", known[-1]),
     )
-    parts = [f"{word} {numbers.full(course.values[at], field)} ({course.names[at]})" for word, at in told]
+    parts = [
+        f"{word} {numbers.full(course.values[at], field)} ({bucket_words(course.names[at])})"
+        for word, at in told
+    ]
     return f"{head}: {', '.join(parts) or NOTHING}"

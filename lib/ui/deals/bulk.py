@@ -1,17 +1,16 @@
 """Pausing or resuming many entities: a confirmation, then progress, then what failed and why."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals import catalogue, pages, permission, planned_steps, several, undo, view
-from lib.ui.deals.list_search import ListSearch
-from lib.ui.deals.planned_job import BatchJob, Outcome, with_full_stop
-from lib.ui.deals.planned_steps import count_label, number
-from lib.ui.deals.rows import KINDS, DealRow, Key
-from lib.ui.deals.several_change import Effect
+from lib.ui.deals import catalogue, change_steps, several, view
+from lib.ui.deals.change_job import BatchJob, Effect, Outcome, with_full_stop
+from lib.ui.deals.change_steps import count_label, number
+from lib.ui.deals.deal_list import KINDS, DealRow, Key, title_of
+from lib.ui.deals.view import ListSearch
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
@@ -30,23 +29,17 @@ class BulkJob(BatchJob):
 
     def __post_init__(self) -> None:
         before, after = {"is_active": not self.is_active}, {"is_active": self.is_active}
-        self.effects = [Effect(row.key, row.name, frozenset({row.key}), before, after) for row in self.rows]
+        self.effects = [Effect(row.key, row.name, before, after) for row in self.rows]
         self.phase = "preview"
 
     def effect(self, found: PackageOrDeal, key: Key) -> Effect:
         """What becomes of an entity, which may be so already."""
-        name = found.name or f"{KINDS[key[0]]} {key[1]}"
         before, after = {"is_active": found.is_active}, {"is_active": self.is_active}
-        return Effect(key, name, frozenset({key}), before, {} if before == after else after)
+        return Effect(key, title_of(found), before, {} if before == after else after)
 
     def name(self, key: Key) -> str:
         """What the list calls it."""
-        return next((row.name for row in self.rows if row.key == key), f"{KINDS[key[0]]} {key[1]}")
-
-    def refuse(self, reason: str) -> None:
-        """Change nothing: it can't be said what is concerned."""
-        nothing = Effect((self.entity, 0), "The list", frozenset())
-        self.outcomes, self.phase = [Outcome(nothing, reason)], "done"
+        return next(row.name for row in self.rows if row.key == key)
 
 
 def question(search: ListSearch) -> Hashable:
@@ -56,7 +49,7 @@ def question(search: ListSearch) -> Hashable:
 
 def draw(context: PageContext, search: ListSearch, count: int, list_view: view.ListView) -> None:
     """Draw the buttons for the chosen rows, and the dialog of a running change."""
-    if permission.of(context).why_not(search.entity, "change"):
+    if catalogue.abilities(context).why_not(search.entity, "change"):
         return
     is_all = list_view.all_of == question(search)
     chosen = [row for row in list_view.ticked.values() if row.entity == search.entity]
@@ -65,25 +58,20 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: view.L
         concerned = [row for row in chosen if _is_concerned(row, is_active)]
         total = count if is_all else len(concerned)
         st.button(
-            f"{label} {number(total)}" if total else label,
-            icon=f":material/{icon}:",
-            key=f"deals_{label.lower()}",
-            disabled=not total,
-            on_click=_ask,
+            f"{label} {number(total)}" if total else label, icon=f":material/{icon}:",
+            key=f"deals_{label.lower()}", disabled=not total, on_click=_ask,
             args=(context, search, is_active, None if is_all else concerned),
-        )
+        )  # fmt: skip
     several.draw(context, search, count, chosen, is_all)
     if (job := st.session_state.get(JOB)) is not None:
-        title = f"{VERBS[job.is_active][0]} {count_label(job.entity, len(job.rows))}"
+        title = f"{VERBS[job.is_active][0]} {count_label(KINDS[job.entity], len(job.rows))}"
         st.dialog(title, on_dismiss=_close)(_dialog)(context, job)
 
 
 def _choice(search: ListSearch, count: int, chosen: int, is_all: bool) -> None:
     """Draw the number of chosen rows, and the buttons that choose all results or none."""
-    if is_all:
-        st.caption(f"All {number(count)} chosen", width="content")
-    elif chosen:
-        st.caption(f"{number(chosen)} chosen", width="content")
+    if chosen or is_all:
+        st.caption(f"All {number(count)} chosen" if is_all else f"{number(chosen)} chosen", width="content")
     if chosen and not is_all and count > chosen:
         st.button(
             f"Choose all {number(count)}", type="tertiary", key="deals_choose_all",
@@ -96,23 +84,17 @@ def _choice(search: ListSearch, count: int, chosen: int, is_all: bool) -> None:
 def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequence[DealRow] | None) -> None:
     """Open the confirmation; if all are chosen, the service says which rows are affected. A callback."""
     reason = ""
-    if rows is None:
-        try:
-            rows = list(_everything(context, search, is_active))
-        except TrancheError as error:
-            rows, reason = [], with_full_stop(error.reason)
+    try:
+        if rows is None:
+            found = catalogue.rows_by_name(context.deals, search, is_active=not is_active)
+            rows = [row for row in found if _is_concerned(row, is_active)]
+    except TrancheError as error:
+        reason = with_full_stop(error.reason)
     record = context.clients.bulk_actions.record(VERBS[is_active][1].capitalize())
-    job = BulkJob(entity=search.entity, is_active=is_active, rows=rows, record=record)
+    job = BulkJob(entity=search.entity, is_active=is_active, rows=rows or [], record=record)
     if reason:
-        job.refuse(reason)
+        job.outcomes, job.phase = [Outcome(Effect((search.entity, 0), "The list"), reason)], "done"
     st.session_state[JOB] = job
-
-
-def _everything(context: PageContext, search: ListSearch, is_active: bool) -> Iterator[DealRow]:
-    """All results of the list that the change affects."""
-    for row in pages.rows_by_name(catalogue.client(context), search, is_active=not is_active):
-        if _is_concerned(row, is_active):
-            yield row
 
 
 def _is_concerned(row: DealRow, is_active: bool) -> bool:
@@ -125,7 +107,7 @@ def _dialog(context: PageContext, job: BulkJob) -> None:
         if job.phase == "preview":
             _confirm(job)
         elif job.is_running:
-            planned_steps.run(context, job, lambda: None)
+            change_steps.run(context, job)
         else:
             _result(job)
 
@@ -136,7 +118,7 @@ def _confirm(job: BulkJob) -> None:
         st.markdown(f"Nothing to do: none of them can be {paused}.")
         return
     effect = "They can be bought again." if job.is_active else "They can't be bought until they are resumed."
-    count = count_label(job.entity, total)
+    count = count_label(KINDS[job.entity], total)
     st.markdown(f"**{count}** will be {paused}. {effect}")
     with st.expander("Which"):
         names = [row.name for row in job.rows[:20]]
@@ -147,19 +129,17 @@ def _confirm(job: BulkJob) -> None:
 
 def _result(job: BulkJob) -> None:
     done = sum(not one.reason for one in job.outcomes) - len(job.same)
-    sentence = f"{count_label(job.entity, done)} {VERBS[job.is_active][1]}"
+    sentence = f"{count_label(KINDS[job.entity], done)} {VERBS[job.is_active][1]}"
     if job.same:
         sentence += f", {number(len(job.same))} {'was' if len(job.same) == 1 else 'were'} so already"
-    planned_steps.verdict(job, sentence)
+    change_steps.draw_verdict(job, sentence)
     if job.failed:
         names, reasons = zip(*((one.effect.name, one.reason) for one in job.failed), strict=True)
-        planned_steps.table({"Name": names, "Why": reasons}, "What failed")
+        change_steps.draw_table({"Name": names, "Why": reasons}, "What failed")
     with st.container(horizontal=True):
-        if st.button("Close", key="job_close"):
-            _close()
-            st.rerun()
+        change_steps.close_button("job_", _close)
         if done:
-            undo.offer(job.record, _close)
+            change_steps.offer_undo(job.record, _close)
 
 
 def _close() -> None:

@@ -1,25 +1,44 @@
-"""Seats, DSPs and lists of the deals service, read whole and kept for a moment: what pickers are made of."""
+"""What the service has (seats, DSPs, lists, pages of packages and deals), and what the person may do there.
 
-from functools import partial
+All is kept for a moment; where the service fails meanwhile, as it was read before.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
-from lib.deals.client import Deals
-from lib.deals.models import AppList, DomainList, Dsp, Resource, Seat
-from lib.reporting.models import AudienceQuery
+import streamlit as st
+
+from lib.deals.abilities import Abilities
+from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.models import (
+    STATUSES,
+    AppList,
+    DemandDeal,
+    DomainList,
+    Dsp,
+    PackageOrDeal,
+    Resource,
+    Seat,
+    SupplyPackage,
+)
+from lib.insight.kinds import KINDS, key_field
+from lib.reporting.models import AudienceQuery, KeyField
+from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import report
-from lib.ui.kit import session_cache
+from lib.ui.deals.deal_list import DealRow, deal_label, of_deal, of_package
+from lib.ui.deals.targeting import words
+from lib.ui.deals.view import MODELS, NEWEST, PAGE, ListSearch, search_words
+from lib.ui.kit import session_cache, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
+from lib.ui.query import values
 from lib.wire.errors import TrancheError
 
 CATALOGUE, PAGES, HEALTH = "deals_catalogue", "deals_pages", "deals_health"
 QUARTILES, SECONDS, MOST = "deals_quartiles", 15.0, 20
 Found = TypeVar("Found", bound=Resource)
-
-
-def client(context: PageContext) -> Deals:
-    """The client of the deals API, for as long as the person is signed in."""
-    return context.deals
 
 
 def seats(context: PageContext) -> dict[int, Seat]:
@@ -65,7 +84,7 @@ def forget() -> None:
 def _all(context: PageContext, model: type[Found]) -> tuple[Found, ...]:
     """All of this kind; where the service fails meanwhile, those that were read before."""
     key = (context.person.username, model)
-    return _cache().get(key, lambda: tuple(client(context).everything(model, ordering="id")))
+    return _cache().get(key, lambda: tuple(context.deals.everything(model, ordering="id")))
 
 
 def _cache() -> SessionCache[tuple[Any, ...]]:
@@ -75,3 +94,270 @@ def _cache() -> SessionCache[tuple[Any, ...]]:
 
 def _dsp_name(seat: Seat) -> str:
     return (seat.dsp and seat.dsp.name) or ""
+
+
+LOOKING = "You can see deals, but not change them"
+
+
+def abilities(context: PageContext) -> Abilities:
+    """As screens ask for it. Raises ServiceProblem where it is not known yet what the service does."""
+    does = context.deals.abilities
+    return does if context.now().deals.writes else replace(does, refuses=does.refuses or LOOKING)
+
+
+PAGE_SECONDS, MOST_PAGES, TOGETHER = 15.0, 20, 250
+Value = TypeVar("Value")
+Entities = tuple[PackageOrDeal, ...]
+
+
+@dataclass(frozen=True)
+class RowsPage:
+    """The rows of a page, and how many there are altogether."""
+
+    count: int
+    rows: tuple[DealRow, ...]
+
+
+def page(context: PageContext, search: ListSearch) -> RowsPage:
+    """A page. Where the service fails meanwhile, as it was read before (`trouble`)."""
+    client = context.deals
+    return fetch_cached(context, search, lambda: read_page(client, search, search.page * PAGE, PAGE))
+
+
+def count(context: PageContext, search: ListSearch) -> int:
+    """How many there are."""
+    client = context.deals
+    asked = replace(search, page=0)
+    return fetch_cached(
+        context,
+        ("count", asked),
+        lambda: client.list(MODELS[search.entity], limit=1, **search.found_by).count,
+    )
+
+
+def statuses(context: PageContext, search: ListSearch) -> dict[str, int]:
+    """How many there are of each status, whatever the filter by status is."""
+    client = context.deals
+    others = tuple((name, values) for name, values in search.filters if name != "status")
+    asked = replace(search, filters=others, order=NEWEST, page=0)
+    return fetch_cached(context, ("statuses", asked), lambda: _statuses(client, asked))
+
+
+def find_some(context: PageContext, model: type[Any], text: str, limit: int) -> Any:
+    """The newest of a kind that a search finds, as a page of the client's."""
+    client = context.deals
+    search = {"search": text} if text else {}
+    return fetch_cached(
+        context,
+        ("some", model, text, limit),
+        lambda: client.list(model, limit=limit, ordering="-id", **search),
+    )
+
+
+def by_id(context: PageContext, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
+    """The existing ones of these ids."""
+    client, wanted = context.deals, sorted(set(ids))
+    if not wanted:
+        return ()
+    found: tuple[Any, ...] = fetch_cached(
+        context, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted)
+    )
+    return found
+
+
+def fetch_cached(context: PageContext, key: Hashable, fetch: Callable[[], Value]) -> Value:
+    """What was fetched for this lately, else what is fetched now; while that fails, as it was before."""
+    value: Value = _pages().get((context.person.username, key), fetch)
+    return value
+
+
+def page_trouble(context: PageContext) -> TrancheError | None:
+    """Why something of what is shown is what was read before."""
+    return _pages().trouble(context.person.username)
+
+
+def _pages() -> SessionCache[Any]:
+    return session_cache.of(PAGES, partial(SessionCache, PAGE_SECONDS, MOST_PAGES, serves_stale=True))
+
+
+def read_page(client: Deals, search: ListSearch, offset: int, limit: int) -> RowsPage:
+    """Some rows, with what they are linked with."""
+    params = search.found_by | {"ordering": search.ordering}
+    found = client.list(MODELS[search.entity], limit=limit, offset=offset, **params)
+    return RowsPage(found.count, tuple(_rows(client, found.results)))
+
+
+def all_rows(client: Deals, search: ListSearch) -> Iterator[DealRow]:
+    """All rows of the list, page after page; a package of several deals is read once."""
+    seen, known_packages = 0, _KnownPackages(client)
+    while True:
+        params = search.found_by | {"ordering": search.ordering}
+        found = client.list(MODELS[search.entity], limit=LARGEST_PAGE, offset=seen, **params)
+        yield from _rows(client, found.results, known_packages)
+        seen += len(found.results)
+        if not found.results or seen >= found.count:
+            return
+
+
+def rows_by_name(client: Deals, search: ListSearch, **more: Any) -> Iterator[DealRow]:
+    """All rows of the list that also have these values, as far as they are known by themselves."""
+    for one in client.everything(MODELS[search.entity], ordering="id", **search.found_by, **more):
+        yield of_package(one, ()) if isinstance(one, SupplyPackage) else of_deal(one, {})
+
+
+def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list[DemandDeal]]:
+    """The deals of packages, by package id; of those not listed, what the packages say."""
+    sold = [one.id for one in packages if one.demand_deals and one.id is not None]
+    known: dict[int | None, DemandDeal] = {}
+    for first in range(0, len(sold), TOGETHER):
+        some = sold[first : first + TOGETHER]
+        known |= {one.id: one for one in client.everything(DemandDeal, supply_deals=some, ordering="id")}
+    return {
+        one.id or 0: [
+            known.get(link.id) or DemandDeal(id=link.id, name=link.name) for link in one.demand_deals
+        ]
+        for one in packages
+    }
+
+
+def of_ids(client: Deals, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
+    """Those of these ids that are there, read now."""
+    parts = (ids[first : first + TOGETHER] for first in range(0, len(ids), TOGETHER))
+    return tuple(one for part in parts for one in client.list(model, id=part, limit=LARGEST_PAGE).results)
+
+
+class _KnownPackages(dict[int | None, SupplyPackage]):
+    """The packages of deals by id, read as they are needed, and their targeting in words."""
+
+    def __init__(self, client: Deals) -> None:
+        super().__init__()
+        self._client = client
+        self.sentence = lru_cache(maxsize=None)(self._sentence)
+
+    def read(self, deals: Sequence[DemandDeal]) -> None:
+        """Read the first package of each of these that is not known."""
+        ids = dict.fromkeys(one.supply_deals[0].id for one in deals if one.supply_deals)
+        missing = [one for one in ids if one and one not in self]
+        self.update({one.id: one for one in of_ids(self._client, SupplyPackage, missing)})
+
+    def words(self, package: SupplyPackage) -> str:
+        """Its targeting."""
+        return self.sentence(package.id)
+
+    def _sentence(self, package: int | None) -> str:
+        return words.sentence(self[package])
+
+
+def _rows(client: Deals, found: Entities, known_packages: _KnownPackages | None = None) -> Iterator[DealRow]:
+    packages = [one for one in found if isinstance(one, SupplyPackage)]
+    deals = [one for one in found if isinstance(one, DemandDeal)]
+    of = deals_of(client, packages)
+    yield from (of_package(one, of[one.id or 0]) for one in packages)
+    if deals:
+        known_packages = _KnownPackages(client) if known_packages is None else known_packages
+        known_packages.read(deals)
+        yield from (of_deal(one, known_packages, known_packages.words) for one in deals)
+
+
+def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
+    model = MODELS[search.entity]
+    if client.abilities.finds:
+        return dict(client.list(model, limit=1, counts="status", **search.found_by).counts.get("status", {}))
+    counted = {one: client.list(model, limit=1, status=one, **search.found_by).count for one in STATUSES}
+    return {status: number for status, number in counted.items() if number}
+
+
+OFFERED = 50
+ENTITY_STORES: dict[type[PackageOrDeal], str] = {SupplyPackage: "Package", DemandDeal: "Deal"}
+
+
+def choose_links(context: PageContext, label: str, key: str, model: type[PackageOrDeal]) -> None:
+    """A choice of several by id; what is chosen already is offered, known or not."""
+    chosen: Sequence[int] = st.session_state[key]
+    titles = link_options(context, label, f"{key}_search", model, chosen)
+    st.multiselect(
+        label,
+        list(titles),
+        format_func=titles.__getitem__,
+        key=key,
+        persist_state="session",
+        filter_mode="contains",
+        select_all=False,
+    )
+
+
+def link_options(
+    context: PageContext,
+    label: str,
+    key: str,
+    model: type[PackageOrDeal],
+    chosen: Sequence[int],
+    disabled: bool = False,
+) -> dict[int, str]:
+    """The options: those chosen, and the newest; if there are more, those that a search finds."""
+    everything = find_some(context, model, "", OFFERED)
+    found = everything
+    if everything.count > OFFERED:
+        number = Numbers.of(st.context.locale).number(everything.count)
+        text = st.text_input(
+            f"Search for {label.lower()}", type="search", live="200ms", key=key, disabled=disabled,
+            placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
+        )  # fmt: skip
+        found = find_some(context, model, " ".join((text or "").split()), OFFERED)
+    return link_labels(context, model, chosen) | {one.id or 0: link_title(one) for one in found.results}
+
+
+def link_labels(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:
+    """The labels of these in the picker."""
+    known = {one.id: link_title(one) for one in by_id(context, model, ids)}
+    return {one: known.get(one) or f"{ENTITY_STORES[model]} {one}" for one in ids}
+
+
+def link_title(one: PackageOrDeal) -> str:
+    """A package or a deal as the picker has it."""
+    return deal_label(one) if isinstance(one, DemandDeal) else f"{one.name or 'Package'} · {one.id}"
+
+
+def mark_rows(context: PageContext, some: Sequence[DealRow]) -> list[DealRow]:
+    """The rows of a page with marks; without them if the report does not answer within a moment."""
+    sold = [row.sold for row in some if row.sold is not None]
+    marks = words.marks(context, usual_days(context), sold) if sold else {}
+    if not any(marks.values()):
+        return [*some]
+    return [
+        row if row.sold is None else replace(row, targeting=words.sentence(row.sold, marks=marks))
+        for row in some
+    ]
+
+
+MOST_CODES = 20
+
+
+def meanings(context: PageContext, text: str) -> tuple[str, ...]:
+    """The values of targeting with a word of the text at the start of a word of their description, as the
+    service's `meaning`: `france:country:FR`."""
+    if context.slicer is slicer_info.NOTHING:
+        return ()
+    fields = {kind.name: field for kind in KINDS if (field := _key_field(context, kind.name)) is not None}
+    return tuple(
+        f"{word}:{name}:{code}"
+        for word in search_words(text)
+        for name, field in fields.items()
+        for code in _codes(context, field, word)
+    )
+
+
+def _key_field(context: PageContext, name: str) -> KeyField | None:
+    """The key field of a kind of targeting, if the report has descriptions for its values."""
+    kind = next(one for one in KINDS if one.name == name)
+    field = None if kind.is_list else key_field(kind, context.slicer)
+    return field if field is not None and field.mapping else None
+
+
+def _codes(context: PageContext, field: KeyField, word: str) -> Iterator[str]:
+    try:
+        found = values.value_options(context, usual_days(context), field.name, word).described
+    except TrancheError:
+        return
+    names = [code for code, words in found.items() if f" {words.casefold()}".find(f" {word}") >= 0 and code]
+    yield from names[:MOST_CODES]

@@ -7,11 +7,11 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.ui.deals import catalogue, change_form, edits, facts, prices, questions
+from lib.ui.deals import catalogue, change_form, edits, facts, questions
+from lib.ui.deals.deal_list import Key
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
-from lib.ui.deals.prices import Prices
-from lib.ui.deals.rows import Key
+from lib.ui.deals.facts import Prices
 from lib.ui.deals.targeting import typed
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
@@ -47,7 +47,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         edit = Edit(edits.of(entity), entity.etag)
         _start(prefix, key, edit, edit.base)
     mine = change_form.read(context, prefix, key[0])
-    _meetings(edit, prices.of(context))
+    _meetings(edit, facts.prices_of(context))
     wrong = change_form.wrong(context, prefix, key[0], edit.base)
     problems = edit.problems.still(mine).with_(wrong)
     change_form.draw(context, prefix, key[0], problems)
@@ -111,7 +111,7 @@ def save(context: PageContext, key: Key) -> None:
         st.session_state[f"{prefix}_tried"] = True
         return
     try:
-        st.session_state[prefix] = _saved(context, key, edit)
+        st.session_state[prefix] = _save_edit(context, key, edit)
     except TrancheError as error:
         st.session_state[prefix] = replace(edit, failure=_failure_text(error))
     if st.session_state[prefix] is None:
@@ -120,15 +120,15 @@ def save(context: PageContext, key: Key) -> None:
         notes.say("Saved")
 
 
-def _saved(context: PageContext, key: Key, edit: Edit) -> Edit | None:
+def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
-    client, mine = catalogue.client(context), change_form.read(context, _prefix(key), key[0])
+    client, mine = context.deals, change_form.read(context, _prefix(key), key[0])
     try:
         client.change(*key, edits.edited_fields(edit.base, mine), edit.etag)
     except Invalid as error:
         return Edit(edit.base, edit.etag, problems=FieldProblems.of(error, mine))
     except Conflict as error:
-        return _met(client, key, edit, mine, error)
+        return _rebase(client, key, edit, mine, error)
     return None
 
 
@@ -139,7 +139,7 @@ def forget(key: Key) -> None:
         del st.session_state[name]
 
 
-def _met(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> Edit:
+def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> Edit:
     """The edit rebased on the current state: my edits stay in the form, other fields are updated."""
     try:
         latest = client.get(MODELS[key[0]], key[1])

@@ -16,23 +16,11 @@ from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.kinds import elements
-from lib.ui.deals import (
-    catalogue,
-    inputs,
-    links,
-    package_form,
-    pages,
-    permission,
-    prices,
-    questions,
-    report,
-    seat_guide,
-    seats,
-)
+from lib.ui.deals import catalogue, facts, form_fields, inputs, questions, report, seat_guide
 from lib.ui.deals.draft import PLAIN, Draft
 from lib.ui.deals.edits import Fields, targeting
+from lib.ui.deals.form_fields import ZONE
 from lib.ui.deals.inputs import FEE, Look
-from lib.ui.deals.package_form import ZONE
 from lib.ui.deals.seat_guide import GuidePlace
 from lib.ui.deals.targeting import picker, typed
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
@@ -56,7 +44,7 @@ def fill(prefix: str, entity: str, edited: Fields) -> None:
         if name in edited:
             one = edited[name]
             local = one.astimezone(timezone(shift)) if isinstance(one, datetime) else one
-            state[prefix + name] = inputs.typed(name, local)
+            state[prefix + name] = inputs.widget_value(name, local)
     if LINKED[entity] in edited:
         state[prefix + LINKED[entity]] = [one["id"] for one in edited[LINKED[entity]]]
     state[prefix + NAMES], state[prefix + OLD_NAME] = frozenset(edited), edited.get("name")
@@ -71,7 +59,7 @@ def read(context: PageContext, prefix: str, entity: str) -> Fields:
     """The fields in the widgets, as in a PUT request."""
     state, zone = st.session_state, _zone(prefix)
     found: dict[str, Any] = {
-        name: inputs.sent(name, one, zone) for name, one in _held(prefix, entity).items()
+        name: inputs.request_value(name, one, zone) for name, one in _widget_values(prefix, entity).items()
     }
     if (chosen := state.get(prefix + LINKED[entity])) is not None:
         found[LINKED[entity]] = [{"id": one} for one in sorted(chosen)]
@@ -96,8 +84,8 @@ def as_draft(context: PageContext, prefix: str) -> Draft:
 
 def wrong(context: PageContext, prefix: str, entity: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty, and an old name as it is."""
-    held = _held(prefix, entity)
-    if not permission.of(context).fees:
+    held = _widget_values(prefix, entity)
+    if not catalogue.abilities(context).fees:
         held.pop(FEE, None)
     found = inputs.faults(held)
     if held.get("name") == base.get("name"):  # an older name may have what a new one may not
@@ -126,10 +114,10 @@ def draw(context: PageContext, prefix: str, entity: str, problems: FieldProblems
     """Draw the widgets, each with its error; none for fields that the service does not return."""
     names: frozenset[str] = st.session_state[prefix + NAMES]
     if entity == SUPPLY:
-        package_form.draw(context, prefix, problems, names, st.session_state[prefix + OLD_NAME])
+        form_fields.draw_package_fields(context, prefix, problems, names, st.session_state[prefix + OLD_NAME])
         st.markdown("Targeting")
         query, lists = catalogue.usual_days(context), catalogue.named_lists(context)
-        offer = picker.PickerOffer(names, takes_ids=not permission.of(context).lists)
+        offer = picker.PickerOffer(names, takes_ids=not catalogue.abilities(context).lists)
         picker.draw(context, query, prefix + TARGET, lists, problems, offer)
         _draw_links(context, prefix, "Deals", entity, DemandDeal, problems)
     else:
@@ -147,7 +135,7 @@ def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problem
         _draw_seat(context, prefix, problems)
     amount, sync = st.columns(2, vertical_alignment="bottom")
     with amount:
-        one("price", Look(prices.of(context).title))
+        one("price", Look(facts.prices_of(context).title))
     with sync, st.container(horizontal=True):
         for name in fields.writable(DEALS, fields.SWITCH):
             one(name)
@@ -157,7 +145,7 @@ def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problem
         seat, price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
         with st.container():  # what comes and goes in it moves no field below
             _draw_guides(context, _deal_of(prefix), seat, price, packages)
-    seats.draw_terms(context, prefix, problems, [name for name in TERMS if name in names])
+    form_fields.draw_terms(context, prefix, problems, [name for name in TERMS if name in names])
     for name in OTHERS:
         one(name)
 
@@ -169,7 +157,7 @@ def _draw_seat(context: PageContext, prefix: str, problems: FieldProblems) -> No
             "Seat",
             list(dict.fromkeys([*buyers, *([] if chosen is None else [chosen])])),
             index=None,
-            format_func=lambda seat: seats.seat_label(buyers.get(seat), seat),
+            format_func=lambda seat: form_fields.seat_label(buyers.get(seat), seat),
             key=f"{prefix}seat",
             persist_state="session",
             filter_mode="contains",
@@ -187,7 +175,7 @@ def _draw_links(
 ) -> None:
     name = LINKED[entity]
     if prefix + name in st.session_state:
-        links.choose(context, label, prefix + name, model)
+        catalogue.choose_links(context, label, prefix + name, model)
         beside(problems.at(name))
 
 
@@ -209,7 +197,7 @@ def _draw_guides(
     with report_errors("What wins cost", kept="What you typed is kept."):
         sold_in = report.of_deals(context) or context
         lists = entries(catalogue.lists(context))
-        for place, package in enumerate(pages.by_id(context, SupplyPackage, packages[:MOST])):
+        for place, package in enumerate(catalogue.by_id(context, SupplyPackage, packages[:MOST])):
             translation = report_filters(package, sold_in.slicer, lists, package.media_type)
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
             where = GuidePlace(PLACE.format(place), deal)
@@ -228,14 +216,14 @@ def _draw_guide(
     title: str,
 ) -> None:
     """Draw the guide of one package."""
-    guide = seat_guide.of(context, where, translation, typed, prices.of(context))
+    guide = seat_guide.of(context, where, translation, typed, facts.prices_of(context))
     for sentence in guide.by_seat.values():
         st.caption(plain(f"{title}{sentence}"))
     left_out = f"Not counted in: {' '.join(translation.left_out)}" if translation.left_out else ""
     seat_guide.draw_note(guide, left_out)
 
 
-def _held(prefix: str, entity: str) -> dict[str, Any]:
+def _widget_values(prefix: str, entity: str) -> dict[str, Any]:
     """What the widgets of the plain fields hold."""
     state = st.session_state
     return {name: state[prefix + name] for name in fields.writable(entity) if prefix + name in state}

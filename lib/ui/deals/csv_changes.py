@@ -1,31 +1,35 @@
-"""The changes of existing deals that a CSV asks for: plain fields, status, and the dates of their packages.
+"""Changing existing deals by a CSV: plain fields, status, and the dates of their packages.
 
 All lines are read and checked before anything can be sent. What is sent goes in batches, each all or none,
 and only if nobody has changed these deals and packages since they were read.
 """
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
+
+import streamlit as st
 
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
-from lib.ui.deals import inputs
+from lib.ui.deals import catalogue, csv_text, inputs
+from lib.ui.deals.change_job import ChangeJob, Effect, Outcome, with_full_stop
+from lib.ui.deals.change_steps import ChangeSteps, field_columns
 from lib.ui.deals.csv_deals import COLUMNS
+from lib.ui.deals.csv_dialog import close, draw_button, draw_faults, draw_file
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
+from lib.ui.deals.deal_list import KINDS, Key, title_of
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
-from lib.ui.deals.planned_job import MAY_BE, Outcome, PlannedJob, drop, row_of, with_full_stop
-from lib.ui.deals.rows import Key
-from lib.ui.deals.several_change import END, START, Effect, own_zone, with_dates
-from lib.ui.kit import times
-from lib.ui.kit.job import STEP_SECONDS
-from lib.ui.kit.problems import is_open
+from lib.ui.deals.several import END, START, own_zone, with_dates
+from lib.ui.kit import components, times
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-MOST, LARGEST, TOGETHER, NO_END = 5_000, 600_000, 200, "none"
+MOST, LARGEST, NO_END = 5_000, 600_000, "none"
 PLAIN = {title: one for title, one in COLUMNS.items() if one.name != "is_active"}
 """The columns of plain fields; that of is_active is Status."""
 FIRST = ("Price", "Status", "Start", "End")
@@ -38,20 +42,22 @@ DEALS, SUPPLY = DemandDeal.entity, SupplyPackage.entity
 
 
 @dataclass(kw_only=True)
-class CsvChangeJob(PlannedJob):
+class CsvChangeJob(ChangeJob):
     """The changes of a file as far as they have come; `faults` are all that is wrong with its lines.
 
     `no_dates` is why packages can't be changed; empty if they can. `deals` are those read by deal id, None
     where there is none, `packages` those whose dates change by id.
     """
 
+    together: ClassVar[int] = 200
+    stops_at_refusal: ClassVar[bool] = True
     lines: Sequence[CsvRow]
     no_dates: str = ""
     faults: list[CsvFault] = field(default_factory=list)
     deals: dict[str, DemandDeal | None] = field(default_factory=dict)
     packages: dict[int, SupplyPackage] = field(default_factory=dict)
 
-    def planned(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Remember an entity that was read."""
         if isinstance(found, SupplyPackage):
             self.packages[key[1]] = found
@@ -60,41 +66,35 @@ class CsvChangeJob(PlannedJob):
 
     def name(self, key: Key) -> str:
         """What it is called."""
-        package = self.packages.get(key[1]) if key[0] == SUPPLY else None
-        return (package and package.name) or f"{key[0]} {key[1]}"
+        return f"{KINDS[key[0]]} {key[1]}"
 
     def read(self, client: Deals) -> None:
         """Read some more; with the last ones the lines are checked. Where that fails it is a fault."""
         try:
-            self._read_some(client, time.monotonic() + STEP_SECONDS)
-        except TrancheError as error:
-            self.faults = [CsvFault(1, f"The deals can't be read now: {with_full_stop(error.reason)}")]
-            self.phase = "preview"
-
-    def _read_some(self, client: Deals, ends: float) -> None:
-        while self.phase == "reading" and time.monotonic() < ends:
-            if ids := [one for one in self._deal_ids() if one not in self.deals][:TOGETHER]:
+            if ids := [one for one in self._deal_ids() if one not in self.deals][: self.together]:
                 self.deals |= dict.fromkeys(ids)
                 self._read(client, DemandDeal, deal_id=ids)
-            elif numbers := [one for one in self._package_ids() if one not in self.packages][:TOGETHER]:
+            elif numbers := [one for one in self._package_ids() if one not in self.packages][: self.together]:
                 self._read(client, SupplyPackage, id=numbers)
             else:
                 self._check()
                 self.phase = "preview"
+        except TrancheError as error:
+            self.faults = [CsvFault(1, f"The deals can't be read now: {with_full_stop(error.reason)}")]
+            self.phase = "preview"
 
-    def write(self, client: Deals) -> None:
-        """Send some more batches. After one that was refused the rest is not sent."""
-        ends = time.monotonic() + STEP_SECONDS
-        while self.left and self.phase == "writing" and time.monotonic() < ends:
-            entity = self.left[0].key[0]
-            some = [one for one in self.left[:TOGETHER] if one.key[0] == entity]
-            outcomes = self._send(client, entity, some)
-            self.outcomes += outcomes
-            del self.left[: len(some)]
-            if any(one.reason for one in outcomes):
-                self.phase = "done"
-        if not self.left:
-            self.phase = "done"
+    def send(self, client: Deals, effects: Sequence[Effect]) -> Iterator[Outcome]:
+        """Send a batch, all or none."""
+        try:
+            changes = {one.key[1]: one.after for one in effects}
+            etags = {one.key[1]: one.etag or "" for one in effects}
+            refused = client.change_all(effects[0].key[0], changes, etags)
+        except TrancheError as error:
+            yield from (Outcome.of(one, error) for one in effects)
+        else:
+            for one in effects:
+                reason = refused.get(one.key[1], "")
+                yield Outcome(one, reason and with_full_stop(reason))
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -103,24 +103,7 @@ class CsvChangeJob(PlannedJob):
 
     def _read(self, client: Deals, model: type[PackageOrDeal], **params: Any) -> None:
         for one in client.list(model, limit=LARGEST_PAGE, etags=True, **params).results:
-            self.planned(one, (model.entity, one.id or 0), frozenset())
-
-    def _send(self, client: Deals, entity: str, some: Sequence[Effect]) -> list[Outcome]:
-        """Send a batch, which is recorded for Undo before."""
-        try:
-            self.record.add([row_of(one) for one in some])
-            changes = {one.key[1]: one.after for one in some}
-            refused = client.change_all(entity, changes, {one.key[1]: one.etag or "" for one in some})
-        except TrancheError as error:
-            reason = with_full_stop(error.reason) + (MAY_BE if is_open(error) else "")
-            if not is_open(error):
-                drop(self.record, [one.key for one in some])
-            return [Outcome(one, reason, is_open(error)) for one in some]
-        if refused:
-            drop(self.record, [one.key for one in some])
-        return [
-            Outcome(one, with_full_stop(refused[one.key[1]]) if one.key[1] in refused else "") for one in some
-        ]
+            self.plan(one, (model.entity, one.id or 0), frozenset())
 
     def _deal_ids(self) -> dict[str, None]:
         return dict.fromkeys(row["Deal id"] for row in self.lines if row["Deal id"])
@@ -181,8 +164,7 @@ class _Plan:
             after[FEE] = None
         for sentence in wrong or _terms_faults({**before, **after}, after):
             self.wrong(row, sentence)
-        name = deal.name or f"Deal {deal.id}"
-        self._deals.append(Effect(key, name, frozenset({key}), before, after, deal.etag))
+        self._deals.append(Effect(key, title_of(deal), before, after, deal.etag))
         if any(row[title] for title in DATES):
             self._add_dates(row, deal, key)
 
@@ -232,7 +214,7 @@ def _terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterato
     if FEE in after or FEE_TYPE in after:
         if whole[FEE] is not None and whole[FEE_TYPE] is None:
             yield "A fee needs its type."
-        held = inputs.typed(FEE, whole[FEE])
+        held = inputs.widget_value(FEE, whole[FEE])
         if sentence := inputs.fee_fault(held, whole[FEE_TYPE], "This type of fee needs an amount."):
             yield f"{fields.BY_NAME[FEE].column}: {sentence}"
     if after.get("deal_sync") and not whole[EMAIL]:
@@ -251,3 +233,81 @@ def _moment(text: str, zone: tzinfo) -> datetime:
     if local is None:
         raise ValueError(f"Not a date: write it like {times.FORM}.")
     return local.replace(tzinfo=zone)
+
+
+OPEN, FILE = "deals_csv_changes", "deals_csv_changes_file"
+TITLE = "Change deals by CSV"
+_OTHERS = ", ".join(f"**{plain(title)}**" for title in PLAIN if title != "Price")
+WHAT = f"""Each line changes a deal that exists.
+
+- **Deal id**, like TR-7K2Q-9FXA-4M1D
+- Optional: **Price**, with a decimal point · **Status**: active or paused · **Start** and **End** of its
+  package, like 2026-11-30 or 2026-11-30 09:00; *none* removes the end
+- Optional: {_OTHERS}
+
+An empty cell keeps what is there. Nothing is saved unless every line is right."""
+
+
+@dataclass
+class CsvChanges:
+    """The dialog's contents: the file's name, the changes it asks for, and its faults."""
+
+    name: str = ""
+    job: CsvChangeJob | None = None
+    faults: tuple[CsvFault, ...] = ()
+    problem: str = ""
+
+
+def draw(context: PageContext, entity: str) -> None:
+    """Draw the button for who may change deals, and the dialog while it is open."""
+    does = catalogue.abilities(context)
+    if entity != DEALS or does.why_not(DEALS, "change") or not does.is_own:
+        return
+    draw_button(
+        "Change deals", "edit_note", OPEN, CsvChanges, f"Prices, status and dates of up to {MOST:,} deals"
+    )
+    if (changes := st.session_state.get(OPEN)) is not None:
+        st.dialog(TITLE, width="large", on_dismiss=lambda: close(OPEN))(_dialog)(context, changes)
+
+
+def _dialog(context: PageContext, changes: CsvChanges) -> None:
+    job = changes.job
+    with st.empty().container():
+        if job is None or job.phase == "preview":
+            _form(context, changes)
+        if job is not None and not job.faults:
+            names = dict.fromkeys(name for one in job.effects for name in one.after)
+            steps = ChangeSteps(
+                f"{OPEN}_", lambda effects: field_columns(context, effects, [*names], has_same=False),
+                close=lambda: close(OPEN), is_whole=True,
+            )  # fmt: skip
+            steps.draw(context, job)
+
+
+def _form(context: PageContext, changes: CsvChanges) -> None:
+    """Draw what the file must be, and what is wrong with the one that was chosen."""
+    take_file = partial(take, context, changes)
+    draw_file(FILE, CHANGES, WHAT, "deal-changes.csv", take_file, changes.problem)
+    if faults := [*changes.faults, *(changes.job.faults if changes.job is not None else ())]:
+        draw_faults(faults, changes.name, "Nothing was changed.")
+
+
+def take(context: PageContext, changes: CsvChanges) -> None:
+    """Read the file that was chosen. A callback."""
+    chosen = components.chosen_file(st.session_state.get(FILE), LARGEST)
+    if chosen is not None:
+        changes.name, changes.job, changes.faults, changes.problem = chosen.name, None, (), chosen.problem
+        if not chosen.problem:
+            check(context, changes, chosen.text)
+
+
+def check(context: PageContext, changes: CsvChanges, text: str) -> None:
+    """Find out what the text asks for: its deals are read next, unless its lines can't be."""
+    table = csv_text.read(text, CHANGES)
+    changes.faults = table.faults
+    if not table.faults:
+        record = context.clients.bulk_actions.record("Changed by CSV")
+        job = CsvChangeJob(
+            record=record, lines=table.rows, no_dates=catalogue.abilities(context).why_not(SUPPLY, "change")
+        )
+        job.phase, changes.job = "reading", job

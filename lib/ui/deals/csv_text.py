@@ -9,7 +9,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lib.wire.spreadsheet import unescape
+from lib.wire.text import unescape
 
 MOST_ROWS, LARGEST = 100, 200_000
 DELIMITERS = (",", ";", "\t")

@@ -1,17 +1,27 @@
-"""The list of dead targets: a row for each target of each package, which are chosen with boxes."""
+"""Dead targets as rows to choose from, and their removal: a preview, and one change for each package."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from lib.deals.models import SupplyPackage, Targeting
+from lib.deals.bulk_actions import ActionRecord
+from lib.deals.fields import SUPPLY
+from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
 from lib.insight.dead_search import DeadFound
 from lib.insight.dead_targets import DeadTarget, IncludedTarget, identity
+from lib.insight.kinds import elements
 from lib.ui.charts import numbers
+from lib.ui.deals import facts
+from lib.ui.deals.change_job import ChangeJob, Effect
+from lib.ui.deals.change_steps import Action, ChangeSteps
+from lib.ui.deals.deal_list import Key
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Described
 from lib.ui.kit import listing
+from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, Ticked, new_acts
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 
@@ -77,7 +87,7 @@ def choose_none() -> None:
     st.session_state[CHOSEN] = DeadChosen(taken=current_choice().taken)
 
 
-def draw(dead_rows: list[DeadRow], descriptions: Described, ticks: bool) -> None:
+def draw_list(dead_rows: list[DeadRow], descriptions: Described, ticks: bool) -> None:
     """Draw the first rows, with boxes where something may be changed."""
     now = current_choice()
     lines = tuple(
@@ -111,3 +121,111 @@ def _last(dead: DeadTarget) -> str:
     if dead.last is None:
         return "none" if dead.is_exact else "none in a sample"
     return numbers.days(dead.last, dead.last) + ("" if dead.is_exact else " or later")
+
+
+Describe = Callable[[Targeting], Described]
+MATCHED = {"app_list_targetings": "apps", "domain_list_targetings": "domains"}
+
+
+@dataclass(kw_only=True)
+class RepairJob(ChangeJob):
+    """The removal of `chosen` targets, by package id.
+
+    `after` are the packages as they would be, `removed` what they lose, by key.
+    """
+
+    chosen: Mapping[int, Sequence[IncludedTarget]]
+    names: Mapping[int, str]
+    after: dict[Key, SupplyPackage] = field(default_factory=dict)
+    removed: dict[Key, str] = field(default_factory=dict)
+
+    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+        """Add what becomes of a package."""
+        if not isinstance(found, SupplyPackage):
+            return
+        fields, gone, kept = _without(found, self.chosen[key[1]])
+        also = " ".join(_stays(name, some) for name, some in kept.items())
+        refused = "" if fields else also
+        if not fields and not kept:
+            also = "It does not target this any more."
+        before = {name: elements(found)[name] for name in fields}
+        effect = Effect(key, self.name(key), before, fields, found.etag, refused, also, rows)
+        targets = {name: tuple(one for one in getattr(found, name) if one not in gone) for name in fields}
+        self.after[key] = found.model_copy(update=targets)
+        lost = (one for one in self.chosen[key[1]] if one.kind.field in fields)
+        self.removed[key] = ", ".join(one.kind.value(one.target) for one in lost)
+        self.add(found, effect)
+
+    def name(self, key: Key) -> str:
+        """What the list calls it."""
+        return self.names.get(key[1]) or f"Package {key[1]}"
+
+
+def _without(
+    package: SupplyPackage, dead: Sequence[IncludedTarget]
+) -> tuple[dict[str, Any], list[Any], dict[str, list[str]]]:
+    """The fields without these targets, the targets that go, and by field those that have to stay.
+
+    An element without included targets matches everything: its last ones stay.
+    """
+    fields: dict[str, Any] = {}
+    gone: list[Any] = []
+    kept: dict[str, list[str]] = {}
+    there = elements(package)
+    for name in dict.fromkeys(one.kind.field for one in dead):
+        in_field = [one for one in dead if one.kind.field == name]
+        lost = [one.kind.element(identity(one.kind, one.target), False) for one in in_field]
+        rest = [one for one in there[name] if one not in lost]
+        if len(rest) == len(there[name]):
+            continue
+        if all(one["is_excluded"] for one in rest):
+            kept[name] = [one.kind.value(one.target) for one in in_field]
+            continue
+        fields[name] = rest
+        ids = {(one.kind.name, identity(one.kind, one.target)) for one in in_field}
+        gone += [
+            target
+            for kind in dict.fromkeys(one.kind for one in in_field)
+            for target in kind.of(package)
+            if not target.is_excluded and (kind.name, identity(kind, target)) in ids
+        ]
+    return fields, gone, kept
+
+
+def _stays(name: str, values: list[str]) -> str:
+    matched = MATCHED.get(name, facts.title(name).lower())
+    verb, them = ("stays", "it") if len(values) == 1 else ("stay", "them")
+    sentence = f"{facts.title(name)}: {', '.join(values)} {verb}"
+    return f"{sentence}, because without {them} the package would match all {matched}."
+
+
+def begin_repair(record: ActionRecord, chosen: Sequence[DeadRow]) -> RepairJob:
+    """The repair of these rows, whose packages are read next."""
+    targets: dict[int, list[IncludedTarget]] = {}
+    for row in chosen:
+        targets.setdefault(row.package.id or 0, []).append(row.dead.included)
+    job = RepairJob(chosen=targets, names={row.package.id or 0: row.name for row in chosen}, record=record)
+    job.begin([(SUPPLY, one) for one in targets])
+    return job
+
+
+def draw_repair(
+    context: PageContext, job: RepairJob, describe: Describe, back: Action, close: Action
+) -> None:
+    """Draw the step that it is in, with the ways back to the list and out of the dialog, both callbacks."""
+
+    def columns(effects: Sequence[Effect]) -> dict[str, list[str]]:
+        after = [job.after.get(one.key) for one in effects]
+        return {
+            "Removed": [job.removed.get(one.key, "") for one in effects],
+            "Targets afterwards": [(one and words.sentence(one, None, describe(one))) or "" for one in after],
+        }
+
+    has_rest = job.left or any(one.reason for one in job.outcomes)
+    again = partial(_read_again, job) if has_rest else None
+    ChangeSteps("dead_", columns, close, back, again).draw(context, job)
+
+
+def _read_again(job: RepairJob) -> None:
+    """Read those again that were not saved. A callback."""
+    job.begin(sorted(job.unsaved))

@@ -12,16 +12,19 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property, partial
 
+import pandas as pd
 import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
-from lib.insight import assessor
+from lib.insight import assessor, health
 from lib.insight.assessor import Assessor
 from lib.insight.health import DealHealth, Surroundings
-from lib.ui.deals import catalogue, pages, report
-from lib.ui.deals.rows import DealRow
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalogue, report
+from lib.ui.deals.deal_list import DealRow
+from lib.ui.deals.view import HEALTH
 from lib.ui.kit import session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -98,7 +101,7 @@ def _check(context: PageContext) -> Check:
         return check
     try:
         assess = _assessor(context).assess
-        fetch = partial(_result, catalogue.client(context), catalogue.seats(context), assess)
+        fetch = partial(_result, context.deals, catalogue.seats(context), assess)
     except TrancheError as error:
         trouble = error
         return cache.begin(key, lambda: trouble)[0]
@@ -180,8 +183,8 @@ class StoredHealths:
         wanted = {name: list(values) for name, values in self.selection()[0]}
         if not wanted:
             return 0
-        client = catalogue.client(self.context)
-        asked = pages.fetch_cached(
+        client = self.context.deals
+        asked = catalogue.fetch_cached(
             self.context, ("attention", self.pair), lambda: client.list(DemandDeal, limit=1, **wanted).count
         )
         return int(asked)
@@ -248,7 +251,9 @@ def of(context: PageContext) -> StoredHealths | SessionHealth:
 
 
 def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
-    """The rows of deals with their health."""
+    """The rows with their health, as far as it is known by now; packages have none."""
+    if not rows or rows[0].entity != DEALS:
+        return [*rows]
     healths = of(context).of([row.id for row in rows])
     return [
         replace(row, health=(one.words, TONES[one.state])) if (one := healths.get(row.id)) else row
@@ -283,3 +288,82 @@ def note_number(context: PageContext) -> bool:
 
 def _day(day: date) -> str:
     return f"{day.day} {day:%b %Y}"
+
+
+ONLY = "attention"
+Filters = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def draw_switch(entity: str, start_over: Callable[[], None]) -> bool:
+    """Draw the switch; whether it is on."""
+    return entity == DEALS and st.toggle(
+        "Needs attention", key=ONLY, bind="query-params", on_change=start_over,
+        help=f"Deals whose settings or funnel of the last {DAYS} days have a fault",
+    )  # fmt: skip
+
+
+def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str]:
+    """The part of the list's filters that is about health, or why it can't be applied."""
+    if not is_on and order != HEALTH:
+        return (), ""
+    healths = of(context)
+    if not is_on:
+        return healths.reported(), ""
+    with st.spinner("Checking the deals", show_time=True):
+        return healths.selection()
+
+
+def draw_refusal(why: str) -> None:
+    """Draw why the list is not filtered, in place of a list that would have all deals."""
+    st.warning(
+        f"Deals that need attention can't be listed now. {plain(why)}", icon=":material/filter_alt_off:"
+    )
+    st.button("Show all deals", icon=":material/filter_list_off:", key="attention_off", on_click=_turn_off)
+
+
+def _turn_off() -> None:
+    """Show all deals. A callback."""
+    st.session_state[ONLY] = False
+
+
+def follow(context: PageContext, entity: str) -> None:
+    """How old the health is, or how far; drawn again when it arrives."""
+    if entity != DEALS:
+        return
+    healths = of(context)
+    if healths.is_coming():
+        look_again(context)
+    elif note_number(context):
+        st.rerun()
+    elif note := healths.note():
+        st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
+
+
+def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
+    """A deal's health, and its funnel with the share of each step in the one before."""
+    if key[0] != DEALS:
+        return
+    healths = of(context)
+    one = healths.of([key[1]]).get(key[1])
+    if one is None:
+        if healths.is_coming():
+            look_again(context)
+        return
+    st.markdown(f"Health: **{plain(one.words)}**")
+    if one.findings:
+        st.markdown("\n".join(f"- {plain(finding)}" for finding in one.findings))
+    if one.advice:
+        st.info(plain(one.advice), icon=":material/lightbulb:")
+    numbers = Numbers.of(st.context.locale)
+    if one.steps:
+        steps = health.rates(one.steps)
+        columns = {
+            f"Last {DAYS} days": [numbers.number(value) for _, value, _ in steps],
+            "Of the step before": [numbers.percent(share.value) for _, _, share in steps],
+        }
+        index = [name.capitalize() for name, _, _ in steps]
+        st.table(
+            pd.DataFrame(columns, index=pd.Index(index, name="Step")),
+            border="horizontal",
+            alt="Funnel of this deal",
+        )

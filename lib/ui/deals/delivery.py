@@ -7,8 +7,8 @@ from lib.reporting.models import AudienceQuery, Filter
 from lib.ui.charts import numbers, series, sparkline, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import Named
-from lib.ui.deals import attention, report
-from lib.ui.deals.rows import Key
+from lib.ui.deals import deal_health, report
+from lib.ui.deals.deal_list import Key
 from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -23,7 +23,7 @@ KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 def draw(context: PageContext, key: Key) -> None:
     """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
     with report_errors("The delivery", kept="Nothing was changed."):
-        attention.funnel(context, key)
+        deal_health.draw_funnel(context, key)
         seen = report.of_deals(context)
         if seen is None:
             st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")

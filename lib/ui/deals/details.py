@@ -1,24 +1,100 @@
-"""The facts of a package or a deal: linked entities, the DSP's status, and fields that Tranche can't read."""
+"""The facts of a package or a deal: owner and note, links, the DSP's status, and what can't be read."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 
 import streamlit as st
 
 from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
+from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.deals.sync.models import BuyerSeat
-from lib.ui.deals import catalogue, columns, facts, hand_over, marked, owner_note, pages, prices
-from lib.ui.deals.prices import amount
-from lib.ui.deals.rows import DealRow, of_deal, of_package, seat_of
-from lib.ui.deals.targeting import known, picker, words
+from lib.ui.deals import catalogue, deal_list, facts, hand_over
+from lib.ui.deals.deal_list import DealRow, of_deal, of_package, seat_of
+from lib.ui.deals.facts import amount
+from lib.ui.deals.targeting import picker, words
 from lib.ui.deals.view import OPEN
-from lib.ui.kit import components, listing, screens, times
+from lib.ui.kit import components, listing, notes, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import NOTHING_TAKEN
+from lib.ui.query.entries import REMOTE
 from lib.wire import exact
-from lib.wire.errors import NotFound, TrancheError
+from lib.wire.errors import Conflict, NotFound, TrancheError
+
+OWNER, NOTE, NOTE_PROBLEM = "note_owner_{}", "note_text_{}", "note_problem"
+BEFORE, EDITOR = "note_before_{}", "note_editor"
+OWN = "Kept by Tranche beside the deals API."
+
+
+def draw_note(context: PageContext, package: SupplyPackage) -> None:
+    """Draw both, and the form for who may change deals."""
+    number = package.id or 0
+    try:
+        note = context.clients.package_notes.get(number)
+    except TrancheError as error:
+        st.caption(f":material/info: Owner and note could not be read: {plain(error.reason.rstrip('.'))}.")
+        return
+    if note.at is not None:
+        owner = f"**Owner** {plain(note.owner)}" if note.owner else "No owner"
+        st.markdown(owner)
+        if note.note:
+            st.text(note.note)
+        st.caption(f"{plain(note.who)}, {facts.moment(note.at)}")
+    if not catalogue.abilities(context).refuses:
+        label = "Owner and note" if note.at is None else "Edit owner and note"
+        with st.popover(label, icon=":material/sticky_note_2:", key=EDITOR, type="tertiary"):
+            _note_form(context, number, note)
+
+
+def _note_form(context: PageContext, number: int, kept: PackageNote) -> None:
+    """Draw the form. What is typed stays until it is saved; `before` is what it was typed over."""
+    state, owner, note = st.session_state, OWNER.format(number), NOTE.format(number)
+    if BEFORE.format(number) not in state:
+        state[BEFORE.format(number)], state[owner], state[note] = kept, kept.owner, kept.note
+    with st.form(f"note_form_{number}", border=False):
+        st.text_input("Owner", key=owner, max_chars=LONGEST_OWNER, placeholder="Who looks after this package")
+        st.text_area("Note", key=note, max_chars=LONGEST_NOTE)
+        st.caption(REMOTE if context.clients.deals_address else OWN)
+        st.form_submit_button("Save", type="primary", on_click=save_note, args=(context, number))
+    if said := state.get(NOTE_PROBLEM):
+        st.error(plain(said), icon=":material/error:")
+
+
+def save_note(context: PageContext, number: int) -> None:
+    """Store what is typed, unless somebody else has changed it meanwhile. A callback."""
+    state = st.session_state
+    before: PackageNote | None = state.get(BEFORE.format(number))
+    state.pop(NOTE_PROBLEM, None)
+    if before is None or not context.now().deals.writes:
+        return
+    owner, note = state.get(OWNER.format(number)) or "", state.get(NOTE.format(number)) or ""
+    try:
+        context.clients.package_notes.keep(number, owner, note, before)
+    except Conflict as error:
+        state[NOTE_PROBLEM] = (
+            f"{error.reason.rstrip('.')}. What you typed is still here; Save again overwrites."
+        )
+        with suppress(TrancheError):  # unread, the next try meets the same conflict
+            state[BEFORE.format(number)] = context.clients.package_notes.get(number)
+        return
+    except TrancheError as error:
+        state[NOTE_PROBLEM] = f"{error.reason.rstrip('.')}. What you typed is still here."
+        return
+    del state[BEFORE.format(number)]
+    notes.say("Saved")
+
+
+def add_owners(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
+    """The rows of packages with their owners; without them where they can't be read now."""
+    try:
+        kept = context.clients.package_notes.of([row.id for row in rows])
+    except TrancheError:
+        kept = {}
+    return [replace(row, more=(*row.more, ("owner", kept.get(row.id, PackageNote()).owner))) for row in rows]
+
 
 NO_DEFAULTS: Mapping[str, str] = {}
 UNNAMED = "The DSP can't fetch it yet: the seat has no id at the DSP."
@@ -26,7 +102,7 @@ UNNAMED = "The DSP can't fetch it yet: the seat has no id at the DSP."
 
 def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
     """Draw it for a synchronised deal; nothing over a service that does not tell."""
-    client = catalogue.client(context)
+    client = context.deals
     if not deal.deal_sync or not deal.deal_id or not client.abilities.syncs:
         return
     try:
@@ -96,10 +172,10 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
     """Draw the facts, then the linked entities."""
     if isinstance(entity, SupplyPackage):
         _facts(package_facts(context, entity))
-        owner_note.draw(context, entity)
+        draw_note(context, entity)
         _question(context, entity)
-        deals = pages.deals_of(catalogue.client(context), [entity])[entity.id or 0]
-        _linked(
+        deals = catalogue.deals_of(context.deals, [entity])[entity.id or 0]
+        _draw_linked(
             context,
             "Deals",
             [of_deal(deal, {}) for deal in deals],
@@ -107,14 +183,14 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         )
         if deals:
             with st.expander("For the buyers", icon=":material/send:"):
-                hand_over.draw(entity, deals, prices.of(context))
+                hand_over.draw(entity, deals, facts.prices_of(context))
     else:
         if entity.deal_id:
             st.caption("Deal id, for the buyer")
             components.copy_button(entity.deal_id)
-        _facts(deal_facts(entity, prices.of(context), context.clients.usual_terms))
+        _facts(deal_facts(entity, facts.prices_of(context), context.clients.usual_terms))
         draw_buyer_side(context, entity)
-        _linked(context, "Packages", _packages_of(context, entity), "It is not linked to a package yet.")
+        _draw_linked(context, "Packages", _packages_of(context, entity), "It is not linked to a package yet.")
     draw_leftovers(entity)
 
 
@@ -144,7 +220,7 @@ def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str
     return {
         "Media type": (package.media_type or facts.NOTHING).capitalize(),
         "Runs": facts.span(package),
-        "Targeting": words.sentence(package, None, descriptions, known.marks(context, query, [package])),
+        "Targeting": words.sentence(package, None, descriptions, words.marks(context, query, [package])),
         "Uses": " and ".join(name for name, is_on in ways.items() if is_on) or facts.NOTHING,
         **_others(package),
         "Created": facts.moment(package.created_at),
@@ -153,7 +229,7 @@ def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str
 
 
 def deal_facts(
-    deal: DemandDeal, money: prices.Prices = prices.USUAL, usual: Mapping[str, str] = NO_DEFAULTS
+    deal: DemandDeal, money: facts.Prices = facts.USUAL, usual: Mapping[str, str] = NO_DEFAULTS
 ) -> dict[str, str]:
     """A deal's facts, by title; `usual` is what a term means that is not set, by its field."""
     dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
@@ -184,16 +260,16 @@ def _facts(found: dict[str, str]) -> None:
     st.table({name: plain(text) for name, text in found.items()}, border="horizontal", alt="Facts")
 
 
-def _linked(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
+def _draw_linked(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
     st.markdown(f"**{title}**")
     if not rows:
         st.caption(nothing)
         return
-    names = columns.BRIEF[rows[0].entity]
+    names = deal_list.BRIEF[rows[0].entity]
     shown = listing.Listing(
         label=title,
-        columns=columns.columns(names, prices.of(context).title),
-        rows=columns.rows(marked.rows(context, rows), names, frozenset(), None),
+        columns=deal_list.list_columns(names, facts.prices_of(context).title),
+        rows=deal_list.list_rows(catalogue.mark_rows(context, rows), names, frozenset(), None),
         count=len(rows),
     )
     with st.container(key="linked_table"):
@@ -213,5 +289,5 @@ def _open() -> None:
 
 def _packages_of(context: PageContext, deal: DemandDeal) -> list[DealRow]:
     ids = [one.id for one in deal.supply_deals if one.id is not None]
-    known = {package.id: package for package in pages.by_id(context, SupplyPackage, ids)}
+    known = {package.id: package for package in catalogue.by_id(context, SupplyPackage, ids)}
     return [of_package(known.get(one.id, one), [deal]) for one in deal.supply_deals]

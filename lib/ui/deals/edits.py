@@ -59,7 +59,7 @@ def of(entity: PackageOrDeal) -> Fields:
 
 def edited_fields(base: Mapping[str, Any], mine: Mapping[str, Any]) -> Fields:
     """The edited fields, the only ones to send; none that `base` does not have."""
-    return {name: value for name, value in mine.items() if name in base and not _same(value, base.get(name))}
+    return {name: value for name, value in mine.items() if name in base and not same(value, base.get(name))}
 
 
 def merge(
@@ -71,7 +71,7 @@ def merge(
     meetings = [
         Meeting(name, base.get(name), value, edited.get(name), name in edited)
         for name, value in theirs.items()
-        if not _same(value, base.get(name))
+        if not same(value, base.get(name))
     ]
     return together, meetings
 
@@ -94,6 +94,6 @@ def _readable_fields(entity: PackageOrDeal, found: Fields) -> Fields:
     return {name: value for name, value in found.items() if name not in odd | untold}
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     """Whether two values are equal in a form, where empty text and None are the same."""
     return one == other or (one in (None, "") and other in (None, ""))

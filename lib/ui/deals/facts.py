@@ -1,18 +1,91 @@
-"""Values of packages and deals in words: dates, prices, fees, references; alike wherever they are shown."""
+"""Packages, deals and drafts in words: dates, prices, fees, references; alike wherever they are shown."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from pydantic import ValidationError
 
-from lib.deals import moments
-from lib.deals.fields import BY_NAME, FIELDS
-from lib.deals.models import DemandDeal, SupplyPackage, Targeting
-from lib.ui.deals.prices import USUAL, Prices, amount
+from lib.deals import fields, moments
+from lib.deals.fields import BY_NAME, FIELDS, SUPPLY, TERMS
+from lib.deals.models import (
+    CPM,
+    FEE_TYPES,
+    FLAT,
+    NO_FEE,
+    PERCENT,
+    DemandDeal,
+    Seat,
+    SupplyPackage,
+    Targeting,
+    has_amount,
+)
+from lib.ui.deals.draft import Draft, Terms, Typed, number, seat_name
+from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE, capital
 from lib.ui.deals.targeting import words
-from lib.ui.deals.words import offset
+from lib.ui.deals.targeting.words import EVERYTHING, Described, Marks
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+
+BY_CPM = "CPM"
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The currency of prices and fees, and what a price is for."""
+
+    currency: str = "USD"
+    unit: str = "CPM"
+
+    @property
+    def terms(self) -> str:
+        """`USD CPM`."""
+        return f"{self.currency} {self.unit}".strip()
+
+    @property
+    def title(self) -> str:
+        """`Price, USD CPM`: the header of a column, the label of a field."""
+        return f"Price, {self.terms}" if self.terms else "Price"
+
+    def fee(self, size: Decimal | None, fee_type: int) -> str:
+        """`12.5 % of spend`, `5.00 USD CPM`, `undisclosed`."""
+        kind = FEE_TYPES.get(fee_type, f"type {fee_type}")
+        if size is None or fee_type == NO_FEE:
+            return kind
+        if fee_type == PERCENT:
+            return f"{shortest(size)} % of spend"
+        return f"{amount(size)} {self.currency} {kind}".replace("  ", " ")
+
+    def fee_title(self, fee_type: int | None) -> str:
+        """The label of a fee's size: `Fee, %`, `Fee, USD CPM`."""
+        units = {PERCENT: "%", FLAT: self.currency, CPM: f"{self.currency} CPM".strip()}
+        unit = units.get(fee_type or 0, "")
+        return f"Fee, {unit}" if unit else "Fee"
+
+
+USUAL = Prices()
+
+
+def prices_of(context: PageContext) -> Prices:
+    """As the settings have them."""
+    return Prices(context.clients.currency, context.clients.price_unit)
+
+
+def amount(value: Decimal | None) -> str:
+    """A price or a fee: at least two decimals, and as many as it has."""
+    if value is None:
+        return "–"
+    whole, _, decimals = shortest(value).partition(".")
+    return f"{whole}.{decimals.ljust(2, '0')}"
+
+
+def shortest(value: Decimal) -> str:
+    """A number with marks between thousands and all of its decimals: `1,234.5`."""
+    text = f"{value:,f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
 
 TITLES = {
     **{field.name: field.title for field in FIELDS},
@@ -114,3 +187,130 @@ def _name_of(one: Any) -> str:
     """Another entity by its name, else by its id."""
     found = one if isinstance(one, Mapping) else getattr(one, "__dict__", {})
     return str(found.get("name") or found.get("id") or one)
+
+
+_ODD_OFFSETS = (-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765)
+OFFSETS = tuple(sorted({*range(-720, 841, 60), *_ODD_OFFSETS}))
+
+
+def sentences(
+    draft: Draft,
+    seats: Mapping[int, Seat],
+    deals: Mapping[int, str],
+    descriptions: Described | None = None,
+    marks: Marks | None = None,
+    prices: Prices = USUAL,
+) -> list[str]:
+    """Short paragraphs in Markdown. `seats` and `deals` name ids, `described` gives words for values.
+
+    `marks` are those of values that the report does not have.
+    """
+    what = [_what(draft, descriptions, marks), _when(draft)]
+    return [*what, *_deals_words(draft, seats, deals, prices), *_fee_words(draft, prices)]
+
+
+def offset(minutes: int) -> str:
+    """`UTC`, `UTC+1`, `UTC+5:30`."""
+    if not minutes:
+        return "UTC"
+    hours, rest = divmod(abs(minutes), 60)
+    return f"UTC{'+' if minutes > 0 else '-'}{hours}" + (f":{rest:02}" if rest else "")
+
+
+def long_moment(local: datetime) -> str:
+    """`22 November 2026, 09:00`; without the hour at midnight."""
+    day = f"{local.day} {local:%B %Y}"
+    return f"{day}, {local:%H:%M}" if (local.hour, local.minute) != (0, 0) else day
+
+
+def own_terms(own: Typed, prices: Prices) -> str:
+    """The own terms of a copied deal: `fee 5.00 USD CPM · b@agency.example · paused`."""
+    fee_type = own.get(FEE_TYPE)
+    parts = (
+        f"fee {prices.fee(number(own.get(FEE) or ''), fee_type or 0)}" if has_amount(fee_type) else "no fee",
+        (own.get(EMAIL) or "").strip() or "no contact",
+        *_others(own),
+        "" if own.get("is_active", True) else "paused",
+    )
+    return " · ".join(filter(None, parts))
+
+
+def _what(draft: Draft, descriptions: Described | None, marks: Marks | None) -> str:
+    name = (
+        f"**{plain(draft['name'].strip())}**" if draft["name"].strip() else "A package *without a name yet*"
+    )
+    sold = words.sentence(draft.targeting, None, descriptions, marks)
+    supply = f"{plain(draft['media_type'] or '')} supply".strip()
+    return f"{name} sells {supply}: {'all of it' if sold == EVERYTHING else plain(sold)}."
+
+
+def _when(draft: Draft) -> str:
+    from_, to = draft.moment("start_date"), draft.moment("end_date")
+    start = "a day *not chosen yet*" if from_ is None else long_moment(from_)
+    unread = "to *a time that can't be read*" if draft["end_date"].strip() else "with no end"
+    end = "to " + long_moment(to) if to else unread
+    ways = (name for name in fields.writable(SUPPLY, fields.SWITCH) if name != "is_active")
+    used = [fields.BY_NAME[name].title.lower() for name in ways if draft[name]]
+    also = f" It uses {' and '.join(used)}." if used else ""
+    state = "" if draft["is_active"] else " It stays paused until somebody resumes it."
+    return f"From {start} {end} ({offset(draft.offset)}).{state}{also}"
+
+
+def _deals_words(
+    draft: Draft, seats: Mapping[int, Seat], deals: Mapping[int, str], prices: Prices
+) -> list[str]:
+    if draft.deals == "none" or (draft.deals == "existing" and not draft.links):
+        return ["No demand deals: nobody can buy it yet."]
+    if draft.deals == "existing":
+        names = [plain(deals.get(deal) or f"deal {deal}") for deal in draft.links]
+        return [f"{_count_label(len(names), 'existing deal')} linked: {', '.join(names)}."]
+    if not draft.seats:
+        return ["New deals, for seats *not chosen yet*."]
+    lines = [
+        f"- {_seat_words(seats.get(seat), seat)} {_terms_words(one, prices)}"
+        for seat, one in draft.seats.items()
+    ]
+    head = f"{_count_label(len(lines), 'new deal')}, prices in {plain(prices.terms)}"
+    return [f"{head}:\n" + "\n".join(lines)]
+
+
+def _seat_words(seat: Seat | None, seat_id: int) -> str:
+    dsp = f" ({plain(seat.dsp.name)})" if seat and seat.dsp and seat.dsp.name else ""
+    return f"**{plain(seat_name(seat, seat_id))}**{dsp}"
+
+
+def _terms_words(terms: Terms, prices: Prices) -> str:
+    price = "*without a price yet*" if terms.amount is None else f"at {amount(terms.amount)}"
+    parts = [price, "with deal sync" if terms.deal_sync else ""]
+    own = f" – {plain(own_terms(terms.own, prices))}" if terms.own else ""
+    return ", ".join(filter(None, parts)) + own
+
+
+def _fee_words(draft: Draft, prices: Prices) -> list[str]:
+    """What the new deals share."""
+    if draft.deals != "new":
+        return []
+    of_others = " of the other deals" if any(terms.own for terms in draft.seats.values()) else ""
+    parts = []
+    if draft[FEE_TYPE] == NO_FEE:
+        parts.append(f"No agency fee{of_others}.")
+    elif draft[FEE_TYPE] is not None:
+        parts.append(f"Agency fee{of_others}: {plain(prices.fee(number(draft[FEE]), draft[FEE_TYPE]))}.")
+    if draft[EMAIL].strip():
+        parts.append(f"Contact{of_others}: {plain(draft[EMAIL].strip())}.")
+    parts += [f"{plain(capital(one))}{of_others}." for one in _others(draft.terms)]
+    return [" ".join(parts)] if parts else []
+
+
+def _others(terms: Typed) -> list[str]:
+    """The terms beside fee and contact that are set: `price type: fixed price`."""
+    found: dict[str, Any] = {
+        fields.BY_NAME[name].title: (fields.BY_NAME[name].kind.choices or {}).get(terms[name], terms[name])
+        for name in TERMS
+        if name not in (FEE, FEE_TYPE, EMAIL) and terms.get(name) not in (None, "")
+    }
+    return [f"{title.lower()}: {words}" for title, words in found.items()]
+
+
+def _count_label(number: int, entity_store: str) -> str:
+    return f"{number} {entity_store}{'' if number == 1 else 's'}"

@@ -13,11 +13,11 @@ import streamlit as st
 
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import facts
-from lib.ui.deals.prices import Prices, amount
-from lib.ui.deals.rows import DealRow, of_deal
+from lib.ui.deals.deal_list import DealRow, of_deal
+from lib.ui.deals.facts import Prices, amount
 from lib.ui.kit import components
 from lib.ui.kit.markdown import plain
-from lib.wire.spreadsheet import csv_records
+from lib.wire.text import csv_records
 
 NO_DEAL_ID = "This service returns no deal ids, so the numbers are those of the deals in the service."
 INTERNAL = "All seats (internal, not for buyers)"

@@ -16,9 +16,9 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, change, delivery, facts, insights, prices, report
-from lib.ui.deals.prices import USUAL, Prices
-from lib.ui.deals.rows import KINDS, Key
+from lib.ui.deals import change, delivery, facts, report
+from lib.ui.deals.deal_list import KINDS, Key
+from lib.ui.deals.facts import USUAL, Prices
 from lib.ui.kit import sign_in, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -54,7 +54,7 @@ def draw_evidence(
         key=CHOSEN,
     )
     if chosen is None:
-        insights.forget(PLACE)
+        report.forget(PLACE)
         return
     with report_errors("The evidence", kept="Nothing was changed."):
         _draw(context, key, changes, next(one for one in changes if one.id == chosen))
@@ -81,8 +81,8 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: 
         return
     matter = _matter(context, key, changes, one, around, hours)
     queries = evidence.questions(base, delivery.KEY_FIELDS[key[0]], key[1], matter.others, around)
-    batch = insights.query_batch(seen, PLACE, queries)
-    answers = insights.answers_or_progress(batch, PLACE, "the evidence")
+    batch = report.query_batch(seen, PLACE, queries)
+    answers = report.answers_or_progress(batch, PLACE, "the evidence")
     if answers is None:
         return
     _draw_entries(seen, matter, queries, answers)
@@ -96,7 +96,7 @@ def _matter(
     around: EvidenceDays,
     hours: int,
 ) -> Matter:
-    client, model = catalogue.client(context), change.MODELS[key[0]]
+    client, model = context.deals, change.MODELS[key[0]]
     changed = client.get(model, key[1])
     linked_model = next(other for other in change.MODELS.values() if other is not model)
     entities, linked = (
@@ -233,9 +233,9 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
 def draw(context: PageContext, key: Key) -> None:
     """The changes of one package or deal, and the evidence of a chosen one."""
     with report_errors("The history", kept="Nothing was changed."):
-        changes = catalogue.client(context).history(*key)
+        changes = context.deals.history(*key)
         st.dataframe(
-            straighten(table(changes, prices.of(context))),
+            straighten(table(changes, facts.prices_of(context))),
             hide_index=True,
             column_config={
                 "When": st.column_config.DatetimeColumn(
@@ -246,7 +246,7 @@ def draw(context: PageContext, key: Key) -> None:
             },
             alt="Changes, latest first",
         )
-        words = ["; ".join(sentences(one, prices.of(context))) for one in changes]
+        words = ["; ".join(sentences(one, facts.prices_of(context))) for one in changes]
         draw_evidence(context, key, changes, words)
 
 

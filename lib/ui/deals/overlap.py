@@ -14,9 +14,9 @@ from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, costs, insights, pages, prices, report, view
-from lib.ui.deals.list_search import ListSearch
-from lib.ui.deals.prices import amount
+from lib.ui.deals import catalogue, facts, report, targeting_figures, view
+from lib.ui.deals.facts import amount
+from lib.ui.deals.view import ListSearch
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
@@ -45,7 +45,7 @@ def draw(search: ListSearch, list_view: view.ListView) -> None:
     )
 
 
-def shown(context: PageContext) -> None:
+def draw_dialog(context: PageContext) -> None:
     """Draw the dialog, if it is open."""
     ids: tuple[int, ...] = st.session_state.get(OPEN, ())
     if ids:
@@ -63,12 +63,12 @@ def _ask(ids: tuple[int, ...]) -> None:
 def close() -> None:
     """Close it; what is not answered yet is given up. A callback, and what another screen does."""
     st.session_state.pop(OPEN, None)
-    insights.forget(PLACE)
+    report.forget(PLACE)
 
 
 def _content(context: PageContext, ids: tuple[int, ...]) -> None:
     with report_errors("The overlap", kept="Nothing was changed."):
-        known = {one.id: one for one in pages.by_id(context, SupplyPackage, ids[: overlap.MOST])}
+        known = {one.id: one for one in catalogue.by_id(context, SupplyPackage, ids[: overlap.MOST])}
         packages = [known[one] for one in ids if one in known]
         field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
         if len(ids) > overlap.MOST:
@@ -89,8 +89,8 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
     translations = [report_filters(one, context.slicer, lists, one.media_type) for one in packages]
     asked = overlap.questions([one.filters for one in translations])
     queries = [report.question(context, one, DAYS, (field.name,)) for one in asked]
-    batch = insights.query_batch(context, PLACE, queries)
-    answers = insights.answers_or_progress(batch, PLACE, "the overlap")
+    batch = report.query_batch(context, PLACE, queries)
+    answers = report.answers_or_progress(batch, PLACE, "the overlap")
     if answers is None:
         return
     days = numbers.days(*report.period(context, queries[0]))
@@ -104,7 +104,7 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
         plain(
             f"{numbers.title(field)} of each package, and the share that also matches the package in the "
             f"column. {days} · From {context.project}/{context.slicer_name} · "
-            f"{costs.precision_of(answers, field)} · Dates of the packages are ignored."
+            f"{targeting_figures.precision_of(answers, field)} · Dates of the packages are ignored."
         )
     )
     _left_out(names, translations)
@@ -143,7 +143,7 @@ def _range(estimate: Estimate, written: Callable[[float], str]) -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
-        return f" ({costs.NO_RANGE})"
+        return f" ({targeting_figures.NO_RANGE})"
     return f" ({written(max(estimate.low, 0.0))} to {written(estimate.high)})"
 
 
@@ -163,7 +163,7 @@ def _two_prices(
 ) -> None:
     """Draw the seats that are offered the same inventory at several prices."""
     st.markdown("**Seats with two prices for shared inventory**")
-    of = pages.deals_of(catalogue.client(context), packages)
+    of = catalogue.deals_of(context.deals, packages)
     two_pricess = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
     if not two_pricess:
         st.caption(
@@ -172,7 +172,7 @@ def _two_prices(
         return
     words = Numbers.of(st.context.locale)
     rows = [_row(one, names, words) for one in two_pricess]
-    titles = ("Seat", "Packages", prices.of(context).title, f"Shared {numbers.title(field).lower()}")
+    titles = ("Seat", "Packages", facts.prices_of(context).title, f"Shared {numbers.title(field).lower()}")
     st.dataframe(straighten(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
 
 

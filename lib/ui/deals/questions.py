@@ -16,9 +16,9 @@ from lib.deals import doubts
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS
-from lib.ui.deals import catalogue, prices
+from lib.ui.deals import catalogue, facts
 from lib.ui.deals.draft import NewDeals, seat_name
-from lib.ui.deals.targeting import known
+from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Marks
 from lib.ui.kit import amounts, session_cache
 from lib.ui.kit.field_problems import beside
@@ -63,7 +63,7 @@ def of_deals(context: PageContext, deals: NewDeals) -> str:
 
 def with_unit(context: PageContext, doubt: str) -> str:
     """The doubt about prices, with their unit."""
-    return f"{doubt} ({prices.of(context).terms})" if doubt else ""
+    return f"{doubt} ({facts.prices_of(context).terms})" if doubt else ""
 
 
 def confirm(doubt: str, prefix: str, refusal: str = "") -> bool:
@@ -91,7 +91,7 @@ def upper_quartile(context: PageContext, seat: int) -> Decimal | None:
     """
     cache: SessionCache[Decimal | None]
     cache = session_cache.of(catalogue.QUARTILES, partial(SessionCache, SECONDS, MOST_SEATS))
-    client = catalogue.client(context)
+    client = context.deals
     return cache.get((context.person.username, seat), partial(quartile, client, seat))
 
 
@@ -125,11 +125,11 @@ class CsvQuestions:
 def of_lines(context: PageContext, entries: Iterable[Any]) -> CsvQuestions:
     """The questions about these entries, each with its `line`, its `request` and its `note`."""
     several = [*entries]
-    packages = [_targeting(one.request) for one in several if isinstance(one.request, SupplyPackage)]
+    packages = [targeting_of(one.request) for one in several if isinstance(one.request, SupplyPackage)]
     marks = (
-        known.marks(context, catalogue.usual_days(context), packages, with_unchecked=True) if packages else {}
+        words.marks(context, catalogue.usual_days(context), packages, with_unchecked=True) if packages else {}
     )
-    quartile_of, unit = partial(upper_quartile, context), prices.of(context).terms
+    quartile_of, unit = partial(upper_quartile, context), facts.prices_of(context).terms
     asked: list[str] = []
     for one in several:
         request = one.request
@@ -161,17 +161,18 @@ def draw_lines(questions: CsvQuestions) -> bool:
 def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
     """Values that the report lacks, or, where it can't tell, that public lists lack; dates that are over."""
     for kind in KINDS:
-        for value in dict.fromkeys(kind.value(target) for target in kind.of(_targeting(package))):
+        for value in dict.fromkeys(kind.value(target) for target in kind.of(targeting_of(package))):
             mark = marks.get(kind.name, {}).get(value)
-            if mark == known.UNKNOWN:
+            if mark == words.UNKNOWN:
                 yield f"{kind.title} '{value}' is not in the report"
-            elif mark == known.NOT_CHECKED and not doubts.is_known(kind.name, value):
+            elif mark == words.NOT_CHECKED and not doubts.is_known(kind.name, value):
                 yield f"{kind.title} '{value}' is not known, and the report can't be asked"
     if over := doubts.dates(package.end_date):
         yield over
 
 
-def _targeting(package: SupplyPackage) -> Targeting:
+def targeting_of(package: SupplyPackage) -> Targeting:
+    """The targeting of a package to create, alone."""
     return Targeting.model_construct(**{name: getattr(package, name) for name in Targeting.model_fields})
 
 

@@ -1,12 +1,15 @@
-"""Report data about a deal, a package or a targeting: which slicer to ask, and for what."""
+"""Report data about a deal, a package or a targeting: which slicer to ask, for what, in the background."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
 
+from lib.insight.dead_search import DeadSearch
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
 from lib.insight.estimate import BIDS, IMPRESSIONS, WIN_CPM, field_of
+from lib.insight.query_batch import QueryBatch
 from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
@@ -14,7 +17,7 @@ from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Slicer, time_key_field
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, periods
-from lib.wire.errors import AccessError, BadRequest, InternalError, Refused
+from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, TrancheError
 
 __all__ = ["DEAL", "PACKAGE", "tells_deals"]
 SLICERS = "slicers_of_deals"
@@ -97,3 +100,54 @@ def _info(context: PageContext, project: str, name: str) -> Slicer | None:
         raise
     except (AccessError, BadRequest, InternalError):
         return None
+
+
+BATCHES, MOMENT_SECONDS, POLL_SECONDS = "insights", 0.2, 1.0
+BatchKey = tuple[object, ...]
+
+
+def query_batch(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:
+    """The questions of this place on the screen; those that it asked before are given up."""
+    kept: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.setdefault(BATCHES, {})
+    key = (context.person.username, *queries)
+    known = kept.get(place)
+    if known is None or known[0] != key:
+        if known is not None:
+            known[1].cancel()
+        ask = partial(context.reporting.audience, slicer=context.slicer)
+        known = kept[place] = (key, QueryBatch(ask, queries))
+    return known[1]
+
+
+def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audience] | None:
+    """All answers if they come in a moment; else says how far it is, and draws again when they have come.
+
+    Where a question failed its error is raised, and this place asks again next time.
+    """
+    if batch.wait(MOMENT_SECONDS):
+        try:
+            return batch.answers()
+        except TrancheError:
+            forget(place)
+            raise
+    come, of = batch.come
+    st.caption(f":material/hourglass_top: Computing {what}: {come} of {of} questions answered.")
+    look_again(batch)
+    return None
+
+
+def look_again(found: QueryBatch | DeadSearch) -> None:
+    """Draw the screen again once it is done."""
+    st.fragment(_look, run_every=POLL_SECONDS)(found)
+
+
+def forget(place: str) -> None:
+    """Ask again next time: what came was a failure. Whatever is on its way is given up."""
+    kept: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.get(BATCHES, {})
+    if (known := kept.pop(place, None)) is not None:
+        known[1].cancel()
+
+
+def _look(found: QueryBatch | DeadSearch) -> None:
+    if found.is_done:
+        st.rerun()

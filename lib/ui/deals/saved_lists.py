@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.abilities import Abilities
-from lib.ui.deals import attention, columns, deal_health, view
-from lib.ui.deals.list_search import available_filters
-from lib.ui.deals.view import ALSO, FILTER, FIND, KIND, PLURALS
+from lib.ui.deals import deal_health, deal_list, view
+from lib.ui.deals.view import ALSO, FILTER, FIND, KIND, PLURALS, available_filters
 from lib.ui.kit import notes, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -60,9 +59,9 @@ def current(entity: str, does: Abilities) -> dict[str, Any]:
         "kind": entity,
         "find": state.get(FIND) or "",
         "filters": {name: values for name, values in filters.items() if values},
-        "columns": [name for name in columns.OPTIONAL[entity] if state.get(ALSO.format(name))],
-        "attention": bool(entity == deal_health.DEALS and state.get(attention.ONLY)),
-        "order": st.query_params.get(view.ORDER, ""),
+        "columns": [name for name in deal_list.OPTIONAL[entity] if state.get(ALSO.format(name))],
+        "attention": bool(entity == deal_health.DEALS and state.get(deal_health.ONLY)),
+        "order": st.query_params.get(view.ORDER_PARAM, ""),
     }
 
 
@@ -118,10 +117,10 @@ def go(does: Abilities, options: Options, one: DealEntry) -> None:
         wanted = body["filters"].get(name, [])
         state[FILTER.format(name)] = _there(options, name, wanted)
         missing += len(wanted) - len(state[FILTER.format(name)])
-    for name in columns.OPTIONAL[entity]:
+    for name in deal_list.OPTIONAL[entity]:
         state[ALSO.format(name)] = name in body["columns"]
     if entity == deal_health.DEALS:
-        state[attention.ONLY] = body["attention"]
+        state[deal_health.ONLY] = body["attention"]
     view.start_over(body["order"])
     state[OPEN], state[POPOVER] = one.id, False
     if missing:
@@ -135,8 +134,8 @@ def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[st
         known, named = options(name)
         found[FILTER.format(name)] = [named(value) for value in values if value in known]
     found |= {ALSO.format(name): "true" for name in body["columns"]}
-    found |= {attention.ONLY: "true"} if body["attention"] else {}
-    found[view.ORDER] = body["order"]
+    found |= {deal_health.ONLY: "true"} if body["attention"] else {}
+    found[view.ORDER_PARAM] = body["order"]
     return {name: value for name, value in found.items() if value}
 
 

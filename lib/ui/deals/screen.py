@@ -8,32 +8,25 @@ from lib.deals.abilities import Abilities, Verb
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import (
-    add_deals,
-    bring_in,
     catalogue,
     change,
-    clone,
-    costs,
     dead,
     delivery,
     details,
     facts,
     history,
+    more_deals,
     overlap,
-    pages,
-    per_day,
-    permission,
-    prices,
     table,
+    targeting_figures,
     undo,
 )
-from lib.ui.deals.columns import TONES
+from lib.ui.deals.deal_list import KINDS, TONES, Key
 from lib.ui.deals.edits import Fields
+from lib.ui.deals.facts import Prices
 from lib.ui.deals.new_package import state
-from lib.ui.deals.prices import Prices
-from lib.ui.deals.rows import KINDS, Key
 from lib.ui.deals.targeting import picker, words
-from lib.ui.deals.view import OPEN, SAID, opened
+from lib.ui.deals.view import OPEN, SAID, open_key
 from lib.ui.kit import notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -48,7 +41,7 @@ def draw_actions(context: PageContext, key: Key, entity: PackageOrDeal, does: Ab
     if entity.is_active is not None and not does.why_not(key[0], "change"):
         _pause(context, key, entity)
     if not does.why_not(key[0], "create"):
-        clone.draw(context, entity)
+        more_deals.draw_clone(context, entity)
     if not does.why_not(key[0], "delete"):
         with st.popover("Delete", icon=":material/delete:", key="action_delete"):
             _delete(context, key, entity)
@@ -75,14 +68,14 @@ def problem() -> None:
 
 def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:
     """Pause or resume it, unless it changed since it was shown. A callback."""
-    if _did(lambda: catalogue.client(context).change(*key, {"is_active": is_active}, etag)):
+    if _attempt(lambda: context.deals.change(*key, {"is_active": is_active}, etag)):
         st.session_state[SAID] = "Resumed" if is_active else "Paused"
         st.rerun()
 
 
 def delete(context: PageContext, key: Key, etag: str | None) -> None:
     """Delete it, unless it changed since it was shown. A callback."""
-    if _did(lambda: _gone(context, key, etag)):
+    if _attempt(lambda: _remove(context, key, etag)):
         st.query_params.pop(OPEN, None)
         st.session_state[SAID] = f"{KINDS[key[0]]} {key[1]} is deleted"
         st.rerun()
@@ -115,15 +108,15 @@ def _delete(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     )
 
 
-def _gone(context: PageContext, key: Key, etag: str | None) -> None:
+def _remove(context: PageContext, key: Key, etag: str | None) -> None:
     """Delete it; a second click that finds it deleted is no error."""
     try:
-        catalogue.client(context).remove(*key, etag)
+        context.deals.remove(*key, etag)
     except NotFound:
         return
 
 
-def _did(work: Callable[[], None]) -> bool:
+def _attempt(work: Callable[[], None]) -> bool:
     """Run `work` and return whether it succeeded; errors are shown in the drawer."""
     try:
         work()
@@ -148,7 +141,7 @@ def draw_gone(context: PageContext, key: Key) -> None:
     text = sentence(context, key)
     st.warning(plain(text), icon=":material/link_off:")
     if key[0] == "demand_deals":
-        _list(change.unsaved_edits(context, key), prices.of(context))
+        _list(change.unsaved_edits(context, key), facts.prices_of(context))
     elif change.is_unsaved(context, key):
         if not state.is_held(context.clients.drafts, catalogue.named_lists(context)):
             _keep(context, key, text)
@@ -166,7 +159,7 @@ def sentence(context: PageContext, key: Key) -> str:
     """Why it can't be shown, by its history, which a service may keep after a deletion."""
     what = f"{KINDS[key[0]]} {key[1]:d}"
     try:
-        changes = catalogue.client(context).history(*key)
+        changes = context.deals.history(*key)
     except NotFound:
         return f"{what} does not exist."
     except TrancheError:
@@ -213,8 +206,10 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
         translation = report_filters(entity, context.slicer, lists, entity.media_type)
         for sentence in translation.left_out:
             st.caption(f":material/info: Not counted in: {plain(sentence)}")
-        per_day.draw(context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date))
-        costs.draw(context, PLACE, entity, lists, entity.media_type, descriptions)
+        targeting_figures.draw_days(
+            context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date)
+        )
+        targeting_figures.draw_costs(context, PLACE, entity, lists, entity.media_type, descriptions)
 
 
 VERBS: tuple[Verb, ...] = ("create", "change", "delete")
@@ -231,11 +226,11 @@ def close() -> None:
 
 def draw_drawer(context: PageContext) -> None:
     """Draw the drawer of the open package or deal, if any."""
-    key = opened()
+    key = open_key()
     if key is None:
         return
     try:
-        entity = catalogue.client(context).get(change.MODELS[key[0]], key[1])
+        entity = context.deals.get(change.MODELS[key[0]], key[1])
     except NotFound:
         close()
         draw_gone(context, key)
@@ -253,7 +248,7 @@ def _content(context: PageContext, key: Key) -> None:
     """Draw the content, read again on each run of the drawer so that it is current."""
     with report_errors(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
         try:
-            entity = catalogue.client(context).get(change.MODELS[key[0]], key[1])
+            entity = context.deals.get(change.MODELS[key[0]], key[1])
         except NotFound:
             draw_gone(context, key)
             return
@@ -262,14 +257,14 @@ def _content(context: PageContext, key: Key) -> None:
 
 def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the head and the chosen section."""
-    does = permission.of(context)
+    does = catalogue.abilities(context)
     may_change = not does.why_not(key[0], "change")
     _head(context, key, entity, does)
     notes.draw()
     problem()
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(context, entity),
-        ADD: lambda: add_deals.draw(context, entity),
+        ADD: lambda: more_deals.draw_add(context, entity),
         TARGETING: lambda: draw_targeting(context, entity),
         DELIVERY: lambda: delivery.draw(context, key),
         CHANGE: lambda: change.draw(context, key, entity),
@@ -279,7 +274,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         name
         for name, is_offered in (
             (CHANGE, may_change),
-            (ADD, add_deals.is_offered(entity, does)),
+            (ADD, more_deals.is_offered(entity, does)),
             (TARGETING, isinstance(entity, SupplyPackage)),
         )
         if not is_offered
@@ -320,23 +315,23 @@ def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities
 def draw(context: PageContext) -> None:
     """Draw the packages or the deals."""
     with report_errors("The deals", kept="Nothing was changed."):
-        does = permission.of(context)
+        does = catalogue.abilities(context)
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")
         if not does.lists:
-            st.caption(f":material/history: {bring_in.WHAT_IT_IS}.")
+            st.caption(f":material/history: {table.WHAT_IT_IS}.")
         table.draw(context)
-        if trouble := pages.trouble(context) or catalogue.trouble(context):
+        if trouble := catalogue.page_trouble(context) or catalogue.trouble(context):
             older(trouble, "The deals")
-    if opened() is None:
-        overlap.shown(context)
-        dead.shown(context)
-        undo.shown(context)
+    if open_key() is None:
+        overlap.draw_dialog(context)
+        dead.draw_dialog(context)
+        undo.draw_dialog(context)
     draw_drawer(context)
 
 
 def leave() -> None:
     """Another screen was opened: no dialog is to open again when this one is."""
     overlap.close()
-    dead.leave()
-    undo.leave()
+    dead.close()
+    undo.close()

@@ -18,8 +18,8 @@ from lib.insight.win_prices import WinFields
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import insights, report
-from lib.ui.deals.prices import BY_CPM, Prices
+from lib.ui.deals import report
+from lib.ui.deals.facts import BY_CPM, Prices
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
@@ -61,20 +61,20 @@ def of(
     """
     fields = win_prices.win_fields(context.slicer)
     if not typed or fields is None:
-        insights.forget(place.key)
+        report.forget(place.key)
         return SeatGuide({}, NO_FIELDS) if typed else NOTHING
     told = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
     base = report.question(context, translation.filters, DAYS, ())
     queries = [
         seat_prices.question(base, context.slicer, fields, seat, place.without) for seat in (None, *told)
     ]
-    batch = insights.query_batch(context, place.key, queries)
+    batch = report.query_batch(context, place.key, queries)
     if not batch.is_done:
         return SeatGuide({}, "Computing what wins cost in this targeting.", batch)
     try:
         answers = batch.answers()
     except TrancheError as error:
-        insights.forget(place.key)
+        report.forget(place.key)
         return SeatGuide({}, f"What wins cost could not be loaded: {error.reason.rstrip('.')}.")
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = place.without is not None
@@ -93,7 +93,7 @@ def draw_note(guide: SeatGuide, left_out: str = "") -> None:
         sentence = f"{guide.note} {left_out}" if guide.by_seat and left_out else guide.note
         st.caption(f"{icon} {plain(sentence)}")
     if guide.coming is not None:
-        insights.look_again(guide.coming)
+        report.look_again(guide.coming)
 
 
 @dataclass(frozen=True)

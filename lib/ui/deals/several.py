@@ -1,73 +1,240 @@
 """The dialog that edits price and dates of several entities: the form, a preview, progress, the result."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from decimal import Decimal
+from datetime import datetime, timedelta, timezone, tzinfo
+from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
 from itertools import islice
 
 import streamlit as st
 
-from lib.deals.models import PackageOrDeal, SupplyPackage
-from lib.ui.deals import (
-    catalogue,
-    facts,
-    pages,
-    permission,
-    planned_steps,
-    prices,
-    questions,
-    several_change,
-    undo,
-    view,
-)
-from lib.ui.deals.columns import as_text
-from lib.ui.deals.list_search import ListSearch
-from lib.ui.deals.planned_job import PlannedJob
-from lib.ui.deals.planned_steps import Results, became, count_label, note
-from lib.ui.deals.prices import Prices
-from lib.ui.deals.rows import DealRow, Key
-from lib.ui.deals.several_change import END, START, Effect, SeveralWanted
-from lib.ui.deals.words import OFFSETS, offset
+from lib.deals.fields import DEALS, SUPPLY
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
+from lib.deals.values import DECIMALS, LARGEST_AMOUNT
+from lib.ui.deals import catalogue, change_steps, facts, view
+from lib.ui.deals.change_job import PRICE, ChangeJob, Effect
+from lib.ui.deals.change_steps import ChangeSteps, count_label
+from lib.ui.deals.deal_list import KINDS, DealRow, Key, as_text, title_of
+from lib.ui.deals.facts import OFFSETS, Prices, offset
+from lib.ui.deals.view import ListSearch
 from lib.ui.kit import amounts, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-PREFIX = "several_"
+JOB, MOST, CENTS, PREFIX = "deals_several", 500, 2, "several_"
 HOW, AMOUNT, NO_END, ZONE = (f"{PREFIX}{name}" for name in ("how", "amount", "no_end", "zone"))
+START, END = "start_date", "end_date"
 FIELDS = {START: f"{PREFIX}start", END: f"{PREFIX}end"}
 KEEP, SET, PERCENT = "Keep", "Set to", "Change by %"
 OWN_ZONE = "Each package's own"
 PERCENTAGE = amounts.Limits(least=-100, below=10_001, decimals=4)
 
 
-def draw_several_form(money: Prices, has_price: bool, no_dates: str, is_deals: bool) -> None:
-    """Draw the fields. `no_dates` is why dates can't be changed; empty if they can."""
-    if has_price:
-        with (
-            st.container()
-        ):  # what comes and goes in it moves no field below: a moved field loses what is typed
-            _price(money)
-    if no_dates:
-        st.caption(no_dates)
+@dataclass(frozen=True)
+class SeveralWanted:
+    """The change requested for all: a price, or a percentage by which prices change, and dates.
+
+    `dates` are local times by field, None for no end; `offset` is their zone in minutes east of UTC, None for
+    the zone of each package's own start.
+    """
+
+    price: Decimal | None = None
+    percent: Decimal | None = None
+    dates: Mapping[str, datetime | None] = field(default_factory=dict)
+    offset: int | None = None
+
+    @property
+    def is_price(self) -> bool:
+        """Whether prices change."""
+        return self.price is not None or self.percent is not None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields that change."""
+        return ((PRICE,) if self.is_price else ()) + tuple(self.dates)
+
+    def of_deal(self, deal: DemandDeal, rows: frozenset[Key]) -> Effect:
+        """The new price of a deal."""
+        before, after, refused = {PRICE: deal.price}, {}, ""
+        try:
+            after = {PRICE: self._price(deal.price)}
+        except ValueError as error:
+            refused = str(error)
+        after = {} if after == before else after
+        return Effect((DEALS, deal.id or 0), title_of(deal), before, after, deal.etag, refused, rows=rows)
+
+    def of_package(self, package: SupplyPackage, rows: frozenset[Key]) -> Effect:
+        """The new dates of a package, in the zone that was chosen or its own."""
+        zone = own_zone(package) if self.offset is None else timezone(timedelta(minutes=self.offset))
+        dates = {name: at and at.replace(tzinfo=zone) for name, at in self.dates.items()}
+        return with_dates(package, rows, dates)
+
+    def _price(self, price: Decimal | None) -> Decimal | None:
+        """The price afterwards; by a percentage it is rounded to cents, or to the decimals that it has."""
+        if self.percent is None:
+            return self.price
+        if price is None:
+            raise ValueError("It has no price, so that there is nothing to take a percentage of.")
+        places = max(CENTS, min(DECIMALS, -int(price.normalize().as_tuple().exponent)))
+        changed = price * (100 + self.percent) / 100
+        rounded = changed.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+        if rounded >= LARGEST_AMOUNT:
+            raise ValueError(f"The price would not be less than {LARGEST_AMOUNT:,}.")
+        return rounded
+
+
+def with_dates(package: SupplyPackage, rows: frozenset[Key], dates: Mapping[str, datetime | None]) -> Effect:
+    """A package with these dates, which are those of the deals that are sold with it."""
+    before = {START: package.start_date, END: package.end_date}
+    after = {one: at for one, at in dates.items() if at != before[one]}
+    start, end = (after.get(one, before[one]) for one in (START, END))
+    chosen = {entity_id for entity, entity_id in rows if entity == DEALS}
+    others = {one.id: one.name or f"Deal {one.id}" for one in package.demand_deals if one.id not in chosen}
+    wrong = "The end would not be after the start." if after and start and end and end <= start else ""
+    return Effect(
+        (SUPPLY, package.id or 0), title_of(package), before, after, package.etag, wrong, rows=rows,
+        others=others,
+    )  # fmt: skip
+
+
+def own_zone(package: SupplyPackage) -> tzinfo:
+    """That of the package's own start."""
+    shift = package.start_date.utcoffset() if package.start_date is not None else None
+    return timezone(shift or timedelta(0))
+
+
+@dataclass(kw_only=True)
+class SeveralJob(ChangeJob):
+    """The change as far as it has come; `rows` are the chosen ones."""
+
+    entity: str
+    rows: list[DealRow]
+    wanted: SeveralWanted = field(default_factory=SeveralWanted)
+    failure: str = ""
+
+    def preview(self, wanted: SeveralWanted, rows: Iterable[DealRow]) -> None:
+        """Read these rows, and what the change concerns, from now on."""
+        self.wanted, self.rows = wanted, [*rows]
+        self.begin(row.key for row in self.rows)
+
+    @property
+    def still_chosen(self) -> list[DealRow]:
+        """The rows of which something failed or was not sent."""
+        return [row for row in self.rows if row.key in self.unsaved]
+
+    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+        """Add what becomes of an entity; of a deal whose dates change, its packages are read next."""
+        if isinstance(found, SupplyPackage):
+            self.add(found, self.wanted.of_package(found, rows))
+            return
+        if self.wanted.is_price:
+            self.add(found, self.wanted.of_deal(found, rows))
+        if not self.wanted.dates:
+            return
+        packages = [one.id for one in found.supply_deals if one.id is not None]
+        for package in packages:
+            self.to_read.setdefault((SUPPLY, package), set()).update(rows)
+        if not packages:
+            why = "It belongs to no package, and dates are those of a package."
+            self.effects.append(Effect(key, self.name(key), refused=why, rows=rows))
+
+    def name(self, key: Key) -> str:
+        """What the list calls it."""
+        return next((row.name for row in self.rows if row.key == key), f"{KINDS[key[0]]} {key[1]}")
+
+
+def draw(
+    context: PageContext, search: ListSearch, count: int, chosen: Sequence[DealRow], is_all: bool
+) -> None:
+    """Draw the button for the chosen rows, and the dialog while it is open."""
+    number = count if is_all else len(chosen)
+    st.button(
+        f"Edit {change_steps.number(number)}" if number else "Edit", icon=":material/edit:", key="deals_edit",
+        disabled=not 0 < number <= MOST, help=f"At most {MOST} at once" if number > MOST else None,
+        on_click=_open, args=(context, search, None if is_all else list(chosen)),
+    )  # fmt: skip
+    if (job := st.session_state.get(JOB)) is not None:
+        title = f"Edit {count_label(KINDS[job.entity], len(job.rows))}"
+        st.dialog(title, width="large", on_dismiss=_close)(_dialog)(context, job)
+
+
+def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) -> None:
+    """Open the dialog; if all are chosen, the service says which these are. A callback."""
+    failure = ""
+    try:
+        if rows is None:
+            rows = list(islice(catalogue.rows_by_name(context.deals, search), MOST))
+    except TrancheError as error:
+        failure = f"{error.reason.rstrip('.')}. Nothing was changed."
+    _forget()
+    record = context.clients.bulk_actions.record("Edited")
+    st.session_state[JOB] = SeveralJob(entity=search.entity, rows=rows or [], failure=failure, record=record)
+
+
+def _dialog(context: PageContext, job: SeveralJob) -> None:
+    """Draw the phase that the change is in."""
+    with st.empty().container():
+        if job.phase == "form":
+            _form(context, job)
+            return
+        names = job.wanted.names
+        steps = ChangeSteps(
+            PREFIX, lambda effects: change_steps.field_columns(context, effects, names, has_same=True),
+            close=_close, back=partial(setattr, job, "phase", "form"),
+            again=partial(_ask_again, job) if job.still_chosen else None,
+            after=partial(_choose_failed, job), rest="What was not saved stays chosen.",
+        )  # fmt: skip
+        steps.draw(context, job)
+
+
+def _form(context: PageContext, job: SeveralJob) -> None:
+    is_deals = job.entity == DEALS
+    if is_deals:
+        with st.container():  # what comes and goes in it moves no field below: it would lose what is typed
+            _draw_price(facts.prices_of(context))
+    if no_dates := catalogue.abilities(context).why_not(SUPPLY, "change"):
+        st.caption(plain(no_dates))
+    else:
+        _draw_dates(is_deals)
+    if job.failure:
+        beside([job.failure])
+    st.button(
+        "Preview", type="primary", key="several_preview", disabled=not job.rows, on_click=_ask, args=(job,)
+    )
+
+
+def _draw_price(money: Prices) -> None:
+    st.segmented_control(
+        plain(money.title), [KEEP, SET, PERCENT], key=HOW, required=True, default=KEEP,
+        persist_state="session",
+    )  # fmt: skip
+    how = st.session_state.get(HOW) or KEEP
+    if how == KEEP:
         return
+    amounts.field(money.title if how == SET else "Percent, like 5 or -7.5", AMOUNT)
+    text = st.session_state.get(AMOUNT) or ""
+    beside(filter(None, [amounts.fault(text, limits=_limits(how))]))
+    if how == PERCENT:
+        st.caption("Rounded to cents, or to the decimals that a price has already.")
+
+
+def _draw_dates(is_deals: bool) -> None:
+    state, note = st.session_state, "Fields left empty keep the dates."
     if is_deals:
         st.markdown("**Dates of their packages**")
-        st.caption("A package's dates are those of all of its deals. Fields left empty keep the dates.")
-    else:
-        st.caption("Fields left empty keep the dates.")
-    state = st.session_state
-    start, end = st.columns(2, vertical_alignment="top")
-    with start:
-        times.draw("Start", FIELDS[START], [], empty="keep")
-        beside(filter(None, [times.fault(state.get(FIELDS[START]) or "")]))
-    with end:
-        ends = bool(state.get(NO_END))
-        times.draw("End", FIELDS[END], [], empty="keep", disabled=ends)
-        beside(filter(None, ["" if ends else times.fault(state.get(FIELDS[END]) or "")]))
+        note = f"A package's dates are those of all of its deals. {note}"
+    st.caption(note)
+    has_no_end = bool(state.get(NO_END))
+    for column, title, name in zip(
+        st.columns(2, vertical_alignment="top"), ("Start", "End"), (START, END), strict=True
+    ):
+        is_off = name == END and has_no_end
+        with column:
+            times.draw(title, FIELDS[name], [], empty="keep", disabled=is_off)
+            beside(filter(None, ["" if is_off else times.fault(state.get(FIELDS[name]) or "")]))
     zone, no_end = st.columns(2, vertical_alignment="bottom")
     with zone:
         st.selectbox(
@@ -78,159 +245,45 @@ def draw_several_form(money: Prices, has_price: bool, no_dates: str, is_deals: b
         st.checkbox("Remove the end", key=NO_END, persist_state="session")
 
 
-def read() -> SeveralWanted:
+def _limits(how: str) -> amounts.Limits:
+    return PERCENTAGE if how == PERCENT else amounts.AMOUNT
+
+
+def _read() -> SeveralWanted:
     """The typed change. ValueError, with a sentence, if a field is wrong or nothing changes."""
     state = st.session_state
-    price, percent = _amount(state.get(HOW) or KEEP, state.get(AMOUNT) or "")
-    dates: dict[str, datetime | None] = {}
-    for name, key in FIELDS.items():
-        at = None if name == END and state.get(NO_END) else times.read(state.get(key) or "")
-        if at is not None:
-            dates[name] = at
-    if state.get(NO_END):
-        dates[END] = None
-    zone = state.get(ZONE)
-    wanted = SeveralWanted(price, percent, dates, zone if isinstance(zone, int) else None)
+    how = state.get(HOW) or KEEP
+    number = None if how == KEEP else amounts.read(state.get(AMOUNT) or "", _limits(how))
+    if how != KEEP and number is None:
+        raise ValueError("Type a price." if how == SET else "Type a percentage.")
+    has_no_end, zone = state.get(NO_END), state.get(ZONE)
+    typed = {
+        name: times.read(state.get(key) or "")
+        for name, key in FIELDS.items()
+        if not (name == END and has_no_end)
+    }
+    dates = {name: at for name, at in typed.items() if at is not None} | ({END: None} if has_no_end else {})
+    wanted = SeveralWanted(
+        number if how == SET else None, number if how == PERCENT else None, dates,
+        zone if isinstance(zone, int) else None,
+    )  # fmt: skip
     if not wanted.names:
         raise ValueError("Type what to change: a price or a date.")
     return wanted
 
 
-def forget() -> None:
-    """Empty the fields."""
-    for key in [one for one in st.session_state if str(one).startswith(PREFIX)]:
-        del st.session_state[key]
+def _ask(job: SeveralJob) -> None:
+    """Read the chosen ones for the preview; nothing while a field is wrong. A callback."""
+    job.failure = ""
+    try:
+        job.preview(_read(), job.rows)
+    except ValueError as error:
+        job.failure = str(error)
 
 
-def _price(money: Prices) -> None:
-    state = st.session_state
-    st.segmented_control(
-        plain(money.title),
-        [KEEP, SET, PERCENT],
-        key=HOW,
-        required=True,
-        default=KEEP,
-        persist_state="session",
-    )
-    how = state.get(HOW) or KEEP
-    if how == KEEP:
-        return
-    label = money.title if how == SET else "Percent, like 5 or -7.5"
-    amounts.field(label, AMOUNT)
-    text = state.get(AMOUNT) or ""
-    beside(filter(None, [amounts.fault(text, limits=PERCENTAGE if how == PERCENT else amounts.AMOUNT)]))
-    if how == PERCENT:
-        st.caption("Rounded to cents, or to the decimals that a price has already.")
-
-
-def _amount(how: str, text: str) -> tuple[Decimal | None, Decimal | None]:
-    """The price and the percentage, at most one of them."""
-    if how == KEEP:
-        return None, None
-    number = amounts.read(text, PERCENTAGE if how == PERCENT else amounts.AMOUNT)
-    if number is None:
-        raise ValueError("Type a price." if how == SET else "Type a percentage.")
-    return (number, None) if how == SET else (None, number)
-
-
-@dataclass
-class SeveralJob(PlannedJob):
-    """The change as far as it has come; `rows` are the chosen ones."""
-
-    entity: str
-    rows: list[DealRow]
-    wanted: SeveralWanted = field(default_factory=SeveralWanted)
-    failure: str = ""
-
-    def preview(self, wanted: SeveralWanted, rows: Iterable[Key]) -> None:
-        """Read these rows, and what the change concerns, from now on."""
-        self.wanted = wanted
-        self.begin(rows)
-
-    @property
-    def still_chosen(self) -> list[DealRow]:
-        """The rows of which something failed or was not sent."""
-        return [row for row in self.rows if row.key in self.unsaved]
-
-    def planned(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
-        """Add what becomes of an entity; of a deal whose dates change, its packages are read next."""
-        if isinstance(found, SupplyPackage):
-            self.add(found, several_change.of_package(found, rows, self.wanted))
-            return
-        if self.wanted.is_price:
-            self.add(found, several_change.of_deal(found, rows, self.wanted))
-        if not self.wanted.dates:
-            return
-        packages = [one.id for one in found.supply_deals if one.id is not None]
-        for package in packages:
-            self.to_read.setdefault(("supply_deals", package), set()).update(rows)
-        if not packages:
-            why = "It belongs to no package, and dates are those of a package."
-            self.effects.append(Effect(key, self.name(key), rows, refused=why))
-
-    def name(self, key: Key) -> str:
-        """What the list calls it."""
-        return next((row.name for row in self.rows if row.key == key), f"{key[0]} {key[1]}")
-
-
-JOB, MOST = "deals_several", 500
-DEALS, SUPPLY = "demand_deals", "supply_deals"
-
-
-def draw(
-    context: PageContext, search: ListSearch, count: int, chosen: Sequence[DealRow], is_all: bool
-) -> None:
-    """Draw the button for the chosen rows, and the dialog while it is open."""
-    number = count if is_all else len(chosen)
-    st.button(
-        f"Edit {planned_steps.number(number)}" if number else "Edit",
-        icon=":material/edit:",
-        key="deals_edit",
-        disabled=not 0 < number <= MOST,
-        help=f"At most {MOST} at once" if number > MOST else None,
-        on_click=_open,
-        args=(context, search, None if is_all else list(chosen)),
-    )
-    if (job := st.session_state.get(JOB)) is not None:
-        title = f"Edit {count_label(job.entity, len(job.rows))}"
-        st.dialog(title, width="large", on_dismiss=_close)(_dialog)(context, job)
-
-
-def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) -> None:
-    """Open the dialog; if all are chosen, the service says which these are. A callback."""
-    failure = ""
-    if rows is None:
-        try:
-            rows = list(islice(pages.rows_by_name(catalogue.client(context), search), MOST))
-        except TrancheError as error:
-            rows, failure = [], f"{error.reason.rstrip('.')}. Nothing was changed."
-    forget()
-    record = context.clients.bulk_actions.record("Edited")
-    st.session_state[JOB] = SeveralJob(entity=search.entity, rows=rows, failure=failure, record=record)
-
-
-def _dialog(context: PageContext, job: SeveralJob) -> None:
-    """Draw the phase that the change is in."""
-    with st.empty().container():
-        match job.phase:
-            case "form":
-                _form(context, job)
-            case "reading" | "writing":
-                planned_steps.run(context, job, partial(_choose_failed, job))
-            case "preview":
-                _preview(context, job, prices.of(context))
-            case "done":
-                _result(job, prices.of(context))
-
-
-def _form(context: PageContext, job: SeveralJob) -> None:
-    does, is_deals = permission.of(context), job.entity == DEALS
-    draw_several_form(prices.of(context), is_deals, plain(does.why_not(SUPPLY, "change")), is_deals)
-    if job.failure:
-        beside([job.failure])
-    st.button(
-        "Preview", type="primary", key="several_preview", disabled=not job.rows, on_click=_ask, args=(job,)
-    )
+def _ask_again(job: SeveralJob) -> None:
+    """Read those again that were not saved. A callback."""
+    job.preview(job.wanted, job.still_chosen)
 
 
 def _choose_failed(job: SeveralJob) -> None:
@@ -238,90 +291,16 @@ def _choose_failed(job: SeveralJob) -> None:
     view.choose_only({as_text(row.key): row for row in job.still_chosen})
 
 
-def _preview(context: PageContext, job: SeveralJob, money: Prices) -> None:
-    changes = [one for one in job.effects if one.is_change]
-    named = planned_steps.changes(changes)
-    planned_steps.summary(job, named)
-    planned_steps.table(_table(job.effects, job, money), "What changes, before and after")
-    planned_steps.others(changes)
-    doubts = ", ".join(sorted({one.doubt for one in changes if one.doubt}))
-    is_sure = questions.confirm(questions.with_unit(context, doubts), PREFIX)
-    with st.container(horizontal=True):
-        st.button(
-            f"Save {named}".strip(), type="primary", key="several_save",
-            disabled=not changes or not is_sure, on_click=job.start,
-        )  # fmt: skip
-        st.button("Back", key="several_back", on_click=_back, args=(job,))
-
-
-def _result(job: SeveralJob, money: Prices) -> None:
-    saved = planned_steps.changes([one.effect for one in job.outcomes if not one.reason])
-    planned_steps.verdict(
-        job, f"{saved} saved" if saved else "Nothing saved", "What was not saved stays chosen."
-    )
-    results = planned_steps.results(job)
-    planned_steps.table(_table(job.effects, job, money, results), "The result of each change")
-    with st.container(horizontal=True):
-        if st.button("Close", key="several_close"):
-            _close()
-            st.rerun()
-        if any(not one.reason for one in job.outcomes):
-            undo.offer(job.record, _close)
-        if job.still_chosen:
-            st.button("Preview the rest again", key="several_again", on_click=_ask_again, args=(job,))
-
-
-def _table(
-    effects: Iterable[Effect],
-    job: SeveralJob,
-    money: Prices,
-    results: Results | None = None,
-) -> dict[str, list[str]]:
-    """A row per entity: each field before → after, and what is to be said of it."""
-    shown = list(effects)
-    columns = {"Name": [one.name for one in shown]}
-    if results is not None:
-        columns["Result"] = [became(one, results) for one in shown]
-    for name in job.wanted.names:
-        columns[facts.title(name, money)] = [_arrow(one, name) for one in shown]
-    columns["Note"] = [note(one, results or {}) for one in shown]
-    return columns
-
-
-def _arrow(effect: Effect, name: str) -> str:
-    """`2.50 → 2.75`; the value alone where it stays."""
-    if name not in effect.before:
-        return ""
-    before = facts.value(name, effect.before[name])
-    return f"{before} → {facts.value(name, effect.after[name])}" if name in effect.after else before
-
-
-def _ask(job: SeveralJob) -> None:
-    """Read the chosen ones for the preview; nothing while a field is wrong. A callback."""
-    try:
-        wanted = read()
-    except ValueError as error:
-        job.failure = str(error)
-        return
-    job.failure = ""
-    job.preview(wanted, [row.key for row in job.rows])
-
-
-def _ask_again(job: SeveralJob) -> None:
-    """Read those again that were not saved. A callback."""
-    job.rows = job.still_chosen
-    job.preview(job.wanted, [row.key for row in job.rows])
-
-
-def _back(job: SeveralJob) -> None:
-    """Back to what to change. A callback."""
-    job.phase = "form"
+def _forget() -> None:
+    """Empty the fields."""
+    for key in [one for one in st.session_state if str(one).startswith(PREFIX)]:
+        del st.session_state[key]
 
 
 def _close() -> None:
     """Close the dialog. What was not sent stays as it is, and chosen. A callback."""
     job: SeveralJob | None = st.session_state.pop(JOB, None)
-    forget()
+    _forget()
     if job is not None and job.phase == "writing":
-        view.choose_only({as_text(row.key): row for row in job.still_chosen})
+        _choose_failed(job)
         catalogue.forget()

@@ -5,65 +5,125 @@ from functools import partial
 
 import streamlit as st
 
-from lib.deals.models import MEDIA_TYPES, STATUSES
+from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import (
-    attention,
-    bring_in,
     bulk,
     catalogue,
-    columns,
-    csv_changes_dialog,
+    csv_changes,
     csv_dialog,
     dead,
+    deal_health,
+    deal_list,
+    details,
     export_csv,
-    marked,
-    meanings,
+    facts,
+    form_fields,
     overlap,
-    owner_note,
-    pages,
-    permission,
-    prices,
     saved_lists,
     undo,
     view,
 )
-from lib.ui.deals.list_search import PAGE, ListSearch, active_filters, available_filters, orders, read_order
-from lib.ui.deals.rows import KINDS
-from lib.ui.deals.view import ALSO, CSV_MENU, FILTER, FIND, KIND, PLURALS, opened
+from lib.ui.deals.deal_list import KINDS
+from lib.ui.deals.view import (
+    ALSO,
+    CSV_MENU,
+    FILTER,
+    FIND,
+    KIND,
+    OPEN,
+    PAGE,
+    PLURALS,
+    SAID,
+    ListSearch,
+    active_filters,
+    available_filters,
+    open_key,
+    orders,
+    read_order,
+)
 from lib.ui.kit import listing, notes, screens
 from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import NotFound, TrancheError
 
-NARROWEST, NARROW = 150, "deals_filters_shown"
+BY_ID, ID, ID_PROBLEM = "bring_in", "bring_in_id", "bring_in_problem"
+WHAT_IT_IS = "Created or opened in Tranche; this service has no list"
+
+
+def draw_by_id(context: PageContext) -> None:
+    """Draw the field for a deal's id; nothing if the service lists its deals."""
+    if catalogue.abilities(context).lists:
+        return
+    with st.popover(
+        "Add a deal by id", icon=":material/add_link:", type="tertiary", key=BY_ID, on_change="rerun"
+    ):
+        st.markdown(
+            "A deal that was created outside Tranche appears in this list once you have opened it here."
+        )
+        st.text_input("Deal id", key=ID, placeholder="The number in the service", autocomplete="off")
+        st.button("Open deal", type="primary", key="bring_in_open", on_click=open_it, args=(context,))
+        if said := st.session_state.get(ID_PROBLEM):
+            st.error(plain(said), icon=":material/error:")
+
+
+def open_it(context: PageContext) -> None:
+    """Read the deal, which adds it to the list, and open it. A callback."""
+    state = st.session_state
+    state.pop(ID_PROBLEM, None)
+    number = form_fields.read_number(state.get(ID) or "")
+    if number is None:
+        state[ID_PROBLEM] = "Type the id, a whole number like 4711."
+        return
+    try:
+        deal = context.deals.get(DemandDeal, number)
+    except NotFound:
+        state[ID_PROBLEM] = f"The service has no deal {number}. Check the id."
+    except TrancheError as error:
+        state[ID_PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
+    else:
+        catalogue.forget()
+        state[SAID] = f"{deal.name or f'Deal {number}'} is in the list"
+        st.query_params[OPEN] = f"demand_deals-{number}"
+        state[BY_ID], state[ID] = False, ""
+
+
+NARROW = "deals_filters_shown"
 
 
 def draw(context: PageContext) -> None:
     """Draw the controls, a page of rows, and the actions on chosen rows."""
     list_view, (search, why_not) = view.current(), _search_bar(context)
     if why_not:
-        attention.refuse(why_not)
-        attention.follow(context, search.entity)
+        deal_health.draw_refusal(why_not)
+        deal_health.follow(context, search.entity)
         return
-    part = pages.page(context, search)
+    part = catalogue.page(context, search)
     if search.page and not part.rows:
         search = _first(search)
-        part = pages.page(context, search)
+        part = catalogue.page(context, search)
     view.note_rows(list_view, part.rows)
-    bar = st.container(horizontal=True, vertical_alignment="center")
-    if opened() is None:
-        notes.draw()
+    with st.container(horizontal=True, vertical_alignment="center", key="deals_actions"):
+        summary = st.container(horizontal=True, vertical_alignment="center", key="deals_summary")
+        bar = st.container(
+            horizontal=True, vertical_alignment="center", width="content", gap="xsmall", key="deals_bar"
+        )
+    with bar:
+        _choose_columns(search.entity)
     if part.rows:
         _listing(context, search, part, list_view)
         _pager(search, part.count)
     else:
         _nothing(context, search)
-    with bar:
+    with summary:
         st.caption(_count_label(context, search, part.count), width="content")
         with st.container(width="content"):
-            attention.follow(context, search.entity)
-        st.space("stretch")
-        saved_lists.draw(context, search.entity, permission.of(context), partial(_options, context))
+            deal_health.follow(context, search.entity)
+        if open_key() is None:
+            notes.draw()
+    with bar:
+        saved_lists.draw(context, search.entity, catalogue.abilities(context), partial(_options, context))
         bulk.draw(context, search, part.count, list_view)
         undo.draw(context)
         overlap.draw(search, list_view)
@@ -71,8 +131,8 @@ def draw(context: PageContext) -> None:
         with st.popover("CSV", icon=":material/csv:", type="tertiary", key=CSV_MENU, on_change="rerun"):
             export_csv.draw(context, search, part.count)
             csv_dialog.draw(context, search.entity)
-            csv_changes_dialog.draw(context, search.entity)
-        bring_in.draw(context)
+            csv_changes.draw(context, search.entity)
+        draw_by_id(context)
 
 
 def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
@@ -80,7 +140,7 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
 
     Returns what they ask for, and why the list can't be filtered so, if it can't.
     """
-    does = permission.of(context)
+    does = catalogue.abilities(context)
     with st.container(horizontal=True, vertical_alignment="center"):
         entity = st.segmented_control(
             "Kind", list(KINDS), format_func=PLURALS.__getitem__, key=KIND, bind="query-params",
@@ -91,18 +151,14 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             placeholder="Name, seat, DSP, place, contact, deal id", label_visibility="collapsed",
         )  # fmt: skip
         names = available_filters(entity, does)
-        is_open = _phone_switch(names)
-        is_on = attention.switch(entity, view.start_over)
-        _choose_columns(entity)
-    with (
-        st.container(key="deals_filters" if is_open else "deals_filters_closed"),
-        st.grid(4, min_column_width=NARROWEST, gap="small"),
-    ):
-        filters = {name: _several(context, name) for name in names}
-    order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER, ""), entity, does)
+        key = "deals_filters" if _phone_switch(names) else "deals_filters_closed"
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key):
+            filters = {name: _several(context, name) for name in names}
+            is_on = deal_health.draw_switch(entity, view.start_over)
+    order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER_PARAM, ""), entity, does)
     found = " ".join((text or "").split())
-    means = meanings.of(context, found) if does.finds else ()
-    only, why_not = attention.filters(context, is_on, order[0])
+    means = catalogue.meanings(context, found) if does.finds else ()
+    only, why_not = deal_health.filters(context, is_on, order[0])
     chosen = (*active_filters(filters, entity, does), *only)
     return ListSearch(entity, found, means, chosen, order, _page()), why_not
 
@@ -113,7 +169,7 @@ def _phone_switch(names: Sequence[str]) -> bool:
     One that is set is always shown. style.css hides the button elsewhere.
     """
     state = st.session_state
-    is_set = any(state.get(FILTER.format(name)) for name in names) or bool(state.get(attention.ONLY))
+    is_set = any(state.get(FILTER.format(name)) for name in names) or bool(state.get(deal_health.ONLY))
     is_open = is_set or bool(state.get(NARROW))
     st.button(
         "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",
@@ -161,24 +217,24 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
 
 
 def _page() -> int:
-    text = st.query_params.get(view.PAGE, "1")
+    text = st.query_params.get(view.PAGE_PARAM, "1")
     return int(text) - 1 if text.isascii() and text.isdigit() and 0 < int(text) < 10**6 else 0
 
 
 def _first(search: ListSearch) -> ListSearch:
     """Go to the first page: the list has become shorter than the page in the URL."""
-    st.query_params.pop(view.PAGE, None)
+    st.query_params.pop(view.PAGE_PARAM, None)
     return ListSearch(search.entity, search.text, search.meanings, search.filters, search.order)
 
 
 def _listing(
-    context: PageContext, search: ListSearch, part: pages.RowsPage, list_view: view.ListView
+    context: PageContext, search: ListSearch, part: catalogue.RowsPage, list_view: view.ListView
 ) -> None:
-    does, also = permission.of(context), _also(search.entity)
-    names = (*columns.OF[search.entity], *also)
-    rows = attention.add_health(context, marked.rows(context, part.rows))
-    rows = owner_note.add_owners(context, rows) if "owner" in also else rows
-    title = prices.of(context).title
+    does, also = catalogue.abilities(context), _also(search.entity)
+    names = (*deal_list.COLUMNS[search.entity], *also)
+    rows = deal_health.add_health(context, catalogue.mark_rows(context, part.rows))
+    rows = details.add_owners(context, rows) if "owner" in also else rows
+    title = facts.prices_of(context).title
     ticked = (
         frozenset(row.key for row in part.rows)
         if list_view.all_of == bulk.question(search)
@@ -186,8 +242,8 @@ def _listing(
     )
     shown = listing.Listing(
         label=PLURALS[search.entity],
-        columns=columns.columns(names, title, orders(search.entity, does), search.order),
-        rows=columns.rows(rows, names, ticked, opened()),
+        columns=deal_list.list_columns(names, title, orders(search.entity, does), search.order),
+        rows=deal_list.list_rows(rows, names, ticked, open_key()),
         count=part.count,
         ticks=not does.why_not(search.entity, "change"),
     )
@@ -197,13 +253,14 @@ def _listing(
 
 def _also(entity: str) -> tuple[str, ...]:
     """The optional columns that are chosen."""
-    return tuple(name for name in columns.OPTIONAL[entity] if st.session_state.get(ALSO.format(name)))
+    return tuple(name for name in deal_list.OPTIONAL[entity] if st.session_state.get(ALSO.format(name)))
 
 
 def _choose_columns(entity: str) -> None:
-    """Draw the switches of optional columns, which are in the link."""
-    for name, label in columns.OPTIONAL[entity].items():
-        st.toggle(label, key=ALSO.format(name), bind="query-params", width="content")
+    """Draw the menu of optional columns, which are in the link."""
+    with st.popover("Columns", icon=":material/view_column:", type="tertiary", key="deals_columns"):
+        for name, label in deal_list.OPTIONAL[entity].items():
+            st.toggle(label, key=ALSO.format(name), bind="query-params")
 
 
 def _pager(search: ListSearch, count: int) -> None:
@@ -231,11 +288,11 @@ def _turn(label: str, icon: str, to: int, is_off: bool) -> None:
 def _nothing(context: PageContext, search: ListSearch) -> None:
     """Draw a note that nothing was found, and how many of the other kind the search finds."""
     other = next(entity for entity in KINDS if entity != search.entity)
-    found = pages.count(context, search.of_kind(other, permission.of(context)))
+    found = catalogue.count(context, search.of_kind(other, catalogue.abilities(context)))
     word, others = PLURALS[search.entity].lower(), PLURALS[other].lower()
     if not search.is_narrowed:
         st.info(f"There are no {word} yet.", icon=":material/handshake:")
-        if not permission.of(context).why_not("supply_deals", "create"):
+        if not catalogue.abilities(context).why_not("supply_deals", "create"):
             st.page_link(screens.NEW_PACKAGE, label="Set up a package", icon=":material/add_box:")
     else:
         st.info(f"No {word} match. Shorten the search, or remove a filter.", icon=":material/search_off:")
@@ -254,7 +311,7 @@ def _show(entity: str) -> None:
 def _count_label(context: PageContext, search: ListSearch, count: int) -> str:
     """`1,149 packages: 800 active · 349 paused`."""
     numbers, word = Numbers.of(st.context.locale), PLURALS[search.entity].lower()
-    by_status = pages.statuses(context, search) if count else {}
+    by_status = catalogue.statuses(context, search) if count else {}
     parts = [f"{numbers.number(by_status[one])} {one}" for one in STATUSES if by_status.get(one)]
     whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"
     chosen = dict(search.filters).get("status")

@@ -1,19 +1,110 @@
-"""The rows of the list on screen and the chosen ones, as one value in the session.
+"""The list: what is asked of the service, and the rows on screen and chosen.
 
-A run may be broken off wherever the session is touched, so that several writes could keep half of a click.
+Rows are one value in the session: a run may be broken off wherever the session is touched, so that several
+writes could keep half of a click.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import streamlit as st
 
-from lib.ui.deals.columns import as_text
-from lib.ui.deals.rows import KINDS, DealRow, Key
+from lib.deals.abilities import Abilities
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.reporting.models import Direction
+from lib.ui.deals.deal_list import KINDS, DealRow, Key, as_text
 from lib.ui.kit import notes
 from lib.ui.kit.listing import Opened, Ordered, Ticked, new_acts
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+
+PAGE = 50
+NEWEST: tuple[str, Direction] = ("id", "desc")
+MODELS: dict[str, type[SupplyPackage] | type[DemandDeal]] = {
+    "supply_deals": SupplyPackage,
+    "demand_deals": DemandDeal,
+}
+FILTERS = {"supply_deals": ("status", "media_type"), "demand_deals": ("status", "seat", "dsp")}
+LINKED = {"supply_deals": ("seat", "dsp"), "demand_deals": ("media_type",)}
+ORDERS = {
+    "supply_deals": ("name", "status", "media_type", "start_date", "end_date", "id"),
+    "demand_deals": ("name", "status", "price", "deal_id", "id"),
+}
+LINKED_ORDERS = {"supply_deals": ("price",), "demand_deals": ("seat", "media_type", "start_date", "end_date")}
+HEALTH, REPORT = "health", "report"
+
+
+@dataclass(frozen=True)
+class ListSearch:
+    """One page of one kind: `meanings` as the service's `meaning`, `filters` by name (see FILTERS).
+
+    Among them may be `report`, which leaves out nothing: it says what health is read from.
+    """
+
+    entity: str = "supply_deals"
+    text: str = ""
+    meanings: tuple[str, ...] = ()
+    filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    order: tuple[str, Direction] = NEWEST
+    page: int = 0
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether not everything is wanted."""
+        return bool(self.text or any(values for name, values in self.filters if name != REPORT))
+
+    @property
+    def found_by(self) -> dict[str, Any]:
+        """Search and filters, as the client's `list` takes them."""
+        filters = {name: list(values) for name, values in self.filters if values}
+        meaning = {"meaning": list(self.meanings)} if self.meanings else {}
+        return ({"search": self.text} if self.text else {}) | meaning | filters
+
+    @property
+    def ordering(self) -> str:
+        """As the client's `list` takes it; equals go by id, the newest first."""
+        name, direction = self.order
+        first = f"{'-' if direction == 'desc' else ''}{name}"
+        return first if name == "id" else f"{first},-id"
+
+    def of_kind(self, entity: str, does: Abilities) -> "ListSearch":
+        """The same search among the other kind."""
+        kept = tuple(
+            (name, values) for name, values in self.filters if name in available_filters(entity, does)
+        )
+        return replace(self, entity=entity, filters=kept, order=NEWEST, page=0)
+
+
+def available_filters(entity: str, does: Abilities) -> tuple[str, ...]:
+    """The filters of a list, as far as the service has them."""
+    return FILTERS[entity] + (LINKED[entity] if does.finds else ())
+
+
+def orders(entity: str, does: Abilities) -> frozenset[str]:
+    """The orders of a list, as far as the service has them."""
+    linked = LINKED_ORDERS[entity] if does.finds else ()
+    health = (HEALTH,) if entity == DemandDeal.entity and does.is_own else ()
+    return frozenset(ORDERS[entity] + linked + health)
+
+
+def read_order(text: str, entity: str, does: Abilities) -> tuple[str, Direction]:
+    """`-price` → by price, falling; the newest first for what is none."""
+    name, direction = text.removeprefix("-"), "desc" if text.startswith("-") else "asc"
+    return (name, direction) if name in orders(entity, does) else NEWEST  # type: ignore[return-value]
+
+
+def search_words(text: str) -> Iterator[str]:
+    """The words of a search that may stand for places."""
+    yield from dict.fromkeys(word.casefold() for word in text.split() if len(word) > 2 and ":" not in word)
+
+
+def active_filters(
+    filters: Mapping[str, list[str]], entity: str, does: Abilities
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The filters that this list has, of those that are set."""
+    return tuple((name, tuple(filters.get(name) or ())) for name in available_filters(entity, does))
+
 
 OPEN, SAID = "open", notes.SAID
 FIND, KIND, FILTER, ALSO = "find", "deals_kind", "deals_{}", "also_{}"
@@ -22,13 +113,13 @@ PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
 ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
 
 
-def opened() -> tuple[str, int] | None:
+def open_key() -> tuple[str, int] | None:
     """The package or deal that is open, by the URL."""
     match = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
     return (match[1], int(match[2])) if match else None
 
 
-VIEW, LIST, ORDER, PAGE = "deals_view", "deals_list", "deals_order", "deals_page"
+VIEW, LIST, ORDER_PARAM, PAGE_PARAM = "deals_view", "deals_list", "deals_order", "deals_page"
 
 
 @dataclass(frozen=True)
@@ -72,8 +163,8 @@ def catch_up() -> ListView:
                 opened = key
     st.session_state[VIEW] = after
     if order:
-        st.query_params[ORDER] = order
-        st.query_params.pop(PAGE, None)
+        st.query_params[ORDER_PARAM] = order
+        st.query_params.pop(PAGE_PARAM, None)
     if opened:
         st.query_params[OPEN] = opened
     return after
@@ -105,11 +196,11 @@ def choose_only(rows: dict[str, DealRow]) -> None:
 def start_over(order: str | None = None) -> None:
     """Go to the first page of another search, with nothing chosen; with `order` in that order. A callback."""
     choose_none()
-    st.query_params.pop(PAGE, None)
+    st.query_params.pop(PAGE_PARAM, None)
     if order:
-        st.query_params[ORDER] = order
+        st.query_params[ORDER_PARAM] = order
     elif order is not None:
-        st.query_params.pop(ORDER, None)
+        st.query_params.pop(ORDER_PARAM, None)
 
 
 def turn(to: int) -> Callable[[], None]:
@@ -117,9 +208,9 @@ def turn(to: int) -> Callable[[], None]:
 
     def turned() -> None:
         if to:
-            st.query_params[PAGE] = str(to + 1)
+            st.query_params[PAGE_PARAM] = str(to + 1)
         else:
-            st.query_params.pop(PAGE, None)
+            st.query_params.pop(PAGE_PARAM, None)
 
     return turned
 

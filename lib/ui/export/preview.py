@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from lib.reporting.answers import Audience
-from lib.reporting.exports import table
 from lib.reporting.files import FileTable
+from lib.reporting.files.table import export_table
 from lib.reporting.formats import FORMATS
 from lib.reporting.matches import COMPARE
 from lib.reporting.models import (
@@ -104,7 +104,7 @@ def sheets(file: Preview) -> int | None:
 
 def first_rows(file: Preview, slicer: Slicer) -> FileTable:
     """The columns of the file with its first rows, and its total if requested and known."""
-    file_table = table(file.query, slicer, file.rows)
+    file_table = export_table(file.query, slicer, file.rows)
     return file_table if file.has_total else replace(file_table, total=None)
 
 

@@ -9,7 +9,7 @@ function newCard(board, shown, id) {
   const head = make("header", {}, title, about, find, more)
   const node = make("section", { class: "card", "data-card": id }, head)
   find.addEventListener("input", () => findSoon(board, id, find))
-  more.addEventListener("click", () => open(board, id))
+  more.addEventListener("click", () => act(board, "open", id))
   return { node, title, about, find, more, message }
 }
 
@@ -44,9 +44,4 @@ function drawCard(shown, table) {
 function findSoon(board, id, find) {
   clearTimeout(find.waiting)
   find.waiting = setTimeout(() => act(board, "find", id, find.value.trim()), FIND_MILLISECONDS)
-}
-
-function open(board, id) {
-  act(board, "open", id)
-  document.querySelector(".st-key-split")?.scrollIntoView({ block: "start" })
 }

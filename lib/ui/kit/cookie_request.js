@@ -13,7 +13,7 @@ async function send({ path, code }) {
   const address = new URL(`.${path}`, window.trancheServer)
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     try {
-      const response = await fetch(address, { method: "POST", body: code })
+      const response = await fetch(address, { method: "POST", body: code, keepalive: true }) // also if the page is left
       const location = response.status === 200 ? (await response.json()).location : null
       if (location) window.location.assign(location)
       return

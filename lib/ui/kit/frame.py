@@ -1,11 +1,13 @@
 """The frame of every screen: the person signed in, and the project and slicer chosen."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from datetime import date
 from typing import NoReturn, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from lib import connect
 from lib.deals.client import Deals
@@ -38,6 +40,12 @@ class PageContext:
     drawn_with: connect.Clients
     trouble: TrancheError | None = None
     is_missing: bool = False
+    slot: DeltaGenerator | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def row(self) -> AbstractContextManager[object]:
+        """What is drawn inside stands beside the pickers, on the header's line."""
+        return nullcontext() if self.slot is None else self.slot
 
     @property
     def reporting(self) -> Reporting:
@@ -142,33 +150,40 @@ def _without_slicer(context: PageContext) -> NoReturn:
 
 
 def header(person: Person, mark: Callable[[connect.Clients], None] | None = None) -> PageContext:
-    """Draw the pickers, the sentence on the data, whatever `mark` draws beside it, and the person's menu."""
+    """Draw the pickers, the sentence on the data, whatever `mark` draws beside it, and the person's menu.
+
+    Between the pickers is room for what a screen asks (PageContext.row).
+    """
     retry.begin()
     settings = Settings.current()
     clients = connect.connect(person, settings, streamlit_compat.session_id())
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
         picked, is_missing = slicer_choice.draw(clients.slicers) if clients.slicers else (None, False)
-        sentence = st.container(width="stretch")
-        if mark is not None:
-            mark(clients)
-        if settings.demo:
-            st.badge("Demo", icon=":material/science:", color="orange")
-        st.menu_button(
-            plain(person.name),
-            ["Sign out"],
-            icon=":material/person:",
-            type="tertiary",
-            key="person_menu",
-            on_click=sign_in.sign_out,
-        )
+        slot = st.container(key="slot")
+        with st.container(horizontal=True, vertical_alignment="center", key="status"):
+            sentence = st.container(width="content")
+            if mark is not None:
+                mark(clients)
+            if settings.demo:
+                st.badge("Demo", icon=":material/science:", color="orange")
+            st.menu_button(
+                plain(person.name),
+                ["Sign out"],
+                icon=":material/person:",
+                type="tertiary",
+                key="person_menu",
+                on_click=sign_in.sign_out,
+            )
     if picked is None:
-        context = PageContext(person, "", "", slicer_info.NOTHING, clients)
+        context = PageContext(person, "", "", slicer_info.NOTHING, clients, slot=slot)
     elif is_missing:
-        context = PageContext(person, *picked, slicer_info.NOTHING, clients, is_missing=True)
+        context = PageContext(person, *picked, slicer_info.NOTHING, clients, is_missing=True, slot=slot)
         sentence.caption(plain(context.freshness))
     else:
         cached_slicer = slicer_info.open_slicer(clients, person.username, *picked)
-        context = PageContext(person, *picked, cached_slicer.slicer, clients, cached_slicer.trouble)
+        context = PageContext(
+            person, *picked, cached_slicer.slicer, clients, cached_slicer.trouble, slot=slot
+        )
         sentence.caption(plain(context.freshness))
         if cached_slicer.is_awaited:
             slicer_info.look_out(person.username, *picked)

@@ -3,6 +3,7 @@
 const PAGE = 10
 const WORDS = { asc: "ascending", desc: "descending" }
 const CARD_TITLE = 15
+const [LEAST_KEY, LONGEST_COLUMN] = [18, 60]
 const [SHORTEST_CUT, SHORTEST_TAIL, LONGEST_TAIL] = [18, 7, 14]
 const FIND_MILLISECONDS = 250
 const FOLD_ICON = "M9 5.5 15.5 12 9 18.5Z"

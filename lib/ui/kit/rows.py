@@ -151,9 +151,9 @@ class Ordering:
 
 @dataclass(frozen=True)
 class Setting:
-    """A click that shows another data field, or another granularity."""
+    """A click that shows another data field, another granularity, or another tab below the chart."""
 
-    name: Literal["field", "grain"]
+    name: Literal["field", "grain", "lower"]
     value: str
 
 
@@ -246,7 +246,7 @@ def parsed(act: Sequence[Any]) -> Iterator[Act]:
 def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
     """The same of acts outside of tables."""
     match act:
-        case ["field" | "grain" as name, str(value)]:
+        case ["field" | "grain" | "lower" as name, str(value)]:
             yield Setting(name, value)
         case ["zoom", str(first), str(last)]:
             yield Zooming(first, last)

@@ -13,7 +13,7 @@ from lib.ui.kit.markdown import plain
 
 PARTS = ("project", "slicer")
 LABELS = {"project": "Project", "slicer": "Slicer"}
-WIDTHS = {"project": 150, "slicer": 190}
+WIDTHS = {"project": 110, "slicer": 150}
 NEXT, PICKED = "picked_next", "picked_before"
 MOST = 20
 Pair = tuple[str, str]

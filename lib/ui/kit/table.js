@@ -47,17 +47,29 @@ function cardTitle(column) {
 /** Columns only grow while a table is there: what changes in a cell moves no other. */
 function drawWidths(shown, table) {
   const [spare, least, title] = table.card ? [2, 6, CARD_TITLE] : [4, 8, Infinity]
-  const columns = table.columns.map((column, place) => {
-    const texts = column.is_key ? [] : table.rows.map((row) => row.cells[place].text.length)
-    const needed = Math.max(Math.min(table.card ? cardTitle(column) : column.title.length + 6, title), ...texts.map((length) => length + spare), least)
+  table.columns.forEach((column, place) => {
+    const level = (row) => (table.is_tree ? 3 * (row.level - 1) + 4 : 0)
+    const texts = table.rows.map((row) => row.cells[place].text.length + (column.is_key ? 4 + level(row) : 0))
+    const needed = Math.max(Math.min(table.card ? cardTitle(column) : column.title.length + 6, title), ...texts.map((length) => Math.min(length + spare, LONGEST_COLUMN)), column.is_key ? LEAST_KEY : least)
     shown.widths[column.id] = Math.max(shown.widths[column.id] ?? 0, needed)
-    return make("col", column.is_key ? {} : { style: `width: ${shown.widths[column.id]}ch` })
   })
-  const keys = table.columns.filter((column) => column.is_key)
-  const figures = table.columns.filter((column) => !column.is_key)
-  const all = figures.reduce((sum, column) => sum + shown.widths[column.id], 0) + (table.is_tree ? 22 : 18) * keys.length
+  const widths = table.columns.map((column) => (table.card ? cardWidth : tableWidth)(shown, table, column))
+  const columns = table.columns.map((column, place) => make("col", { "data-column": column.id, style: widths[place] && `width: ${widths[place]}` }))
   if (shown.columns.innerHTML !== columns.map((column) => column.outerHTML).join("")) shown.columns.replaceChildren(...columns)
-  shown.table.style.setProperty("min-width", table.card ? "0" : `${all}ch`)
+  shown.table.style.setProperty("width", table.card ? "100%" : `calc(${widths.join(" + ")})`)
+}
+
+/** The figures of a card share what a name leaves: it has at least 45 % (rows.css names the card a container). */
+function cardWidth(shown, table, column) {
+  if (column.is_key) return ""
+  const all = table.columns.reduce((sum, { id, is_key }) => sum + (is_key ? 0 : shown.widths[id]), 0)
+  return `min(${shown.widths[column.id]}ch, ${((55 * shown.widths[column.id]) / all).toFixed(2)}cqw)`
+}
+
+/** Key columns are as wide as their values, but leave room for figures. */
+function tableWidth(shown, table, column) {
+  const keys = table.columns.filter(({ is_key }) => is_key).length
+  return column.is_key ? `min(${shown.widths[column.id]}ch, ${Math.round(60 / keys)}vw)` : `${shown.widths[column.id]}ch`
 }
 
 function drawHead(node, column) {

@@ -1,4 +1,4 @@
-"""The question in one row: dates, comparison, filters, undo and redo, and the link to it.
+"""The question on one line: dates, comparison, filters, undo and redo, and the link to it.
 
 The question's filters as pills, one popover each, and one to add another.
 
@@ -21,7 +21,6 @@ from lib.ui.query import (
     filter_editor,
     filter_words,
     filters,
-    moved_button,
     question,
     saved,
     share,
@@ -30,6 +29,7 @@ from lib.ui.query import (
 from lib.ui.query.filter_editor import LIST, PASTE
 
 ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "filter_draft"
+PILLS, UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
 TEXT = "Text"
 
 
@@ -46,20 +46,41 @@ class _Pill:
 
 
 def draw_filter_picker(context: PageContext) -> None:
-    """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all."""
+    """Draw the button to add a filter (at a fixed place), the pills, and the button that clears them all.
+
+    The pills have a line of their own, in which they scroll: what is beside them stays where it is. Of many,
+    the latest are in sight, and a button shows the others.
+    """
     query = question.current(context)
     _add(context)
-    for pill in _pills(query):
-        _draw_pill(context, query, pill)
+    pills, is_unfolded = [*_pills(query)], st.session_state.get(UNFOLDED, False)
+    folded = 0 if is_unfolded else max(len(pills) - IN_SIGHT, 0)
+    if len(pills) > IN_SIGHT:
+        st.button(
+            "Fewer" if is_unfolded else f"+{folded}",
+            help="Show the latest filters alone" if is_unfolded else "Show all filters",
+            type="tertiary",
+            key="filters_more",
+            on_click=_unfold,
+            args=(not is_unfolded,),
+        )
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=PILLS):
+        for pill in pills[folded:]:
+            _draw_pill(context, query, pill)
     if query.filters:
         st.button(
             "Clear all",
             icon=":material/filter_alt_off:",
             type="tertiary",
             key="filters_clear",
+            help="Clear all filters",
             on_click=_ask,
             args=(context, lambda _: ()),
         )
+
+
+def _unfold(is_unfolded: bool) -> None:
+    st.session_state[UNFOLDED] = is_unfolded
 
 
 def _pills(query: AudienceQuery) -> Iterator[_Pill]:
@@ -197,27 +218,39 @@ def _done(context: PageContext, act: Callable[[], None]) -> None:
 BAR = "question_bar"
 
 
-@st.fragment
 def draw(
     context: PageContext,
     with_comparison: bool = True,
     page: str = "audience",
     more: Sequence[Callable[[PageContext], None]] = (),
 ) -> None:
-    """Draw the row of pickers; on a phone, two rows that scroll sideways.
+    """Draw the question beside the slicer, on one line; on a phone in two, the filters first.
 
-    What is only opened or typed in redraws this row alone, a choice all. `more` draw what else there is to
+    What is only opened or typed in redraws this line alone, a choice all. `more` draw what else there is to
     do with the question.
     """
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=BAR):
-        dates_picker.draw(context)
-        if with_comparison:
-            dates_picker.draw_comparison(context)
-            moved_button.draw(context)
-        draw_filter_picker(context)
-        st.space("stretch")
-        draw_history(context)
-        for one in more:
-            one(context)
-        saved.draw(context, page)
-        share.draw(context, page)
+    with context.row:
+        _draw(context, with_comparison, page, more)
+
+
+@st.fragment
+def _draw(
+    context: PageContext,
+    with_comparison: bool,
+    page: str,
+    more: Sequence[Callable[[PageContext], None]],
+) -> None:
+    row = partial(st.container, horizontal=True, vertical_alignment="center", gap="xsmall")
+    with row(key=BAR):
+        with row(key="question_days", width="content"):
+            dates_picker.draw(context)
+            if with_comparison:
+                dates_picker.draw_comparison(context)
+        with row(key="question_filters"):
+            draw_filter_picker(context)
+        with row(key="question_more", width="content"):
+            for one in more:
+                one(context)
+            draw_history(context)
+            saved.draw(context, page)
+            share.draw(context, page)

@@ -128,16 +128,19 @@ def apply(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> Audience
 
 
 def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
-    """The changes of the view by these clicks: order and search text of the leaderboards, field and grain."""
+    """The changes of the view by these clicks: order and search text of cards, field, grain, tab."""
     shown = {card.name: card for card in view.cards or cards.usual(slicer)}
     after, settings = dict(shown), dict[str, Any]()
     known: dict[str, set[str]] = {
         "field": {field.name for field in slicer.data_fields},
         "grain": {*granularities(slicer)},
+        "lower": {*views.LOWERS},
     }
     for act in acts:
         if isinstance(act, Ordering | Finding) and act.table in after:
             after[act.table] = _card(after[act.table], act)
+        elif isinstance(act, Opening) and act.table in after:
+            settings["lower"] = "split"
         elif isinstance(act, Setting) and act.value in known[act.name]:
             settings[act.name] = act.value
     return settings | ({"cards": tuple(after.values())} if after != shown else {})

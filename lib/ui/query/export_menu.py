@@ -1,4 +1,4 @@
-"""The export menu of a block: the rows shown as CSV, or the whole question on the screen Export.
+"""The menu Download of a block: the rows shown as CSV, or the whole question on the screen Export.
 
 Writes an answer as CSV, with the question and its precision in the lines above the rows.
 
@@ -21,7 +21,7 @@ from lib.ui.charts import numbers, theme
 from lib.ui.kit import screens
 from lib.ui.query import filter_words, link, precision
 from lib.ui.query.focus import Focus
-from lib.wire.spreadsheet import csv_text
+from lib.wire.text import csv_text
 
 
 def answer_csv_text(
@@ -159,7 +159,7 @@ def draw(
 def open_menu(name: str) -> DeltaGenerator | None:
     """The popover of a block if it is open; its content is built only then."""
     popover = st.popover(
-        "Export", icon=":material/download:", type="tertiary", key=f"{name}_export", on_change="rerun"
+        "Download", icon=":material/download:", type="tertiary", key=f"{name}_download", on_change="rerun"
     )
     return popover if popover.open else None
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from lib.reporting.matches import rule
-from lib.reporting.models import Filter, Slicer
+from lib.reporting.models import TIME_KEY_FIELDS, Filter, Slicer
 from lib.ui.charts.numbers import NOT_SET
+from lib.ui.charts.series import bucket_words
 
 LISTED = 2
 
@@ -44,6 +45,8 @@ def both(code: str, description: str | None) -> str:
 
 
 def _matching(filter_: Filter, descriptions: Mapping[str, str], listed: int) -> str:
-    names = [value_label(code, descriptions) for code in filter_.value]
+    is_time = filter_.name in TIME_KEY_FIELDS
+    codes = map(bucket_words, filter_.value) if is_time else filter_.value
+    names = [value_label(code, descriptions) for code in codes]
     rest = f" and {len(names) - listed} more" if len(names) > listed else ""
     return f"{rule(filter_.match).words} {', '.join(names[:listed])}{rest}"

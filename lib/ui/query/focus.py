@@ -23,7 +23,6 @@ from lib.ui.query.periods import Comparison
 from lib.ui.query.view import View, granularities
 
 USUAL_METRICS, TIMES = 6, 100
-LESS_IS_BETTER = {"nobids", "error", "errors", "cpc", "ecpc", "cpa", "ecpa", "anomaly", "timeouts", "latency"}
 
 
 @dataclass(frozen=True)
@@ -145,8 +144,3 @@ def volume(slicer: Slicer, field: DataField) -> str:
     """The field that rows are sorted by: the field shown, or for a formula the first plain field."""
     plain = [data_field.name for data_field in slicer.data_fields if data_field.formula is None]
     return plain[0] if field.formula is not None and plain else field.name
-
-
-def less_is_better(field: DataField) -> bool:
-    """Whether lower is better for this field, by the words of its name (the API does not say)."""
-    return not LESS_IS_BETTER.isdisjoint(field.name.lower().replace(".", "_").split("_"))

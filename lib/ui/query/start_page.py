@@ -1,6 +1,9 @@
-"""The saved view that a person's desk opens on."""
+"""What a person's desk opens on: the saved view that is their start page, or the slicer used last."""
 
 import logging
+from urllib.parse import unquote
+
+import streamlit as st
 
 from lib import connect
 from lib.people import Person
@@ -8,6 +11,7 @@ from lib.settings import Settings
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
+LAST = "last_slicer"
 
 
 def params(person: Person) -> dict[str, str]:
@@ -21,3 +25,10 @@ def params(person: Person) -> dict[str, str]:
         log.warning("The start page could not be read: %s", error.reason)
         return {}
     return {} if view is None else {"project": view.project, "slicer": view.slicer, **view.params}
+
+
+def last_slicer(person: Person) -> dict[str, str]:
+    """The same of the slicer that this browser showed last (board.js); empty if they can't see it."""
+    project, _, slicer = unquote(st.context.cookies.get(LAST, "")).partition("~")
+    slicers = connect.connect(person, Settings.current()).slicers
+    return {"project": project, "slicer": slicer} if (project, slicer) in slicers else {}

@@ -10,10 +10,11 @@ from lib.ui.query.cards import Card
 from lib.ui.query.explored import Explored
 from lib.ui.query.folds import Folds
 from lib.ui.query.lines import Lines
-from lib.ui.query.periods import PREVIOUS, WEEKDAYS
+from lib.ui.query.periods import COMPARED, PREVIOUS
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
 Changes = Literal["percent", "amount"]
+Lower = Literal["cards", "split", "moved"]
 CHARTS: tuple[Chart, ...] = get_args(Chart)
 NONE = "none"
 PARAMS = (
@@ -25,12 +26,16 @@ PARAMS = (
     "zoom",
     "cards",
     "changes",
+    "lower",
     "moved",
+    "across",
     "lines",
     "folds",
     "explore",
 )
 CHANGES: tuple[Changes, ...] = get_args(Changes)
+LOWERS: Mapping[Lower, str] = {"cards": "Leaderboards", "split": "Split", "moved": "What moved"}
+ACROSS, USUAL_ACROSS = (2, 3, 4, 5), 4
 TOP, MOST = 20, 1000
 
 
@@ -38,12 +43,12 @@ TOP, MOST = 20, 1000
 class View:
     """The comparison, the data field shown, the granularity (None: by the range), and the split's chart.
 
-    `compare` is `previous`, `weekdays`, a range of two dates, or empty; `rows` is how many of the split;
-    `zoom` is the start and end that the question had before it was zoomed in to its days, and after them its
-    granularity where one was chosen; or it is empty. `cards` are the leaderboards (None: the usual ones),
-    which show changes in percent or as amounts. `moved` is whether the block of what moved is open; `lines` a
-    key field and its values that have lines of their own (None: those that a filter keeps); `folds` the rows
-    of a pivot that are not open or closed as usual.
+    `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `rows` is how many of the
+    split; `zoom` is the start and end that the question had before it was zoomed in to its days, and
+    after them its granularity where one was chosen; or it is empty. `cards` are the leaderboards (None:
+    the usual ones), which show changes in percent or as amounts, `across` of them in a row. `lower` is
+    the tab in sight below the chart; `lines` a key field and its values that have lines of their own
+    (None: those that a filter keeps); `folds` the rows of a pivot that are not open or closed as usual.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
@@ -54,7 +59,8 @@ class View:
     zoom: tuple[str, ...] = ()
     cards: tuple[Card, ...] | None = None
     changes: Changes = "percent"
-    moved: bool = False
+    across: int = USUAL_ACROSS
+    lower: Lower = "cards"
     lines: Lines | None = None
     folds: Folds = folds.AS_USUAL
     explored: Explored = explored.NOTHING
@@ -72,7 +78,8 @@ def to_params(view: View) -> dict[str, str]:
         "cards": cards.to_text(view.cards or ()),
         "lines": "" if view.lines is None else link.join_texts(view.lines) or NONE,
         "changes": "" if view.changes == "percent" else view.changes,
-        "moved": "1" if view.moved else "",
+        "across": "" if view.across == USUAL_ACROSS else str(view.across),
+        "lower": "" if view.lower == _usual_lower(view.chart) else view.lower,
         "folds": folds.to_text(view.folds),
         "explore": explored.to_text(view.explored),
     }
@@ -81,18 +88,20 @@ def to_params(view: View) -> dict[str, str]:
 
 def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
     """The view in URL parameters; parts that can't be shown are at their defaults."""
-    field, chart, grain, rows = (params.get(name, "") for name in ("field", "chart", "grain", "top"))
+    field, grain, rows = (params.get(name, "") for name in ("field", "grain", "top"))
+    chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
     return View(
         compare=_compare(params.get("compare", PREVIOUS)),
         field=field if field in {known.name for known in slicer.data_fields} else None,
         grain=next((known for known in granularities(slicer) if known == grain), None),
-        chart=next((known for known in CHARTS if known == chart), "table"),
+        chart=chart,
         rows=min(max(int(rows), 1), MOST) if rows.isascii() and rows.isdigit() else TOP,
         zoom=_zoom(params.get("zoom", ""), slicer),
         cards=cards.from_text(params.get("cards", ""), slicer),
         lines=_lines(params.get("lines", ""), slicer),
         changes=next((known for known in CHANGES if known == params.get("changes")), "percent"),
-        moved=params.get("moved") == "1",
+        across=next((many for many in ACROSS if str(many) == params.get("across")), USUAL_ACROSS),
+        lower=_lower(params, chart),
         folds=folds.from_text(params.get("folds", ""), slicer),
         explored=explored.from_text(params.get("explore", ""), slicer),
     )
@@ -117,11 +126,22 @@ def granularities(slicer: Slicer) -> list[Granularity]:
     return [grain for grain in GRANULARITIES if grain in there]
 
 
+def _usual_lower(chart: Chart) -> Lower:
+    """The tab of a link that names none: links to a chart of the split are older than the tabs."""
+    return "cards" if chart == "table" else "split"
+
+
+def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
+    """The tab in sight; `moved=1` is what links said before there were tabs."""
+    old: Lower = "moved" if params.get("moved") == "1" else _usual_lower(chart)
+    return next((known for known in LOWERS if known == params.get("lower")), old)
+
+
 def _compare(text: str) -> tuple[str, ...]:
     parts = link.split_texts(text)
     if text == NONE:
         return ()
-    return parts if len(parts) == 2 or parts == (WEEKDAYS,) else (PREVIOUS,)
+    return parts if len(parts) == 2 or (len(parts) == 1 and parts[0] in COMPARED) else (PREVIOUS,)
 
 
 def _lines(text: str, slicer: Slicer) -> Lines | None:

@@ -14,8 +14,8 @@ from conformance.reporting.hourly import CATEGORIES, COUNTRIES, FIRST, ROWS, USU
 EXTENSIONS = [
     "exact_within",
     "escape_formulas",
-    "data_fields", "include_mappings", "order_by", "limit", "offset", "audience_key", "precision", "xlsx",
-    "arrow",
+    "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
+    "precision", "xlsx", "arrow",
 ]  # fmt: skip
 
 
@@ -110,6 +110,32 @@ def test_a_limit_of_minus_one_is_no_limit(hourly: Caller, verb: str) -> None:
     """`limit: -1`, which a client in use sends, returns every row."""
     all_rows = hourly.post(verb, split_by=["domain"])
     assert hourly.post(verb, split_by=["domain"], limit=-1).content == all_rows.content
+
+
+@pytest.mark.parametrize(
+    "data_filters",
+    [
+        [{"name": "imps", "match": ">=", "value": 100}],
+        [{"name": "ctr", "match": "<", "value": 5}, {"name": "clicks", "match": "!=", "value": 0}],
+        [{"name": "bonus", "match": "<=", "value": 0}],
+        [{"name": "imps", "match": "<", "value": 0}],
+    ],
+    ids=str,
+)
+def test_rows_by_their_figures(hourly: Caller, data_filters: list[dict[str, object]]) -> None:
+    """data_filters leaves rows out by their figures, returned or not; the total stays that of the whole."""
+    compare = {">=": pd.Series.ge, "<": pd.Series.lt, "!=": pd.Series.ne, "<=": pd.Series.le}
+    whole = hourly.audience(split_by=["domain"])
+    part = hourly.audience(split_by=["domain"], data_filters=data_filters)
+    expected = pd.DataFrame.from_dict(oracle.split(ROWS, ["domain"]), orient="index")
+    for one in data_filters:
+        values = expected[str(one["name"])].astype(float)
+        expected = expected[compare[str(one["match"])](values, one["value"]) & values.notna()]
+    assert sorted(names(part)) == sorted(name for (name,) in expected.index)
+    assert part["rows"] == [row for row in whole["rows"] if row["name"][0] in names(part)]
+    assert part["total"] == whole["total"] | {"records_found": len(expected)}
+    page = hourly.audience(split_by=["domain"], data_filters=data_filters, limit=1, offset=1)
+    assert page["rows"] == part["rows"][1:2]
 
 
 def test_limit_of_an_export(hourly: Caller) -> None:

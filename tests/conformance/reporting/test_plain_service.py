@@ -13,7 +13,7 @@ from conformance.reporting.conftest import Token
 from lib import connect
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.models import EXTENSIONS, AudienceQuery, InfoQuery, Order
+from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, InfoQuery, Order
 
 pytestmark = pytest.mark.service
 
@@ -31,6 +31,11 @@ QUESTIONS = {
     "order with ties": {"split_by": ("site_id", "segments"), "order_by": (Order(name="site_id"),)},
     "page": {"limit": 3, "offset": 2},
     "page of an order": {"order_by": (Order(name="ctr"),), "limit": 4, "offset": 1, "data_fields": ("imps",)},
+    "rows by their figures": {
+        "data_filters": (DataFilter(name="clicks", match=">=", value=50),),
+        "data_fields": ("imps",),
+        "limit": 3,
+    },
     "no split": {"split_by": (), "data_fields": ("records",)},
     "no rows": {"start_date": "1999-01-01", "end_date": "1999-01-02", "data_fields": ("imps", "ctr")},
     "one source": {"audience_key": "devices"},

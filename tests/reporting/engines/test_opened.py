@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from lib.reporting.definition import Definition
-from lib.reporting.engines.resident import opened
+from lib.reporting.engines.resident import engine
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.stored import StoredSlicer
 from lib.wire.deadline import Deadline
@@ -40,7 +40,7 @@ def slicers(tmp_path: Path) -> tuple[StoredSlicer, StoredSlicer]:
 @pytest.fixture
 def slow_building(monkeypatch: pytest.MonkeyPatch) -> Building:
     """Building the slow slicer's layout says when it has begun, and stops until it is let go on."""
-    building, build = Building(threading.Event(), threading.Event()), opened.build
+    building, build = Building(threading.Event(), threading.Event()), engine.build
 
     def waiting(stored: StoredSlicer) -> Path:
         if stored.name == "slow":
@@ -48,7 +48,7 @@ def slow_building(monkeypatch: pytest.MonkeyPatch) -> Building:
             building.released.wait(30)
         return build(stored)
 
-    monkeypatch.setattr(opened, "build", waiting)
+    monkeypatch.setattr(engine, "build", waiting)
     return building
 
 
@@ -57,7 +57,7 @@ def test_building_one_does_not_hold_up_another(
 ) -> None:
     """While one layout is built another slicer opens, and who waits for the first keeps the deadline."""
     slow, quick = slicers
-    layouts = opened.OpenLayouts()
+    layouts = engine.OpenLayouts()
     builder = threading.Thread(target=layouts.layout, args=(slow, Deadline()))
     builder.start()
     try:

@@ -10,7 +10,7 @@ from ingesting import Place, definition
 
 from lib.reporting.definition import Definition
 from lib.reporting.ingest import files, importing
-from lib.reporting.warehouse import row_files
+from lib.reporting.warehouse import writer
 
 ROWS = 3_000
 SIZES_AND_THREADS = [(700, 1), (700, 3), (9_001, 2), (4 << 20, 2)]
@@ -69,9 +69,9 @@ def test_blocks_of_any_size_and_threads_bring_the_same_rows(
         place = Place(tmp_path / f"{size}-{threads}")
         place.folder.mkdir()
         monkeypatch.setattr(importing, "BATCHES", threads)
-        monkeypatch.setattr(row_files, "THREADS", threads)
+        monkeypatch.setattr(writer, "THREADS", threads)
         monkeypatch.setattr(files, "CHUNK", size)
-        monkeypatch.setattr(row_files, "BUFFER_BYTES", 10 * size)
+        monkeypatch.setattr(writer, "BUFFER_BYTES", 10 * size)
         found.append(brought(place, place.file("a.csv", "\n".join(lines) + "\n"), fields))
     assert all(one == found[0] for one in found[1:])
     days, rejects = found[0]

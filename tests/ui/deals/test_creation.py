@@ -17,7 +17,7 @@ from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
 from lib.ui.deals.draft import Draft, Terms
-from lib.ui.deals.new_package import creation
+from lib.ui.deals.new_package import review
 from lib.wire.errors import Unreachable
 
 SEATS = {
@@ -62,7 +62,7 @@ def terms(deals: Deals, package: SupplyPackage) -> dict[int | None, tuple[object
 
 def test_each_deal_on_its_own_terms(deals: Deals) -> None:
     """Deals with the shared terms come with the package, each other one by its own request."""
-    made = creation.create(deals, DRAFT, SEATS, "key-1")
+    made = review.create_package(deals, DRAFT, SEATS, "key-1")
     assert made.left == ()
     assert terms(deals, made.package) == {
         1: (Decimal("2.5"), True, 1, Decimal("12.5"), "a@b.example"),
@@ -79,7 +79,7 @@ def test_without_shared_terms(deals: Deals) -> None:
     draft = Draft.of(
         name="Paused", media_type="banner", start_date="2026-12-01", seats={1: Terms("2", False, PAUSED)}
     )
-    made = creation.create(deals, draft, SEATS, "key-2")
+    made = review.create_package(deals, draft, SEATS, "key-2")
     assert terms(deals, made.package) == {1: (Decimal(2), False, 1, Decimal("12.5"), "a@b.example")}
 
 
@@ -88,8 +88,8 @@ def test_a_refused_deal_undoes_the_rest(deals: Deals) -> None:
     seats = {**DRAFT.seats, 3: Terms("4", True, own_terms(False, None, "", ""))}
     before = deals.list(SupplyPackage).count, deals.list(DemandDeal).count
     refused = replace(DRAFT, seats=seats)
-    with pytest.raises(creation.Undone, match=r"The deal for Gamma: .*contact e-mail"):
-        creation.create(deals, refused, SEATS, "key-3")
+    with pytest.raises(review.Undone, match=r"The deal for Gamma: .*contact e-mail"):
+        review.create_package(deals, refused, SEATS, "key-3")
     assert (deals.list(SupplyPackage).count, deals.list(DemandDeal).count) == before
 
 
@@ -106,8 +106,8 @@ def test_a_lost_answer_is_repeated(deals: Deals, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(deals, "create", losing)
     with pytest.raises(Unreachable):
-        creation.create(deals, DRAFT, SEATS, "key-4")
-    made = creation.create(deals, DRAFT, SEATS, "key-4")
+        review.create_package(deals, DRAFT, SEATS, "key-4")
+    made = review.create_package(deals, DRAFT, SEATS, "key-4")
     assert len(terms(deals, made.package)) == 3
     assert deals.list(DemandDeal).count == before + 3
 
@@ -131,7 +131,7 @@ def test_a_service_that_creates_no_single_deals(plain: Deals, book: Book) -> Non
     """There the deals are created with the package, and those that differ are changed."""
     seats = {71: Terms("2.5"), 72: Terms("3.25", False, own_terms(False, 3, "5", "c@d.example"))}
     draft = replace(DRAFT, seats=seats)
-    made = creation.create(plain, draft, {}, "key-5")
+    made = review.create_package(plain, draft, {}, "key-5")
     assert made.left == ()
     assert terms(plain, made.package) == {
         71: (Decimal("2.5"), True, 1, Decimal("12.5"), "a@b.example"),
@@ -144,7 +144,7 @@ def test_what_a_service_left_otherwise_is_said(plain: Deals, book: Book) -> None
     """Where a deal can't be changed the package stays, and which deal has other terms is said."""
     book.forgets = frozenset({"is_active"})
     seats = {71: Terms("2.5"), 72: Terms("3", False, PAUSED)}
-    made = creation.create(plain, replace(DRAFT, seats=seats), {}, "key-6")
+    made = review.create_package(plain, replace(DRAFT, seats=seats), {}, "key-6")
     [left] = made.left
     assert "has the shared terms" in left
     assert "is_active" in left

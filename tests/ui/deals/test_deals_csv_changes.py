@@ -12,8 +12,7 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.settings import Settings
 from lib.ui.deals import csv_text
-from lib.ui.deals.csv_changes import CHANGES, CsvChangeJob
-from lib.ui.deals.csv_changes_dialog import OPEN, CsvChanges
+from lib.ui.deals.csv_changes import CHANGES, OPEN, CsvChangeJob, CsvChanges
 
 UTC1 = START.tzinfo
 

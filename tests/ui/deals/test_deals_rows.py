@@ -12,13 +12,12 @@ from dealing import clients
 from lib.deals.abilities import Abilities
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
 from lib.settings import Settings
-from lib.ui.deals import columns, facts, history, pages
-from lib.ui.deals.columns import cells
-from lib.ui.deals.list_search import NEWEST, ListSearch, orders, read_order
-from lib.ui.deals.rows import DealRow, csv, of_deal, of_package
+from lib.ui.deals import catalogue, deal_list, facts, history
+from lib.ui.deals.deal_list import DealRow, cells, csv, of_deal, of_package
+from lib.ui.deals.view import NEWEST, ListSearch, orders, read_order
 
 DAY = dt.datetime(2026, 11, 20, 9, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
-NAMES = columns.OF["supply_deals"]
+NAMES = deal_list.COLUMNS["supply_deals"]
 ROWS = (
     DealRow("supply_deals", 1, "Morning News", "active", True, "banner", DAY, None, "US",
         ("Alpha", "Beta", "Gamma"), ("D1",), (Decimal("9"), Decimal("10.5")), ("Morning News - Alpha",)),
@@ -31,13 +30,13 @@ ROWS = (
 def test_rows_of_a_page(deals_home: Path) -> None:
     """Packages have seats, DSPs and prices of their deals; deals dates and targeting of their package."""
     client = clients(Settings(home=deals_home, demo=True)).deals
-    sports, news = pages.read(client, ListSearch(), 0, 50).rows
+    sports, news = catalogue.read_page(client, ListSearch(), 0, 50).rows
     assert (sports.name, news.name) == ("Evening Sports", "Morning News")
     assert news.seats == ("Alpha Buying", "Beta Media", "Gamma Trading")
     assert news.dsps == ("Syncing DSP", "Plain DSP")
     assert news.prices == (Decimal("2.5"), Decimal("3"), Decimal("3.25"))
     assert (news.targeting, sports.targeting) == ("US, DE · not smartphone", "News sites")
-    cheapest, *_ = pages.read(client, ListSearch("demand_deals", order=("price", "asc")), 0, 50).rows
+    cheapest, *_ = catalogue.read_page(client, ListSearch("demand_deals", order=("price", "asc")), 0, 50).rows
     assert (cheapest.name, cheapest.others) == ("Morning News - Alpha Buying", ("Morning News",))
     assert (cheapest.targeting, cheapest.start) == (news.targeting, news.start)
 
@@ -46,9 +45,9 @@ def test_a_part_of_a_list_is_counted_whole(deals_home: Path) -> None:
     """The count is that of all that is found, however few rows are read; all are read page by page."""
     client = clients(Settings(home=deals_home, demo=True)).deals
     wanted = ListSearch("demand_deals", "morning", order=("name", "desc"))
-    part = pages.read(client, wanted, 1, 1)
+    part = catalogue.read_page(client, wanted, 1, 1)
     assert (part.count, [row.name for row in part.rows]) == (3, ["Morning News - Beta Media"])
-    assert [row.id for row in pages.everything(client, wanted)] == [3, 2, 1]
+    assert [row.id for row in catalogue.all_rows(client, wanted)] == [3, 2, 1]
 
 
 def test_rows_of_what_is_linked_with_nothing() -> None:
@@ -92,7 +91,9 @@ def test_orders_are_those_of_the_service() -> None:
         == read_order("nonsense", "supply_deals", simple)
         == NEWEST
     )
-    heads = columns.columns(("name", "targeting"), "Price", orders("supply_deals", simple), ("name", "asc"))
+    heads = deal_list.list_columns(
+        ("name", "targeting"), "Price", orders("supply_deals", simple), ("name", "asc")
+    )
     assert [(head.order, head.sorted) for head in heads] == [("asc", "asc"), (None, None)]
 
 

@@ -17,8 +17,9 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
-from lib.ui.deals import bulk, change, clone, facts, planned_job
-from lib.ui.deals.rows import DealRow
+from lib.ui.deals import bulk, change, facts, more_deals
+from lib.ui.deals.change_job import ChangeJob
+from lib.ui.deals.deal_list import DealRow
 
 LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
 
@@ -250,12 +251,12 @@ def test_a_stopped_bulk_sends_no_more(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was sent is done and counted, what was not is left alone and counted too."""
-    monkeypatch.setattr(planned_job, "TOGETHER", 1)
+    monkeypatch.setattr(ChangeJob, "together", 1)
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
     record = actions.record("Paused")
     job = bulk.BulkJob(entity="demand_deals", is_active=False, rows=rows, record=record)
     job.start()
-    job.step(deals)
+    job.write(deals)
     job.stop()
     assert (job.progress, job.failed, job.is_running) == ((1, 4), [], False)
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2)] == [False, True]
@@ -307,7 +308,7 @@ def test_the_second_click_of_a_double_click_finds_nothing_to_do() -> None:
     """Save and Create may be clicked again before the screen shows that they are done: nothing fails."""
     nobody: Any = None
     change.save(nobody, ("demand_deals", 999))
-    clone.create(nobody, DemandDeal(id=999), {})
+    more_deals.create(nobody, DemandDeal(id=999), {})
 
 
 def test_what_was_saved_is_said(visit: Visit) -> None:

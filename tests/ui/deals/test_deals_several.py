@@ -11,10 +11,8 @@ from streamlit.testing.v1 import AppTest
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import several_change
-from lib.ui.deals.rows import DealRow
-from lib.ui.deals.several import SeveralJob
-from lib.ui.deals.several_change import SeveralWanted
+from lib.ui.deals.deal_list import DealRow
+from lib.ui.deals.several import SeveralJob, SeveralWanted
 from lib.wire.errors import ResponseTimeout
 
 ROWS = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
@@ -135,22 +133,25 @@ def test_slips_are_confirmed_or_refused(visit: Visit, deals: Deals) -> None:
 def test_rounding(price: str, percent: str, after: str) -> None:
     """A percentage is rounded half up to cents, or to the decimals that the price has already."""
     deal = DemandDeal(id=1, name="One", price=Decimal(price))
-    effect = several_change.of_deal(deal, MANY, SeveralWanted(percent=Decimal(percent)))
+    effect = SeveralWanted(percent=Decimal(percent)).of_deal(deal, MANY)
     assert effect.after.get("price", deal.price) == Decimal(after)
 
 
 def test_no_price_has_no_percentage() -> None:
     """A deal without a price is refused for a percentage, and takes a price that is set."""
     deal = DemandDeal(id=1, name="One")
-    assert several_change.of_deal(deal, MANY, SeveralWanted(percent=Decimal(5))).refused
-    assert several_change.of_deal(deal, MANY, SeveralWanted(price=Decimal(5))).after == {"price": 5}
+    assert SeveralWanted(percent=Decimal(5)).of_deal(deal, MANY).refused
+    assert SeveralWanted(price=Decimal(5)).of_deal(deal, MANY).after == {"price": 5}
 
 
 def test_an_unknown_result_is_not_applied_twice(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without an answer the rest is not sent; a second preview finds what was saved, and leaves it."""
-    job, change = SeveralJob("demand_deals", ROWS[:3], record=actions.record("Edited")), deals.change
+    job, change = (
+        SeveralJob(entity="demand_deals", rows=ROWS[:3], record=actions.record("Edited")),
+        deals.change,
+    )
 
     def saved_unheard(entity: str, entity_id: int, fields: Any, etag: str | None = None) -> None:
         change(entity, entity_id, fields, etag)
@@ -171,7 +172,7 @@ def test_an_unknown_result_is_not_applied_twice(
 
 def _until(job: SeveralJob, deals: Deals, wanted: SeveralWanted) -> None:
     """The whole of a change: the preview, then the saving."""
-    job.preview(wanted, [row.key for row in job.rows])
+    job.preview(wanted, job.rows)
     while job.phase == "reading":
         job.read(deals)
     job.start()

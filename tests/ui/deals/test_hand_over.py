@@ -12,10 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
-from lib.ui.deals import clone, hand_over
-from lib.ui.deals.new_package.creation import CreatedPackage
-from lib.ui.deals.prices import Prices
-from lib.ui.deals.rows import DealRow
+from lib.ui.deals import hand_over, more_deals
+from lib.ui.deals.deal_list import DealRow
+from lib.ui.deals.facts import Prices
+from lib.ui.deals.new_package.review import CreatedPackage
 
 PACKAGE = SupplyPackage(
     id=7, name="=Spring", media_type="video", start_date=START, end_date=START + dt.timedelta(days=30)
@@ -143,7 +143,7 @@ def test_a_long_mail() -> None:
 
 def test_a_clone_has_no_contact_of_another_buyer() -> None:
     """A deal that is cloned for another seat does not take the first one's contact with it."""
-    assert clone.like(DEALS[0], Seat(id=9, name="Delta"), Decimal(2)).contact_email is None
+    assert more_deals.like(DEALS[0], Seat(id=9, name="Delta"), Decimal(2)).contact_email is None
 
 
 def buyer(desk: AppTest, number: int) -> AppTest:

@@ -9,7 +9,7 @@ from conftest import COUNTRIES, LAST_DAY
 from dealing import DEFINITION, SOLD, Visit, clean, listed, sold_rows
 from streamlit.testing.v1 import AppTest
 
-from lib.deal_health.watch import HealthWatch
+from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.reporting.warehouse import Warehouse

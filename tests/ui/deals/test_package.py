@@ -20,11 +20,10 @@ from lib.deals.models import (
 from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
-from lib.ui.deals import clone, edits
-from lib.ui.deals.draft import Draft, Terms, restored, stored
+from lib.ui.deals import edits, more_deals
+from lib.ui.deals.draft import Draft, Terms, dump_draft, load_draft
+from lib.ui.deals.facts import Prices, amount, offset, sentences
 from lib.ui.deals.new_package import screen
-from lib.ui.deals.prices import Prices, amount
-from lib.ui.deals.words import offset, sentences
 from lib.ui.kit.field_problems import FieldProblems
 from lib.wire.errors import Invalid
 
@@ -224,7 +223,7 @@ def test_a_draft_is_stored_as_it_was_typed() -> None:
         agency_curation_fee="x",
         links=(4,),
     )
-    assert restored(json.loads(json.dumps(stored(draft)))) == draft
+    assert load_draft(json.loads(json.dumps(dump_draft(draft)))) == draft
 
 
 def test_a_draft_of_an_earlier_version_is_read() -> None:
@@ -236,7 +235,7 @@ def test_a_draft_of_an_earlier_version_is_read() -> None:
         "seats": {"1": {"price": "2", "deal_sync": True, "own": {
             "is_active": False, "fee_type": 3, "fee": "5.", "contact_email": "c@d.example"}}},
     }  # fmt: skip
-    draft = restored(before)
+    draft = load_draft(before)
     assert (draft["name"], draft["start_date"], draft["is_active"]) == ("Half", "2041-05", False)
     assert (draft["agency_curation_fee_type"], draft["agency_curation_fee"]) == (1, "x")
     assert draft.seats == {1: Terms("2", True, own_terms(False, 3, "5.", "c@d.example"))}
@@ -258,7 +257,7 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
         deal(4, price=None, contact_email="a@b.example", **percent),
     ]
     package = SupplyPackage(id=9, name="N" * 200, media_type="video", start_date=dt.datetime.now(dt.UTC))
-    draft = clone.copy_of(package, deals)
+    draft = more_deals.copy_of(package, deals)
     names = ("agency_curation_fee_type", "agency_curation_fee", "contact_email", "price_type")
     assert [draft[name] for name in names] == [1, "12.5", "a@b.example", None]
     assert draft.seats == {
@@ -269,8 +268,8 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
     }
     assert len(draft["name"]) == 200
     assert draft["name"].endswith("… (copy)")
-    assert clone.note(deals) == ""
-    assert "S1" in clone.note([*deals, deal(1)])
+    assert more_deals.note(deals) == ""
+    assert "S1" in more_deals.note([*deals, deal(1)])
 
 
 def test_problems_have_places() -> None:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from dealing import Visit, clean, table_rows
@@ -17,14 +17,14 @@ from lib.deals.bulk_actions import ActionRecord, ActionRow, BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
-from lib.ui.deals import bulk, planned_job
-from lib.ui.deals.planned_job import PlannedJob
-from lib.ui.deals.rows import DealRow
-from lib.ui.deals.several import SeveralJob
-from lib.ui.deals.several_change import SeveralWanted
+from lib.ui.deals import bulk
+from lib.ui.deals.change_job import ChangeJob
+from lib.ui.deals.deal_list import DealRow
+from lib.ui.deals.several import SeveralJob, SeveralWanted
 from lib.ui.deals.undo import UndoJob
 from lib.wire.errors import BadRequest, Forbidden, ResponseTimeout, StoreUnavailable
 
+AnyJob = TypeVar("AnyJob", bound=ChangeJob)
 ADA = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)
 ROW = ActionRow(("demand_deals", 1), "One", {"is_active": True}, {"is_active": False})
 
@@ -42,15 +42,20 @@ def set_active(deals: Deals, actions: BulkActions, is_active: bool, *numbers: in
     return job
 
 
-def ready(deals: Deals, actions: BulkActions) -> UndoJob:
-    """The undo of the latest action, at its preview."""
-    job = UndoJob.of(actions, actions.recent()[0])
+def read(job: AnyJob, deals: Deals) -> AnyJob:
+    """A job at its preview."""
     while job.phase == "reading":
         job.read(deals)
     return job
 
 
-def finish(job: PlannedJob, deals: Deals) -> None:
+def ready(deals: Deals, actions: BulkActions) -> UndoJob:
+    """The undo of the latest action, at its preview."""
+    job = UndoJob.of(actions, actions.recent()[0])
+    return read(job, deals)
+
+
+def finish(job: ChangeJob, deals: Deals) -> None:
     """The rest of a job after its preview."""
     job.start()
     while job.phase == "writing":
@@ -76,10 +81,8 @@ def test_exactly_the_rows_that_were_touched(deals: Deals, actions: BulkActions) 
 def test_what_changed_since_stays(deals: Deals, actions: BulkActions) -> None:
     """Prices are restored but for the one that somebody has changed since, which is named with both."""
     job = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2, 3), record=actions.record("Edited"))
-    job.preview(SeveralWanted(percent=Decimal(10)), [row.key for row in job.rows])
-    while job.phase == "reading":
-        job.read(deals)
-    finish(job, deals)
+    job.preview(SeveralWanted(percent=Decimal(10)), job.rows)
+    finish(read(job, deals), deals)
     deals.change(DemandDeal, 2, {"price": Decimal("9.99")})
     deals.change(DemandDeal, 3, {"name": "Another name"})
     undo = ready(deals, actions)
@@ -111,9 +114,8 @@ def test_dates_in_another_offset_are_the_same(deals: Deals, actions: BulkActions
     job = SeveralJob(
         entity="supply_deals", rows=[DealRow("supply_deals", 1, "One")], record=actions.record("Edited")
     )
-    job.preview(SeveralWanted(dates={"end_date": end.replace(tzinfo=None)}, offset=0), [("supply_deals", 1)])
-    job.read(deals)
-    finish(job, deals)
+    job.preview(SeveralWanted(dates={"end_date": end.replace(tzinfo=None)}, offset=0), job.rows)
+    finish(read(job, deals), deals)
     zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
     deals.change(SupplyPackage, 1, {"end_date": end.astimezone(zone)})
     finish(ready(deals, actions), deals)
@@ -133,7 +135,7 @@ def test_an_interrupted_undo_goes_on(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An undo that stops after a batch has noted what it did; the next one does the rest, and that only."""
-    monkeypatch.setattr(planned_job, "TOGETHER", 2)
+    monkeypatch.setattr(ChangeJob, "together", 2)
     set_active(deals, actions, False, 1, 2, 3, 4)
     job = ready(deals, actions)
     job.start()
@@ -142,8 +144,7 @@ def test_an_interrupted_undo_goes_on(
     paused = actions.recent()[1]
     assert paused.count == 2
     again = UndoJob.of(actions, paused)
-    while again.phase == "reading":
-        again.read(deals)
+    read(again, deals)
     assert [one.key[1] for one in again.effects] == [3, 4]
     finish(again, deals)
     finish(again, deals)
@@ -181,18 +182,17 @@ def test_nothing_is_sent_that_is_not_recorded(
     job = set_active(deals, actions, False, 1)
     assert ["Not sent." in one.reason for one in job.outcomes] == [True]
     edit = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2), record=actions.record("Edited"))
-    edit.preview(SeveralWanted(price=Decimal(9)), [row.key for row in edit.rows])
-    edit.read(deals)
-    finish(edit, deals)
-    assert (len(edit.outcomes), len(edit.left)) == (1, 1)
+    edit.preview(SeveralWanted(price=Decimal(9)), edit.rows)
+    finish(read(edit, deals), deals)
+    assert ["Not sent." in one.reason for one in edit.outcomes] == [True, True]
     assert len(deals.history(DemandDeal, 1)) == 1
 
 
 def test_refused_rows_are_not_recorded(deals: Deals, actions: BulkActions) -> None:
     """A row that the service refused is not the action's: a later change of it is nobody's to undo."""
     job = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2), record=actions.record("Edited"))
-    job.preview(SeveralWanted(price=Decimal(9)), [row.key for row in job.rows])
-    job.read(deals)
+    job.preview(SeveralWanted(price=Decimal(9)), job.rows)
+    read(job, deals)
     deals.change(DemandDeal, 2, {"price": Decimal(8)})
     finish(job, deals)
     assert [row.key[1] for row in actions.rows(actions.recent()[0].number)] == [1]

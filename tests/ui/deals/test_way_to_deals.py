@@ -5,7 +5,7 @@ from dealing import SOLD, Visit, clean
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.models import AudienceQuery, Filter, Match
-from lib.ui.deals import way_to_deals
+from lib.ui.deals import from_audience
 
 
 def links(desk: AppTest) -> dict[str, str]:
@@ -43,8 +43,8 @@ def test_only(match: Match, values: tuple[str, ...], number: int | None) -> None
         end_date="yesterday",
         filters=(Filter(name="deal", match=match, value=values),),
     )
-    assert way_to_deals.only(query, "deal") == number
-    assert way_to_deals.only(query, "supply_package") is None
+    assert from_audience.only(query, "deal") == number
+    assert from_audience.only(query, "supply_package") is None
 
 
 def test_a_dialog_that_was_left(visit: Visit) -> None:

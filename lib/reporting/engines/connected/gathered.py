@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.reporting.definition import Definition
-from lib.reporting.engines.resident.bounds import Bounds, Limits
 from lib.reporting.engines.resident.builder import lane_of
+from lib.reporting.engines.resident.days import Bounds, Limits
 from lib.reporting.engines.resident.layout import Floats
 from lib.reporting.measures import additive_atoms
 

@@ -21,19 +21,23 @@ from scipy.sparse import csc_array
 from lib.reporting.definition import TIME
 from lib.reporting.engines.resident import days, sampling
 from lib.reporting.engines.resident.accumulate import distinct
-from lib.reporting.engines.resident.bounds import Bounds
 from lib.reporting.engines.resident.checksums import Sum
-from lib.reporting.engines.resident.days import EPOCH, Day
-from lib.reporting.engines.resident.dictionaries import (
+from lib.reporting.engines.resident.days import EPOCH, Bounds, Day
+from lib.reporting.engines.resident.earlier import Earlier
+from lib.reporting.engines.resident.layout import Contents, DistinctColumn, Floats, Ints, narrowest, spans
+from lib.reporting.engines.resident.written import (
+    CHUNK,
+    Before,
+    CodeWriter,
     KeyWriter,
+    LaneWriter,
+    Local,
     Places,
     SegmentedKeyWriter,
     encode,
+    merge,
     occurring,
 )
-from lib.reporting.engines.resident.earlier import Earlier
-from lib.reporting.engines.resident.layout import Contents, DistinctColumn, Floats, Ints, narrowest, spans
-from lib.reporting.engines.resident.written import CHUNK, Before, CodeWriter, LaneWriter, Local, merge
 from lib.reporting.measures import RECORDS, additive_atoms
 from lib.reporting.warehouse import StoredSlicer
 

@@ -1,7 +1,7 @@
 """Checksums of a layout's files: a CRC-32 of every 64 KiB.
 
 No block of a mapped file is used before it was verified: an array verifies the blocks that a question reads
-of it, unless that is done (opened.py verifies all of them in the background, and again after a time). A file
+of it, unless that is done (engine.py verifies all of them in the background, and again after a time). A file
 that was written to since, or whose times were set, starts over. What a file has beyond its size was appended
 for a later layout (earlier.py); it is neither read nor verified.
 

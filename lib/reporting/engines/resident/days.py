@@ -1,24 +1,92 @@
 """What a layout knows of each of its days: enough to make the layout of other days around it.
 
-It is kept beside the table of contents in `days.json`. All of it follows from the rows of the day alone.
+It is kept beside the table of contents in `days.json`. All of it follows from the rows of the day alone. Of a
+ratio of sums that is the range of y/x over the records: Σy/Σx of any group is within it (no x below zero; the
+mediant inequality). A record with x = 0 and another y takes the limit on that side away.
 """
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
 
+import numpy as np
+
 from lib.reporting.definition import Definition
-from lib.reporting.engines.resident.bounds import Limits
+from lib.reporting.engines.resident.layout import Floats
+from lib.reporting.expressions import BinaryOperation, Expression
+from lib.reporting.measures import is_additive, measures
 from lib.reporting.warehouse import StoredSlicer
 
+Limits = dict[str, tuple[float, float]]
 DAYS = "days.json"
 EPOCH = date(1970, 1, 1)
-
 Origin = list[list[str]]
+
+
+class Bounds:
+    """The least and greatest value per record of each data field that is such a ratio."""
+
+    def __init__(self, definition: Definition) -> None:
+        self.ratios = {
+            measure.name: measure.expression
+            for measure in measures(definition).values()
+            if isinstance(measure.expression, BinaryOperation) and _is_ratio_of_sums(measure.expression)
+        }
+
+    @property
+    def atoms(self) -> frozenset[str]:
+        """The atoms that the ratios are made of."""
+        return frozenset[str]().union(*(ratio.fields() for ratio in self.ratios.values()))
+
+    def of(self, atoms: Mapping[str, Floats]) -> Limits:
+        """The limits of each ratio over some records, by the atoms of each; infinite where there is none."""
+        return {name: _limits(ratio, atoms) for name, ratio in self.ratios.items()}
+
+    def of_all(self, days: Sequence[Limits]) -> dict[str, tuple[float | None, float | None]]:
+        """The limits over all records, from those of each day; None on a side without one."""
+        together = {}
+        for name in self.ratios:
+            low = min((day[name][0] for day in days), default=math.inf)
+            high = max((day[name][1] for day in days), default=-math.inf)
+            together[name] = (
+                low if math.isfinite(low) else None,
+                high if math.isfinite(high) else None,
+            )
+        return together
+
+
+def _limits(ratio: BinaryOperation, atoms: Mapping[str, Floats]) -> tuple[float, float]:
+    above, below = ratio.left.evaluate(atoms), ratio.right.evaluate(atoms)
+    positive = below > 0
+    values, loose = above[positive] / below[positive], above[~positive]
+    is_unlimited = bool((below < 0).any())
+    return (
+        -math.inf if is_unlimited or (loose < 0).any() else float(values.min(initial=math.inf)),
+        math.inf if is_unlimited or (loose > 0).any() else float(values.max(initial=-math.inf)),
+    )
+
+
+def _is_ratio_of_sums(expression: BinaryOperation) -> bool:
+    atoms = expression.fields()
+    return (
+        expression.operator == "/"
+        and bool(atoms)
+        and all(map(is_additive, atoms))
+        and _is_linear(expression.left)
+        and _is_linear(expression.right)
+    )
+
+
+def _is_linear(expression: Expression) -> bool:
+    """Whether it is a weighted sum of atoms: constant slopes, and nothing left where all are zero."""
+    slopes = [expression.derivative(atom) for atom in expression.fields()]
+    nothing = expression.evaluate({atom: np.zeros(1) for atom in expression.fields()})
+    return all(not slope.fields() for slope in slopes) and float(nothing.sum()) == 0.0
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,25 @@
-"""The resident engine: opens layouts, bounds memory, answers queries. One per process, thread-safe."""
+"""The resident engine: opens layouts, bounds memory, answers queries. One per process, thread-safe.
+
+Building a layout doesn't block other slicers. A layout is verified in the background once it is open, and
+again when it is used an hour later.
+"""
 
 import functools
 import math
+import threading
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, TimeoutError
+from pathlib import Path
 
 import numpy as np
 
 from lib.reporting.engines.resident.adding import LARGEST_PIECE
-from lib.reporting.engines.resident.build import build
+from lib.reporting.engines.resident.build import build, log_damage, put_aside
 from lib.reporting.engines.resident.checksums import Damaged, Replaced
 from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.identities import count_distinct, extreme, users_below
-from lib.reporting.engines.resident.layout import Floats, Ints
-from lib.reporting.engines.resident.opened import OpenLayouts
+from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.query import Query
 from lib.reporting.engines.resident.rows import Rows, chunks, count
 from lib.reporting.engines.sums import Aggregate, Question, Sums, check_bytes
@@ -25,6 +32,9 @@ COPIES = 3  # sums of each of two threads, and of both together
 SIDES = 5  # of a data field in an answer: value, percent, low, high, n_eff
 NAME_BYTES, KEY_BYTES, NUMBER_BYTES = 40, 16, 8
 PLACE_BYTES = 8  # the place of an element's group, and where a record's elements end
+MOST_OPEN = 32
+SECONDS_BETWEEN_CHECKS = 0.25
+SECONDS_UNTIL_VERIFIED_AGAIN = 3600
 
 
 def needed_bytes(query: Query) -> int:
@@ -186,3 +196,98 @@ def _identity(query: Query, keys: Ints, atom: str, sampled: bool) -> tuple[Float
     found, whole = count_distinct(counted, codes, users, len(keys), deadline)
     share = users / values
     return found / share, whole / share, share
+
+
+class OpenLayouts:
+    """Layouts by folder, the most recently used ones; safe among threads."""
+
+    def __init__(self) -> None:
+        self._open: dict[Path, Layout] = {}
+        self._opening: dict[Path, Future[Layout]] = {}
+        self._lock, self._verifying = threading.Lock(), threading.Lock()
+
+    def layout(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
+        """The layout of the slicer's version, built if it is not there whole.
+
+        Building goes on by itself, also past the deadline of those who wait for it.
+        """
+        folder = stored.layout_folder
+        with self._lock:
+            layout = self._open.get(folder)
+        if layout is not None:
+            try:
+                layout.refresh()
+            except Replaced:
+                self.forget(layout)
+                layout = None
+            except Damaged as damage:
+                self.replace(stored, layout, damage.reason)
+                layout = None
+        layout = layout or self._opened(stored, deadline)
+        self._keep(folder, layout)
+        self._verify_when_due(stored, layout)
+        return layout
+
+    def forget(self, layout: Layout) -> bool:
+        """Don't answer from this layout any more; whether it was open until now."""
+        with self._lock:
+            is_open = self._open.get(layout.folder) is layout
+            if is_open:
+                del self._open[layout.folder]
+            return is_open
+
+    def replace(self, stored: StoredSlicer, layout: Layout, reason: str) -> None:
+        """Put a damaged layout aside, so that the next question builds another."""
+        if self.forget(layout) and not layout.is_replaced:
+            log_damage(stored, reason)
+            put_aside(layout.folder)
+
+    def _verify_when_due(self, stored: StoredSlicer, layout: Layout) -> None:
+        with self._lock:
+            if time.monotonic() < layout.verify_after:
+                return
+            layout.verify_after = time.monotonic() + SECONDS_UNTIL_VERIFIED_AGAIN
+        name = f"checksums of {stored.name}"
+        threading.Thread(target=self._verify, args=(stored, layout), name=name, daemon=True).start()
+
+    def _verify(self, stored: StoredSlicer, layout: Layout) -> None:
+        """Verify a layout, one after the other: a start doesn't read all of them at once."""
+        try:
+            with self._verifying:
+                layout.verify()
+        except Replaced:
+            self.forget(layout)
+        except Damaged as damage:
+            self.replace(stored, layout, damage.reason)
+
+    def _opened(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
+        with self._lock:
+            opening = self._opening.get(stored.layout_folder)
+            if opening is None:
+                opening = self._opening[stored.layout_folder] = Future()
+                name = f"layout of {stored.name}"
+                threading.Thread(target=self._build, args=(stored, opening), name=name, daemon=True).start()
+        while True:
+            deadline.check()
+            try:
+                return opening.result(SECONDS_BETWEEN_CHECKS)
+            except TimeoutError:
+                continue
+
+    def _build(self, stored: StoredSlicer, opening: "Future[Layout]") -> None:
+        try:
+            layout = Layout(build(stored))
+            self._keep(stored.layout_folder, layout)
+            opening.set_result(layout)
+        except BaseException as error:
+            opening.set_exception(error)
+        finally:
+            with self._lock:
+                self._opening.pop(stored.layout_folder, None)
+
+    def _keep(self, folder: Path, layout: Layout) -> None:
+        with self._lock:
+            self._open.pop(folder, None)
+            self._open[folder] = layout
+            while len(self._open) > MOST_OPEN:
+                del self._open[next(iter(self._open))]

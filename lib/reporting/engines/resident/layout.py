@@ -100,7 +100,7 @@ class Contents:
     `hours` are hours since 1970 in UTC, ascending; `hour_sums` has a row of `lanes` for each. `starts` are
     the first records of each of `days` (days since 1970 in the slicer's zone), and the end. `grid` holds
     the thresholds τ and `drawn` how many records of each day each draws. `bounds` are the least and greatest
-    value that a ratio has in a single record (bounds.py).
+    value that a ratio has in a single record (days.py).
     """
 
     records: int

@@ -11,7 +11,7 @@ import streamlit as st
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList, SupplyPackage
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, permission
+from lib.ui.deals import catalogue
 from lib.ui.kit import notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -128,7 +128,7 @@ def draw(context: PageContext) -> None:
     if key is None:
         return
     try:
-        found = catalogue.client(context).get(KINDS[key[0]], key[1])
+        found = context.deals.get(KINDS[key[0]], key[1])
     except NotFound:
         close()
         st.warning(f"List {key[1]:d} no longer exists.", icon=":material/link_off:")
@@ -145,8 +145,8 @@ def draw(context: PageContext) -> None:
 
 def _content(context: PageContext, key: tuple[str, int]) -> None:
     with report_errors("The list", "What you typed is kept."):
-        found = catalogue.client(context).get(KINDS[key[0]], key[1])
-        may_change = not permission.of(context).why_not(key[0], "change")
+        found = context.deals.get(KINDS[key[0]], key[1])
+        may_change = not catalogue.abilities(context).why_not(key[0], "change")
         notes.draw()
         if said := st.session_state.pop(PROBLEM, None):
             st.error(plain(said), icon=":material/error:")
@@ -154,7 +154,7 @@ def _content(context: PageContext, key: tuple[str, int]) -> None:
         if may_change:
             _paste(context, key, found)
             _rename(context, key, found)
-        if not permission.of(context).why_not(key[0], "delete"):
+        if not catalogue.abilities(context).why_not(key[0], "delete"):
             _delete(context, key, found)
 
 
@@ -277,7 +277,7 @@ def _change(
 ) -> bool:
     """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""
     try:
-        catalogue.client(context).change(*key, fields, found.etag)
+        context.deals.change(*key, fields, found.etag)
     except TrancheError as error:
         st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
         return False
@@ -293,7 +293,7 @@ def _delete(context: PageContext, key: tuple[str, int], found: List) -> None:
     if not popover.open:
         return
     with popover:
-        users = dependants(catalogue.client(context), key)
+        users = dependants(context.deals, key)
         if users:
             st.markdown(f"**{len(users):d} packages use this list.** Remove it from their targeting first:")
             st.markdown("\n".join(f"- {plain(one)}" for one in users))
@@ -317,7 +317,7 @@ def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
 def _gone(context: PageContext, key: tuple[str, int], found: List) -> None:
     """Delete the list. A callback."""
     try:
-        catalogue.client(context).remove(*key, found.etag)
+        context.deals.remove(*key, found.etag)
     except TrancheError as error:
         if not isinstance(error, NotFound):
             st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, permission
+from lib.ui.deals import catalogue
 from lib.ui.deals.lists import drawer
 from lib.ui.deals.lists.drawer import KINDS, OPEN, entries_of
 from lib.ui.kit import listing, notes
@@ -30,7 +30,7 @@ COLUMNS = (
 def draw(context: PageContext) -> None:
     """Draw the lists of a kind, and the drawer of the open one."""
     with report_errors("The lists", kept="Nothing was changed."):
-        does = permission.of(context)
+        does = catalogue.abilities(context)
         if not does.lists:
             st.info("This service has no lists that Tranche can read.", icon=":material/info:")
             return
@@ -54,7 +54,7 @@ def _list(context: PageContext) -> None:
     if drawer.open_list() is None:
         notes.draw()
     search = {"search": text} if text else {}
-    page = catalogue.client(context).list(KINDS[entity], limit=MOST, ordering="name", **search)
+    page = context.deals.list(KINDS[entity], limit=MOST, ordering="name", **search)
     if not page.results:
         st.info("No lists match." if text else "There are no lists yet.", icon=":material/list_alt:")
         return
@@ -85,7 +85,7 @@ def _open() -> None:
 
 
 def _new(context: PageContext, entity: str) -> None:
-    if permission.of(context).why_not(entity, "create"):
+    if catalogue.abilities(context).why_not(entity, "create"):
         return
     with st.popover("New list", icon=":material/add:", key=NEW, on_change="rerun"):
         st.text_input("Name", key=f"{NEW}_name", max_chars=200)
@@ -107,7 +107,7 @@ def _create(context: PageContext, entity: str) -> None:
     fields: dict[str, Any] = {"name": name, drawer.FIELDS[entity]: ()}
     try:
         key = state.setdefault(f"{NEW}_key", str(uuid.uuid4()))
-        made = catalogue.client(context).create(kind, kind(**fields), key)
+        made = context.deals.create(kind, kind(**fields), key)
     except TrancheError as error:
         if not is_open(error):
             state.pop(f"{NEW}_key", None)

@@ -1,27 +1,142 @@
-"""The review in words, the one button that creates the package, and what became of it."""
+"""The review in words, the one button that creates the package and its deals, and what became of it."""
 
 import uuid
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
-from lib.deals import doubts
+from lib.deals import doubts, fields
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals import catalogue, hand_over, links, pages, permission, prices, questions
-from lib.ui.deals.draft import Draft, Faults
-from lib.ui.deals.new_package import creation, form, state
-from lib.ui.deals.new_package.creation import CreatedPackage, Undone
+from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
+from lib.insight.kinds import KINDS
+from lib.ui.deals import catalogue, facts, hand_over, questions
+from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, Typed, seat_name, terms_request
+from lib.ui.deals.facts import sentences
+from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import typed
 from lib.ui.deals.targeting.words import Described, Marks
-from lib.ui.deals.words import sentences
 from lib.ui.kit import screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open
-from lib.wire.errors import Conflict, Invalid, TrancheError
+from lib.wire.errors import Conflict, Invalid, NotFound, TrancheError
 
+Seats = Mapping[int, Seat]
+
+
+class Undone(TrancheError):
+    """A deal could not be created, and everything that was created before it was deleted again."""
+
+
+@dataclass(frozen=True)
+class CreatedPackage:
+    """The package, and sentences on what is not as it should be and could not be undone."""
+
+    package: SupplyPackage
+    left: tuple[str, ...] = ()
+
+
+def create_package(deals: Deals, draft: Draft, seats: Seats, key: str) -> CreatedPackage:
+    """Create the package and all of its deals, or nothing.
+
+    With the same key it may be repeated where the service honours keys: what is there already is not created
+    again. Undone where a deal was refused. A service that can't delete keeps what was created: then `left`
+    says what is missing.
+    """
+    own = {seat: terms for seat, terms in draft.seats.items() if terms.own is not None}
+    if draft.deals != "new" or not own:
+        return CreatedPackage(deals.create(SupplyPackage, draft.package(), key))
+    if deals.abilities.why_not("demand_deals", "create"):
+        return _adjust(deals, deals.create(SupplyPackage, draft.package(), key), own, seats)
+    shared = {seat: terms for seat, terms in draft.seats.items() if terms.own is None}
+    alike = replace(draft, seats=shared, deals="new" if shared else "none")
+    package = deals.create(SupplyPackage, alike.package(), key)
+    return _complete(deals, package, own, seats, key)
+
+
+def _complete(
+    deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats, key: str
+) -> CreatedPackage:
+    """The package with the deals that have terms of their own."""
+    added: list[DemandDeal] = []
+    for seat, terms in own.items():
+        try:
+            added.append(deals.create(DemandDeal, _deal(package, seat, terms, seats), f"{key}-{seat}"))
+        except TrancheError as error:
+            if is_open(error) and deals.abilities.repeats:
+                raise
+            missing = [*own][len(added) :]
+            return _give_up(deals, package, added, error, [seat_name(seats.get(one), one) for one in missing])
+    links = (*package.demand_deals, *({"id": one.id, "name": one.name} for one in added))
+    return CreatedPackage(SupplyPackage.model_validate({**package.model_dump(), "demand_deals": links}))
+
+
+def _give_up(
+    deals: Deals, package: SupplyPackage, added: list[DemandDeal], error: TrancheError, missing: list[str]
+) -> CreatedPackage:
+    """Delete what was created; where that can't be, say what there is."""
+    if is_open(error):
+        first = f"It is unknown whether the deal for {missing[0]} was created: {error.reason.rstrip('.')}"
+        rest = f"not created: the deals for {', '.join(missing[1:])}" if missing[1:] else ""
+        return CreatedPackage(package, tuple(filter(None, (first, rest))))
+    why = f"The deal for {missing[0]}: {error.reason.rstrip('.')}"
+    entities = [
+        *(("demand_deals", one.id) for one in added),
+        *(("demand_deals", d.id) for d in package.demand_deals),
+    ]
+    for entity, entity_id in [*entities, ("supply_deals", package.id)]:
+        try:
+            deals.remove(entity, entity_id or 0)
+        except NotFound:
+            continue
+        except TrancheError as stuck:
+            undone = f"What had been created could not be deleted: {stuck.reason.rstrip('.')}"
+            return CreatedPackage(package, (why, undone, f"not created: the deals for {', '.join(missing)}"))
+    raise Undone(why) from error
+
+
+def _adjust(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> CreatedPackage:
+    """The package of a service that creates no single deals: those that differ are changed."""
+    left: list[str] = []
+    wanted = dict(own)
+    for link in package.demand_deals:
+        try:
+            deal = deals.get(DemandDeal, link.id)
+            terms = wanted.pop(deal.seat.id, None) if deal.seat and deal.seat.id is not None else None
+            if terms is not None and terms.own is not None:
+                deals.change(DemandDeal, link.id, _terms(terms.own, is_change=True))
+        except TrancheError as error:
+            left.append(f"Deal {link.id} has the shared terms: {error.reason.rstrip('.')}")
+    left += [f"The deal for {seat_name(seats.get(one), one)} may have the shared terms" for one in wanted]
+    return CreatedPackage(package, tuple(left))
+
+
+def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> DemandDeal:
+    fields: dict[str, Any] = {
+        "name": generated_name(package.name or "", seat_name(seats.get(seat), seat)),
+        "seat": Seat(id=seat),
+        "price": terms.amount,
+        "deal_sync": terms.deal_sync,
+        "supply_deals": (SupplyPackage(id=package.id),),
+        **_terms(terms.own or {}),
+    }
+    return DemandDeal.model_construct(**{name: value for name, value in fields.items() if value is not None})
+
+
+def _terms(own: Typed, is_change: bool = False) -> dict[str, Any]:
+    """The fields of a deal's own terms; a change empties those of the specification that have no value."""
+    given = {"is_active": own.get("is_active", True), **terms_request(own)}
+    emptied = {name for name in given if is_change and not fields.BY_NAME[name].is_extension}
+    return {name: value for name, value in given.items() if value is not None or name in emptied}
+
+
+SHOWN = (
+    *((name,) for name in PLAIN), ("create_demand_deals",), ("demand_deals",),
+    *((kind.field,) for kind in KINDS),
+)  # fmt: skip
 KEPT = "What you entered is kept."
 LOOK = f"It may have been created: check the service and Deals before you retry. {KEPT}"
 
@@ -36,11 +151,11 @@ def draw(
 ) -> None:
     """A summary of what will be created, with the button and errors that belong to no field."""
     st.header("What will be created", anchor=False)
-    deals = links.labels(context, DemandDeal, draft.links)
-    seats, money = catalogue.seats(context), prices.of(context)
+    deals = catalogue.link_labels(context, DemandDeal, draft.links)
+    seats, money = catalogue.seats(context), facts.prices_of(context)
     st.markdown("\n\n".join(sentences(draft, seats, deals, descriptions, marks, money)))
     if problems:
-        beside(problems.elsewhere(form.SHOWN))
+        beside(problems.elsewhere(SHOWN))
     is_doubtful = _doubt()
     for doubt, words in _doubts(context, draft).items():
         questions.confirm(
@@ -51,7 +166,7 @@ def draw(
             "Create package",
             type="primary",
             key="np_create_button",
-            disabled=is_doubtful or bool(permission.of(context).why_not("supply_deals", "create")),
+            disabled=is_doubtful or bool(catalogue.abilities(context).why_not("supply_deals", "create")),
             on_click=create,
             args=(context,),
         )
@@ -117,11 +232,11 @@ def create(context: PageContext) -> None:
     kept[state.TRIED] = True
     try:
         draft = state.read(catalogue.named_lists(context))
-        has_fees = bool(permission.of(context).fees)
+        has_fees = bool(catalogue.abilities(context).fees)
         is_wrong = draft.faults(has_fees).all or typed.pending_tasks(state.TARGETING)
         if is_wrong or not all(questions.is_confirmed(one, state.PREFIX) for one in _doubts(context, draft)):
             return
-        deals, seats = catalogue.client(context), catalogue.seats(context)
+        deals, seats = context.deals, catalogue.seats(context)
     except TrancheError as error:
         kept[state.FAILURE] = f"{error.reason.rstrip('.')}. Nothing was created. {KEPT}"
         return
@@ -130,13 +245,13 @@ def create(context: PageContext) -> None:
     _ask(context, deals, draft, seats)
 
 
-def _ask(context: PageContext, deals: Deals, draft: Draft, seats: creation.Seats) -> None:
+def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None:
     kept, is_once = st.session_state, deals.abilities.repeats
     if not is_once:
         kept[state.ASKED] = True
         state.keep(context.clients.drafts, draft)
     try:
-        created = creation.create(deals, draft, seats, kept[state.KEY])
+        created = create_package(deals, draft, seats, kept[state.KEY])
         kept[state.CREATED] = replace(created, left=(*created.left, *_keep_question(context, created)))
     except TrancheError as error:
         if not is_open(error):
@@ -203,9 +318,9 @@ def draw_result(context: PageContext, created: CreatedPackage) -> None:
 def _hand_over(context: PageContext, package: SupplyPackage) -> None:
     """Draw what the buyer needs of the deals; their names alone where they can't be read now."""
     try:
-        deals = pages.deals_of(catalogue.client(context), [package])[package.id or 0]
+        deals = catalogue.deals_of(context.deals, [package])[package.id or 0]
     except TrancheError as error:
         st.caption(f":material/info: The deal ids could not be loaded: {plain(error.reason)}. See Deals.")
         st.markdown("\n".join(f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals))
         return
-    hand_over.draw(package, deals, prices.of(context))
+    hand_over.draw(package, deals, facts.prices_of(context))

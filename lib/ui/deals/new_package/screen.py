@@ -10,8 +10,9 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from lib.deals.models import CPM, PERCENT, has_amount
-from lib.deals.package_questions import PackageQuestion
+from lib.deals.abilities import Abilities
+from lib.deals.models import CPM, PERCENT, DemandDeal, has_amount
+from lib.deals.package_records import PackageQuestion
 from lib.insight import win_prices
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.win_prices import WinPrices
@@ -19,18 +20,71 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, costs, facts, insights, per_day, permission, prices, report, seats
-from lib.ui.deals.draft import Draft, number
+from lib.ui.deals import catalogue, facts, form_fields, report, seat_guide, targeting_figures
+from lib.ui.deals.draft import PLAIN, Draft, number
+from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.inputs import FEE, FEE_TYPE
-from lib.ui.deals.new_package import form, review, state, templates
-from lib.ui.deals.new_package.creation import CreatedPackage
-from lib.ui.deals.prices import BY_CPM, amount
-from lib.ui.deals.targeting import known, picker
+from lib.ui.deals.new_package import review, state, templates
+from lib.ui.deals.new_package.review import CreatedPackage
+from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import page_scripts, times
+from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, report_errors
 from lib.ui.query import link, precision
+
+GUIDES = seat_guide.GuidePlace("form_prices")
+SEE_THERE = "Some targeting isn't included; see the panel."
+DEAL_CHOICES = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
+
+
+def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
+    """All fields; each says under it what is wrong with it. Closed, with the reason, where none is made.
+
+    `translation` is the targeting as report filters.
+    """
+    does = catalogue.abilities(context)
+    reason = does.why_not("supply_deals", "create")
+    closed = bool(reason)
+    if reason:
+        st.info(f"{plain(reason)}.", icon=":material/lock:")
+    st.header("Name and dates", anchor=False)
+    form_fields.draw_package_fields(context, state.PREFIX, problems, PLAIN, disabled=closed)
+    st.header("Targeting", anchor=False)
+    st.caption("Only: one of these. Never: none of these. A kind that is left empty allows everything.")
+    query = catalogue.usual_days(context)
+    offer = picker.PickerOffer(takes_ids=not does.lists, disabled=closed)
+    picker.draw(context, query, state.TARGETING, catalogue.named_lists(context), problems, offer)
+    st.header("Demand deals", anchor=False)
+    st.segmented_control(
+        "Demand deals", list(DEAL_CHOICES), format_func=DEAL_CHOICES.__getitem__, key=state.DEALS,
+        required=True, persist_state="session", label_visibility="collapsed", disabled=closed,
+    )  # fmt: skip
+    if draft.deals == "new":
+        typed = {seat: terms.amount for seat, terms in draft.seats.items()}
+        guide = seat_guide.of(context, GUIDES, translation, typed, facts.prices_of(context))
+        left_out = SEE_THERE if translation.left_out else ""
+        form_fields.draw_seats(
+            context, state.PREFIX, problems, guide.by_seat,
+            lambda: seat_guide.draw_note(guide, left_out), disabled=closed,
+        )  # fmt: skip
+    elif draft.deals == "existing":
+        _links(context, problems, does, closed)
+
+
+def _links(context: PageContext, problems: FieldProblems, does: Abilities, closed: bool) -> None:
+    chosen = st.session_state.get(state.LINKS, ())
+    form_fields.draw_numbers(
+        "Deals to link",
+        catalogue.link_options(context, "deals to link", "np_links_search", DemandDeal, chosen, closed),
+        state.LINKS,
+        "Type a name, a seat or an id",
+        takes_ids=not does.lists,
+        disabled=closed,
+    )
+    beside(problems.at("demand_deals"))
+
 
 PLACE = "form_win_cpm"
 
@@ -64,8 +118,8 @@ def _draw_price_guide(
 ) -> None:
     read = link.from_params(question.params, context.slicer, context.project, context.slicer_name).query
     query = win_prices.win_question(read, context.slicer, fields)
-    batch = insights.query_batch(context, PLACE, [query])
-    answers = insights.answers_or_progress(batch, PLACE, "the win CPM")
+    batch = report.query_batch(context, PLACE, [query])
+    answers = report.answers_or_progress(batch, PLACE, "the win CPM")
     if answers is None:
         return
     (answer,) = answers
@@ -75,7 +129,7 @@ def _draw_price_guide(
         st.caption(f"Nothing was won in {days}.")
         return
     _draw_answers(context.slicer, of, query, fields, days)
-    _proposal(of, draft, prices.of(context), closed)
+    _proposal(of, draft, facts.prices_of(context), closed)
 
 
 def _draw_answers(
@@ -98,7 +152,7 @@ def _draw_answers(
     )
 
 
-def _proposal(of: WinPrices, draft: Draft, money: prices.Prices, closed: bool) -> None:
+def _proposal(of: WinPrices, draft: Draft, money: facts.Prices, closed: bool) -> None:
     """Draw the price, what it is made of, and the button for the seats that have none."""
     if draft.deals != "new":
         return
@@ -119,7 +173,7 @@ def _proposal(of: WinPrices, draft: Draft, money: prices.Prices, closed: bool) -
     )  # fmt: skip
 
 
-def _made_of(draft: Draft, fee: Decimal | None, money: prices.Prices) -> str:
+def _made_of(draft: Draft, fee: Decimal | None, money: facts.Prices) -> str:
     of = "the lower quartile, which three quarters of these wins reach"
     if fee is None or draft[FEE_TYPE] not in (PERCENT, CPM):
         return f"{of}; no fee that depends on the price"
@@ -129,7 +183,7 @@ def _made_of(draft: Draft, fee: Decimal | None, money: prices.Prices) -> str:
 def _use(without: tuple[int, ...], price: Decimal) -> None:
     """Put the price into the fields of these seats that are still empty. A callback."""
     for seat in without:
-        key = seats.PRICE.format(state.PREFIX, seat)
+        key = form_fields.PRICE.format(state.PREFIX, seat)
         if not (st.session_state.get(key) or "").strip():
             st.session_state[key] = amount(price).replace(",", "")
             st.session_state.pop(state.PROBLEMS, None)
@@ -233,26 +287,28 @@ def _notes() -> None:
 def _draw(context: PageContext) -> None:
     draft = state.read(catalogue.named_lists(context))
     left, right = st.columns([8, 5], gap="large")
-    found = draft.faults(bool(permission.of(context).fees))
+    found = draft.faults(bool(catalogue.abilities(context).fees))
     problems = state.problems(draft, found)
     lists = entries(catalogue.lists(context))
     translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
     with left:
         templates.draw(context, draft)
-        form.draw(context, draft, problems, translation)
+        draw_form(context, draft, problems, translation)
     st.html(STAYS)
     with right, st.container(key="np_beside"):
         draw_panel(context, translation)
-        closed = bool(permission.of(context).why_not("supply_deals", "create"))
+        closed = bool(catalogue.abilities(context).why_not("supply_deals", "create"))
         draw_price_guide(context, state.question(), draft, closed)
         query = catalogue.usual_days(context)
         descriptions = picker.describe(context, query, draft.targeting)
-        marks = known.marks(context, query, [draft.targeting], with_unchecked=True)
+        marks = words.marks(context, query, [draft.targeting], with_unchecked=True)
         review.draw(context, draft, found, problems, descriptions, marks)
         _keep(context, draft)
         booked = (draft.moment("start_date"), draft.moment("end_date"))
-        per_day.draw(context, "form_days", translation.filters, booked)
-        costs.draw(context, "form", draft.targeting, lists, draft["media_type"], descriptions)
+        targeting_figures.draw_days(context, "form_days", translation.filters, booked)
+        targeting_figures.draw_costs(
+            context, "form", draft.targeting, lists, draft["media_type"], descriptions
+        )
 
 
 def _keep(context: PageContext, draft: Draft) -> None:

@@ -10,9 +10,10 @@ from lib.deals.models import Targeting
 from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals.targeting import known, typed
+from lib.ui.deals.targeting import typed
 from lib.ui.deals.targeting.typed import SIDES
 from lib.ui.deals.targeting.words import Described, value_label
+from lib.ui.deals.targeting.words import marks as marks_of
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -81,11 +82,11 @@ def draw(
     `lists` names the domain and app lists: `{"domain_list": {"7": "Safe news"}, …}`.
     """
     targeting = read(prefix, lists)
-    words = describe(context, query, targeting)
-    marks = known.marks(context, query, [targeting], with_unchecked=True)
+    descriptions = describe(context, query, targeting)
+    marks = marks_of(context, query, [targeting], with_unchecked=True)
     with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
         for kind in (kind for kind in KINDS if kind.field in offer.fields):
-            called = {**words.get(kind.name, {}), **lists.get(kind.name, {})}
+            called = {**descriptions.get(kind.name, {}), **lists.get(kind.name, {})}
             with st.container(gap="xxsmall"):
                 _kind(context, query, prefix, kind, called, marks.get(kind.name, {}), offer)
     for kind_field in dict.fromkeys(kind.field for kind in KINDS):

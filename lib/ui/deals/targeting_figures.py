@@ -1,0 +1,252 @@
+"""Figures of a targeting: volume per day, a forecast of the booked period, and what each target costs."""
+
+import math
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+
+import pandas as pd
+import streamlit as st
+
+from lib.deals.models import Targeting
+from lib.insight import cost, estimate, forecast
+from lib.insight.cost import Element, TargetCost, Trials
+from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
+from lib.insight.filters import Lists
+from lib.insight.forecast import DayFigure, Forecast
+from lib.reporting.answers import Audience
+from lib.reporting.models import DataField, Filter
+from lib.ui.charts import bars, numbers, theme
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import report
+from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting.words import Described
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import report_errors
+from lib.ui.kit.straight import straighten
+
+DAYS, HISTORY = 30, 126
+Booked = tuple[datetime | None, datetime | None]
+Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
+
+
+@st.fragment(parallel=True)
+def draw_days(context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked) -> None:
+    """The chart and the sentence, once the answer is there."""
+    fields = [
+        field for names in (BIDS, IMPRESSIONS) if (field := field_of(context.slicer, names)) is not None
+    ]
+    st.header("Per day, and in the booked period", anchor=False)
+    if not fields:
+        st.caption("This slicer has no data field for bids or impressions.")
+    elif forecast.DAY not in {field.name for field in context.slicer.key_fields}:
+        st.caption("This slicer can't be split by day.")
+    else:
+        with report_errors("The forecast", kept="What you entered is kept."):
+            _draw_forecast(context, place, filters, booked, fields)
+
+
+def _draw_forecast(
+    context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
+) -> None:
+    query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
+    batch = report.query_batch(context, place, [query])
+    answers = report.answers_or_progress(batch, place, "the figures per day")
+    if answers is None:
+        return
+    (answer,) = answers
+    period = report.period(context, query)
+    if not estimate.has_data(answer):
+        st.caption(f"The report has no data for {numbers.days(*period)}.")
+        return
+    figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
+    shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
+    _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
+    shown = Numbers.of(st.context.locale)
+    for sentence in sentences(figures, booked, context.slicer.timezone, shown):
+        st.markdown(plain(sentence))
+    st.caption(plain(caution(figures, numbers.days(*period))))
+
+
+def sentences(figures: Figures, booked: Booked, hours: int, shown: Numbers) -> list[str]:
+    """The forecast for the booked period, or why there is none."""
+    start, end = booked
+    if start is None:
+        return ["Choose a start to see what the booked period would have."]
+    parts = forecast.weekdays(start, end or start + timedelta(days=DAYS), hours)
+    if not parts:
+        return ["The booked period has no days."]
+    length = sum(parts.values())
+    what = (
+        f"The booked period ({_days(length, shown)})" if end else f"The first {DAYS} days (no end is booked)"
+    )
+    first = start.astimezone(timezone(timedelta(hours=hours))).date()
+    phrases = [
+        _sentence(field, forecast.forecast(daily, parts, max((first - daily[-1].day).days - 1, 0)), shown)
+        for field, daily in figures
+    ]
+    return [f"{what}, what all buyers together may have: {'; '.join(phrases)}."]
+
+
+def _sentence(field: DataField, found: Forecast, shown: Numbers) -> str:
+    """The range with how often it held in the past, the figure alone, or that there is none."""
+    name = numbers.title(field).lower()
+    if math.isnan(found.value):
+        return f"no estimate of {name}, since days of the last two weeks have no data"
+    if math.isnan(found.low):
+        return f"about {shown.rough(found.value)} {name} (too little history for a range)"
+    span = f"{shown.rough(found.low)} to {shown.rough(found.high)} {name}"
+    return f"{span} (so in {found.held} of {found.tests} past periods like it)"
+
+
+def caution(figures: Figures, days: str) -> str:
+    """Where the range comes from, and what it leaves out."""
+    empty = sum(one.figure.value is None for one in figures[0][1])
+    which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
+    without = f" {which} left out." if empty else ""
+    return (
+        f"By the weekdays of the last two weeks, tested on past periods as long and as far ahead, {days}. "
+        f"Seats, price, seasons and holidays are not in it.{without}"
+    )
+
+
+def _days(days: float, numbers: Numbers) -> str:
+    return f"{numbers.number(days, 0 if days == int(days) else 1)} {'day' if days == 1 else 'days'}"
+
+
+def _chart(place: str, figures: Figures, period: str) -> None:
+    """The first figure per day, and its table twin."""
+    field, daily = figures[0]
+    shown = Numbers.of(st.context.locale)
+    values = [one.figure.value for one in daily]
+    title = f"{numbers.title(field)} per day"
+    st.caption(plain(title))
+    st.plotly_chart(
+        bars.day_bars_figure([one.day for one in daily], values, field, shown),
+        key=f"per_day_{place}",
+        config=theme.CONFIG,
+        alt=f"{title}, {period}",
+    )
+    with st.expander("As a table"):
+        columns = {
+            "Day": [f"{one.day:%a} {one.day.isoformat()}" for one in daily],
+            **{
+                numbers.title(each): [
+                    "no data" if one.figure.value is None else shown.plain(one.figure.value, each)
+                    for one in of
+                ]
+                for each, of in figures
+            },
+        }
+        st.dataframe(straighten(columns), hide_index=True, alt=title)
+
+
+COST_DAYS = 30
+NO_RANGE = "range unknown"
+
+
+@st.fragment(parallel=True)
+def draw_costs(
+    context: PageContext,
+    place: str,
+    targeting: Targeting,
+    lists: Lists,
+    media_type: str | None,
+    descriptions: Described,
+) -> None:
+    """The table, once it is computed; nothing where the targeting has no element."""
+    tried = cost.trials(targeting, context.slicer, lists, media_type)
+    field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
+    if not (tried.each or tried.unmeasured):
+        report.forget(place)
+        return
+    st.header("Cost of each target", anchor=False)
+    if field is None:
+        st.caption("This slicer has no data field for bids or impressions.")
+        return
+    with report_errors("The cost of each target", kept="What you entered is kept."):
+        _draw_trials(context, place, tried, field, descriptions)
+
+
+def _draw_trials(
+    context: PageContext, place: str, tried: Trials, field: DataField, descriptions: Described
+) -> None:
+    filters = (tried.whole.filters, *(trial.filters for trial in tried.each))
+    queries = [report.question(context, one, COST_DAYS, (field.name,)) for one in filters]
+    batch = report.query_batch(context, place, queries)
+    answers = report.answers_or_progress(batch, place, "the cost of each target")
+    if answers is None:
+        return
+    first, last = report.period(context, queries[0])
+    if not any(map(estimate.has_data, answers)):
+        st.caption(f"The report has no data for {numbers.days(first, last)}.")
+        return
+    _table(cost.costs(tried, answers, field.name), field, descriptions)
+    where = f"{plain(context.project)}/{plain(context.slicer_name)}"
+    st.caption(f"{numbers.days(first, last)} · From {where} · {precision_of(answers, field)}")
+    for sentence in _omission_note(tried, descriptions):
+        st.caption(f":material/info: {plain(sentence)}")
+
+
+def precision_of(answers: list[Audience], field: DataField) -> str:
+    """Whether the figures of these answers are exact."""
+    if all(estimate.total(answer, field.name).is_exact for answer in answers):
+        return "Exact"
+    return "Estimates, with their 95 % ranges"
+
+
+def share(costs: TargetCost, shown: Numbers) -> str:
+    """`−38.0 %` for what a target costs, `brings 43.9 %`; with its range if it is estimated."""
+    estimate = costs.share
+    if estimate.value is None:
+        return "no data" if costs.change.value is None else "none either way"
+    if estimate.value == 0 and estimate.is_exact:
+        return "costs nothing" if costs.restricts else "brings nothing"
+    sign = numbers.MINUS if costs.restricts else ""
+    text = f"{'' if costs.restricts else 'brings '}{sign}{shown.percent(estimate.value)}"
+    return text + _range(estimate, lambda value: f"{sign}{shown.percent(value)}")
+
+
+def without(costs: TargetCost, numbers: Numbers) -> str:
+    """`4.10 M more`, `1.20 M fewer`, `the same`."""
+    estimate = costs.change
+    if estimate.value is None:
+        return "no data"
+    if estimate.value == 0:
+        return "the same" + _range(estimate, numbers.rough)
+    more = "more" if costs.restricts else "fewer"
+    return f"{numbers.rough(estimate.value)} {more}{_range(estimate, numbers.rough)}"
+
+
+def name(element: Element, descriptions: Described) -> str:
+    """`not Safari`; `only US, CA` for all of a kind, as its targets are named one by one too."""
+    text = words.sentence(element.targeting, None if len(element.targets) <= 2 else 2, descriptions)
+    return f"only {text}" if len(element.targets) > 1 and not element.is_excluded else text
+
+
+def _range(estimate: Estimate, written: Callable[[float], str]) -> str:
+    if estimate.low is None or estimate.high is None:
+        return ""
+    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
+        return f" ({NO_RANGE})"
+    return f" ({written(max(estimate.low, 0.0))} to {written(estimate.high)})"
+
+
+def _table(target_costs: list[TargetCost], field: DataField, descriptions: Described) -> None:
+    """The costs, highest first, then the gains."""
+    shown = Numbers.of(st.context.locale)
+    columns = {
+        numbers.title(field): [share(one, shown) for one in target_costs],
+        "Without it": [without(one, shown) for one in target_costs],
+    }
+    index = pd.Index([plain(name(one.element, descriptions)) for one in target_costs], name="Target")
+    st.table(pd.DataFrame(columns, index=index), border="horizontal", alt="What each target costs or brings")
+
+
+def _omission_note(tried: Trials, descriptions: Described) -> list[str]:
+    """A note on what the table leaves out."""
+    names = [name(element, descriptions) for element in tried.unmeasured]
+    sentences = [f"Not measured, as this slicer can't tell: {', '.join(names)}."] if names else []
+    if tried.skipped:
+        sentences.append(f"Measured are the first {len(tried.each)}; {len(tried.skipped)} more are not.")
+    return sentences
