@@ -141,6 +141,7 @@ def draw(context: PageContext, asked: AudienceQuery) -> Wish:
         mappings = _mappings(len(asked.split_by))
         total = st.toggle("Total row", key="export_total", persist_state="session")
         escapes = _escapes(context, export_format)
+        full_digits = _full_digits(context, export_format)
     wanted = draw_data_filters(context)
     chosen_here = {
         "export_format": export_format,
@@ -148,6 +149,7 @@ def draw(context: PageContext, asked: AudienceQuery) -> Wish:
         "include_mappings": mappings,
         "include_total": int(total),
         "escape_formulas": int(escapes),
+        "full_digits": int(full_digits),
     }
     query = _query(context, asked, wanted.filters).model_copy(update=chosen_here)
     return Wish(query, "One value on the left is not a number yet." if wanted.has_problem else None)
@@ -204,6 +206,16 @@ def _escapes(context: PageContext, export_format: ExportFormat) -> bool:
     return st.toggle(
         "Escape formulas", value=True, key="export_escape", persist_state="session",
         help="An apostrophe before text that a spreadsheet would run as a formula. Turn it off for programs.",
+    )  # fmt: skip
+
+
+def _full_digits(context: PageContext, export_format: ExportFormat) -> bool:
+    """Draw the switch for all digits, which csv and tsv have."""
+    if not context.slicer.knows("full_digits") or export_format not in ("csv", "tsv"):
+        return False
+    return st.toggle(
+        "Full digits", key="export_digits", persist_state="session",
+        help="Off: figures are rounded to the decimals of their field, as on screen.",
     )  # fmt: skip
 
 
