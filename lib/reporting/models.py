@@ -36,7 +36,7 @@ Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",
-    "audience_key", "precision", "exact_within", "escape_formulas",
+    "audience_key", "precision", "exact_within", "escape_formulas", "full_digits",
     *(name for name, one in FORMATS.items() if not one.plain_words), "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000
@@ -197,14 +197,16 @@ class AudienceQuery(_Question):
 class ExportQuery(_Question):
     """The same question, as a file.
 
-    data_fields, order_by, limit, offset, audience_key, escape_formulas and the format xlsx are *extensions*.
-    Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get texts as they are.
+    data_fields, order_by, limit, offset, audience_key, escape_formulas, full_digits and the format xlsx are
+    *extensions*. Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get texts as they are;
+    `full_digits` gives csv and tsv the digits of tsv2, where they are rounded as shown otherwise.
     """
 
     export_format: ExportFormat
     include_mappings: Flag | None = None
     include_total: Flag = 0
     escape_formulas: Flag = 1
+    full_digits: Flag = 0
 
     @property
     def with_mappings(self) -> bool:
