@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from conftest import desk_over, started
+from conftest import copied, desk_over, running, started
 from serving import free_port
 
 from lib import connect
@@ -49,6 +49,16 @@ def test_answers_are_not_held_back() -> None:
 
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(asyncio.run, option()).result() != 0
+
+
+def test_streamlit_run_starts_the_desk(home: Path) -> None:
+    """`streamlit run app.py` starts the same server, with the checks of requests and the APIs."""
+    port = str(free_port())
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", port]
+    with running(command, copied(home, home.parent / "streamlit"), TRANCHE_PORT=port) as (address, _):
+        with httpx.Client(transport=httpx.HTTPTransport(retries=8)) as client:
+            assert client.get(f"{address}/healthz", timeout=60).text == "ok\n"
+            assert client.get(f"{address}/", headers={"Host": "elsewhere.example"}).status_code == 421
 
 
 def test_a_port_in_use() -> None:

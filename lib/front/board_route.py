@@ -43,6 +43,7 @@ The head (texts are for `textContent`; null values are unknown; B is the number 
      "buckets_before": {"names", "parts"} | null,
      "values": [{"label", "color", "now": line, "before": line | null}, …],  lines of values, of `field`
      "date_notes": [{"day", "text", "owner", "place": number}, …],
+     "engine": text,                       what reads the rows, and how old they are
      "is_zoomed": bool, "separators": [thousands, decimal]}
 
 A line is `{"values": [B numbers], "texts": [B texts], "low": [B] | null, "high": [B] | null}`; the n-th of
