@@ -43,7 +43,7 @@ from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
 from lib.ui.audience.board_answers import BoardAnswers
-from lib.ui.kit import sign_in_check
+from lib.ui.kit import company, sign_in
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
 from lib.wire.apis import Apis
@@ -67,7 +67,7 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     logs.together()
     gc.collect()
     gc.freeze()
-    closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), sign_in_check.is_signed_in)
+    closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), sign_in.is_signed_in)
     streamlit_compat.store_closed_sessions(closed)
     streamlit_compat.replace_media(lambda files: OwnedMedia(files, script_owner))
     ending = create_task(closed.end_in_time())
@@ -93,8 +93,8 @@ def application(settings: Settings) -> ASGIApp:
     installation = connect.installation(settings)
     streamlit_compat.set_option("server.trustedUserHeaders", {BROWSER_HEADER: "tranche_browser"})
     apis, tabs = Middleware(Apis, api=installation.api), Middleware(OpenTabs, meter=installation.meter)
-    company = _company(installation)
-    routes = Middleware(DeskRoutes, has_company=bool(company))
+    provider = _company(installation)
+    routes = Middleware(DeskRoutes, has_company=bool(provider))
     signing_in = Middleware(
         SignInRoutes,
         cookies=installation.cookies,
@@ -118,7 +118,7 @@ def application(settings: Settings) -> ASGIApp:
         settings.visitors,
         streamlit_compat.knows_session,
     )
-    middleware = [apis, signing_in, board, routes, socket, *company, tabs, document]
+    middleware = [apis, signing_in, board, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
 
@@ -132,11 +132,9 @@ def _company(installation: connect.Installation) -> list[Middleware]:
     if installation.company is None:
         return []
     streamlit_compat.set_option("server.cookieSecret", installation.secrets["auth"]["cookie_secret"])
-    if provider := installation.settings.oidc:
-        from lib.ui.kit import company_client
-
-        if not company_client.bind(provider.issuer, provider.client_id, provider.algorithms):
-            return []
+    provider = installation.settings.oidc
+    if provider and not company.bind(provider.issuer, provider.client_id, provider.algorithms):
+        return []
     address, seconds = installation.settings.company_address, installation.settings.session_hours * 3600
     return [Middleware(CompanyRoutes, address=address, seconds=seconds)]
 

@@ -31,11 +31,11 @@ from lib.deals.models import Seat, SupplyPackage
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.scope import DealsScope
+from lib.deals.store.work import DealsScope
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
 from lib.ui.deals import catalogue, csv_deals, csv_text
-from lib.ui.deals.csv_deals import CsvDeal
+from lib.ui.deals.csv_deals import CsvEntry
 from lib.ui.deals.csv_job import CsvJob, CsvReading
 from lib.ui.deals.deal_list import csv
 from lib.ui.deals.questions import of_deal, quartile
@@ -164,7 +164,7 @@ def whole(url: str) -> None:
         person = connect.installation(settings).people.get("admin")
         assert person is not None
         deals = connect.connect(person, settings).deals
-        rows = catalogue.everything(deals, ListSearch("demand_deals"))
+        rows = catalogue.all_rows(deals, ListSearch("demand_deals"))
         _timed("CSV, bytes", lambda: sum(map(len, csv(rows))))
 
 
@@ -204,7 +204,7 @@ def csv_import(url: str) -> None:
         print(creation.state, creation.reason)
 
 
-def _questions(client: Deals, entries: Sequence[CsvDeal]) -> int:
+def _questions(client: Deals, entries: Sequence[CsvEntry]) -> int:
     """How many prices have to be confirmed."""
     quartile_of = cache(partial(quartile, client))
     return sum(len([*of_deal(quartile_of, one.request, "USD CPM")]) for one in entries)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
@@ -50,6 +49,7 @@ screens = [
     for name, title, icon, roles in SCREENS
     if person is None or may_open(person, name, roles)
 ]
+audience = next(screen for screen in screens if screen.url_path == "audience")
 
 
 def first_screen() -> None:
@@ -63,12 +63,7 @@ def first_screen() -> None:
     }
     if person is not None and not {"project", "slicer"} & {*params, *st.session_state}:
         params |= start_page.last_slicer(person)
-    st.switch_page(audience(), query_params=params)
-
-
-def audience() -> StreamlitPage:
-    """The screen that everybody may open, with the figures."""
-    return next(at for at in screens if at.url_path == "audience")
+    st.switch_page(audience, query_params=params)
 
 
 def own_first_screen(person: Person) -> None:
@@ -81,7 +76,7 @@ def own_first_screen(person: Person) -> None:
         asked = {} if st.query_params else start_page.params(person)
         if asked:
             st.session_state[firing.AT_START] = True
-            st.switch_page(audience(), query_params=asked)
+            st.switch_page(audience, query_params=asked)
 
 
 start = st.Page(first_screen, title="Tranche", default=True, visibility="hidden")
@@ -95,7 +90,7 @@ title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
 hidden = st.container(key=sign_in.HIDDEN)
 sign_in.keep_cookie(hidden)
-if person is None and (sign_in.by_cookie() or sign_in.by_company()):
+if person is None and sign_in.arrive():
     st.rerun()
 if person is None:
     sign_in.form()

@@ -20,7 +20,6 @@ from streamlit.testing.v1 import AppTest
 from lib import connect, private
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
-from lib.deals.drafts import Drafts
 from lib.deals.models import (
     AppList,
     CreateDemandDeals,
@@ -34,6 +33,7 @@ from lib.deals.models import (
     SupplyPackage,
     ValueTarget,
 )
+from lib.deals.package_records import Drafts
 from lib.reporting.definition import (
     AudienceSourceDefinition,
     DataFieldDefinition,

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib import connect
 from lib.settings import Settings
-from lib.ui.kit.sign_in_check import ENDS
+from lib.ui.kit.sign_in import ENDS
 
 SESSION_SECONDS = 3600
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -18,12 +18,15 @@ DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
 def opened(screen: str, person: str = "manager", seconds: int = 60, **params: str) -> AppTest:
     """A screen with these URL parameters, for this person of the demo, whose sign-in is valid.
 
-    The desk runs over the data directory that TRANCHE_HOME names; `seconds` is how long a run may take. The
-    sign-in page, and the screen that comes first after it, are not drawn: test_desk.py tests them.
+    Audience opens with its split in sight, unless they name a tab. The desk runs over the data directory
+    that TRANCHE_HOME names; `seconds` is how long a run may take. The sign-in page, and the screen that comes
+    first after it, are not drawn: test_desk.py tests them.
     """
     desk = AppTest.from_file(DESK, default_timeout=seconds)
     sign_in(desk, person)
     desk.switch_page(f"../pages/{screen}.py")
+    if screen == "audience" and not {"lower", "moved"} & params.keys():
+        params["lower"] = "split"
     for name, value in params.items():
         desk.query_params[name] = value
     return desk.run()

@@ -12,7 +12,6 @@ from lib.front import ADDRESS_HEADER
 from lib.people import Grant, People, Person, attempts
 from lib.people.sessions import Sessions
 from lib.ui.kit import sign_in as sign_in_page
-from lib.ui.kit import sign_in_check as checked
 from lib.wire.errors import StoreUnavailable
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -167,7 +166,7 @@ def test_a_changed_password_signs_out(desk: Desk, people: People) -> None:
 
 def test_a_page_looks_once_who_is_signed_in(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """All parts of a page share one look into the database, and the next run has its own."""
-    monkeypatch.setattr(checked, "SHARED_SECONDS", 3600)
+    monkeypatch.setattr(sign_in_page, "SHARED_SECONDS", 3600)
     visit, looks, look = sign_in(desk(), "manager").switch_page("../pages/audience.py"), [], Sessions.person
 
     def counted(self: Sessions, username: str, ends: float) -> Person | None:

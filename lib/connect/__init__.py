@@ -16,10 +16,8 @@ from lib.connect.embedded import EmbeddedReporting
 from lib.connect.opening import Installation, installation
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
-from lib.deals.drafts import Drafts
 from lib.deals.healths import HealthStore
-from lib.deals.package_notes import PackageNotes
-from lib.deals.package_questions import PackageQuestions
+from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.people import Person
 from lib.reporting.answers import Audience
 from lib.reporting.client import ONCE, Reporting

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, select, update
 
 from lib.database import reading, transact
-from lib.deals.package_questions import package_questions
+from lib.deals.package_records import package_questions
 from lib.deals.store.tables import health_reports
 from lib.people import Grant, People
 from lib.tokens.access import Access

@@ -12,12 +12,12 @@ from starlette.requests import cookie_parser
 
 from lib import operations, remote
 from lib.connect import dependencies
-from lib.deals import routes as deals_service
-from lib.deals.admission import Admission
+from lib.deals import routes
+from lib.deals.routes import Admission
 from lib.deals.service import DealsService
 from lib.deals.sync import routes as sync_service
+from lib.deals.sync.documents import selling_side
 from lib.deals.sync.service import DealSync
-from lib.deals.sync.settings import selling_side
 from lib.people import People
 from lib.people.company import Company
 from lib.people.cookies import Cookies
@@ -94,7 +94,7 @@ def deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRoute
     reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
     admission = Admission(access, settings.deals_service, reads, writes, is_exempt=passes.made)
-    router = deals_service.routes(
+    router = routes.routes(
         DealsService(access.store.engine),
         admission,
         settings.deadline_seconds,

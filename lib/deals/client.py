@@ -11,7 +11,6 @@ import httpx
 
 from lib.deals import moments, reading
 from lib.deals.abilities import Abilities
-from lib.deals.codec import OWN, Codec
 from lib.deals.models import (
     ENTITIES,
     CreateDemandDeals,
@@ -21,8 +20,7 @@ from lib.deals.models import (
     SupplyPackage,
     WireModel,
 )
-from lib.deals.reading import Page
-from lib.deals.refusals import refusal
+from lib.deals.reading import OWN, Codec, Page, refusal
 from lib.deals.sync.models import BuyerSeat
 from lib.wire import call, exact
 from lib.wire.call import Credential, credential, in_the_name_of
@@ -129,7 +127,9 @@ class Deals:
             raise Unsupported("This service does not create several at once")
         body = [self._codec.write(one.sent()) for one in deals]
         headers = {IDEMPOTENCY_KEY: idempotency_key}
-        return reading.created(self._codec, self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers))
+        return reading.created_deals(
+            self._codec, self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers)
+        )
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None

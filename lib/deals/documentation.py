@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lib.deals import several
-from lib.deals.answers import ANSWERS, CHANGE, CHANGED_ONE, page_of, with_warnings
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
+from lib.deals.requests import ANSWERS, CHANGE, CHANGED_ONE, page_of, with_warnings
 from lib.deals.store import listing
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
-from lib.deals.store.idempotency import LONGEST
+from lib.deals.store.work import LONGEST
 from lib.deals.values import LARGEST_ID
 from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lib.deals import moments
-from lib.deals.sync.countries import ALPHA_3, EVERY
+from lib.deals.sync.documents import ALPHA_3, EVERY
 
 _DEVICES = (
     "smartphone phone mobile tablet desktop pc computer laptop tv ctv ott television connected_tv smart_tv"

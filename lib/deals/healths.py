@@ -12,10 +12,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, delete, func, insert, or_, select, update
 
 from lib.database import reading, transact
-from lib.deals.codec import OWN
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, SupplyPackage
+from lib.deals.reading import OWN
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.scope import DealsScope
 from lib.deals.store.tables import (
     changes,
     deal_health,
@@ -26,7 +25,7 @@ from lib.deals.store.tables import (
     supply_package_deals,
     supply_packages,
 )
-from lib.deals.store.work import Work
+from lib.deals.store.work import DealsScope, Work
 from lib.wire.deadline import Deadline
 
 SECONDS, TOGETHER, PAST = 30, 500, timedelta(days=90)

@@ -2,9 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from lib.deals.models import GEO_TYPES
 from lib.deals.validation import Problems
 from lib.deals.values import LARGEST_ID
 from lib.wire.text import suggestion
@@ -162,3 +164,34 @@ def _counts(text: str, countable: Collection[str], problems: Problems) -> tuple[
         near = suggestion(name, list(countable))
         problems.add(("counts",), f"This list can't be counted by '{name}'{near or '.'}")
     return tuple(dict.fromkeys(name for name in names if name in countable))
+
+
+VALUES = ("browser", "device", "operating_system")
+KINDS = (*GEO_TYPES, *VALUES, "size", "media_type")
+
+
+def text(package: Mapping[str, Any]) -> str:
+    """The text of a package's fields."""
+    return "".join(of_value(kind, value) for kind, value in _pairs(package))
+
+
+def of_value(kind: str, value: str) -> str:
+    """How the text has a value."""
+    return f"\n{kind}:{value}\n".casefold()
+
+
+def of_word(word: str) -> tuple[str, ...]:
+    """How the text has a word: any of these is in it."""
+    return tuple(f"{before}{word}".casefold() for before in (":", " "))
+
+
+def _pairs(package: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for place in package["geo_targetings"]:
+        yield place["type"], place["value"]
+    for kind in VALUES:
+        for one in package[f"{kind}_targetings"]:
+            yield kind, one["value"]
+    for size in package["size_targetings"]:
+        yield "size", f"{size['width']}x{size['height']}"
+    if package.get("media_type"):
+        yield "media_type", package["media_type"]

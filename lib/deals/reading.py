@@ -1,18 +1,77 @@
-"""Parses successful responses of a deals service: entities, pages, and results of changes."""
+"""How a deals service writes: entities, pages and results of changes as models, refusals as our errors.
+
+`OWN` is our own service's way, which is that of the models. compat.Dialect is that of others.
+"""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from math import ceil
+from typing import Any, Generic, Protocol, TypeVar
 
 import httpx
 from pydantic import ValidationError
 
-from lib.deals.codec import Codec, Model
 from lib.deals.models import DemandDeal, EntityChange, Resource, WireModel
 from lib.deals.sync.models import BuyerSeat
 from lib.wire import exact
-from lib.wire.errors import Invalid, MalformedResponse, Unreadable
+from lib.wire.breaker import DEAD, retry_after
+from lib.wire.errors import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    InternalError,
+    InUse,
+    Invalid,
+    MalformedResponse,
+    NotFound,
+    ResponseTimeout,
+    StoreUnwritable,
+    Throttled,
+    TrancheError,
+    Unauthorised,
+    Unreachable,
+    Unreadable,
+)
+
+Model = TypeVar("Model", bound=Resource)
+Fields = dict[str, Any]
+
+
+class Codec(Protocol):
+    """The format of a service's resources."""
+
+    def read(self, model: type[Model], raw: Any) -> Model:
+        """The resource that the JSON stands for. Unreadable for what is none."""
+
+    def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
+        """The request of these fields, which change `base` where that is given."""
+
+    def failure(self, body: Any) -> TrancheError | None:
+        """The error that the body of a success stands for; None without one."""
+
+
+class OwnCodec:
+    """The format of our own service: that of the models."""
+
+    def read(self, model: type[Model], raw: Any) -> Model:
+        """The resource that the JSON stands for. Unreadable for what is none."""
+        try:
+            return model.model_validate(raw)
+        except ValidationError as error:
+            raise Unreadable(f"The service's {model.__name__} is not one that the API knows") from error
+
+    def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
+        """The fields as they are."""
+        return dict(fields)
+
+    def failure(self, body: Any) -> TrancheError | None:
+        """None: our own service says by the code when something failed."""
+        return None
+
+
+OWN = OwnCodec()
+
 
 Answer = TypeVar("Answer", bound=WireModel)
 ID_IN_ADDRESS = re.compile(r"/(\d{1,16})/?$")
@@ -44,7 +103,7 @@ def read_created(codec: Codec, model: type[Model], response: httpx.Response) -> 
         raise Unreadable(f"{error.reason}; {MAY_BE_THERE}") from error
 
 
-def created(codec: Codec, response: httpx.Response) -> list[DemandDeal]:
+def created_deals(codec: Codec, response: httpx.Response) -> list[DemandDeal]:
     """Several deals that were created: their ids, names and deal ids."""
     body = json(codec, response)
     try:
@@ -140,3 +199,68 @@ def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer])
         return Page(int(body["count"]), tuple(results), counts)
     except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
         raise Unreadable("The service's list does not follow the API") from error
+
+
+UNKNOWN_WAIT_SECONDS = 60
+WHOLE = "non_field_errors"
+TEXTS = ("detail", "message", "error", "error_description", "reason", "description")
+WRAPPED = ("errors", "detail", "error")
+ENVELOPE = frozenset({*TEXTS, *WRAPPED, "status", "code", "status_code", "success"})
+
+
+def _internal(reason: str) -> InternalError:
+    """A failure of the service; of one like ours, also that it can't write."""
+    return StoreUnwritable() if reason == StoreUnwritable.REASON else InternalError(reason)
+
+
+KINDS: dict[int, Callable[[str], TrancheError]] = {
+    401: Unauthorised,
+    403: Forbidden,
+    404: NotFound,
+    405: BadRequest,
+    406: InUse,
+    409: Conflict,
+    500: _internal,
+    503: InternalError,
+    504: ResponseTimeout,
+}
+
+
+def refusal(response: httpx.Response) -> TrancheError:
+    """The error for the response; Unreadable if the response is not of this API."""
+    code, body = response.status_code, _body(response)
+    if code == 400 and isinstance(body, dict) and body:
+        return Invalid(fields_of(body))
+    detail = text_of(body) if isinstance(body, dict) else ""
+    if code == 429:
+        return Throttled(ceil(retry_after(response)) or UNKNOWN_WAIT_SECONDS, detail or None)
+    if code in DEAD and not detail:
+        return Unreachable(f"A gateway answered {code} instead of the service")
+    if code in KINDS:
+        return KINDS[code](detail or f"The service answered {code}")
+    return Unreadable(detail or f"The service answered {code}, which this API does not define")
+
+
+def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The messages per field in the body; others under the name for the whole request."""
+    for name in WRAPPED:
+        found = body.get(name)
+        if isinstance(found, Mapping) and found:
+            return dict(found)
+        if isinstance(found, list) and found and body.keys() <= ENVELOPE:
+            return {WHOLE: [str(one) for one in found]}
+    if not body.keys() <= ENVELOPE or any(isinstance(part, list) for part in body.values()):
+        return dict(body)
+    return {WHOLE: [text_of(body) or "The service reported a failure without a reason"]}
+
+
+def text_of(body: Mapping[str, Any]) -> str:
+    """The message of an error response; empty without one."""
+    return next((body[name] for name in TEXTS if isinstance(body.get(name), str) and body[name]), "")
+
+
+def _body(response: httpx.Response) -> Any:
+    try:
+        return exact.loads(response.content)
+    except ValueError:
+        return None

@@ -1,6 +1,7 @@
 """The deals service over HTTP: `/api/<entity>/`, `/api/<entity>/<id>/` and its history, for every entity.
 
-Requests are worked on in a pool of their own: the threads of the desk are not theirs to use up.
+Callers are admitted by token, throttle and permission, in this order. Requests are worked on in a pool of
+their own: the threads of the desk are not theirs to use up.
 """
 
 import asyncio
@@ -14,18 +15,89 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.security import HTTPBearer
 
+from lib import database
 from lib.deals import documentation, doubts, fields
-from lib.deals.admission import Admission
 from lib.deals.service import DealsService, ListPart, Stored, WriteRequest
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.scope import DealsScope
-from lib.deals.store.work import EntityKey, Fields
+from lib.deals.store.work import DealsScope, EntityKey, Fields
 from lib.deals.values import LARGEST_ID
+from lib.tokens.access import Access
 from lib.tokens.models import Caller
 from lib.wire import exact
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, Invalid, NotFound, TrancheError
+from lib.wire.errors import (
+    AccessError,
+    DeadlineExceeded,
+    Forbidden,
+    Invalid,
+    NotFound,
+    TrancheError,
+    Unauthorised,
+)
 from lib.wire.problems import problem
+from lib.wire.throttle import Throttle
+
+WRONG = "This token is not valid for the deals API: it is wrong, expired, or for another service"
+NO_ACCESS = "'{}' has no access to deals; an administrator can grant it"
+SYNC_ALONE = "This token is for deal sync alone: it opens /api/deal_sync/"
+NOT_A_DSP = "Only a DSP reports statuses, with a token of its own for its seats: --deals sync:3,7"
+MISSING = "A token is required: Authorization: Bearer <token>"
+
+
+class Admission:
+    """Admission to the deals API. `is_exempt` tells whether a token is never throttled."""
+
+    def __init__(
+        self,
+        access: Access,
+        service: str,
+        reads: Throttle,
+        writes: Throttle,
+        is_exempt: Callable[[str], bool] = lambda token: False,
+    ) -> None:
+        self._access, self._service = access, service
+        self._throttles = {False: reads, True: writes}
+        self._is_exempt = is_exempt
+
+    def caller(self, authorization: str | None, writes: bool) -> Caller:
+        """The caller with this Authorization header (RFC 6750, 2.1), as `_known`.
+
+        Forbidden for a DSP, and for somebody who may only read and wants to write.
+        """
+        caller = self._caller(authorization, writes)
+        if caller.deals.syncs:
+            raise Forbidden(SYNC_ALONE)
+        if writes and not caller.deals.writes:
+            raise Forbidden(f"'{caller.person.username}' can see deals, but not change them")
+        return caller
+
+    def sync_caller(self, authorization: str | None, reports: bool) -> Caller:
+        """The caller of deal sync: anybody with access to deals, but a DSP alone `reports` statuses."""
+        caller = self._caller(authorization, reports)
+        if reports and not caller.deals.syncs:
+            raise Forbidden(NOT_A_DSP)
+        return caller
+
+    def _caller(self, authorization: str | None, writes: bool) -> Caller:
+        """The caller with this header, who has some access to deals.
+
+        Unauthorised without a token that opens this service, and for somebody without access to deals;
+        Throttled when it came too often.
+        """
+        scheme, _, token = (authorization or "").strip().partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise Unauthorised(MISSING)
+        try:
+            with database.explain_errors():
+                caller = self._access.caller(token.strip(), self._service)
+        except AccessError:
+            raise Unauthorised(WRONG, 'Bearer error="invalid_token"') from None
+        if not caller.deals.opens:
+            raise Unauthorised(NO_ACCESS.format(caller.person.username), 'Bearer error="invalid_token"')
+        if not self._is_exempt(token.strip()):
+            self._throttles[writes].admit(caller.token.id)
+        return caller
+
 
 Result = TypeVar("Result")
 Handler = Callable[[Request], Awaitable[Response]]

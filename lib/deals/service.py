@@ -16,13 +16,11 @@ from lib import database
 from lib.deals import queries, several
 from lib.deals.models import DemandDeal
 from lib.deals.queries import Parameters
-from lib.deals.store import etags, history, listing, many_deals, past, unseen
-from lib.deals.store.conflicts import conflict
+from lib.deals.store import etags, history, listing, past
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.idempotency import Once
-from lib.deals.store.scope import DealsScope
-from lib.deals.store.work import EntityKey, Fields, Work
+from lib.deals.store.etags import conflict
+from lib.deals.store.work import DealsScope, EntityKey, Fields, Once, Work
 from lib.deals.validation import Problems, read
 from lib.wire import exact
 from lib.wire.deadline import Deadline
@@ -91,7 +89,7 @@ class DealsService:
             if not work.seen(entity_store.table, [key[1]]):
                 raise _nothing(key)
             problems.check()
-            [body] = unseen.left_out(work, entity_store.entity, entity_store.show(work, [key[1]]))
+            [body] = past.left_out(work, entity_store.entity, entity_store.show(work, [key[1]]))
             return Stored(body, etags.of(work, key))
 
         return self._read(within, scope, deadline)
@@ -157,7 +155,7 @@ class DealsService:
             if once is not None and (first := once.first_answer(work, problems)):
                 return [*first[0]["results"]]
             problems.check()
-            results = many_deals.create(work, request.body, problems)
+            results = several.create(work, request.body, problems)
             if once is not None:
                 once.remember(work, {"results": results}, "")
             return results
@@ -226,8 +224,8 @@ class DealsService:
             recording, before = _find(work, key)
             etags.check(work, key, recording.version(key), request.if_match)
             request.problems().check()
-            if entity_store.entity in unseen.MASTER_DATA:
-                unseen.check_change(work, entity_store, {}, before)
+            if entity_store.entity in past.MASTER_DATA:
+                past.check_change(work, entity_store, {}, before)
             recording.watch(entity_store.touched({name: [] for name in entity_store.links}, before))
             entity_store.remove(work, key[1])
             recording.write()
@@ -259,7 +257,7 @@ class DealsService:
 
 def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> Stored:
     fields = read(entity_store.request, body, problems)
-    unseen.check_change(work, entity_store, fields, None)
+    past.check_change(work, entity_store, fields, None)
     entity_store.check(work, fields, None, problems)
     problems.check()
     recording = history.Recording(work)
@@ -267,7 +265,7 @@ def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems
     keys = entity_store.create(work, fields)
     recording.created(keys)
     recording.write()
-    [shown] = unseen.left_out(work, entity_store.entity, entity_store.show(work, [keys[0][1]]))
+    [shown] = past.left_out(work, entity_store.entity, entity_store.show(work, [keys[0][1]]))
     return Stored(shown, etags.of(work, keys[0]))
 
 
@@ -291,10 +289,10 @@ def _apply(
     """Write the fields of the body. Invalid lists all errors."""
     entity_store = ENTITY_STORES[key[0]]
     fields = read(entity_store.request, body, problems, whole=False)
-    unseen.check_change(work, entity_store, fields, before)
+    past.check_change(work, entity_store, fields, before)
     entity_store.check(work, fields, before, problems)
     problems.check()
-    fields = unseen.keep_hidden_links(work, entity_store, fields, before)
+    fields = past.keep_hidden_links(work, entity_store, fields, before)
     recording.watch(entity_store.touched(fields, before))
     recording.created(entity_store.change(work, key[1], fields))
 
@@ -313,7 +311,7 @@ def _replay(work: Work, entity: str, answer: Fields, etag: str) -> Stored:
     key = entity, int(answer["id"])
     if work.scope.is_limited and not work.seen(ENTITY_STORES[entity].table, [key[1]]):
         raise _nothing(key)
-    return Stored(unseen.left_out(work, entity, [answer])[0], etag, is_replay=True)
+    return Stored(past.left_out(work, entity, [answer])[0], etag, is_replay=True)
 
 
 def _nothing(key: EntityKey) -> NotFound:

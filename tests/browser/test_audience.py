@@ -59,10 +59,17 @@ def time_chart(page: Page) -> dict[str, float]:
 
 def include(page: Page, row: int) -> None:
     """Click a value of the split's table; row 1 is the first below the total."""
-    settled(page)
+    show_split(page)
     page.locator(".st-key-split_rows").get_by_role("grid").get_by_role("row").nth(row + 1).get_by_role(
         "button"
     ).first.click()
+
+
+def show_split(page: Page) -> None:
+    """Bring the tab Split in sight."""
+    page.get_by_role("button", name="Split", exact=True).click()
+    page.wait_for_url(lambda url: "lower=split" in url)
+    settled(page)
 
 
 def test_everything_important_without_scrolling(audience: Page) -> None:
@@ -116,6 +123,7 @@ def test_drill_in_the_table(audience: Page, week: pd.DataFrame) -> None:
 
 def test_exclude_in_the_bars(audience: Page, week: pd.DataFrame) -> None:
     """Where a click excludes, a click on a bar leaves its records out, and the next one another's."""
+    show_split(audience)
     audience.get_by_text("Bars", exact=True).click()
     expect_asked(audience, "chart=bars")
     audience.get_by_text("Click excludes").click()
@@ -215,7 +223,7 @@ def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
 
 def test_nothing_moves_the_table(audience: Page) -> None:
     """Notes that come and go, a comparison or none, other days: the table stays where it is."""
-    settled(audience)
+    show_split(audience)
     expect(audience.locator(".st-key-split_rows").get_by_role("grid")).to_be_visible()
     top = "document.querySelector('.st-key-split_rows').getBoundingClientRect().top"
     before = audience.evaluate(top)

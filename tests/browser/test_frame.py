@@ -8,7 +8,15 @@ from browser.conftest import Visitor, at, enter, pick, settled
 def test_first_visit_names_what_it_shows(address: str, page: Page) -> None:
     """Project and slicer stand in the URL from the first screen on, picked or not."""
     enter(page, address)
-    page.wait_for_url(at("slicers", project="demo", slicer="curation"))
+    page.wait_for_url(at("audience", project="demo", slicer="curation"))
+
+
+def test_comes_back_to_the_slicer_used_last(address: str, page: Page) -> None:
+    """Whoever opens the desk without a link sees Audience of the slicer that this browser showed last."""
+    enter(page, f"{address}/audience?project=demo&slicer=delivery")
+    page.wait_for_function("document.cookie.includes('last_slicer')")
+    page.goto(address)
+    page.wait_for_url(at("audience", project="demo", slicer="delivery"))
 
 
 def test_picked_once(address: str, page: Page) -> None:
@@ -33,7 +41,7 @@ def test_back(address: str, page: Page) -> None:
     settled(page)
     pick(page, "Slicer", "curation")
     page.go_back()
-    page.wait_for_url(at("slicers", project="demo", slicer="delivery"))
+    page.wait_for_url(at("audience", project="demo", slicer="delivery"))
     expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
 
 

@@ -1,4 +1,4 @@
-"""The block "What moved" in a browser: the cause of the demo story is visible after one click."""
+"""The tab "What moved" in a browser: the cause of the demo story is visible after one click."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -32,45 +32,36 @@ def desk(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[str
         yield address
 
 
-def block(page: Page) -> Locator:
-    """The block of what moved."""
-    return page.locator(".st-key-moved")
-
-
-def first_table(page: Page) -> Locator:
-    """The values of the key field that explains best."""
-    return block(page).get_by_role("grid", name="What moved Win rate, by Publisher")
+def ranked(page: Page) -> Locator:
+    """The ranked values of all key fields."""
+    return page.locator(".st-key-moved").get_by_role("grid", name="What moved Win rate")
 
 
 def test_from_the_click_to_the_filter(desk: str, page: Page) -> None:
-    """One key shows the publisher on the first screen; its row filters, and the link keeps the block open."""
+    """One key shows the publisher first, on the first screen; its row filters, and the tab stays in sight."""
     enter(page, f"{desk}/{LINK}")
-    button = page.get_by_role("button", name="Show what moved")
-    button.focus()
+    page.get_by_role("button", name="What moved").focus()
     page.keyboard.press("Enter")
-    sentence = block(page).get_by_role("listitem").first
-    expect(sentence).to_contain_text("Publisher: Blue Door News")
-    value = first_table(page).get_by_role("button", name="Blue Door News", exact=True)
-    expect(value).to_be_visible()
+    first = ranked(page).locator("tbody tr").first
+    expect(first).to_contain_text("Blue Door News")
     settled(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
-    for shown in (sentence, value):
-        box = shown.bounding_box()
-        assert box is not None and box["y"] + box["height"] <= HEIGHT
-    expect(page.get_by_role("heading", name="What moved")).to_be_visible()
-    value.click()
+    box = first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= HEIGHT
+    first.get_by_role("button", name="Blue Door News", exact=True).click()
     page.wait_for_url(lambda url: f"is.{PUBLISHER}={stories.PUBLISHER}" in url)
-    assert dict(parse_qsl(urlsplit(page.url).query))["moved"] == "1"
+    assert dict(parse_qsl(urlsplit(page.url).query))["lower"] == "moved"
     settled(page)
-    page.get_by_role("button", name="Hide what moved").click()
-    expect(block(page)).to_have_count(0)
-    page.wait_for_url(lambda url: "moved" not in url)
+    page.get_by_role("button", name="Leaderboards").click()
+    expect(ranked(page)).to_have_count(0)
+    page.wait_for_url(lambda url: "lower" not in url)
 
 
 def test_a_link_on_a_phone(desk: str, visitor: Visitor) -> None:
-    """A link with the block open shows it at 390 pixels, where the page does not scroll sideways."""
+    """A link of before there were tabs shows it at 390 pixels, where the page does not scroll sideways."""
     page = visitor().new_page()
     page.set_viewport_size(PHONE)
     enter(page, f"{desk}/{LINK}&moved=1")
-    expect(first_table(page)).to_be_visible()
+    expect(ranked(page)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -1,4 +1,4 @@
-"""A chart as a picture: made in the browser, without any other machine, from the menu Export."""
+"""A chart as a picture: made in the browser, without any other machine, from the menu Download."""
 
 from playwright.sync_api import Page, expect
 
@@ -11,7 +11,7 @@ def test_the_menu_makes_a_picture_of_the_chart(address: str, page: Page) -> None
     drawn = page.locator("[class*='st-key-split_bars'] .js-plotly-plot .main-svg").first
     expect(drawn).to_be_visible()
     width = drawn.bounding_box()["width"]
-    page.locator(".st-key-split_export button").focus()
+    page.locator(".st-key-split_download button").focus()
     page.keyboard.press("Enter")
     button = page.get_by_role("button", name="Download the chart as PNG")
     expect(button).to_be_visible()

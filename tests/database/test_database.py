@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError, StatementError
 from lib import database
 from lib.database.engine import SCRIPTS
 from lib.deals.service import DealsService
-from lib.deals.store.scope import DealsScope
+from lib.deals.store.work import DealsScope
 from lib.tokens.store import TokenStore, tokens
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured

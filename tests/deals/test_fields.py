@@ -30,8 +30,7 @@ from lib import connect
 from peopled import people_in
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.deals import columns, details, edits, history, inputs
-from lib.ui.deals import rows
+from lib.ui.deals import deal_list, details, edits, history, inputs
 from lib.deals.models import DemandDeal, EntityChange
 
 home = Path(sys.argv[1])
@@ -55,8 +54,8 @@ found = http.get(path).json()
 listed = lambda **params: http.get("/api/demand_deals/", params=params).json()
 past = [EntityChange.model_validate(one) for one in http.get(path + "history/").json()["results"]]
 deal = DemandDeal.model_validate(found)
-row = rows.of_deal(deal, {})
-names = columns.OF["demand_deals"]
+row = deal_list.of_deal(deal, {})
+names = deal_list.COLUMNS["demand_deals"]
 print(json.dumps({
     "created": made.json()["purpose"],
     "changed": changed.status_code,
@@ -70,7 +69,7 @@ print(json.dumps({
     "edited": edits.of_deal(deal)["purpose"],
     "form": inputs.typed("purpose", found["purpose"]),
     "fact": details.deal_facts(deal)["Purpose"],
-    "column": dict(zip(names, (cell.text for cell in columns.cells(row, names)), strict=True))["purpose"],
+    "column": dict(zip(names, (cell.text for cell in deal_list.cells(row, names)), strict=True))["purpose"],
 }))
 """
 

@@ -25,7 +25,7 @@ from deals.writers import THREADS, write
 from lib import connect, database
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
-from lib.deals.store.scope import DealsScope
+from lib.deals.store.work import DealsScope
 from lib.wire.deadline import Deadline
 from lib.wire.errors import StoreUnwritable
 from lib.wire.transport import InProcess

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from lib import database
 from lib.deals.service import DealsService, WriteRequest
-from lib.deals.store.scope import DealsScope
+from lib.deals.store.work import DealsScope
 from lib.wire.deadline import Deadline
 
 THREADS = 4

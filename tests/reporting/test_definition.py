@@ -56,7 +56,7 @@ def test_every_field_of_the_descriptors_has_its_place() -> None:
     key_fields: [{name: site, annotation: a, link: domain}]
     data_fields:
       - {name: d, annotation: b, display_type: float, display_precision: 3, display_pattern: "#", formula_description: f,
-         is_optional: true, access: shared, show_percents: 2}
+         is_optional: true, access: shared, show_percents: 2, polarity: down}
     """
     info = parse_definition(text).slicer(None, None)
     assert (info.key_fields[0].annotation, info.key_fields[0].link) == ("a", "domain")
@@ -64,8 +64,26 @@ def test_every_field_of_the_descriptors_has_its_place() -> None:
     assert field == {
         "name": "d", "description": "d", "annotation": "b", "display_type": "float", "display_precision": 3,
         "display_pattern": "#", "formula": None, "formula_description": "f", "is_optional": 1,
-        "access": "shared", "show_percents": 2,
+        "access": "shared", "show_percents": 2, "polarity": "down",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("told", "polarity"),
+    [
+        ("name: imps", "up"),
+        ("name: errors", "down"),
+        ("name: payout.actual_pub", "none"),
+        ("name: revenue_eur, display_pattern: '€#'", "none"),
+        ("name: imps, aggregate: mean", "none"),
+        ("name: rate, formula: a / a", "none"),
+        ("name: rate, formula: a / a, polarity: up", "up"),
+    ],
+)
+def test_the_usual_polarity(told: str, polarity: str) -> None:
+    """More is better for counts and sums, but for errors; of money, means and formulas nobody can tell."""
+    text = f"time: {{column: t}}\ndata_fields: [{{name: a}}, {{{told}}}]"
+    assert parse_definition(text).slicer(None, None).data_fields[1].polarity == polarity
 
 
 def test_written_and_read_it_is_the_same() -> None:

@@ -88,7 +88,7 @@ def test_a_change_of_everything_is_beyond_nothing() -> None:
 def test_noise_is_no_cause_and_a_cause_is(noise: str) -> None:
     """In slicers of persistent or heavy noise nothing is claimed, the planted cause is named first, and after
     a uniform change no value is."""
-    found = rates(NOISES[explain], 6, 11)
+    found = rates(NOISES[noise], 6, 11)
     assert found["noise"] <= 1 / 6 and found["cause first"] >= 5 / 6 and found["uniform named"] <= 1 / 6
 
 

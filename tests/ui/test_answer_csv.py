@@ -85,7 +85,7 @@ def test_each_block_offers_its_file(home: Path, monkeypatch: pytest.MonkeyPatch)
     desk = of_delivery(seconds=120, chart="bars", split="geo.country", **filters)
     desk.session_state["exported_card"] = "geo.country"
     for name in ("split", "chart"):
-        desk.session_state[f"{name}_export"] = True
+        desk.session_state[f"{name}_download"] = True
     desk.run()
     assert not desk.exception
     labels = [button.proto.label for button in desk.get("download_button")]

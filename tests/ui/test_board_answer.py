@@ -19,6 +19,7 @@ from lib.settings import Settings
 from lib.ui.audience.answer import of_nothing
 from lib.ui.audience.board_answers import BoardAnswers
 from lib.ui.audience.leaderboard_queries import SHOWN
+from lib.ui.charts.series import bucket_words
 from lib.ui.query import link
 from lib.wire.deadline import Deadline
 
@@ -136,7 +137,8 @@ def check_headline(head: Any, query: AudienceQuery, slicer: Slicer, file: Callab
 def check_chart(head: Any, query: AudienceQuery, file: Callable[..., Table]) -> None:
     """Each value of each line is that of the file's row for its bucket; a sum without a row is zero."""
     key = time_key_field(head["grain"])
-    rows = file(query, (key,), tuple(head["fields"]))
+    file_rows = file(query, (key,), tuple(head["fields"]))
+    rows = {bucket_words(name): row for name, row in file_rows.items()}
     for name, field in head["fields"].items():
         for bucket, value in zip(head["buckets"]["names"], field["now"]["values"], strict=True):
             text = rows.get(bucket, {}).get(name, "")

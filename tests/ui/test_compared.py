@@ -2,8 +2,10 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience, Precision, Total
@@ -80,10 +82,26 @@ def test_only_a_change_that_can_be_told_is_coloured(
     ratio: float | None, is_certain: bool, style: tuple[str, str]
 ) -> None:
     """A change that may be noise, or rounds to zero, is neither a rise nor a fall."""
-    assert metric.style(IMPS, Change(ratio, is_certain)) == style
+    assert metric.style(DataField(name="imps", polarity="up"), Change(ratio, is_certain)) == style
 
 
-def test_a_price_that_falls_is_good_news() -> None:
-    """Where less is better, the colours are the other way round, and the arrows are not."""
-    assert metric.style(DataField(name="ecpc"), Change(-0.1)) == ("green", "down")
-    assert metric.style(DataField(name="ecpc"), Change(0.1)) == ("red", "up")
+@pytest.mark.parametrize(
+    ("told", "rise", "fall"),
+    [("up", "green", "red"), ("down", "red", "green"), ("none", "gray", "gray"), ("much", "gray", "gray")],
+)
+def test_the_polarity_colours_a_change(told: str, rise: str, fall: str) -> None:
+    """A rise is good news where the field says so, and no news where it says nothing; arrows say the way."""
+    field = DataField.model_validate({"name": "ecpc", "polarity": told})
+    assert metric.style(field, Change(0.1)) == (rise, "up")
+    assert metric.style(field, Change(-0.1)) == (fall, "down")
+    assert metric.style(field, Change(0.1), is_noise=True) == ("gray", "up")
+
+
+def test_noise_is_what_the_days_do_not_agree_on() -> None:
+    """Whether the days of two periods differ is what scipy's paired t-test says at 5 %."""
+    chance = np.random.default_rng(4)
+    for shift in (0.0, 0.5, 1.0, 2.0, 4.0) * 8:
+        before = chance.normal(100, 3, 7)
+        now = before + chance.normal(shift, 1.5, 7)
+        assert metric.is_noise(now, before) == (scipy.stats.ttest_rel(now, before).pvalue >= 0.05)
+    assert metric.is_noise(np.array([9.0, 9.0, np.nan, 9.0]), np.array([1.0, 1.0, 1.0, 1.0]))

@@ -11,6 +11,7 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.models import DataField, KeyField, Slicer
+from lib.ui.audience import leaderboard_queries
 from lib.ui.query import cards, drill, lines, view
 from lib.ui.query.cards import Card
 from lib.ui.query.view import View
@@ -21,8 +22,12 @@ Visit = Callable[..., AppTest]
 
 @pytest.fixture
 def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
-    """The Audience page about the slicer delivery, for somebody who is signed in."""
+    """The Audience page about the slicer delivery, for somebody who is signed in.
+
+    It has eight campaigns: cards of six values have others.
+    """
     monkeypatch.setenv("TRANCHE_HOME", str(home))
+    monkeypatch.setattr(leaderboard_queries, "SHOWN", 6)
     return of_delivery
 
 
@@ -160,7 +165,7 @@ def test_a_ratio_has_neither_share_nor_others(visit: Visit, rows: pd.DataFrame) 
 
 def test_the_person_chooses_the_cards(visit: Visit) -> None:
     """Key fields chosen in the popover have a card, in their order, and stand in the link."""
-    desk = visit()
+    desk = visit(lower="cards")
     desk.multiselect(key="card_fields").set_value([CAMPAIGN, "categories"])
     desk.run()
     assert [table["id"] for table in boards.drawn(desk) if table["card"]] == [CAMPAIGN, "categories"]

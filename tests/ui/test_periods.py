@@ -41,6 +41,25 @@ def test_presets_are_ranges(slicer: Slicer, today: date) -> None:
         assert first <= last
 
 
+@pytest.mark.parametrize("today", pd.date_range("2023-12-25", "2028-03-05", freq="3D").date)
+def test_weeks_and_quarters(today: date) -> None:
+    """Weeks are ISO weeks and quarters those of the calendar: this one until today, the last one whole."""
+    fresh = Slicer(first_date="2020-01-01", last_date=today.isoformat())
+    days = {one.label: dates.date_range(one.start, one.end, today) for one in periods.presets(fresh, today)}
+    for label, unit in (("week", "W"), ("quarter", "Q")):
+        this = pd.Period(today, unit)
+        assert days[f"This {label}"] == (this.start_time.date(), today)
+        assert days[f"Last {label}"] == ((this - 1).start_time.date(), (this - 1).end_time.date())
+
+
+@pytest.mark.parametrize("day", pd.date_range("2023-12-25", "2025-03-05", freq="1D").date)
+def test_a_year_ago(day: date) -> None:
+    """A year ago are the same dates of the year before, and for a leap day the last of that February."""
+    found = periods.compared_days((periods.YEAR,), (day, day), TODAY)
+    expected = (pd.Timestamp(day) - pd.DateOffset(years=1)).date()
+    assert found == (expected, expected)
+
+
 def test_previous_period() -> None:
     """The previous period is as long as the period, and ends the day before it."""
     assert periods.compared_days((periods.PREVIOUS,), WEEK, TODAY) == (date(2026, 11, 7), date(2026, 11, 13))
@@ -184,6 +203,6 @@ def test_the_table_twin_has_all_of_the_chart() -> None:
     then = series.over(by_day({"2026-11-12": 1.0, "2026-11-13": 2.0}, []), "imps", "day", before)
     frame = over_time.table("day", [Named("now", now), Named("then", then)])
     assert list(frame) == ["Day", "now", "then"]
-    assert frame["Day"].tolist() == ["2026-11-14", "2026-11-15", "2026-11-16"]
+    assert frame["Day"].tolist() == ["14 Nov 2026", "15 Nov 2026", "16 Nov 2026"]
     np.testing.assert_array_equal(frame["now"], [5, np.nan, 7])
     np.testing.assert_array_equal(frame["then"], [1, 2, np.nan])

@@ -175,9 +175,7 @@ def test_only_the_top(ask: Ask, slicer: Slicer, rows: pd.DataFrame) -> None:
 def screen(home: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """The screen Slicers on the slicer delivery."""
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-    visit = AppTest.from_file(DESK, default_timeout=60)
-    visit.query_params["project"], visit.query_params["slicer"] = "demo", "delivery"
-    return visit.run().button(key="demo_manager").click().run()
+    return of_delivery("slicers")
 
 
 def chosen(screen: AppTest) -> list[str]:
@@ -235,6 +233,7 @@ def test_split_in_audience(screen: AppTest) -> None:
     screen.button(key="split_by_it").click().run()
     assert not screen.exception
     assert screen.query_params["split"] == "campaign_id"
+    assert "".join(screen.query_params["lower"]) == "split"
     assert screen.multiselect(key="split_fields").value == ["campaign_id"]
 
 

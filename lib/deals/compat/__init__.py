@@ -15,7 +15,6 @@ from lib.deals.compat.client import PlainDeals, finds, has_lists
 from lib.deals.compat.dialect import Dialect
 from lib.deals.compat.listing import Linked
 from lib.deals.compat.listing import page as listed
-from lib.deals.compat.memory import Memory
-from lib.deals.compat.seats import seats_of
+from lib.deals.compat.memory import Memory, seats_of
 
 __all__ = ["Dialect", "Linked", "Memory", "PlainDeals", "finds", "has_lists", "listed", "seats_of"]

@@ -19,11 +19,10 @@ from typing import Any
 
 from lib.deals.abilities import PLAIN, Abilities
 from lib.deals.client import Changes, Deals, Entity, model_of, sent
-from lib.deals.codec import Codec, Model
-from lib.deals.compat import listing, seats, states
+from lib.deals.compat import listing, memory
 from lib.deals.compat.memory import Body, Event, Memory
 from lib.deals.models import DemandDeal, Dsp, Package, Resource, Seat, Status, SupplyPackage
-from lib.deals.reading import Page
+from lib.deals.reading import Codec, Model, Page
 from lib.wire.errors import (
     BadRequest,
     DeadlineExceeded,
@@ -137,8 +136,8 @@ class Recalled:
             return [self.codec.read(Package, entry.body) for entry in self.memory.known(Package)]
         if model not in (Seat, Dsp):
             return []
-        seats_of_all = seats.together(self.configured, self._deals())
-        return [*(seats_of_all if model is Seat else seats.dsps(seats_of_all.values())).values()]
+        seats_of_all = memory.together(self.configured, self._deals())
+        return [*(seats_of_all if model is Seat else memory.dsps(seats_of_all.values())).values()]
 
     def _packages(self) -> list[SupplyPackage]:
         now = datetime.now(UTC)
@@ -229,7 +228,7 @@ class PlainDeals(Deals):
                 raise
             return self._recalled.one(model, entity_id)
         self._note("seen", model, [resource.raw])
-        return self._recalled.completed(resource.known_as(etag=states.digest(resource)))
+        return self._recalled.completed(resource.known_as(etag=memory.digest(resource)))
 
     def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
         """A page of entities created or seen here, and of seats and DSPs in the settings."""
@@ -259,8 +258,8 @@ class PlainDeals(Deals):
         self.abilities.check("change", model.entity)
         before = super().get(model, entity_id)
         self._note("seen", model, [before.raw])
-        if if_match not in (None, states.digest(before)):
-            raise states.conflict(model, before, if_match, self._memory.entries(model, entity_id))
+        if if_match not in (None, memory.digest(before)):
+            raise memory.conflict(model, before, if_match, self._memory.entries(model, entity_id))
         body = self._codec.write(sent(fields), before)
         doubt: Unreadable | None = None
         try:
@@ -287,9 +286,9 @@ class PlainDeals(Deals):
                 raise doubt from None
             self._note("changed", model, [{**before.raw, **body}])
             return
-        self._note("changed" if states.digest(after) != states.digest(before) else "seen", model, [after.raw])
+        self._note("changed" if memory.digest(after) != memory.digest(before) else "seen", model, [after.raw])
         resource = self._codec.read(model, {**before.raw, **body})
-        if unchanged := states.unchanged_fields(body, before, resource, after):
+        if unchanged := memory.unchanged_fields(body, before, resource, after):
             raise doubt or Unsupported(
                 f"The service accepted the change, but left {', '.join(unchanged)} as it was"
             )

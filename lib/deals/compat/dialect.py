@@ -12,10 +12,9 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from lib.deals.codec import Fields, Model
 from lib.deals.compat.shapes import OWN, ElementShape, leaves
 from lib.deals.models import FEE_TYPES, Resource
-from lib.deals.refusals import KINDS, fields_of, text_of
+from lib.deals.reading import KINDS, Fields, Model, fields_of, text_of
 from lib.deals.validation import Path, Problems
 from lib.wire.errors import BadRequest, Invalid, Misconfigured, TrancheError, Unreadable
 

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from lib.deals import fields, search_text
-from lib.deals.codec import Model
+from lib.deals import fields, queries
 from lib.deals.models import DemandDeal, Resource, Seat, SupplyPackage
 from lib.deals.queries import MEANING
-from lib.deals.reading import Page
+from lib.deals.reading import Model, Page
 from lib.wire.errors import Invalid
 from lib.wire.text import suggestion
 
@@ -67,7 +66,7 @@ def values(one: Resource, name: str, linked: Linked = no_links) -> list[Any]:
 def _meanings(texts: Any) -> Meanings:
     meanings: Meanings = {}
     for text in [texts] if isinstance(texts, str) else texts:
-        if (read := MEANING.fullmatch(text)) and read[2] in search_text.KINDS:
+        if (read := MEANING.fullmatch(text)) and read[2] in queries.KINDS:
             meanings.setdefault(read[1].casefold(), []).append((read[2], read[3]))
     return meanings
 
@@ -79,8 +78,8 @@ def _has_word(one: Resource, word: str, meanings: Meanings, linked: Linked) -> b
     everything = (one, *linked(one))
     if any(word in text.casefold() for part in everything for text in _texts(part)):
         return True
-    parts = [*search_text.of_word(word), *(search_text.of_value(*pair) for pair in meanings.get(word, ()))]
-    targets = [search_text.text(part.model_dump()) for part in everything if isinstance(part, SupplyPackage)]
+    parts = [*queries.of_word(word), *(queries.of_value(*pair) for pair in meanings.get(word, ()))]
+    targets = [queries.text(part.model_dump()) for part in everything if isinstance(part, SupplyPackage)]
     return any(part in text for text in targets for part in parts)
 
 

@@ -7,14 +7,17 @@ entity now; two in a row, compared, are what happened between them.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from hashlib import sha256
+from typing import Any, Literal, Protocol
 
 from sqlalchemy import Column, Connection, Engine, Index, String, Table, func, insert, select
 
 from lib.database import Document, Instant, Key, metadata, reading, transact
 from lib.deals import moments
-from lib.deals.models import ENTITIES, EntityChange, Resource
+from lib.deals.models import ENTITIES, DemandDeal, Dsp, EntityChange, Resource, Seat
+from lib.wire import exact
 from lib.wire.deadline import Deadline
+from lib.wire.errors import Conflict
 
 Event = Literal["created", "changed", "removed", "seen"]
 Body = Mapping[str, Any]
@@ -186,3 +189,87 @@ def _brief(value: Any) -> Any:
     if isinstance(value, Mapping) and "id" in value:
         return {name: value[name] for name in ("id", "name") if name in value}
     return [_brief(one) for one in value] if isinstance(value, list) else value
+
+
+LONGEST_VALUE = 80
+
+
+def digest(resource: Resource) -> str:
+    """A digest of the fields that can change, used like an ETag."""
+    return _digest(resource.entity, resource.raw)
+
+
+def conflict(
+    model: type[Resource], now: Resource, if_match: str | None, memory_entries: Iterable[MemoryEntry]
+) -> Conflict:
+    """The Conflict with the differences between the state that was read and the current one."""
+    read = next((entry for entry in memory_entries if _digest(model.entity, entry.body) == if_match), None)
+    if read is None:
+        return Conflict("Changed since it was read, so nothing was saved")
+    old, new = differences(model.entity, read.body, now.raw)
+    told = "; ".join(f"{name} from {_short(old[name])} to {_short(new[name])}" for name in new)
+    return Conflict(f"Changed since it was read, so nothing was saved: {told}")
+
+
+def unchanged_fields(
+    body: Mapping[str, Any], before: Resource, resource: Resource, after: Resource
+) -> list[str]:
+    """The fields of a request that are as they were, and not as they were asked to be."""
+    names = [name for name in body if name in after.raw and name in type(after).model_fields]
+    values = {name: [getattr(one, name) for one in (before, resource, after)] for name in names}
+    return [name for name, (old, target, new) in values.items() if new == old and target != old]
+
+
+def _digest(entity: str, body: Mapping[str, Any]) -> str:
+    sorted_state = dict(sorted(state(entity, body).items()))
+    return f'"{sha256(exact.dumps(sorted_state)).hexdigest()[:32]}"'
+
+
+def _short(value: Any) -> str:
+    text = exact.dumps(value).decode()
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+class Configured(Protocol):
+    """A seat as the settings name it: its id and name; of its DSP what is known."""
+
+    @property
+    def id(self) -> int: ...  # noqa: D102
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def dsp_id(self) -> int | None: ...  # noqa: D102
+    @property
+    def dsp(self) -> str | None: ...  # noqa: D102
+    @property
+    def deal_sync(self) -> bool | None: ...  # noqa: D102
+
+
+def seats_of(configured: Iterable[Configured]) -> tuple[Seat, ...]:
+    """The settings' seats as the API would show them."""
+    return tuple(Seat(id=one.id, name=one.name, dsp=_dsp(one)) for one in configured)
+
+
+def together(configured: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, Seat]:
+    """Seats by id; the settings take precedence over responses."""
+    by_id: dict[int, Seat] = {}
+    for deal in deals:
+        if deal.seat is not None and deal.seat.id is not None:
+            by_id[deal.seat.id] = complete(deal.seat, deal.dsp)
+    return by_id | {seat.id: seat for seat in configured if seat.id is not None}
+
+
+def complete(seat: Seat, dsp: Dsp | None) -> Seat:
+    """A seat with the DSP that is said beside it, where it has none of its own."""
+    return seat if seat.dsp is not None or dsp is None else seat.model_copy(update={"dsp": dsp})
+
+
+def dsps(seats: Iterable[Seat]) -> dict[int, Dsp]:
+    """The DSPs of seats, by id."""
+    return {seat.dsp.id: seat.dsp for seat in seats if seat.dsp is not None and seat.dsp.id is not None}
+
+
+def _dsp(one: Configured) -> Dsp | None:
+    if one.dsp is None and one.dsp_id is None:
+        return None
+    return Dsp(id=one.dsp_id, name=one.dsp, supports_deal_sync=one.deal_sync)

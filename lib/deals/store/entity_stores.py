@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sqlalchemy import ColumnElement, Row, Table, select
 
-from lib.deals import fields, moments, requests, search_text
+from lib.deals import fields, moments, queries, requests
 from lib.deals.fields import TERMS
 from lib.deals.models import generated_name
 from lib.deals.store import status
@@ -84,7 +84,7 @@ class SupplyPackages(EntityStore):
 
     def found_by(self, row: Mapping[str, Any]) -> Fields:
         """Its targeting too."""
-        return {**super().found_by(row), "targets": search_text.text(row)}
+        return {**super().found_by(row), "targets": queries.text(row)}
 
     def link(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
         """To lists and deals; creates new deals, also of a package that exists."""

@@ -1,16 +1,46 @@
-"""ETags: the version of an entity that a client has read, and the changes since."""
+"""Conflicts: the version that a client has read and the changes since, and violated constraints."""
 
 import re
+import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
 
 from lib.deals.store import history
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.wire import exact
 from lib.wire.errors import Conflict
+
+LOST_RACE = (
+    "Somebody else changed what this request refers to at the same moment; read it again and repeat it"
+)
+_SQLITE_UNIQUE = re.compile(r"UNIQUE constraint failed: (.+)")
+DUPLICATES = {
+    "uq_dsps_name": "A DSP of this name already exists",
+    "uq_seats_dsp_id_name": "This DSP has a seat of this name already",
+    "uq_seats_dsp_id_external_id": "This DSP has a seat of this external_id already",
+    "uq_domain_lists_name": "A domain list of this name already exists",
+    "uq_app_lists_name": "An app list of this name already exists",
+}
+
+
+def conflict(error: IntegrityError) -> Conflict:
+    """The Conflict for a duplicate, or for a lost race."""
+    return Conflict(DUPLICATES.get(_constraint(error), LOST_RACE))
+
+
+def _constraint(error: IntegrityError) -> str:
+    """The constraint's name; for SQLite, built from the columns in its message."""
+    if isinstance(error.orig, sqlite3.Error):
+        match = _SQLITE_UNIQUE.search(str(error.orig))
+        columns = [name.split(".") for name in match[1].split(", ")] if match else []
+        return "_".join(["uq", columns[0][0], *(column for _, column in columns)]) if columns else ""
+    diagnostics = getattr(error.orig, "diag", None)
+    return getattr(diagnostics, "constraint_name", None) or ""
+
 
 LONGEST_VALUE = 80
 _TAG = re.compile(r'(W/)?"([^"]*)"')

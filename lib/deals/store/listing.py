@@ -12,9 +12,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Table, func, or_, select
 
-from lib.deals import fields, search_text
+from lib.deals import fields, queries
 from lib.deals.queries import ListOffer, ListQuery
-from lib.deals.store import status, unseen
+from lib.deals.store import past, status
 from lib.deals.store import tables as t
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.filters import FILTERS
@@ -73,7 +73,7 @@ def _seats(word: str) -> Select[tuple[int]]:
 
 def _targets(word: str, meanings: tuple[tuple[str, str], ...]) -> ColumnElement[bool]:
     """Packages whose targeting has the word, a value that it means, or a list with it in its name."""
-    parts = [*search_text.of_word(word), *(search_text.of_value(kind, value) for kind, value in meanings)]
+    parts = [*queries.of_word(word), *(queries.of_value(kind, value) for kind, value in meanings)]
     conditions = [t.supply_packages.c.targets.contains(part, autoescape=True) for part in parts]
     for links, lists in LISTS:
         by_name = select(lists.c.id).where(_text(lists, word))
@@ -191,7 +191,7 @@ class Listed:
 
 def offer(entity: str) -> ListOffer:
     """The query parameters that the list of this entity supports."""
-    kinds = search_text.KINDS if entity in BY_TARGETS else ()
+    kinds = queries.KINDS if entity in BY_TARGETS else ()
     filters = FILTERS[entity]
     return ListOffer(filters, orderings(entity), countable(entity), kinds, "health" in filters)
 
@@ -215,7 +215,7 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     bodies = entity_store.show(work, [row.id for row in work.rows(question)])
     return Listed(
         work.connection.execute(count).scalar_one(),
-        unseen.left_out(work, entity_store.entity, bodies),
+        past.left_out(work, entity_store.entity, bodies),
         {name: counts(work, entity_store, name, _without(filters, name, found)) for name in query.counts},
     )
 

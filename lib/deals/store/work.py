@@ -1,13 +1,95 @@
-"""Shared by all steps of one request: the connection, the time, and the caller."""
+"""Shared by all steps of one request: the connection, the time, the caller, what they may see, and its key.
 
-from collections.abc import Collection, Mapping, Sequence
+A deal is seen by who may see its seat. A package is seen by who may see one of its deals, or made it. A DSP
+is seen with its seats. Lists of domains and apps belong to no seat: everybody who may see deals sees them.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, Table, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, Table, and_, delete, insert, or_, select
 
-from lib.deals.store.scope import DealsScope
+from lib.deals.store.tables import (
+    demand_deals,
+    dsps,
+    idempotency_keys,
+    packages,
+    seats,
+    supply_package_deals,
+    supply_packages,
+)
+from lib.deals.validation import Problems
+from lib.wire.errors import Conflict
+
+Condition = ColumnElement[bool]
+
+
+@dataclass(frozen=True)
+class DealsScope:
+    """The caller, and the seats (by id) whose deals they may see; None: all seats.
+
+    `since` is when that person was added: what a namesake made before is not theirs. `token` is the number
+    of a token that is itself for some seats alone: of the packages it sees those that it made, not those
+    that its owner made otherwise. `may_see` says whether they may see a slicer (project, name).
+    """
+
+    who: str = ""
+    seats: frozenset[int] | None = None
+    since: datetime | None = None
+    token: int | None = None
+    may_see: Callable[[str, str], bool] = lambda project, slicer: True
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the caller is limited to some seats."""
+        return self.seats is not None
+
+    def seen(self, table: Table) -> tuple[Condition, ...]:
+        """Conditions on a table for the entities that the caller may see; none if they see all."""
+        if self.seats is None or table.name not in _SEEN:
+            return ()
+        return (_SEEN[table.name](self),)
+
+    def has_seat(self, seat_id: int | None) -> bool:
+        """Whether the caller may see the deals of this seat."""
+        return self.seats is None or seat_id in self.seats
+
+    def made(self, table: Table) -> Condition:
+        """The condition for packages that the caller created."""
+        if self.token is not None:
+            return table.c.made_with == self.token
+        mine = table.c.made_by == self.who
+        return mine if self.since is None else and_(mine, table.c.created_at >= self.since)
+
+
+def _of_seats(scope: DealsScope, *columns: ColumnElement[Any]) -> Select[Any]:
+    """These columns of the deals that may be seen."""
+    return select(*columns).where(demand_deals.c.seat_id.in_(scope.seats or ()))
+
+
+def _supply(scope: DealsScope) -> Condition:
+    links = supply_package_deals.c
+    sold = _of_seats(scope, links.supply_package_id).join(
+        supply_package_deals, links.demand_deal_id == demand_deals.c.id
+    )
+    return or_(supply_packages.c.id.in_(sold), scope.made(supply_packages))
+
+
+def _packages(scope: DealsScope) -> Condition:
+    column = demand_deals.c.package_id
+    return or_(packages.c.id.in_(_of_seats(scope, column).where(column.is_not(None))), scope.made(packages))
+
+
+_SEEN: dict[str, Callable[[DealsScope], Condition]] = {
+    "demand_deals": lambda scope: demand_deals.c.seat_id.in_(scope.seats or ()),
+    "supply_packages": _supply,
+    "packages": _packages,
+    "seats": lambda scope: seats.c.id.in_(scope.seats or ()),
+    "dsps": lambda scope: dsps.c.id.in_(select(seats.c.dsp_id).where(seats.c.id.in_(scope.seats or ()))),
+}
+
 
 Fields = dict[str, Any]
 EntityKey = tuple[str, int]
@@ -77,3 +159,52 @@ class Work:
         if not present:
             return {}
         return {row.id: row.name for row in self.rows(question.where(table.c.id.in_(present)))}
+
+
+KEPT_FOR = timedelta(days=1)
+LONGEST = 255
+
+
+@dataclass(frozen=True)
+class Once:
+    """A request that must happen only once: its caller, key and body."""
+
+    key: str
+    entity: str
+    body: Any
+
+    def first_answer(self, work: Work, problems: Problems) -> tuple[Fields, str] | None:
+        """The response and ETag of the first such request; None if this is the first.
+
+        Invalid for what is no key; Conflict, saying what differs, if the key came with another request.
+        """
+        if not 0 < len(self.key) <= LONGEST or not self.key.isascii() or not self.key.isprintable():
+            problems.add((), f"An Idempotency-Key is 1 to {LONGEST} visible characters of ASCII.")
+        problems.check()
+        mine = (idempotency_keys.c.owner == work.who, idempotency_keys.c.key == self.key)
+        row = work.connection.execute(select(idempotency_keys).where(*mine)).one_or_none()
+        if row is not None and work.scope.since is not None and row.at < work.scope.since:
+            work.connection.execute(delete(idempotency_keys).where(*mine))  # of a namesake who was removed
+            return None
+        if row is None or row.at <= work.now - KEPT_FOR:
+            return None
+        if row.entity != self.entity or row.body != self.body:
+            raise Conflict(
+                f"This Idempotency-Key was used before, for another request: {self._difference(row)}"
+            )
+        return row.answer, row.etag
+
+    def remember(self, work: Work, answer: Fields, etag: str) -> None:
+        """Store the response for a day, and delete older ones."""
+        work.connection.execute(delete(idempotency_keys).where(idempotency_keys.c.at <= work.now - KEPT_FOR))
+        values = {"owner": work.who, "key": self.key, "entity": self.entity, "body": self.body}
+        values |= {"answer": answer, "etag": etag, "at": work.now}
+        work.connection.execute(insert(idempotency_keys).values(values))
+
+    def _difference(self, row: Any) -> str:
+        if row.entity != self.entity:
+            return f"it was about {row.entity}"
+        if not isinstance(self.body, dict):
+            return "this one's body is no object"
+        names = [name for name in {**row.body, **self.body} if row.body.get(name) != self.body.get(name)]
+        return f"it differs in {', '.join(names)}"

@@ -43,7 +43,7 @@ function newPage() {
   document.addEventListener("click", (event) => onStep(own, event), true)
   own.savePicture = (file) => savePicture(own.time, file)
   own.isAhead = () => own.host.isConnected && own.outbox.length > 0 // clicks that the address does not have yet
-  own.link = () => (own.wish || !own.drawn ? null : { ...own.about, ...own.drawn.whole.params })
+  own.link = () => (own.wish || !own.drawn ? null : { ...own.about, ...own.drawn.whole.params, lower: lowerOf(own.base, own.acts) })
   return own
 }
 

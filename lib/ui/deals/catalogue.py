@@ -121,7 +121,7 @@ class RowsPage:
 def page(context: PageContext, search: ListSearch) -> RowsPage:
     """A page. Where the service fails meanwhile, as it was read before (`trouble`)."""
     client = context.deals
-    return fetch_cached(context, search, lambda: read(client, search, search.page * PAGE, PAGE))
+    return fetch_cached(context, search, lambda: read_page(client, search, search.page * PAGE, PAGE))
 
 
 def count(context: PageContext, search: ListSearch) -> int:
@@ -143,7 +143,7 @@ def statuses(context: PageContext, search: ListSearch) -> dict[str, int]:
     return fetch_cached(context, ("statuses", asked), lambda: _statuses(client, asked))
 
 
-def some(context: PageContext, model: type[Any], text: str, limit: int) -> Any:
+def find_some(context: PageContext, model: type[Any], text: str, limit: int) -> Any:
     """The newest of a kind that a search finds, as a page of the client's."""
     client = context.deals
     search = {"search": text} if text else {}
@@ -180,14 +180,14 @@ def _pages() -> SessionCache[Any]:
     return session_cache.of(PAGES, partial(SessionCache, PAGE_SECONDS, MOST_PAGES, serves_stale=True))
 
 
-def read(client: Deals, search: ListSearch, offset: int, limit: int) -> RowsPage:
+def read_page(client: Deals, search: ListSearch, offset: int, limit: int) -> RowsPage:
     """Some rows, with what they are linked with."""
     params = search.found_by | {"ordering": search.ordering}
     found = client.list(MODELS[search.entity], limit=limit, offset=offset, **params)
     return RowsPage(found.count, tuple(_rows(client, found.results)))
 
 
-def everything(client: Deals, search: ListSearch) -> Iterator[DealRow]:
+def all_rows(client: Deals, search: ListSearch) -> Iterator[DealRow]:
     """All rows of the list, page after page; a package of several deals is read once."""
     seen, known_packages = 0, _KnownPackages(client)
     while True:
@@ -295,7 +295,7 @@ def link_options(
     disabled: bool = False,
 ) -> dict[int, str]:
     """The options: those chosen, and the newest; if there are more, those that a search finds."""
-    everything = some(context, model, "", OFFERED)
+    everything = find_some(context, model, "", OFFERED)
     found = everything
     if everything.count > OFFERED:
         number = Numbers.of(st.context.locale).number(everything.count)
@@ -303,7 +303,7 @@ def link_options(
             f"Search for {label.lower()}", type="search", live="200ms", key=key, disabled=disabled,
             placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
         )  # fmt: skip
-        found = some(context, model, " ".join((text or "").split()), OFFERED)
+        found = find_some(context, model, " ".join((text or "").split()), OFFERED)
     return link_labels(context, model, chosen) | {one.id or 0: link_title(one) for one in found.results}
 
 

@@ -111,7 +111,7 @@ def save(context: PageContext, key: Key) -> None:
         st.session_state[f"{prefix}_tried"] = True
         return
     try:
-        st.session_state[prefix] = _saved(context, key, edit)
+        st.session_state[prefix] = _save_edit(context, key, edit)
     except TrancheError as error:
         st.session_state[prefix] = replace(edit, failure=_failure_text(error))
     if st.session_state[prefix] is None:
@@ -120,7 +120,7 @@ def save(context: PageContext, key: Key) -> None:
         notes.say("Saved")
 
 
-def _saved(context: PageContext, key: Key, edit: Edit) -> Edit | None:
+def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
     client, mine = context.deals, change_form.read(context, _prefix(key), key[0])
     try:
@@ -128,7 +128,7 @@ def _saved(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     except Invalid as error:
         return Edit(edit.base, edit.etag, problems=FieldProblems.of(error, mine))
     except Conflict as error:
-        return _met(client, key, edit, mine, error)
+        return _rebase(client, key, edit, mine, error)
     return None
 
 
@@ -139,7 +139,7 @@ def forget(key: Key) -> None:
         del st.session_state[name]
 
 
-def _met(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> Edit:
+def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> Edit:
     """The edit rebased on the current state: my edits stay in the form, other fields are updated."""
     try:
         latest = client.get(MODELS[key[0]], key[1])

@@ -44,7 +44,7 @@ def fill(prefix: str, entity: str, edited: Fields) -> None:
         if name in edited:
             one = edited[name]
             local = one.astimezone(timezone(shift)) if isinstance(one, datetime) else one
-            state[prefix + name] = inputs.typed(name, local)
+            state[prefix + name] = inputs.widget_value(name, local)
     if LINKED[entity] in edited:
         state[prefix + LINKED[entity]] = [one["id"] for one in edited[LINKED[entity]]]
     state[prefix + NAMES], state[prefix + OLD_NAME] = frozenset(edited), edited.get("name")
@@ -59,7 +59,7 @@ def read(context: PageContext, prefix: str, entity: str) -> Fields:
     """The fields in the widgets, as in a PUT request."""
     state, zone = st.session_state, _zone(prefix)
     found: dict[str, Any] = {
-        name: inputs.sent(name, one, zone) for name, one in _held(prefix, entity).items()
+        name: inputs.request_value(name, one, zone) for name, one in _widget_values(prefix, entity).items()
     }
     if (chosen := state.get(prefix + LINKED[entity])) is not None:
         found[LINKED[entity]] = [{"id": one} for one in sorted(chosen)]
@@ -84,7 +84,7 @@ def as_draft(context: PageContext, prefix: str) -> Draft:
 
 def wrong(context: PageContext, prefix: str, entity: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty, and an old name as it is."""
-    held = _held(prefix, entity)
+    held = _widget_values(prefix, entity)
     if not catalogue.abilities(context).fees:
         held.pop(FEE, None)
     found = inputs.faults(held)
@@ -223,7 +223,7 @@ def _draw_guide(
     seat_guide.draw_note(guide, left_out)
 
 
-def _held(prefix: str, entity: str) -> dict[str, Any]:
+def _widget_values(prefix: str, entity: str) -> dict[str, Any]:
     """What the widgets of the plain fields hold."""
     state = st.session_state
     return {name: state[prefix + name] for name in fields.writable(entity) if prefix + name in state}

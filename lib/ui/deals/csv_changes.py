@@ -19,12 +19,11 @@ from lib.ui.deals import catalogue, csv_text, inputs
 from lib.ui.deals.change_job import ChangeJob, Effect, Outcome, with_full_stop
 from lib.ui.deals.change_steps import ChangeSteps, field_columns
 from lib.ui.deals.csv_deals import COLUMNS
-from lib.ui.deals.csv_dialog import draw_faults, draw_file
+from lib.ui.deals.csv_dialog import close, draw_button, draw_faults, draw_file
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.deal_list import KINDS, Key, title_of
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
 from lib.ui.deals.several import END, START, own_zone, with_dates
-from lib.ui.deals.view import CSV_MENU
 from lib.ui.kit import components, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -215,7 +214,7 @@ def _terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterato
     if FEE in after or FEE_TYPE in after:
         if whole[FEE] is not None and whole[FEE_TYPE] is None:
             yield "A fee needs its type."
-        held = inputs.typed(FEE, whole[FEE])
+        held = inputs.widget_value(FEE, whole[FEE])
         if sentence := inputs.fee_fault(held, whole[FEE_TYPE], "This type of fee needs an amount."):
             yield f"{fields.BY_NAME[FEE].column}: {sentence}"
     if after.get("deal_sync") and not whole[EMAIL]:
@@ -264,23 +263,11 @@ def draw(context: PageContext, entity: str) -> None:
     does = catalogue.abilities(context)
     if entity != DEALS or does.why_not(DEALS, "change") or not does.is_own:
         return
-    st.button(
-        "Change deals", icon=":material/edit_note:", type="tertiary", key=f"{OPEN}_open", on_click=_open,
-        help=f"Prices, status and dates of up to {MOST:,} deals",
-    )  # fmt: skip
+    draw_button(
+        "Change deals", "edit_note", OPEN, CsvChanges, f"Prices, status and dates of up to {MOST:,} deals"
+    )
     if (changes := st.session_state.get(OPEN)) is not None:
-        st.dialog(TITLE, width="large", on_dismiss=_close)(_dialog)(context, changes)
-
-
-def _open() -> None:
-    """Open the dialog. A callback."""
-    st.session_state[OPEN] = CsvChanges()
-    st.session_state[CSV_MENU] = False
-
-
-def _close() -> None:
-    """Close the dialog; what was not sent stays as it is. A callback."""
-    st.session_state.pop(OPEN, None)
+        st.dialog(TITLE, width="large", on_dismiss=lambda: close(OPEN))(_dialog)(context, changes)
 
 
 def _dialog(context: PageContext, changes: CsvChanges) -> None:
@@ -292,7 +279,7 @@ def _dialog(context: PageContext, changes: CsvChanges) -> None:
             names = dict.fromkeys(name for one in job.effects for name in one.after)
             steps = ChangeSteps(
                 f"{OPEN}_", lambda effects: field_columns(context, effects, [*names], has_same=False),
-                close=_close, is_whole=True,
+                close=lambda: close(OPEN), is_whole=True,
             )  # fmt: skip
             steps.draw(context, job)
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
@@ -33,22 +33,36 @@ SHAPE = CsvShape(
 )
 TWICE = "This seat has a deal of this package already."
 
+Named = TypeVar("Named", Seat, SupplyPackage)
+
 
 @dataclass(frozen=True)
-class CsvDeal:
-    """A deal to create: its line, its seat, the request, and its package, or the line of that in the file.
+class CsvEntry:
+    """What to create for a line. A deal has its seat, and its package, or the line of that in the file.
 
     `note` is what to know before.
     """
 
     line: int
-    seat: Seat
-    request: DemandDeal
+    request: DemandDeal | SupplyPackage
+    seat: Seat | None = None
     package: SupplyPackage | None = None
     package_line: int | None = None
     note: str = ""
 
-    def sent(self, packages: Mapping[int, int]) -> DemandDeal:
+    @property
+    def deal(self) -> DemandDeal:
+        """The request for a deal. TypeError for that of a package."""
+        if not isinstance(self.request, DemandDeal):
+            raise TypeError(f"Line {self.line} is a package")
+        return self.request
+
+    @property
+    def pair(self) -> tuple[int | None, int | None]:
+        """The package and the seat of a deal."""
+        return self.package.id if self.package else None, self.seat.id if self.seat else None
+
+    def sent(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
         """The request; `packages` are the ids of packages that were created, by their lines."""
         if self.package_line is None:
             return self.request
@@ -63,7 +77,7 @@ class CsvPlan:
     `done` are the lines that are checked so far.
     """
 
-    entries: list[Any] = field(default_factory=list)
+    entries: list[CsvEntry] = field(default_factory=list)
     faults: list[CsvFault] = field(default_factory=list)
     done: int = 0
 
@@ -92,16 +106,7 @@ class SeatIndex:
             return self.by_id[int(name)]
         called: list[Seat] = [*self._called.get(name.casefold(), ()), *self._called.get(name, ())]
         found = {one.id: one for one in called if _same(one.name, name) or one.external_id == name}
-        if not name:
-            faults.append("Seat is empty: give its id, its name, or its id at the DSP.")
-        elif not found:
-            faults.append(f"There is no seat '{name[:80]}'.")
-        elif len(found) > 1:
-            ids = ", ".join(map(str, found))
-            faults.append(f"{len(found)} seats are called '{name[:80]}': use the id ({ids}).")
-        else:
-            return next(iter(found.values()))
-        return None
+        return only("seat", name, [*found.values()], "its id, its name, or its id at the DSP", faults)
 
 
 def plan(
@@ -115,7 +120,7 @@ def plan(
         package, seat = _package(row, packages, faults), index.find(row, faults)
         given = read(row, seat, fees, faults)
         if package is not None and seat is not None and not faults:
-            found.entries.append(CsvDeal(row.line, seat, request(package, seat, given), package))
+            found.entries.append(CsvEntry(row.line, request(package, seat, given), seat, package))
         found.faults += [CsvFault(row.line, text) for text in faults]
         if count % PART == 0:
             found.done = count
@@ -227,26 +232,32 @@ def _package(
     row: CsvRow, packages: Mapping[str, Sequence[SupplyPackage]], faults: list[str]
 ) -> SupplyPackage | None:
     name = row["Package"]
-    found = packages.get(name, ())
+    found = only("package", name, packages.get(name, ()), "its id or its name", faults)
+    if found is not None and found.status == "complete":
+        faults.append(f"The package '{name[:80]}' has ended.")
+        return None
+    return found
+
+
+def only(kind: str, name: str, found: Sequence[Named], how: str, faults: list[str]) -> Named | None:
+    """The one that a cell means; None, with the fault, for none and for several."""
     if not name:
-        faults.append("Package is empty: give its id or its name.")
+        faults.append(f"{kind.capitalize()} is empty: give {how}.")
     elif not found:
-        faults.append(f"There is no package '{name[:80]}'.")
+        faults.append(f"There is no {kind} '{name[:80]}'.")
     elif len(found) > 1:
         ids = ", ".join(str(one.id) for one in found)
-        faults.append(f"{len(found)} packages are called '{name[:80]}': use the id ({ids}).")
-    elif found[0].status == "complete":
-        faults.append(f"The package '{name[:80]}' has ended.")
+        faults.append(f"{len(found)} {kind}s are called '{name[:80]}': use the id ({ids}).")
     else:
         return found[0]
     return None
 
 
-def _duplicates(entries: Iterable[CsvDeal]) -> list[CsvFault]:
+def _duplicates(entries: Iterable[CsvEntry]) -> list[CsvFault]:
     """A second row for the same package and seat is a slip."""
     lines: dict[tuple[int | None, int | None], list[int]] = defaultdict(list)
     for one in entries:
-        lines[one.package.id if one.package else None, one.seat.id].append(one.line)
+        lines[one.pair].append(one.line)
     return [
         CsvFault(line, f"Same package and seat as line {first}.")
         for first, *others in lines.values()
@@ -258,8 +269,9 @@ def _note(client: Deals, found: CsvPlan) -> Iterator[CsvPlan]:
     """Note the deals whose seat has one of their package already."""
     seats: dict[int, set[int]] = defaultdict(set)
     for one in found.entries:
-        if one.package.demand_deals:
-            seats[one.package.id].add(one.seat.id)
+        package, seat = one.pair
+        if one.package is not None and one.package.demand_deals and package and seat:
+            seats[package].add(seat)
     has: set[tuple[int | None, int | None]] = set()
     sold = [*seats]
     for first in range(0, len(sold), TOGETHER):
@@ -269,9 +281,7 @@ def _note(client: Deals, found: CsvPlan) -> Iterator[CsvPlan]:
         for deal in client.everything(DemandDeal, supply_deals=some, ordering="id", **params):
             has |= {(link.id, deal.seat.id) for link in deal.supply_deals if deal.seat is not None}
         yield found
-    found.entries = [
-        replace(one, note=TWICE) if (one.package.id, one.seat.id) in has else one for one in found.entries
-    ]
+    found.entries = [replace(one, note=TWICE) if one.pair in has else one for one in found.entries]
 
 
 def _same(name: str | None, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The dialog that creates deals or packages from a CSV: the file, its faults or a preview, the result."""
+"""The dialogs of CSV files: what a file must be, its faults, a preview, and the deals or packages created."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,17 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.models import DemandDeal, SupplyPackage, Targeting
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.kinds import KINDS as TARGETS
 from lib.ui.deals import catalogue, csv_deals, csv_packages, csv_text, facts, questions
-from lib.ui.deals.change_steps import number
-from lib.ui.deals.csv_deals import CsvDeal, CsvPlan
+from lib.ui.deals.change_steps import close_button, count_label, number
+from lib.ui.deals.csv_deals import CsvEntry, CsvPlan
 from lib.ui.deals.csv_job import CsvJob, CsvReading
-from lib.ui.deals.csv_packages import CsvPackage, DealCells
+from lib.ui.deals.csv_packages import DealCells
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import seat_name
 from lib.ui.deals.facts import amount
-from lib.ui.deals.questions import CsvQuestions
+from lib.ui.deals.questions import CsvQuestions, targeting_of
 from lib.ui.deals.targeting import words
 from lib.ui.deals.view import CSV_MENU
 from lib.ui.kit import components, job, notes
@@ -25,8 +25,6 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.straight import straighten
 
-Entry = CsvDeal | CsvPackage
-Table = dict[str, list[Any]]
 OPEN, FILE, SHOWN = "{}_from_csv", "{}_csv_file", 1_000
 
 
@@ -34,49 +32,24 @@ OPEN, FILE, SHOWN = "{}_from_csv", "{}_csv_file", 1_000
 class CsvKind:
     """A kind of file. `key` begins the names of its widgets; `plan` finds out what its rows ask for.
 
-    `entity` is that of the list; `what` says in Markdown how the file is written.
+    `what` says in Markdown how the file is written; `titles` are the columns of the preview, where "price"
+    stands for the price's title.
     """
 
     key: str
-    entity: str
     called: str
     shape: CsvShape
     what: str
     plan: Callable[[PageContext, Sequence[CsvRow]], Iterator[CsvPlan]]
-    table: Callable[[PageContext, Sequence[Entry]], Table]
+    titles: tuple[str, ...]
 
-    def counted(self, entities: Iterable[str]) -> str:
+    def count_label(self, entities: Iterable[str]) -> str:
         """`3 deals`, `1 package and 2 deals`; what the file is of is counted even where there is none."""
         given = list(entities)
         counts = {kind: given.count(entity) for entity, kind in KINDS.items()}
         return " and ".join(
-            f"{number(count)} {kind.called}{'' if count == 1 else 's'}"
-            for kind, count in counts.items()
-            if count or kind is self
+            count_label(kind.called, count) for kind, count in counts.items() if count or kind is self
         )
-
-
-def draw_faults(faults: Sequence[CsvFault], name: str, outcome: str) -> None:
-    """Draw what is wrong with a file, each with its line."""
-    count = f"{number(len(faults))} fault{'' if len(faults) == 1 else 's'}"
-    st.error(f"{count} in {plain(name)}. {outcome}", icon=":material/error:")
-    table = {"Line": [one.line for one in faults], "Fault": [one.text for one in faults]}
-    st.dataframe(straighten(table), hide_index=True, alt="The faults, each with its line")
-
-
-def draw_file(
-    key: str, shape: CsvShape, what: str, template: str, on_file: Callable[[], None], problem: str
-) -> None:
-    """Draw how a file is written, the field for it, a template, and why the last one was not taken."""
-    st.markdown(what)
-    st.caption(f"UTF-8; commas, semicolons or tabs; at most {number(shape.most)} lines.")
-    components.draw(key, "CSV file", ".csv,text/csv", shape.largest, on_file)
-    st.download_button(
-        "Template", csv_text.template(shape), template, "text/csv", icon=":material/download:",
-        type="tertiary", key=f"{key}_template", on_click="ignore",
-    )  # fmt: skip
-    if problem:
-        st.error(plain(problem), icon=":material/error:")
 
 
 @dataclass
@@ -99,11 +72,50 @@ class CsvUpload:
         reading, self.reading = self.reading, None
         if reading is None:
             return
-        self.problem = reading.problem
+        self.problem = f"{reading.problem} Nothing was created." if reading.problem else ""
         self.faults = sorted({*self.faults, *reading.plan.faults}, key=lambda one: one.line)
         if not self.problem and not self.faults and reading.plan.entries:
             self.questions = questions.of_lines(context, reading.plan.entries)
             self.job = CsvJob(reading.plan.entries)
+
+
+def draw_button(label: str, icon: str, key: str, upload: Callable[[], Any], help_: str | None = None) -> None:
+    """Draw a button of the menu that opens the dialog of a file."""
+
+    def open_() -> None:
+        st.session_state[key] = upload()
+        st.session_state[CSV_MENU] = False
+
+    st.button(
+        label, icon=f":material/{icon}:", type="tertiary", key=f"{key}_open", on_click=open_, help=help_
+    )
+
+
+def close(key: str) -> None:
+    """Close the dialog; what was not sent stays as it is. A callback."""
+    st.session_state.pop(key, None)
+
+
+def draw_faults(faults: Sequence[CsvFault], name: str, outcome: str) -> None:
+    """Draw what is wrong with a file, each with its line."""
+    st.error(f"{count_label('fault', len(faults))} in {plain(name)}. {outcome}", icon=":material/error:")
+    table = {"Line": [one.line for one in faults], "Fault": [one.text for one in faults]}
+    st.dataframe(straighten(table), hide_index=True, alt="The faults, each with its line")
+
+
+def draw_file(
+    key: str, shape: CsvShape, what: str, template: str, on_file: Callable[[], None], problem: str
+) -> None:
+    """Draw how a file is written, the field for it, a template, and why the last one was not taken."""
+    st.markdown(what)
+    st.caption(f"UTF-8; commas, semicolons or tabs; at most {number(shape.most)} lines.")
+    components.draw(key, "CSV file", ".csv,text/csv", shape.largest, on_file)
+    st.download_button(
+        "Template", csv_text.template(shape), template, "text/csv", icon=":material/download:",
+        type="tertiary", key=f"{key}_template", on_click="ignore",
+    )  # fmt: skip
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
 
 
 def draw(context: PageContext, entity: str) -> None:
@@ -111,23 +123,11 @@ def draw(context: PageContext, entity: str) -> None:
     kind = KINDS[entity]
     if catalogue.abilities(context).why_not(entity, "create"):
         return
-    st.button(
-        f"Create {plain(kind.called)}s", icon=":material/upload:", type="tertiary",
-        key=f"{kind.key}_from_csv_open", on_click=_open, args=(kind,),
-    )  # fmt: skip
-    if (upload := st.session_state.get(OPEN.format(kind.key))) is not None:
-        title = f"Create {plain(kind.called)}s from a CSV"
-        st.dialog(title, width="large", on_dismiss=lambda: _close(kind))(_dialog)(context, upload)
-
-
-def _open(kind: CsvKind) -> None:
-    st.session_state[OPEN.format(kind.key)] = CsvUpload(kind)
-    st.session_state[CSV_MENU] = False
-
-
-def _close(kind: CsvKind) -> None:
-    """Close the dialog. A callback."""
-    st.session_state.pop(OPEN.format(kind.key), None)
+    key = OPEN.format(kind.key)
+    draw_button(f"Create {kind.called}s", "upload", key, lambda: CsvUpload(kind))
+    if (upload := st.session_state.get(key)) is not None:
+        title = f"Create {kind.called}s from a CSV"
+        st.dialog(title, width="large", on_dismiss=lambda: close(key))(_dialog)(context, upload)
 
 
 def _dialog(context: PageContext, upload: CsvUpload) -> None:
@@ -136,7 +136,7 @@ def _dialog(context: PageContext, upload: CsvUpload) -> None:
         if upload.reading is not None:
             job.draw(context, upload.reading, number, lambda: upload.finish(context))
         elif creation is not None and creation.is_running:
-            job.draw(context, creation, number, lambda: _written(kind, creation))
+            job.draw(context, creation, number, lambda: _announce(kind, creation))
         elif creation is not None and creation.state == "done":
             _draw_result(kind, creation)
         else:
@@ -174,14 +174,14 @@ def check(context: PageContext, upload: CsvUpload, text: str) -> None:
 def _preview(context: PageContext, upload: CsvUpload, creation: CsvJob) -> None:
     kind, entries = upload.kind, creation.entries
     _draw_failure(kind, creation)
-    frame = straighten(kind.table(context, entries[:SHOWN]))  # type: ignore[arg-type]
+    frame = straighten(_table(context, kind, entries[:SHOWN]))
     st.dataframe(frame, hide_index=True, alt=f"The {kind.called}s to create")
     if len(entries) > SHOWN:
         st.caption(f"The first {number(SHOWN)} of {number(len(entries))}.")
     if creation.state == "left":
         return
     is_sure = upload.questions is None or questions.draw_lines(upload.questions)
-    count = kind.counted(one.request.entity for one in entries)
+    count = kind.count_label(one.request.entity for one in entries)
     st.button(
         "Retry" if creation.state == "open" else f"Create {plain(count)}", type="primary",
         key=f"{kind.key}_csv_create", disabled=not is_sure, on_click=creation.start,
@@ -204,7 +204,7 @@ def _draw_failure(kind: CsvKind, creation: CsvJob) -> None:
         st.error(f"{plain(creation.reason)} These are created: {plain(there)}.", icon=":material/error:")
 
 
-def _written(kind: CsvKind, creation: CsvJob) -> None:
+def _announce(kind: CsvKind, creation: CsvJob) -> None:
     """Let the lists be read again, and say what was created."""
     catalogue.forget()
     if creation.state == "done":
@@ -212,7 +212,7 @@ def _written(kind: CsvKind, creation: CsvJob) -> None:
 
 
 def _count_label(kind: CsvKind, creation: CsvJob) -> str:
-    return kind.counted(one.entity for one in creation.made)
+    return kind.count_label(one.entity for one in creation.made)
 
 
 def _draw_result(kind: CsvKind, creation: CsvJob) -> None:
@@ -220,9 +220,7 @@ def _draw_result(kind: CsvKind, creation: CsvJob) -> None:
     ids = [str((isinstance(one, DemandDeal) and one.deal_id) or one.id) for one in creation.made]
     table = {"Name": [one.name for one in creation.made], "Deal id" if kind.key == "deals" else "Id": ids}
     st.dataframe(straighten(table), hide_index=True, alt=f"The {kind.called}s that were created")
-    if st.button("Close", key=f"{kind.key}_csv_close"):
-        _close(kind)
-        st.rerun()
+    close_button(f"{kind.key}_csv_", lambda: close(OPEN.format(kind.key)))
 
 
 def _plan_deals(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvPlan]:
@@ -236,56 +234,33 @@ def _plan_packages(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[Csv
     return csv_packages.plan(context.deals, rows, catalogue.named_lists(context), deals)
 
 
-def _table_of_deals(context: PageContext, entries: Sequence[Entry]) -> Table:
-    deals = [one for one in entries if isinstance(one, CsvDeal) and one.package is not None]
-    return {
-        "Line": [one.line for one in deals],
-        "Package": [(one.package and one.package.name) or "" for one in deals],
-        "Seat": [seat_name(one.seat, one.seat.id or 0) for one in deals],
-        facts.prices_of(context).title: [amount(one.request.price) for one in deals],
-        "Name": [one.request.name or "" for one in deals],
-        "Note": [one.note for one in deals],
-    }
-
-
-def _table_of_packages(context: PageContext, entries: Sequence[Entry]) -> Table:
-    packages = [one.request for one in entries if isinstance(one, CsvPackage)]
-    marks = words.marks(context, catalogue.usual_days(context), map(_targeting, packages))
+def _table(context: PageContext, kind: CsvKind, entries: Sequence[CsvEntry]) -> dict[str, list[Any]]:
+    """What is created, a row each; packages without deals need no columns of those."""
+    packages = [targeting_of(one.request) for one in entries if isinstance(one.request, SupplyPackage)]
+    marks = words.marks(context, catalogue.usual_days(context), packages) if packages else {}
+    rows = [_row(one, marks) for one in entries]
+    left_out = ("Kind", "Seat", "price") if len(packages) == len(rows) else ()
     price = facts.prices_of(context).title
-    rows = [
-        _row_of_deal(one, price) if isinstance(one, CsvDeal) else _row_of_package(one, marks)
-        for one in entries
-    ]
-    titles = ["Line", "Kind", "Name", "Media type", "Runs", "Targeting", "Seat", price, "Note"]
-    left_out = () if len(packages) < len(rows) else ("Kind", "Seat", price)
-    return {title: [row.get(title, "") for row in rows] for title in titles if title not in left_out}
+    titles = [title for title in kind.titles if title not in left_out]
+    return {price if title == "price" else title: [row.get(title, "") for row in rows] for title in titles}
 
 
-def _row_of_package(one: CsvPackage, marks: words.Marks) -> dict[str, Any]:
-    package = one.request
-    return {
-        "Line": one.line,
-        "Kind": "Package",
-        "Name": package.name or "",
-        "Media type": package.media_type or "",
-        "Runs": facts.span(package),
-        "Targeting": words.sentence(_targeting(package), None, None, marks),
-        "Note": one.note,
-    }
-
-
-def _row_of_deal(one: CsvDeal, price: str) -> dict[str, Any]:
-    return {
-        "Line": one.line,
+def _row(one: CsvEntry, marks: words.Marks) -> dict[str, Any]:
+    request = one.request
+    row = {"Line": one.line, "Name": request.name or "", "Note": one.note}
+    if isinstance(request, SupplyPackage):
+        return row | {
+            "Kind": "Package",
+            "Media type": request.media_type or "",
+            "Runs": facts.span(request),
+            "Targeting": words.sentence(targeting_of(request), None, None, marks),
+        }
+    return row | {
         "Kind": "Deal",
-        "Name": one.request.name or "",
-        "Seat": seat_name(one.seat, one.seat.id or 0),
-        price: amount(one.request.price),
+        "Package": (one.package and one.package.name) or "",
+        "Seat": seat_name(one.seat, (one.seat and one.seat.id) or 0),
+        "price": amount(request.price),
     }
-
-
-def _targeting(package: SupplyPackage) -> Targeting:
-    return Targeting.model_construct(**{name: getattr(package, name) for name in Targeting.model_fields})
 
 
 def _titles(titles: Iterable[str]) -> str:
@@ -312,11 +287,12 @@ OF_PACKAGES = f"""Each line is a package, with a deal if it has a seat; further 
 Nothing is created unless every line is right."""
 KINDS = {
     fields.SUPPLY: CsvKind(
-        "packages", fields.SUPPLY, "package", csv_packages.SHAPE, OF_PACKAGES, _plan_packages,
-        _table_of_packages,
+        "packages", "package", csv_packages.SHAPE, OF_PACKAGES, _plan_packages,
+        ("Line", "Kind", "Name", "Media type", "Runs", "Targeting", "Seat", "price", "Note"),
     ),
     fields.DEALS: CsvKind(
-        "deals", fields.DEALS, "deal", csv_deals.SHAPE, OF_DEALS, _plan_deals, _table_of_deals
+        "deals", "deal", csv_deals.SHAPE, OF_DEALS, _plan_deals,
+        ("Line", "Package", "Seat", "price", "Name", "Note"),
     ),
 }  # fmt: skip
 """The kinds of files by the entity of the list."""

@@ -7,15 +7,15 @@ the same file goes on with the same keys, so that nothing is created twice.
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals.csv_deals import CsvPlan
-from lib.ui.kit.job import STEP_SECONDS, Job
+from lib.ui.deals.csv_deals import CsvEntry, CsvPlan
+from lib.ui.kit.job import STEP_SECONDS, Job, PartsJob
 from lib.ui.kit.problems import is_open
 from lib.wire.errors import Invalid, NotFound, TrancheError
 
@@ -23,64 +23,20 @@ State = Literal["ready", "writing", "undoing", "done", "undone", "open", "left"]
 TOGETHER, FEW = 500, 20
 
 
-class CsvEntry(Protocol):
-    """What a line asks for."""
-
-    @property
-    def line(self) -> int:
-        """The line that it begins in."""
-        ...
-
-    @property
-    def request(self) -> DemandDeal | SupplyPackage:
-        """What is created."""
-        ...
-
-    @property
-    def note(self) -> str:
-        """What to know before."""
-        ...
-
-    def sent(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
-        """What is sent, once these packages were created: line → id."""
-        ...
-
-
 @dataclass
-class CsvReading(Job):
-    """The lines as far as they are checked. `plans` are the plan as it grows; `problem` is why it stopped."""
+class CsvReading(PartsJob):
+    """The lines as far as they are checked: the parts are the plan as it grows."""
 
-    plans: Iterator[CsvPlan]
-    total: int
     plan: CsvPlan = field(default_factory=CsvPlan)
-    problem: str = ""
-    is_done: bool = False
 
-    def step(self, client: Deals) -> None:
-        """Check some more lines."""
-        ends = time.monotonic() + STEP_SECONDS
-        try:
-            for plan in self.plans:
-                self.plan = plan
-                if time.monotonic() >= ends:
-                    return
-        except TrancheError as error:
-            self.problem = f"{error.reason.rstrip('.')}. Nothing was created."
-        self.is_done = True
+    def take(self, part: CsvPlan) -> None:
+        """Remember the plan."""
+        self.plan, self.done = part, part.done
 
     def stop(self) -> None:
         """Read no more. A callback."""
-        self.is_done, self.problem = True, "The file was not read to its end. Nothing was created."
-
-    @property
-    def is_running(self) -> bool:
-        """Whether there are lines to check."""
-        return not self.is_done
-
-    @property
-    def progress(self) -> tuple[int, int]:
-        """How many lines are checked, of how many."""
-        return self.plan.done, self.total
+        super().stop()
+        self.problem = "The file was not read to its end."
 
     @property
     def verb(self) -> str:
@@ -152,14 +108,14 @@ class CsvJob(Job):
             if len(some) == 1:
                 self.made.append(client.create(sent.entity, sent, key))
             else:
-                self.made += client.create_all(_requests(some), key)
+                self.made += client.create_all([one.deal for one in some], key)
         except TrancheError as error:
             self._refused(client, some, error)
 
     def _together(self, client: Deals) -> Sequence[CsvEntry]:
         """The entries to create next: several of deals whose packages are there, else one."""
         left = self.entries[len(self.made) : len(self.made) + TOGETHER]
-        is_plain = all(getattr(one, "package", None) is not None for one in left)
+        is_plain = all(one.package is not None for one in left)
         return left if client.abilities.is_own and is_plain and len(left) > FEW else left[:1]
 
     def _refused(self, client: Deals, some: Sequence[CsvEntry], error: TrancheError) -> None:
@@ -196,7 +152,3 @@ class CsvJob(Job):
             self.reason += f" What was created before could not be deleted: {error.reason.rstrip('.')}."
             return
         self.made.pop()
-
-
-def _requests(entries: Sequence[CsvEntry]) -> list[DemandDeal]:
-    return [one.request for one in entries if isinstance(one.request, DemandDeal)]

@@ -13,7 +13,7 @@ from lib.deals.fields import SUPPLY
 from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, Seat, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS, TargetingKind
 from lib.ui.deals import csv_deals, form_fields, inputs
-from lib.ui.deals.csv_deals import CsvDeal, CsvPlan, SeatIndex
+from lib.ui.deals.csv_deals import CsvEntry, CsvPlan, SeatIndex
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import Draft
 from lib.wire import text as texts
@@ -41,19 +41,6 @@ BETWEEN, NOT, LARGEST_SIDE, LONGEST_VALUE = "|", "not ", 20_000, 200
 ZONE, SIZE = re.compile(r"([+-])([01][0-9]):?([0-5][0-9])"), re.compile(r"([0-9]{1,5})x([0-9]{1,5})")
 
 
-@dataclass(frozen=True)
-class CsvPackage:
-    """A package to create: its line, and the request. `note` is what to know before."""
-
-    line: int
-    request: SupplyPackage
-    note: str = ""
-
-    def sent(self, packages: Mapping[int, int]) -> SupplyPackage:
-        """The request as it is."""
-        return self.request
-
-
 @dataclass
 class DealCells:
     """Reads the deals of a file's rows, and remembers which seats each package has.
@@ -72,7 +59,7 @@ class DealCells:
 
     def read(
         self, row: CsvRow, package: SupplyPackage, package_line: int, faults: list[str]
-    ) -> CsvDeal | None:
+    ) -> CsvEntry | None:
         """The deal of a row; None without one, or with what is wrong with it among the faults."""
         if not any(row[title] for title in OF_DEALS):
             return None
@@ -90,13 +77,13 @@ class DealCells:
         faults += [f"Deal: {text}" for text in found]
         if seat is None or found:
             return None
-        return CsvDeal(row.line, seat, csv_deals.request(package, seat, given), package_line=package_line)
+        return CsvEntry(row.line, csv_deals.request(package, seat, given), seat, package_line=package_line)
 
 
 def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: DealCells) -> Iterator[CsvPlan]:
     """The plan as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
     found = CsvPlan()
-    known: dict[str, tuple[CsvRow, CsvPackage]] = {}
+    known: dict[str, tuple[CsvRow, SupplyPackage]] = {}
     for row in rows:
         faults: list[str] = []
         name = row["Name"].casefold()
@@ -104,20 +91,17 @@ def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: DealCells) 
             first, package = known[name]
             _again(row, first, faults)
         else:
-            package = CsvPackage(row.line, _package(row, lists, faults))
-            known[name] = row, package
-            found.entries.append(package)
-        deal = deals.read(row, package.request, package.line, faults)
+            first, package = known[name] = row, _package(row, lists, faults)
+            found.entries.append(CsvEntry(row.line, package))
+        deal = deals.read(row, package, first.line, faults)
         found.entries += [deal] if deal is not None else []
         found.faults += [CsvFault(row.line, text) for text in faults]
-    if not found.faults:
-        for place, one in enumerate(found.entries):
-            if isinstance(one, CsvPackage):
-                taken = form_fields.of_name(client, one.request.name or "")
-                note = f"This name is taken ({', '.join(taken)})." if taken else ""
-                found.entries[place] = replace(one, note=note)
-                found.done = place
-                yield found
+    for place, one in enumerate(found.entries if not found.faults else ()):
+        if isinstance(one.request, SupplyPackage):
+            taken = form_fields.of_name(client, one.request.name or "")
+            note = f"This name is taken ({', '.join(taken)})." if taken else ""
+            found.entries[place], found.done = replace(one, note=note), place
+            yield found
     found.done = len(rows)
     found.end()
     yield found

@@ -9,7 +9,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
-from lib.deals.package_notes import LONGEST_NOTE, LONGEST_OWNER, PackageNote
+from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.deals.sync.models import BuyerSeat
 from lib.ui.deals import catalogue, deal_list, facts, hand_over
 from lib.ui.deals.deal_list import DealRow, of_deal, of_package, seat_of
@@ -175,7 +175,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         draw_note(context, entity)
         _question(context, entity)
         deals = catalogue.deals_of(context.deals, [entity])[entity.id or 0]
-        _linked(
+        _draw_linked(
             context,
             "Deals",
             [of_deal(deal, {}) for deal in deals],
@@ -190,7 +190,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
             components.copy_button(entity.deal_id)
         _facts(deal_facts(entity, facts.prices_of(context), context.clients.usual_terms))
         draw_buyer_side(context, entity)
-        _linked(context, "Packages", _packages_of(context, entity), "It is not linked to a package yet.")
+        _draw_linked(context, "Packages", _packages_of(context, entity), "It is not linked to a package yet.")
     draw_leftovers(entity)
 
 
@@ -260,7 +260,7 @@ def _facts(found: dict[str, str]) -> None:
     st.table({name: plain(text) for name, text in found.items()}, border="horizontal", alt="Facts")
 
 
-def _linked(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
+def _draw_linked(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
     st.markdown(f"**{title}**")
     if not rows:
         st.caption(nothing)

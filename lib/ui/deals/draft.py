@@ -60,7 +60,7 @@ class NewDeals:
     def request(self) -> CreateDemandDeals:
         """The request. What is missing or can't be read is left out."""
         options = tuple(_option(seat, terms) for seat, terms in self.seats.items())
-        given = {name: one for name, one in terms_sent(self.terms).items() if one is not None}
+        given = {name: one for name, one in terms_request(self.terms).items() if one is not None}
         return CreateDemandDeals.model_construct(**{"demand_deals_options": options, **given})
 
     def faults(self, has_fees: bool = True) -> "Faults":
@@ -194,7 +194,7 @@ class Faults:
         return [_label(place, [*deals.seats], seats) for place in places]
 
 
-def terms_sent(typed: Typed) -> dict[str, Any]:
+def terms_request(typed: Typed) -> dict[str, Any]:
     """The terms of deals as a request has them; no fee where its type has none."""
     held = {**NO_DEAL_YET, **typed}
     found = {name: inputs.value(name, held[name]) for name in TERMS}
@@ -247,13 +247,13 @@ STORED = TypeAdapter(Draft)
 _RENAMED = {"start": "start_date", "end": "end_date", "fee_type": FEE_TYPE, "fee": FEE}
 
 
-def stored(draft: Draft) -> dict[str, Any]:
+def dump_draft(draft: Draft) -> dict[str, Any]:
     """The draft as it is kept."""
     body: dict[str, Any] = STORED.dump_python(draft, mode="json")
     return body
 
 
-def restored(body: Any) -> Draft:
+def load_draft(body: Any) -> Draft:
     """The draft that was kept, by this version or by one that named the fields of the form otherwise.
 
     ValidationError for what is none.

@@ -74,15 +74,15 @@ def same_name(context: PageContext, name: str) -> str:
 
 def of_name(client: Deals, name: str) -> list[str]:
     """The ids of packages of this name, whatever their case, width and spaces."""
-    if not folded(name):
+    if not fold(name):
         return []
     results = list(client.list(SupplyPackage, search=name, limit=MOST).results)
     if len(results) == MOST and client.abilities.finds:
         results += client.list(SupplyPackage, name=name.strip(), limit=MOST).results
-    return list(dict.fromkeys(str(one.id) for one in results if folded(one.name or "") == folded(name)))
+    return list(dict.fromkeys(str(one.id) for one in results if fold(one.name or "") == fold(name)))
 
 
-def folded(name: str) -> str:
+def fold(name: str) -> str:
     """A name as names are compared."""
     return " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
 
@@ -150,7 +150,7 @@ def fill_seats(prefix: str, deals: NewDeals) -> dict[str, Any]:
     return held
 
 
-def emptied(prefix: str) -> set[tuple[str | int, ...]]:
+def cleared_places(prefix: str) -> set[tuple[str | int, ...]]:
     """The places of amounts that were typed, and taken out again."""
     state = st.session_state
     found: set[tuple[str | int, ...]] = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from lib.deals.models import AppList, DomainList, Targeting
-from lib.deals.package_questions import PackageQuestion
+from lib.deals.package_records import PackageQuestion
 from lib.insight.filters import entries
 from lib.insight.from_filters import FromFilters, NewList, from_filters
 from lib.reporting.models import AudienceQuery

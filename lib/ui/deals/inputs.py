@@ -26,7 +26,7 @@ MISSING = {"name": "Type a name.", "start_date": "Type the start.", "price": "Ty
 PLACEHOLDERS = {"name": "Morning news, autumn", EMAIL: "Needed for deal sync", FEE_TYPE: "Not set"}
 
 
-def typed(name: str, value: Any) -> Any:
+def widget_value(name: str, value: Any) -> Any:
     """The value of a plain field as its widget holds it; a time in the zone that it is given in."""
     kind = fields.BY_NAME[name].kind
     if kind is fields.AMOUNT:
@@ -36,7 +36,7 @@ def typed(name: str, value: Any) -> Any:
     return value or "" if kind in fields.TEXTS else value
 
 
-def sent(name: str, held: Any, zone: tzinfo = UTC) -> Any:
+def request_value(name: str, held: Any, zone: tzinfo = UTC) -> Any:
     """What a widget holds as the field of a request, a time in this zone.
 
     What can't be read stays the text that it is, which differs from what was there.
@@ -55,7 +55,7 @@ def sent(name: str, held: Any, zone: tzinfo = UTC) -> Any:
 
 def value(name: str, held: Any, zone: tzinfo = UTC) -> Any:
     """The same; None for what can't be read."""
-    found = sent(name, held, zone)
+    found = request_value(name, held, zone)
     is_text = isinstance(found, str) and fields.BY_NAME[name].kind in (fields.AMOUNT, fields.MOMENT)
     return None if is_text else found
 
@@ -102,7 +102,7 @@ def blank(one: DealField) -> Any:
     """What the widget of a field holds before anything is typed: its default."""
     if one.default is None or one.default is fields.REQUIRED:
         return "" if one.kind in (*fields.TEXTS, fields.AMOUNT, fields.MOMENT) else None
-    return typed(one.name, one.default)
+    return widget_value(one.name, one.default)
 
 
 def cell(one: DealField, text: str, faults: list[str]) -> Any:

@@ -50,7 +50,7 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
     end = package.end_date and package.end_date.astimezone(zone)
     own = {"name": name, "start_date": first, "end_date": end}
     return Draft(
-        values={one: inputs.typed(one, own.get(one, getattr(package, one))) for one in PLAIN},
+        values={one: inputs.widget_value(one, own.get(one, getattr(package, one))) for one in PLAIN},
         offset=int(offset.total_seconds() // 60),
         targeting=package,
         deals="new" if bought else "none",
@@ -91,7 +91,7 @@ def _terms(deal: DemandDeal, shared: Typed) -> Terms:
 
 
 def _own(deal: DemandDeal) -> Typed:
-    terms = {name: inputs.typed(name, getattr(deal, name)) for name in TERMS}
+    terms = {name: inputs.widget_value(name, getattr(deal, name)) for name in TERMS}
     return {"is_active": deal.is_active is not False, **terms}
 
 
@@ -241,7 +241,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     deals, is_tried = form_fields.read_seats(prefix), f"{prefix}{TRIED}" in state
     problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
     found = deals.faults(bool(catalogue.abilities(context).fees))
-    places = {*found.all} if is_tried else {*found.wrong, *form_fields.emptied(prefix)}
+    places = {*found.all} if is_tried else {*found.wrong, *form_fields.cleared_places(prefix)}
     still = problems.still({NEW: deals.request().sent()}) if problems else problems
     still = still.with_({place: text for place, text in found.all.items() if place in places})
     form_fields.draw_seats(context, prefix, still, after=lambda: _warn_of_second(context, package, deals))

@@ -125,7 +125,7 @@ class CsvQuestions:
 def of_lines(context: PageContext, entries: Iterable[Any]) -> CsvQuestions:
     """The questions about these entries, each with its `line`, its `request` and its `note`."""
     several = [*entries]
-    packages = [_targeting(one.request) for one in several if isinstance(one.request, SupplyPackage)]
+    packages = [targeting_of(one.request) for one in several if isinstance(one.request, SupplyPackage)]
     marks = (
         words.marks(context, catalogue.usual_days(context), packages, with_unchecked=True) if packages else {}
     )
@@ -161,7 +161,7 @@ def draw_lines(questions: CsvQuestions) -> bool:
 def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
     """Values that the report lacks, or, where it can't tell, that public lists lack; dates that are over."""
     for kind in KINDS:
-        for value in dict.fromkeys(kind.value(target) for target in kind.of(_targeting(package))):
+        for value in dict.fromkeys(kind.value(target) for target in kind.of(targeting_of(package))):
             mark = marks.get(kind.name, {}).get(value)
             if mark == words.UNKNOWN:
                 yield f"{kind.title} '{value}' is not in the report"
@@ -171,7 +171,8 @@ def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
         yield over
 
 
-def _targeting(package: SupplyPackage) -> Targeting:
+def targeting_of(package: SupplyPackage) -> Targeting:
+    """The targeting of a package to create, alone."""
     return Targeting.model_construct(**{name: getattr(package, name) for name in Targeting.model_fields})
 
 

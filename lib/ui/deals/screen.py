@@ -26,7 +26,7 @@ from lib.ui.deals.edits import Fields
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import picker, words
-from lib.ui.deals.view import OPEN, SAID, opened
+from lib.ui.deals.view import OPEN, SAID, open_key
 from lib.ui.kit import notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -68,14 +68,14 @@ def problem() -> None:
 
 def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:
     """Pause or resume it, unless it changed since it was shown. A callback."""
-    if _did(lambda: context.deals.change(*key, {"is_active": is_active}, etag)):
+    if _attempt(lambda: context.deals.change(*key, {"is_active": is_active}, etag)):
         st.session_state[SAID] = "Resumed" if is_active else "Paused"
         st.rerun()
 
 
 def delete(context: PageContext, key: Key, etag: str | None) -> None:
     """Delete it, unless it changed since it was shown. A callback."""
-    if _did(lambda: _gone(context, key, etag)):
+    if _attempt(lambda: _remove(context, key, etag)):
         st.query_params.pop(OPEN, None)
         st.session_state[SAID] = f"{KINDS[key[0]]} {key[1]} is deleted"
         st.rerun()
@@ -108,7 +108,7 @@ def _delete(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     )
 
 
-def _gone(context: PageContext, key: Key, etag: str | None) -> None:
+def _remove(context: PageContext, key: Key, etag: str | None) -> None:
     """Delete it; a second click that finds it deleted is no error."""
     try:
         context.deals.remove(*key, etag)
@@ -116,7 +116,7 @@ def _gone(context: PageContext, key: Key, etag: str | None) -> None:
         return
 
 
-def _did(work: Callable[[], None]) -> bool:
+def _attempt(work: Callable[[], None]) -> bool:
     """Run `work` and return whether it succeeded; errors are shown in the drawer."""
     try:
         work()
@@ -226,7 +226,7 @@ def close() -> None:
 
 def draw_drawer(context: PageContext) -> None:
     """Draw the drawer of the open package or deal, if any."""
-    key = opened()
+    key = open_key()
     if key is None:
         return
     try:
@@ -323,7 +323,7 @@ def draw(context: PageContext) -> None:
         table.draw(context)
         if trouble := catalogue.page_trouble(context) or catalogue.trouble(context):
             older(trouble, "The deals")
-    if opened() is None:
+    if open_key() is None:
         overlap.draw_dialog(context)
         dead.draw_dialog(context)
         undo.draw_dialog(context)

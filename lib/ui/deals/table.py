@@ -39,7 +39,7 @@ from lib.ui.deals.view import (
     ListSearch,
     active_filters,
     available_filters,
-    opened,
+    open_key,
     orders,
     read_order,
 )
@@ -120,7 +120,7 @@ def draw(context: PageContext) -> None:
         st.caption(_count_label(context, search, part.count), width="content")
         with st.container(width="content"):
             deal_health.follow(context, search.entity)
-        if opened() is None:
+        if open_key() is None:
             notes.draw()
     with bar:
         saved_lists.draw(context, search.entity, catalogue.abilities(context), partial(_options, context))
@@ -243,7 +243,7 @@ def _listing(
     shown = listing.Listing(
         label=PLURALS[search.entity],
         columns=deal_list.list_columns(names, title, orders(search.entity, does), search.order),
-        rows=deal_list.list_rows(rows, names, ticked, opened()),
+        rows=deal_list.list_rows(rows, names, ticked, open_key()),
         count=part.count,
         ticks=not does.why_not(search.entity, "change"),
     )

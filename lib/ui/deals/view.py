@@ -113,7 +113,7 @@ PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
 ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
 
 
-def opened() -> tuple[str, int] | None:
+def open_key() -> tuple[str, int] | None:
     """The package or deal that is open, by the URL."""
     match = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
     return (match[1], int(match[2])) if match else None

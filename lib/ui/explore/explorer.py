@@ -142,9 +142,8 @@ def _answer(context: PageContext, chosen: Explored) -> None:
         name = key.description or key.name
         st.header(f"{plain(name)} by {plain(title(data))}", anchor=False, width="stretch")
         if st.button(f"Split by {plain(name)} in Audience", icon=":material/call_split:", key="split_by_it"):
-            top_board.carry(
-                context, question.current(context).model_copy(update={"split_by": (key.name,)}), data.name
-            )
+            query = question.current(context).model_copy(update={"split_by": (key.name,)})
+            top_board.carry(context, query, data.name, lower="split")
     with problems.report_errors("The top values"):
         query = screen.last_days(context)
         top = top_values.top_values(

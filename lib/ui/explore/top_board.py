@@ -17,6 +17,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import Cell, Choice, Column, Ordering, Row, Table, Taken
 from lib.ui.query import drill, question
 from lib.ui.query.explored import Explored
+from lib.ui.query.view import Lower
 
 BOARD = "top_rows"
 
@@ -40,9 +41,16 @@ def follow() -> None:
     """The component's callback; the next run of the screen applies the clicks."""
 
 
-def carry(context: PageContext, query: AudienceQuery, data_field: str, taken: Taken | None = None) -> None:
-    """Open Audience with that question and data field; `taken` is the click that led there."""
-    question.follow(context, [(query, {"field": data_field})], {BOARD: taken} if taken else {})
+def carry(
+    context: PageContext,
+    query: AudienceQuery,
+    data_field: str,
+    taken: Taken | None = None,
+    lower: Lower = "cards",
+) -> None:
+    """Open Audience with that question, data field and tab; `taken` is the click that led there."""
+    changes = {"field": data_field, "lower": lower}
+    question.follow(context, [(query, changes)], {BOARD: taken} if taken else {})
     st.switch_page(screens.AUDIENCE, query_params=question.params())
 
 

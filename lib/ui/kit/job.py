@@ -4,13 +4,17 @@ Each step is a script run of its own, in the session of the person who looks on.
 rights of that moment, no thread outlives the session, and a click on Stop waits for one step at most.
 """
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
 from lib.deals.client import Deals
 from lib.ui.kit.frame import PageContext
+from lib.wire.errors import TrancheError
 
 STEP_SECONDS, PAUSE_SECONDS = 0.5, 0.1
 
@@ -46,6 +50,50 @@ class Job(ABC):
     def has_stop(self) -> bool:
         """Whether Stop is offered now."""
         return self.is_running
+
+
+@dataclass
+class PartsJob(Job):
+    """Work that an iterator does part by part, of `total`; `problem` says why it ended early."""
+
+    parts: Iterator[Any]
+    total: int
+    done: int = 0
+    problem: str = ""
+    is_over: bool = False
+
+    @abstractmethod
+    def take(self, part: Any) -> None:
+        """Take what the iterator made, and count what is `done`."""
+
+    def step(self, client: Deals) -> None:
+        """Take some more parts."""
+        ends = time.monotonic() + STEP_SECONDS
+        try:
+            for part in self.parts:
+                self.take(part)
+                if time.monotonic() >= ends:
+                    return
+        except TrancheError as error:
+            self.problem = f"{error.reason.rstrip('.')}."
+        except BaseException:
+            self.problem = "The server's log says why."
+            raise
+        self.is_over = True
+
+    def stop(self) -> None:
+        """Take no more. A callback."""
+        self.is_over = True
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there are parts to come, as far as is known."""
+        return not self.is_over and not self.problem
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many are done, of how many."""
+        return self.done, self.total
 
 
 def draw(

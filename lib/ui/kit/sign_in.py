@@ -5,7 +5,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
+from weakref import ref
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,28 +17,23 @@ from lib import connect
 from lib.front import ADDRESS_HEADER, LOGOUT, SESSION, note_sign_in
 from lib.people import Person
 from lib.people.cookies import CODE_SECONDS, SignIn
-from lib.people.credentials import PASSWORD as DEMO_PASSWORD
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import company, problems, sign_in_check
-from lib.ui.kit.markdown import plain
-from lib.ui.kit.sign_in_check import ENDS
+from lib.ui.kit import problems
+from lib.ui.kit.company import CompanyAccount
+from lib.ui.kit.sign_in_methods import DemoButtons, PasswordForm, SignInMethod, Visit, problem
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
 
 MARK = Path(__file__).with_name("mark.svg")
-DEMO_PEOPLE = {
-    "viewer": "Reads reports",
-    "manager": "Also sets up deals",
-    "admin": "Manages people and permissions",
-}
 NOT_HERE = "You are signed out, or your permissions changed: reload this page"
 NOT_ENDED = (
     "You are signed out in this tab, but not in others: the database can't be reached. "
     "Sign in again later, and sign out."
 )
-PROBLEM, COOKIE = "sign_in_problem", "cookie_request_open"
-HIDDEN = "cookies"
-NAME, PASSWORD = "sign_in_name", "sign_in_password"
+COOKIE, HIDDEN = "cookie_request_open", "cookies"
+CHECK, ENDS = "person_seen", "session_ends"
+SHARED_SECONDS = 0.5
+METHODS: tuple[SignInMethod, ...] = (DemoButtons(), PasswordForm(), CompanyAccount())
 _COOKIE_REQUEST = st.components.v2.component(
     "cookie_request", js=Path(__file__).with_name("cookie_request.js").read_text("utf-8")
 )
@@ -55,6 +52,17 @@ class CookieRequest:
     until: float = field(default_factory=lambda: time.time() + CODE_SECONDS)
 
 
+@dataclass(frozen=True)
+class SignInCheck:
+    """Who was signed in at `at` (seconds of the monotonic clock), and in which run of the script."""
+
+    run: ref[object]
+    username: str
+    ends: float
+    at: float
+    person: Person
+
+
 def person() -> Person | None:
     """The person signed in, with their current role and grants, or None. Call it on every run.
 
@@ -64,7 +72,7 @@ def person() -> Person | None:
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
-    person = sign_in_check.once(lambda: _signed_in(username, ends), username, ends)
+    person = _once(lambda: _signed_in(username, ends), username, ends)
     if person is None:
         _forget()
     else:
@@ -72,10 +80,11 @@ def person() -> Person | None:
     return person
 
 
-def by_cookie() -> bool:
-    """Whether the browser's cookie belongs to a valid sign-in; if so, `person` returns it from now on.
+def arrive() -> bool:
+    """Whether somebody signs in with this page, by the browser's cookie or a method; then `person` has them.
 
-    After a reload right after the sign-in, the cookie may not be there yet: it is requested again.
+    A cookie is good for a valid sign-in alone. After a reload right after the sign-in it may not be there
+    yet: it is requested again. Nobody arrives in a tab in which somebody has signed out.
     """
     if st.session_state.setdefault("logout", None):
         return False
@@ -88,15 +97,36 @@ def by_cookie() -> bool:
                 _request_cookie(sign_in)
             return True
     note_sign_in(st.context.headers, is_signed_in=False)
-    return False
+    visit = _visit()
+    arrivals = (method.arrival(visit) for method in METHODS)
+    return any(person is not None and _begin(person.username) for person in arrivals)
 
 
-def by_company() -> bool:
-    """Whether somebody comes from the company's provider, and may sign in; then `person` returns them."""
-    if st.session_state.setdefault("logout", None):
-        return False
-    person = company.arrival(_installation(), _address())
-    return person is not None and _begin(person.username)
+def is_signed_in(session: Any) -> bool:
+    """Whether somebody is signed in with this session of Streamlit's."""
+    return streamlit_compat.has_state(session, ENDS)
+
+
+def _once(look: Callable[[], Person | None], username: str, ends: float) -> Person | None:
+    """The person of this sign-in: found by `look`, or by this run of the script half a second ago at most.
+
+    A callback, which may change what is found, always looks.
+    """
+    run = streamlit_compat.drawing()
+    if run is None:
+        return look()
+    check: SignInCheck | None = st.session_state.get(CHECK)
+    if (
+        check is not None
+        and check.run() is run
+        and (check.username, check.ends) == (username, ends)
+        and time.monotonic() - check.at < SHARED_SECONDS
+    ):
+        return check.person
+    person = look()
+    if person is not None:
+        st.session_state[CHECK] = SignInCheck(ref(run), username, ends, time.monotonic(), person)
+    return person
 
 
 def _signed_in(username: str, ends: float) -> Person | None:
@@ -110,17 +140,15 @@ def _signed_in(username: str, ends: float) -> Person | None:
 
 def form() -> None:
     """The sign-in page."""
-    settings = _installation().settings
+    visit = _visit()
     with st.container(horizontal_alignment="center"), st.container(width=420):
         st.space(80)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.image(str(MARK), width=36, alt="")
             st.title("Tranche", anchor=False)
         st.markdown("Slice your report data, and set up deals.")
-        if settings.demo:
-            _demo()
-        _name_and_password()
-        company.draw(_installation(), request_deletion)
+        for method in METHODS:
+            method.draw(visit)
 
 
 def keep_cookie(hidden: DeltaGenerator) -> None:
@@ -146,7 +174,7 @@ def sign_out() -> None:
     is_ended = not (username and ends) or _is_ended(username, ends)
     _forget()
     if not is_ended:
-        st.session_state[PROBLEM] = NOT_ENDED
+        problem(NOT_ENDED)
     _leave_url()
     request_deletion()
 
@@ -174,54 +202,8 @@ def still_here() -> Callable[[], None]:
     return check
 
 
-def _name_and_password() -> None:
-    with st.form("sign_in", border=False):
-        st.text_input("Name", key=NAME, autocomplete="username")
-        st.text_input("Password", key=PASSWORD, type="password", autocomplete="current-password")
-        if problem := st.session_state.pop(PROBLEM, None):
-            st.error(plain(problem), icon=":material/error:")
-        st.form_submit_button("Sign in", type="primary", width="stretch", on_click=_note_typing)
-
-
-def _demo() -> None:
-    st.info(
-        "This is a demo with made-up data. Sign in as one of three people with a click, or type "
-        f"their name and the password `{DEMO_PASSWORD}`.",
-        icon=":material/science:",
-    )
-    with st.container(horizontal=True):
-        for username, does in DEMO_PEOPLE.items():
-            st.button(
-                username.capitalize(),
-                key=f"demo_{username}",
-                help=does,
-                width="stretch",
-                on_click=_sign_in,
-                args=(username, DEMO_PASSWORD),
-            )
-
-
-def _note_typing() -> None:
-    username, password = st.session_state.get(NAME), st.session_state.get(PASSWORD)
-    st.session_state[PASSWORD] = ""
-    st.session_state.pop(company.PROBLEM, None)
-    if username and password:
-        _sign_in(username, password)
-    else:
-        st.session_state[PROBLEM] = "Type your name and your password."
-
-
-def _sign_in(username: str, password: str) -> None:
-    try:
-        device = _installation().cookies.device(username, st.context.cookies)
-        person = _installation().access.sign_in(username, password, _address(), device)
-    except TrancheError as error:
-        st.session_state[PROBLEM] = error.reason
-        return
-    if person is None:
-        st.session_state[PROBLEM] = "Incorrect name or password."
-        return
-    _begin(person.username)
+def _visit() -> Visit:
+    return Visit(_installation(), _address(), st.context.cookies, _begin, request_deletion)
 
 
 def _begin(username: str) -> bool:
@@ -231,7 +213,7 @@ def _begin(username: str) -> bool:
     try:
         installation.sessions.begin(username, ends)
     except TrancheError as error:
-        st.session_state[PROBLEM] = error.reason
+        problem(error.reason)
         return False
     sign_in = SignIn(username, ends)
     _remember(sign_in)

@@ -53,15 +53,8 @@ def draw_filter_picker(context: PageContext) -> None:
     """
     query = question.current(context)
     _add(context)
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=PILLS):
-        _draw_pills(context, query)
-
-
-def _draw_pills(context: PageContext, query: AudienceQuery) -> None:
     pills, is_unfolded = [*_pills(query)], st.session_state.get(UNFOLDED, False)
     folded = 0 if is_unfolded else max(len(pills) - IN_SIGHT, 0)
-    for pill in pills[folded:]:
-        _draw_pill(context, query, pill)
     if len(pills) > IN_SIGHT:
         st.button(
             "Fewer" if is_unfolded else f"+{folded}",
@@ -71,6 +64,9 @@ def _draw_pills(context: PageContext, query: AudienceQuery) -> None:
             on_click=_unfold,
             args=(not is_unfolded,),
         )
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=PILLS):
+        for pill in pills[folded:]:
+            _draw_pill(context, query, pill)
     if query.filters:
         st.button(
             "Clear all",
@@ -253,8 +249,8 @@ def _draw(
         with row(key="question_filters"):
             draw_filter_picker(context)
         with row(key="question_more", width="content"):
-            draw_history(context)
             for one in more:
                 one(context)
+            draw_history(context)
             saved.draw(context, page)
             share.draw(context, page)

@@ -18,7 +18,7 @@ from lib.ui.charts import numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, periods, question
-from lib.ui.query.periods import PREVIOUS, WEEKDAYS, Preset
+from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR, Preset
 from lib.ui.query.view import View
 
 FOLLOWED = "followed_pickers"
@@ -42,7 +42,13 @@ def _number_name(name: str, count: int) -> str:
 
 PRESET, RANGE, ZONE = "dates_preset", "dates_range", "dates_zone"
 COMPARE, COMPARE_RANGE = "compare_kind", "compare_range"
-KINDS = {PREVIOUS: "Previous period", WEEKDAYS: "Same weekdays", "range": "A range", "none": "Nothing"}
+KINDS = {
+    PREVIOUS: "Previous period",
+    WEEKDAYS: "Same weekdays",
+    YEAR: "A year ago",
+    "range": "A range",
+    "none": "Nothing",
+}
 
 
 def draw(context: PageContext) -> None:

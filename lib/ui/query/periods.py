@@ -1,7 +1,8 @@
 """The days of a question: the default, the presets, and the days to compare with.
 
-Presets are the API's own relative dates, so that a link keeps its meaning. Where a slicer's data ended
-before yesterday, relative dates would find nothing: its presets are fixed dates up to its last day.
+Presets are the API's own relative dates, so that a link keeps its meaning; for weeks and quarters it has
+none, and those are fixed dates. Where a slicer's data ended before yesterday, relative dates would find
+nothing: its presets are fixed dates up to its last day.
 """
 
 from datetime import date, timedelta
@@ -12,7 +13,8 @@ from lib.reporting.dates import Days
 from lib.reporting.models import Slicer
 from lib.wire.errors import BadRequest
 
-PREVIOUS, WEEKDAYS = "previous", "weekdays"
+PREVIOUS, WEEKDAYS, YEAR = "previous", "weekdays", "year"
+COMPARED = (PREVIOUS, WEEKDAYS, YEAR)
 DAY = timedelta(days=1)
 
 
@@ -40,8 +42,10 @@ def presets(slicer: Slicer, today: date) -> list[Preset]:
             Preset("Last 30 days", "-30d", "yesterday"),
             Preset("Last 90 days", "-90d", "yesterday"),
             Preset("Today so far", "today", "today"),
+            *_weeks(today),
             Preset("This month", "-0m_first", "today"),
             Preset("Last month", "-1m_first", "-1m_last"),
+            *_quarters(today),
         ]
     else:
         labels = {1: "Last day"} | {days: f"Last {days} days of data" for days in (7, 14, 30, 90)}
@@ -49,6 +53,24 @@ def presets(slicer: Slicer, today: date) -> list[Preset]:
     if slicer.first_date and slicer.last_date:
         found.append(Preset("All data", slicer.first_date, slicer.last_date))
     return found
+
+
+def _weeks(today: date) -> list[Preset]:
+    """This week until today, and the last one; weeks begin on Mondays (ISO 8601)."""
+    monday = today - today.weekday() * DAY
+    return [_fixed("This week", monday, today), _fixed("Last week", monday - 7 * DAY, monday - DAY)]
+
+
+def _quarters(today: date) -> list[Preset]:
+    """This quarter until today, and the last one."""
+    first = date(today.year, 3 * ((today.month - 1) // 3) + 1, 1)
+    last = first - DAY
+    before = date(last.year, last.month - 2, 1)
+    return [_fixed("This quarter", first, today), _fixed("Last quarter", before, last)]
+
+
+def _fixed(label: str, first: date, last: date) -> Preset:
+    return Preset(label, first.isoformat(), last.isoformat())
 
 
 def resolved(start: str, end: str, today: date) -> Days:
@@ -92,7 +114,8 @@ def _within(days: Days, there: Days) -> Days:
 
 
 def compared_days(compare: tuple[str, ...], period: Days, today: date) -> Days | None:
-    """The days to compare a period with: as many before it, the same weekdays, or two date values.
+    """The days to compare a period with: as many before it, the same weekdays, the same dates a year before,
+    or two date values.
 
     None where nothing is compared, or where the two values are no range.
     """
@@ -102,9 +125,17 @@ def compared_days(compare: tuple[str, ...], period: Days, today: date) -> Days |
     if compare == (WEEKDAYS,):
         weeks = timedelta(weeks=-(-length(period) // 7))
         return first - weeks, last - weeks
+    if compare == (YEAR,):
+        return _year_before(first), _year_before(last)
     if len(compare) != 2:
         return None
     try:
         return resolved(*compare, today)
     except BadRequest:
         return None
+
+
+def _year_before(day: date) -> date:
+    """The same date of the year before; of 29 February the day before 1 March."""
+    is_leap_day = (day.month, day.day) == (2, 29)
+    return day.replace(year=day.year - 1, day=28 if is_leap_day else day.day)

@@ -151,7 +151,7 @@ def current(context: PageContext) -> AudienceQuery:
         asked = {name: text for name, text in asked.items() if name not in dropped}
         reading = link.from_params(asked, context.slicer, *about)
     query = reading.query
-    if "split" not in asked and (is_moved or not asked):
+    if "split" not in asked and (is_moved or not asks(asked)):
         query = query.model_copy(update={"split_by": first_split(context.slicer)})
     missing = [] if is_moved else views.left_out(asked, context.slicer, context.slicer_name)
     if is_moved or reading.left_out or missing:
@@ -346,6 +346,11 @@ def _write(params: Params, taken: Mapping[str, Taken] | None = None, steps: Step
         st.session_state[KEPT] = new
     if there != params:
         st.query_params.update({name: params.get(name, ()) for name in {**there, **params}})
+
+
+def asks(params: Params) -> bool:
+    """Whether URL parameters ask anything, and not only how the usual question is shown."""
+    return any(map(link.is_question, params))
 
 
 def is_ours(name: str) -> bool:

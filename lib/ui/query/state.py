@@ -31,7 +31,7 @@ def after(context: PageContext, params: Mapping[str, str], acts: Iterable[Act]) 
     slicer = context.slicer
     ours = {name: text for name, text in params.items() if question.is_ours(name)}
     query = link.from_params(ours, slicer, context.project, context.slicer_name).query
-    if not ours:
+    if not question.asks(ours):
         query = query.model_copy(update={"split_by": question.first_split(slicer)})
     bare = views.from_params(ours, slicer)
     chosen = bare.cards or cards.from_text(question.read_choice(context), slicer)

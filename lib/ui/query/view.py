@@ -10,7 +10,7 @@ from lib.ui.query.cards import Card
 from lib.ui.query.explored import Explored
 from lib.ui.query.folds import Folds
 from lib.ui.query.lines import Lines
-from lib.ui.query.periods import PREVIOUS, WEEKDAYS
+from lib.ui.query.periods import COMPARED, PREVIOUS
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
 Changes = Literal["percent", "amount"]
@@ -43,12 +43,12 @@ TOP, MOST = 20, 1000
 class View:
     """The comparison, the data field shown, the granularity (None: by the range), and the split's chart.
 
-    `compare` is `previous`, `weekdays`, a range of two dates, or empty; `rows` is how many of the split;
-    `zoom` is the start and end that the question had before it was zoomed in to its days, and after them its
-    granularity where one was chosen; or it is empty. `cards` are the leaderboards (None: the usual ones),
-    which show changes in percent or as amounts, `across` of them in a row. `lower` is the tab in sight below
-    the chart; `lines` a key field and its values that have lines of their own (None: those that a filter
-    keeps); `folds` the rows of a pivot that are not open or closed as usual.
+    `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `rows` is how many of the
+    split; `zoom` is the start and end that the question had before it was zoomed in to its days, and
+    after them its granularity where one was chosen; or it is empty. `cards` are the leaderboards (None:
+    the usual ones), which show changes in percent or as amounts, `across` of them in a row. `lower` is
+    the tab in sight below the chart; `lines` a key field and its values that have lines of their own
+    (None: those that a filter keeps); `folds` the rows of a pivot that are not open or closed as usual.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
@@ -141,7 +141,7 @@ def _compare(text: str) -> tuple[str, ...]:
     parts = link.split_texts(text)
     if text == NONE:
         return ()
-    return parts if len(parts) == 2 or parts == (WEEKDAYS,) else (PREVIOUS,)
+    return parts if len(parts) == 2 or (len(parts) == 1 and parts[0] in COMPARED) else (PREVIOUS,)
 
 
 def _lines(text: str, slicer: Slicer) -> Lines | None:

@@ -7,41 +7,43 @@ from lib.deals.client import Deals
 from lib.ui.deals import export_csv
 from lib.ui.deals.export_csv import CsvExport
 from lib.ui.deals.view import ListSearch
+from lib.ui.kit import job
 from lib.wire.errors import AccessError
 
 
-def export_of(check_fails: bool = False) -> CsvExport:
+def export_of(deals: Deals, check_fails: bool = False) -> CsvExport:
     """An export of all deals, by somebody who is signed in, or not any more."""
 
     def check() -> None:
         if check_fails:
             raise AccessError("You are signed out.")
 
-    return CsvExport(ListSearch("demand_deals"), "price", 4, check)
+    search = ListSearch("demand_deals")
+    return CsvExport(export_csv.lines(deals, search, "price", check), 4, search=search)
 
 
 @pytest.fixture
 def one_line_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps that end after a line."""
-    monkeypatch.setattr(export_csv, "STEP_SECONDS", -1)
+    monkeypatch.setattr(job, "STEP_SECONDS", -1)
 
 
 @pytest.mark.usefixtures("one_line_a_step")
 def test_the_steps_make_the_file_that_is_made_at_once(deals: Deals) -> None:
     """A file that was made in several steps has the same bytes as one that was made at once."""
-    export = export_of()
+    export = export_of(deals)
     progress = []
     while export.is_running:
         export.step(deals)
         progress.append(export.progress)
-    assert export.content == export.make(deals)
+    assert export.content == b"".join(export_of(deals).parts)
     assert progress == [(1, 4), (2, 4), (3, 4), (4, 4), (4, 4)]
 
 
 @pytest.mark.usefixtures("one_line_a_step")
 def test_a_stopped_export_has_no_file(deals: Deals) -> None:
     """What was written before Stop is not offered as the list."""
-    export = export_of()
+    export = export_of(deals)
     export.step(deals)
     export.stop()
     assert (export.is_running, export.content) == (False, None)
@@ -49,7 +51,7 @@ def test_a_stopped_export_has_no_file(deals: Deals) -> None:
 
 def test_who_signed_out_gets_no_file(deals: Deals) -> None:
     """A step after the sign-out ends the export with a sentence, and without a file."""
-    export = export_of(check_fails=True)
+    export = export_of(deals, check_fails=True)
     export.step(deals)
     assert (export.is_running, export.content, export.problem) == (False, None, "You are signed out.")
 

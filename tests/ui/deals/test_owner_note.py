@@ -7,7 +7,7 @@ from boards import components
 from dealing import Visit, clean, clients
 
 from lib.deals.client import Deals
-from lib.deals.package_notes import LONGEST_NOTE, PackageNote, PackageNotes
+from lib.deals.package_records import LONGEST_NOTE, PackageNote, PackageNotes
 from lib.settings import Settings
 from lib.wire.errors import Conflict, Forbidden, Invalid
 

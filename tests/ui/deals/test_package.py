@@ -21,7 +21,7 @@ from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
 from lib.ui.deals import edits, more_deals
-from lib.ui.deals.draft import Draft, Terms, restored, stored
+from lib.ui.deals.draft import Draft, Terms, dump_draft, load_draft
 from lib.ui.deals.facts import Prices, amount, offset, sentences
 from lib.ui.deals.new_package import screen
 from lib.ui.kit.field_problems import FieldProblems
@@ -223,7 +223,7 @@ def test_a_draft_is_stored_as_it_was_typed() -> None:
         agency_curation_fee="x",
         links=(4,),
     )
-    assert restored(json.loads(json.dumps(stored(draft)))) == draft
+    assert load_draft(json.loads(json.dumps(dump_draft(draft)))) == draft
 
 
 def test_a_draft_of_an_earlier_version_is_read() -> None:
@@ -235,7 +235,7 @@ def test_a_draft_of_an_earlier_version_is_read() -> None:
         "seats": {"1": {"price": "2", "deal_sync": True, "own": {
             "is_active": False, "fee_type": 3, "fee": "5.", "contact_email": "c@d.example"}}},
     }  # fmt: skip
-    draft = restored(before)
+    draft = load_draft(before)
     assert (draft["name"], draft["start_date"], draft["is_active"]) == ("Half", "2041-05", False)
     assert (draft["agency_curation_fee_type"], draft["agency_curation_fee"]) == (1, "x")
     assert draft.seats == {1: Terms("2", True, own_terms(False, 3, "5.", "c@d.example"))}

@@ -32,8 +32,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_tokens_owner", "tokens", ["owner"])
     op.create_index("ix_tokens_kind_expires", "tokens", ["kind", "expires"])
-
-
-def downgrade() -> None:
-    """Take the table away."""
-    op.drop_table("tokens")

@@ -51,13 +51,6 @@ def upgrade() -> None:
     _records()
 
 
-def downgrade() -> None:
-    """Take the tables away."""
-    tables = [*LINKS, "demand_deals", "deal_ids", "packages", "supply_packages", "app_lists", "domain_lists"]
-    for name in [*tables, "seats", "dsps", "changes", "idempotency_keys"]:
-        op.drop_table(name)
-
-
 def _supply_packages() -> None:
     flags = ("is_active", "is_dynamic_bidding", "is_true_price_opt_enable")
     kinds = ("browser", "device", "geo", "operating_system", "size")

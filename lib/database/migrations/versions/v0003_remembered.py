@@ -26,8 +26,3 @@ def upgrade() -> None:
     )
     columns = ["service", "entity", "entity_id", "id"]
     op.create_index("ix_remembered_service_entity_entity_id_id", "remembered", columns)
-
-
-def downgrade() -> None:
-    """Take it away."""
-    op.drop_table("remembered")

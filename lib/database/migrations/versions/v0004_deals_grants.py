@@ -23,12 +23,3 @@ def upgrade() -> None:
         op.add_column(table, sa.Column("made_with", sa.Integer()))
         op.execute(BACKFILL.format(table=table, entity=entity))
         op.create_index(f"ix_{table}_made_by", table, ["made_by"])
-
-
-def downgrade() -> None:
-    """Take the columns away."""
-    for table in MADE:
-        op.drop_index(f"ix_{table}_made_by", table)
-        op.drop_column(table, "made_with")
-        op.drop_column(table, "made_by")
-    op.drop_column("tokens", "deals")

@@ -17,8 +17,3 @@ def upgrade() -> None:
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("username", "service", name="pk_drafts"),
     )
-
-
-def downgrade() -> None:
-    """Drop it."""
-    op.drop_table("drafts")

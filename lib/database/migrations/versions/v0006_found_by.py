@@ -37,14 +37,6 @@ def upgrade() -> None:
         op.create_index(f"ix_{table}_{other}_{owner}", table, [other, owner])
 
 
-def downgrade() -> None:
-    """Take the column and the wider indexes away; contacts stay in what deals are found by."""
-    for table, (other, owner) in LINKS.items():
-        op.drop_index(f"ix_{table}_{other}_{owner}", table)
-        op.create_index(f"ix_{table}_{other}", table, [other])
-    op.drop_column("supply_packages", "targets")
-
-
 def _fill(connection: sa.Connection, table: Any, column: str, rows: list[dict[str, Any]]) -> None:
     if rows:
         changed = sa.update(table).where(table.c.id == sa.bindparam("of"))

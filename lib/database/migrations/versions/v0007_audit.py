@@ -25,8 +25,3 @@ def upgrade() -> None:
     )
     for column in ("event", "about"):
         op.create_index(f"ix_audit_{column}_id", "audit", [column, "id"])
-
-
-def downgrade() -> None:
-    """Take it away."""
-    op.drop_table("audit")

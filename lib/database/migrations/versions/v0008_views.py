@@ -62,9 +62,3 @@ def _make_notes() -> None:
 def _of_a_slicer() -> tuple[sa.Column[str], ...]:
     lengths = {"service": 500, "project": 200, "slicer": 200}
     return tuple(sa.Column(name, sa.String(length), nullable=False) for name, length in lengths.items())
-
-
-def downgrade() -> None:
-    """Drop them."""
-    for name in ("notes", "start_views", "saved_views"):
-        op.drop_table(name)

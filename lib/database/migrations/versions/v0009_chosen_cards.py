@@ -17,8 +17,3 @@ def upgrade() -> None:
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint(*lengths, name="pk_chosen_cards"),
     )
-
-
-def downgrade() -> None:
-    """Drop it."""
-    op.drop_table("chosen_cards")

@@ -44,9 +44,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_alert_messages"),
         sqlite_autoincrement=True,
     )
-
-
-def downgrade() -> None:
-    """Drop them."""
-    for name in ("alert_messages", "alerts"):
-        op.drop_table(name)

@@ -21,8 +21,3 @@ def upgrade() -> None:
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("service", "package_id", name="pk_package_questions"),
     )
-
-
-def downgrade() -> None:
-    """Drop them."""
-    op.drop_table("package_questions")

@@ -55,9 +55,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_admissions_caller", "admissions", ["caller"])
     op.create_index("ix_admissions_at", "admissions", ["at"])
-
-
-def downgrade() -> None:
-    """Drop them."""
-    for name in reversed(TABLES):
-        op.drop_table(name)

@@ -19,8 +19,3 @@ def upgrade() -> None:
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("service", "package_id", name="pk_package_notes"),
     )
-
-
-def downgrade() -> None:
-    """Drop them."""
-    op.drop_table("package_notes")

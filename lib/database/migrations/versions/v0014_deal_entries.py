@@ -27,8 +27,3 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index("ix_deal_entries_service_kind", "deal_entries", ["service", "kind"])
-
-
-def downgrade() -> None:
-    """Drop them."""
-    op.drop_table("deal_entries")

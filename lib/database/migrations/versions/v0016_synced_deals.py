@@ -25,8 +25,3 @@ def upgrade() -> None:
         sa.Column("status_by", sa.String(64)),
         sa.PrimaryKeyConstraint("deal_id", "seat_id", name="pk_synced_deals"),
     )
-
-
-def downgrade() -> None:
-    """Drop it."""
-    op.drop_table("synced_deals")

@@ -16,8 +16,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("digest", name="pk_id_tokens"),
     )
     op.create_index("ix_id_tokens_ends", "id_tokens", ["ends"])
-
-
-def downgrade() -> None:
-    """Drop them."""
-    op.drop_table("id_tokens")

@@ -39,9 +39,3 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
     )  # fmt: skip
-
-
-def downgrade() -> None:
-    """Drop them."""
-    op.drop_table("bulk_action_rows")
-    op.drop_table("bulk_actions")

@@ -47,9 +47,3 @@ def upgrade() -> None:
     )  # fmt: skip
     op.create_index("ix_deal_health_deal_id", "deal_health", ["deal_id"])
     op.create_index("ix_deal_health_report_id_state", "deal_health", ["report_id", "state"])
-
-
-def downgrade() -> None:
-    """Drop them."""
-    op.drop_table("deal_health")
-    op.drop_table("health_reports")

@@ -10,8 +10,3 @@ down_revision = "0019"
 def upgrade() -> None:
     """Add the column."""
     op.add_column("demand_deals", sa.Column("price_type", sa.String(20)))
-
-
-def downgrade() -> None:
-    """Drop it."""
-    op.drop_column("demand_deals", "price_type")

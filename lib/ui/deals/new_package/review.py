@@ -7,12 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from lib.deals import doubts
+from lib.deals import doubts, fields
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.insight.kinds import KINDS
 from lib.ui.deals import catalogue, facts, hand_over, questions
-from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, Typed, seat_name, terms_sent
+from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, Typed, seat_name, terms_request
 from lib.ui.deals.facts import sentences
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import typed
@@ -69,14 +69,12 @@ def _complete(
             if is_open(error) and deals.abilities.repeats:
                 raise
             missing = [*own][len(added) :]
-            return _given_up(
-                deals, package, added, error, [seat_name(seats.get(one), one) for one in missing]
-            )
+            return _give_up(deals, package, added, error, [seat_name(seats.get(one), one) for one in missing])
     links = (*package.demand_deals, *({"id": one.id, "name": one.name} for one in added))
     return CreatedPackage(SupplyPackage.model_validate({**package.model_dump(), "demand_deals": links}))
 
 
-def _given_up(
+def _give_up(
     deals: Deals, package: SupplyPackage, added: list[DemandDeal], error: TrancheError, missing: list[str]
 ) -> CreatedPackage:
     """Delete what was created; where that can't be, say what there is."""
@@ -129,9 +127,10 @@ def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> Dema
 
 
 def _terms(own: Typed, is_change: bool = False) -> dict[str, Any]:
-    """The fields of a deal's own terms; in a change those without a value are emptied."""
-    given = {"is_active": own.get("is_active", True), **terms_sent(own)}
-    return {name: value for name, value in given.items() if is_change or value is not None}
+    """The fields of a deal's own terms; a change empties those of the specification that have no value."""
+    given = {"is_active": own.get("is_active", True), **terms_request(own)}
+    emptied = {name for name in given if is_change and not fields.BY_NAME[name].is_extension}
+    return {name: value for name, value in given.items() if value is not None or name in emptied}
 
 
 SHOWN = (

@@ -12,7 +12,7 @@ from pandas.io.formats.style import Styler
 
 from lib.deals.abilities import Abilities
 from lib.deals.models import CPM, PERCENT, DemandDeal, has_amount
-from lib.deals.package_questions import PackageQuestion
+from lib.deals.package_records import PackageQuestion
 from lib.insight import win_prices
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.win_prices import WinPrices

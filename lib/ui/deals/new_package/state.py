@@ -9,11 +9,10 @@ from typing import Any
 import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
-from lib.deals.drafts import Drafts
 from lib.deals.models import Targeting
-from lib.deals.package_questions import PackageQuestion
+from lib.deals.package_records import Drafts, PackageQuestion
 from lib.ui.deals import form_fields
-from lib.ui.deals.draft import PLAIN, Draft, Faults, restored, stored
+from lib.ui.deals.draft import PLAIN, Draft, Faults, dump_draft, load_draft
 from lib.ui.deals.form_fields import ZONE
 from lib.ui.deals.targeting import picker, typed
 from lib.ui.deals.targeting.picker import NamedLists
@@ -89,7 +88,7 @@ def keep(drafts: Drafts, draft: Draft) -> str:
     is_asked = ASKED in state
     body: dict[str, Any] | None = None
     if not draft.is_untouched:
-        body = {"draft": stored(draft), "key": state[KEY], "asked": is_asked}
+        body = {"draft": dump_draft(draft), "key": state[KEY], "asked": is_asked}
         if (of := question()) is not None:
             body["question"] = STORED_QUESTION.dump_python(of, mode="json")
     if body == state.get(KEPT):
@@ -137,7 +136,7 @@ def problems(draft: Draft, found: Faults) -> FieldProblems:
     still = field_problems.still(draft.package().sent()) if field_problems else field_problems
     if TRIED in st.session_state:
         return still.with_(found.all)
-    emptied = form_fields.emptied(PREFIX)
+    emptied = form_fields.cleared_places(PREFIX)
     return still.with_(
         {place: text for place, text in found.all.items() if place in {*found.wrong, *emptied}}
     )
@@ -154,7 +153,7 @@ def _resume(drafts: Drafts) -> bool:
         kept_draft = drafts.get()
         if kept_draft is None:
             return False
-        draft, key = restored(kept_draft.body["draft"]), str(kept_draft.body["key"])
+        draft, key = load_draft(kept_draft.body["draft"]), str(kept_draft.body["key"])
         of = kept_draft.body.get("question")
         asked = None if of is None else STORED_QUESTION.validate_python(of)
     except TrancheError as error:

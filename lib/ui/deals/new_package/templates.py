@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from lib.deals.models import Seat
 from lib.ui.deals import catalogue
-from lib.ui.deals.draft import Draft, Terms, restored, stored
+from lib.ui.deals.draft import Draft, Terms, dump_draft, load_draft
 from lib.ui.deals.inputs import EMAIL
 from lib.ui.deals.new_package import state
 from lib.ui.kit import problems
@@ -51,7 +51,7 @@ def body_of(draft: Draft) -> dict[str, Any]:
     seats = {seat: _without_contact(terms) for seat, terms in draft.seats.items()}
     kept = draft.with_(start_date="", end_date="")
     terms = {**draft.terms, EMAIL: ""}
-    return {"draft": stored(replace(kept, offset=0, terms=terms, seats=seats))}
+    return {"draft": dump_draft(replace(kept, offset=0, terms=terms, seats=seats))}
 
 
 def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple[Draft, int]:
@@ -60,7 +60,7 @@ def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple
     None stands for any seat. BadRequest for a template that can't be read any more.
     """
     try:
-        draft = restored(body["draft"])
+        draft = load_draft(body["draft"])
     except (ValidationError, KeyError) as error:
         raise BadRequest("This template can't be read any more") from error
     known = {seat: terms for seat, terms in draft.seats.items() if seats is None or seat in seats}
@@ -117,10 +117,10 @@ def _open(context: PageContext, one: DealEntry) -> None:
 
 def _fill(context: PageContext, one: DealEntry) -> None:
     """Fill the form with a template. A callback."""
-    TEMPLATES.attempted(lambda: _filled(context, one))
+    TEMPLATES.attempted(lambda: _fill_form(context, one))
 
 
-def _filled(context: PageContext, one: DealEntry) -> None:
+def _fill_form(context: PageContext, one: DealEntry) -> None:
     seats = catalogue.seats(context) if catalogue.abilities(context).lists else None
     draft, missing = draft_of(one.body, seats)
     sentence = (

@@ -1,0 +1,272 @@
+"""What the desk keeps of packages in its own database, for every service: drafts, the questions that packages
+came from, and owner and note.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    Row,
+    String,
+    Table,
+    Text,
+    delete,
+    insert,
+    select,
+)
+
+from lib.database import Document, Instant, metadata, reading, transact
+from lib.people import Person
+from lib.wire import text
+from lib.wire.deadline import Deadline
+from lib.wire.errors import Conflict, Forbidden, Invalid
+
+SECONDS = 10
+
+drafts = Table(
+    "drafts",
+    metadata,
+    Column("username", String(64), primary_key=True),
+    Column("service", String(500), primary_key=True),
+    Column("at", Instant, nullable=False),
+    Column("body", Document, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class KeptDraft:
+    """A stored draft."""
+
+    at: datetime
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Drafts:
+    """The one draft of a person for the deals service at `service` (empty: the embedded one).
+
+    Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    """
+
+    engine: Engine
+    service: str
+    person: Person
+
+    def get(self) -> KeptDraft | None:
+        """The draft, or None; drafts of an earlier person of the same name don't count."""
+
+        def within(connection: Connection) -> KeptDraft | None:
+            row = connection.execute(select(drafts).where(*self._mine())).one_or_none()
+            if row is None or (self.person.added is not None and row.at < self.person.added):
+                return None
+            return KeptDraft(row.at, row.body)
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def keep(self, body: dict[str, Any]) -> None:
+        """Store this draft in place of the previous one."""
+
+        def within(connection: Connection) -> None:
+            connection.execute(delete(drafts).where(*self._mine()))
+            values = {"username": self.person.username, "service": self.service}
+            connection.execute(insert(drafts).values(**values, at=datetime.now(UTC), body=body))
+
+        transact(self.engine, within, Deadline(SECONDS))
+
+    def discard(self) -> None:
+        """Delete the draft."""
+        transact(
+            self.engine,
+            lambda connection: connection.execute(delete(drafts).where(*self._mine())),
+            Deadline(SECONDS),
+        )
+
+    def _mine(self) -> tuple[Any, ...]:
+        return drafts.c.username == self.person.username, drafts.c.service == self.service
+
+
+package_questions = Table(
+    "package_questions",
+    metadata,
+    Column("service", String(500), primary_key=True),
+    Column("package_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("reporting", String(500), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("slicer", String(200), nullable=False),
+    Column("params", Document, nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("at", Instant, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class PackageQuestion:
+    """A question about a slicer of a project, as the parameters of its link."""
+
+    project: str
+    slicer: str
+    params: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PackageQuestions:
+    """The questions of packages of the deals service at `service`, about slicers of the one at `reporting`
+    (empty: the embedded ones), as far as this person may see their slicers.
+
+    Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    """
+
+    engine: Engine
+    service: str
+    reporting: str
+    person: Person
+
+    def get(self, package: int) -> PackageQuestion | None:
+        """The question that this package came from; None without one, or where its slicer may not be seen."""
+
+        def within(connection: Connection) -> PackageQuestion | None:
+            row = connection.execute(select(package_questions).where(*self._of(package))).one_or_none()
+            return None if row is None else PackageQuestion(row.project, row.slicer, row.params)
+
+        package_question = reading(self.engine, within, Deadline(SECONDS))
+        return (
+            package_question
+            if package_question is not None
+            and self.person.may_see(package_question.project, package_question.slicer)
+            else None
+        )
+
+    def keep(self, package: int, question: PackageQuestion) -> None:
+        """Store the question that this package came from."""
+
+        def within(connection: Connection) -> None:
+            table = package_questions
+            old = (table.c.service == self.service, table.c.package_id == package)
+            connection.execute(delete(table).where(*old))
+            connection.execute(
+                insert(table).values(
+                    service=self.service,
+                    package_id=package,
+                    reporting=self.reporting,
+                    project=question.project,
+                    slicer=question.slicer,
+                    params=dict(question.params),
+                    owner=self.person.username,
+                    at=datetime.now(UTC),
+                )
+            )
+
+        transact(self.engine, within, Deadline(SECONDS))
+
+    def _of(self, package: int) -> tuple[Any, ...]:
+        table = package_questions
+        return (
+            table.c.service == self.service,
+            table.c.reporting == self.reporting,
+            table.c.package_id == package,
+        )
+
+
+TOGETHER = 500
+LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
+
+package_notes = Table(
+    "package_notes",
+    metadata,
+    Column("service", String(500), primary_key=True),
+    Column("package_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("owner", String(LONGEST_OWNER), nullable=False),
+    Column("note", Text, nullable=False),
+    Column("who", String(64), nullable=False),
+    Column("at", Instant, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class PackageNote:
+    """Who looks after a package and what is noted of it, either may be empty; who wrote that, and when."""
+
+    owner: str = ""
+    note: str = ""
+    who: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class PackageNotes:
+    """The notes of packages of the deals service at `service` (empty: the embedded one).
+
+    It knows no packages: ask only for those that the person may see. Its methods raise StoreUnavailable or
+    DeadlineExceeded where the database can't be used.
+    """
+
+    engine: Engine
+    service: str
+    person: Person
+
+    def get(self, package: int) -> PackageNote:
+        """What is kept of this package; empty where nothing is."""
+        return self.of([package]).get(package, PackageNote())
+
+    def of(self, packages: Collection[int]) -> dict[int, PackageNote]:
+        """What is kept of these packages, by id."""
+        ids = sorted(set(packages))
+
+        def within(connection: Connection) -> dict[int, PackageNote]:
+            notes: dict[int, PackageNote] = {}
+            for first in range(0, len(ids), TOGETHER):
+                query = select(package_notes).where(*self._of(ids[first : first + TOGETHER]))
+                notes |= {row.package_id: _note(row) for row in connection.execute(query)}
+            return notes
+
+        return reading(self.engine, within, Deadline(SECONDS)) if ids else {}
+
+    def keep(self, package: int, owner: str, note: str, before: PackageNote) -> PackageNote:
+        """Store both in place of `before`; Conflict if somebody else has changed them since.
+
+        Forbidden for who may not change deals; Invalid for long or unreadable texts.
+        """
+        if not self.person.deals.writes:
+            raise Forbidden("You can see deals, but not change them")
+        stored = PackageNote(" ".join(owner.split()), note.strip(), self.person.username, datetime.now(UTC))
+        _check(stored)
+
+        def within(connection: Connection) -> None:
+            row = connection.execute(select(package_notes).where(*self._of([package]))).one_or_none()
+            note = PackageNote() if row is None else _note(row)
+            if (note.owner, note.note, note.at) != (before.owner, before.note, before.at):
+                raise Conflict(f"{note.who} has changed it meanwhile; nothing was saved")
+            connection.execute(delete(package_notes).where(*self._of([package])))
+            values = {"owner": stored.owner, "note": stored.note, "who": stored.who, "at": stored.at}
+            if stored.owner or stored.note:
+                keys = {"service": self.service, "package_id": package}
+                connection.execute(insert(package_notes).values(**keys, **values))
+
+        transact(self.engine, within, Deadline(SECONDS))
+        return stored
+
+    def _of(self, packages: Collection[int]) -> tuple[Any, ...]:
+        table = package_notes
+        return table.c.service == self.service, table.c.package_id.in_(packages)
+
+
+def _note(row: Row[Any]) -> PackageNote:
+    return PackageNote(row.owner, row.note, row.who, row.at)
+
+
+def _check(note: PackageNote) -> None:
+    """Invalid for texts that are too long, or that don't read as they are stored."""
+    wrong: dict[str, list[str]] = {}
+    for name, given, longest in (("owner", note.owner, LONGEST_OWNER), ("note", note.note, LONGEST_NOTE)):
+        if len(given) > longest:
+            wrong[name] = [f"At most {longest:,} characters."]
+        elif sentence := text.fault(given.replace("\n", " ").replace("\t", " ").replace("\r", " ")):
+            wrong[name] = [f"This {sentence}."]
+    if wrong:
+        raise Invalid(wrong)
