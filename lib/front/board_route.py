@@ -23,6 +23,7 @@ answer is torn.
      "is_final": true, "head": {…}}
     {"part": "cards", …the same…, "cards": [table, …]}      the tables of the component with rows
     {"part": "head" | "cards", "stage": …, "params": …, "error": {"sentence", "details", "is_passing"}}
+    {"part": "wait", "engine": text, "lately": seconds | null}      first, unless it is quick: who computes
     {"part": "end"}                                         with "error" where the rest could not be made
 
 `params` are the normalised parameters after the acts. `version` and `day` are of the slicer's data and of the
