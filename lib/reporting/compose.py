@@ -1,7 +1,7 @@
 """Sums into an Audience: data fields, totals, percents, order, ranges (docs/computation.md)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,12 @@ from lib.reporting.answers.as_arrow import number_frame, texts_at
 from lib.reporting.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting.intervals import Ranges
 from lib.reporting.matches import COMPARE
-from lib.reporting.measures import Measure
+from lib.reporting.measures import Measure, is_additive
 from lib.reporting.models import TIME_KEY_FIELDS, DataFilter, Order
 
 Places = npt.NDArray[np.intp]
 Mappings = Mapping[str, Mapping[str, str]]
+DIGITS = 13
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,26 @@ class Shape:
     offset: int = 0
     precision: bool = False
 
+    @property
+    def needed(self) -> list[Measure]:
+        """The data fields to compute: those returned, and those that order or filter the rows."""
+        names = [*(order.name for order in self.order_by), *(one.name for one in self.data_filters)]
+        return [*self.returned, *(self.known[name] for name in names if name in self.known)]
+
+    @property
+    def atoms(self) -> frozenset[str]:
+        """The atoms that they are computed from."""
+        return frozenset[str]().union(*(measure.atoms for measure in self.needed))
+
 
 def compose(sums: Sums, shape: Shape) -> Audience:
     """The audience in that shape. Without a split there is one row, the total, with an empty name."""
     if sums.groups.shape[1] == 0:
-        sums = _whole(sums)
+        sums = replace(sums, groups=pd.DataFrame(index=pd.RangeIndex(1)), rows=sums.total)
+    sums = replace(sums, total=_rounded(sums.total))
     places = _order(sums, shape, _passing_rows(sums, shape))
     page = places[shape.offset :][: shape.limit]
-    rows = _take(sums.rows, page)
+    rows = _rounded(_take(sums.rows, page))
     values = {measure.name: _values(measure, rows) for measure in shape.returned}
     totals = {measure.name: _values(measure, sums.total) for measure in shape.returned}
     ranges = _ranges(shape, values, rows, sums)
@@ -64,9 +77,24 @@ def compose(sums: Sums, shape: Shape) -> Audience:
     )
 
 
-def _whole(sums: Sums) -> Sums:
-    groups = pd.DataFrame(index=pd.RangeIndex(1))
-    return Sums(**{**vars(sums), "groups": groups, "rows": sums.total})
+def _rounded(aggregate: Aggregate) -> Aggregate:
+    """The same with sums to 13 significant digits: further ones depend on the order in which it was added up.
+
+    Whole numbers stay as they are.
+    """
+    estimate = {atom: settle(of) if is_additive(atom) else of for atom, of in aggregate.estimate.items()}
+    certain = {atom: settle(of) for atom, of in aggregate.certain.items()}
+    return replace(aggregate, estimate=estimate, certain=certain)
+
+
+def settle(sums: Numbers) -> Numbers:
+    """Sums to 13 significant digits, where they are no whole numbers; NaN stays."""
+    is_fraction = np.isfinite(sums) & (sums != np.rint(sums))
+    if not is_fraction.any():
+        return sums
+    size = np.floor(np.log10(np.abs(np.where(is_fraction, sums, 1.0)))).astype(np.int64)
+    scale = 10.0 ** np.clip(DIGITS - 1 - size, 0, 22)
+    return np.where(is_fraction, np.rint(sums * scale) / scale, sums)
 
 
 def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
@@ -76,11 +104,11 @@ def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
 
 def _passing_rows(sums: Sums, shape: Shape) -> Places:
     """The rows that pass the data filters."""
-    kept = np.ones(len(sums.groups), dtype=bool)
+    passes = np.ones(len(sums.groups), dtype=bool)
     for data_filter in shape.data_filters:
         values = _values(shape.known[data_filter.name], sums.rows)
-        kept &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
-    return np.flatnonzero(kept)
+        passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
+    return np.flatnonzero(passes)
 
 
 def _order(sums: Sums, shape: Shape, places: Places) -> Places:
@@ -110,14 +138,12 @@ def _sort_key(sums: Sums, shape: Shape, order: Order) -> npt.NDArray[np.float64]
 
 
 def _take(aggregate: Aggregate, page: Places) -> Aggregate:
-    return Aggregate(
+    return replace(
+        aggregate,
         estimate={atom: values[page] for atom, values in aggregate.estimate.items()},
         drawn=aggregate.drawn[page],
-        exact=aggregate.exact,
         certain={atom: values[page] for atom, values in aggregate.certain.items()},
         moments={pair: values[page] for pair, values in aggregate.moments.items()},
-        share=aggregate.share,
-        users=aggregate.users,
     )
 
 
@@ -137,12 +163,11 @@ def _percents(
 
 def _descriptions(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
     """The descriptions of mapped key fields; values missing in the mapping describe themselves."""
-    descriptions = {name: _describe(names[name], mappings.get(name, {})) for name in map(str, names)}
+    descriptions = {}
+    for name in map(str, names):
+        mapping = mappings.get(name, {})
+        descriptions[name] = [mapping.get(code, code) for code in names[name]]
     return pd.DataFrame(descriptions, index=names.index, dtype="str")
-
-
-def _describe(codes: pd.Series, mapping: Mapping[str, str]) -> list[str]:
-    return [mapping.get(code, code) for code in codes]
 
 
 def _ranges(
@@ -168,19 +193,19 @@ def _texts(percents: Numbers) -> pd.Series:
     return pd.Series([f"{percent:.2f}" for percent in percents.tolist()], dtype="str")
 
 
-def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], found: int, sampled: bool) -> Total:
+def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], count: int, sampled: bool) -> Total:
     ranges = _ranges(shape, totals, sums.total, sums)
     wide = _widest(shape.returned, ranges, totals, sums.total)
-    asked = ranges if shape.precision else {}
+    returned_ranges = ranges if shape.precision else {}
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},
-        records_found=found,
+        records_found=count,
         dates=tuple(day.isoformat() for day in sums.dates),
         confidence_range=f"{wide[0]:.2f}" if sampled and len(wide) else None,
         missing=_missing(sums, shape),
-        low={name: number(found.low[0]) for name, found in asked.items()},
-        high={name: number(found.high[0]) for name, found in asked.items()},
-        n_eff={name: number(found.n_eff[0]) for name, found in asked.items()},
+        low={name: number(one.low[0]) for name, one in returned_ranges.items()},
+        high={name: number(one.high[0]) for name, one in returned_ranges.items()},
+        n_eff={name: number(one.n_eff[0]) for name, one in returned_ranges.items()},
     )
 
 
@@ -200,7 +225,8 @@ def number(value: float) -> float | None:
 def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame]:
     sides = ("low", "high", "n_eff")
     return {
-        side: _frame({name: getattr(found, side) for name, found in ranges.items()}, length) for side in sides
+        side: _frame({name: getattr(bounds, side) for name, bounds in ranges.items()}, length)
+        for side in sides
     }
 
 

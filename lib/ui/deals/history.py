@@ -88,7 +88,7 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     name = (query.data_fields or ("",))[0]
     field, period = context.slicer.data_field(name), report.period(context, query)
     shown, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
-    figure = time_chart.over_time([Named(numbers.title(field), shown)], field, numbered, has_brush=False)
+    figure = time_chart.over_time([Named(numbers.title(field), shown)], field, numbered)
     st.plotly_chart(
         figure,
         key="delivery_chart",
