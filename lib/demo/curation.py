@@ -90,9 +90,9 @@ def _narrowed(rng: np.random.Generator, scene: Scene, weights: Floats, deal: Int
     """The deals, with others in the rows that the narrowed package does not have any more (story 7)."""
     is_narrowed = np.array([one.package.id == stories.NARROWED_PACKAGE for one in DEALS])
     others = pick_by(rng, np.where(is_narrowed, 0.0, weights), scene.market)
-    still_sold = np.array([country.code in stories.NARROWED_TO for country in countries()])[scene.country]
+    is_targeted = np.array([country.code in stories.NARROWED_TO for country in countries()])[scene.country]
     late = stories.since(scene.hour, stories.NARROWED_DAYS)
-    return np.where(is_narrowed[deal] & late & ~still_sold, others, deal)
+    return np.where(is_narrowed[deal] & late & ~is_targeted, others, deal)
 
 
 def _loss_columns(
