@@ -44,6 +44,7 @@ LATER = (
     "lib/deals",
     "lib/insight",
     "lib/deal_health",
+    "lib/demo",
     "lib/front/board_route.py",
     "lib/reporting/ingest",
     "lib/reporting/engines/connected",
