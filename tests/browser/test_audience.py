@@ -210,7 +210,8 @@ def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
                 if (isNew) window.seen.push([metric.innerText, opacity])
             }
             const soon = (frames = 4) => (frames ? requestAnimationFrame(() => soon(frames - 1)) : look())
-            new MutationObserver(() => soon()).observe(label, {subtree: true, characterData: true, childList: true})
+            const changes = {subtree: true, characterData: true, childList: true}
+            new MutationObserver(() => soon()).observe(label, changes)
         }"""
     )
     old = audience.locator(".fig-value").first.inner_text()
