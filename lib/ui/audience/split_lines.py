@@ -108,7 +108,7 @@ def key_field(focus: Focus) -> str | None:
 def fetch_courses(focus: Focus, name: str) -> Courses:
     """The top values of the order, then their courses."""
     changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": SHOWN}
-    query = focus.rows().model_copy(update=changes)
+    query = focus.passing_rows().model_copy(update=changes)
     top = ask.quickly(focus.context, query)
     split = SplitRows(
         top, None, focus.field, focus.slicer, focus.period, ask.today(focus.context, focus.query)
