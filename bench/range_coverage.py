@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lib.insight.estimate import Estimate
 from lib.reporting import intervals
 from lib.reporting.definition import Definition
 from lib.reporting.engines.resident import sampling
@@ -28,6 +29,7 @@ from lib.reporting.engines.sums import Aggregate
 from lib.reporting.intervals import Ranges
 from lib.reporting.measures import Measure, measures, pairs
 from lib.reporting.warehouse import Warehouse
+from lib.ui.charts.change import change
 
 RECORDS, DRAWN, SLICES = 24_000, 3_000, 4
 FORMULAS = {
@@ -46,6 +48,12 @@ DEFINITION = Definition.model_validate(
             {"name": "bid", "aggregate": "mean"},
             *({"name": name, "formula": formula} for name, formula in FORMULAS.items()),
         ],
+    }
+)
+USERS = Definition.model_validate(
+    {
+        "time": {"column": "time", "granularity": "day"},
+        "audience_sources": [{"name": "users"}],
     }
 )
 Floats = npt.NDArray[np.float64]
@@ -202,17 +210,68 @@ def _count(into: Coverage, split: str, ranges: Ranges, truth: Floats) -> None:
     into.few += few[known].tolist()
 
 
+def changes(people: Population, draws: int) -> dict[str, tuple[float, float]]:
+    """Of each data field: how often the range of the change between two slices, each of a sample of its own,
+    holds the true one; and how often a change is claimed between two samples of the same slice."""
+    draw, slices = _draw(people, DRAWN), people.slices
+    truth, size = _values(people, *_all(people, draw, slices)), people.layout.size[:]
+    held: dict[str, list[bool]] = {measure.name: [] for measure in people.measures}
+    claimed: dict[str, list[bool]] = {measure.name: [] for measure in people.measures}
+    for seed in range(0, 2 * draws, 2):
+        now, before = (_estimates(people, draw, seed + one, size) for one in (0, 1))
+        for name in held:
+            for first, second in ((0, 1), (2, 3)):
+                found = change(now[name][first], before[name][second])
+                if found.low is None or found.high is None or np.isnan(found.high - found.low):
+                    continue
+                held[name].append(found.low <= truth[name][first] - truth[name][second] <= found.high)
+                claimed[name].append(change(now[name][first], before[name][first]).is_certain)
+    return {name: (float(np.mean(held[name])), float(np.mean(claimed[name]))) for name in held if held[name]}
+
+
+def _estimates(people: Population, draw: Draw, seed: int, size: Floats) -> dict[str, list[Estimate]]:
+    """The estimates of each slice by one sample."""
+    records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.drawn.tau)
+    _, sums = _sums(draw, records, people.slices)
+    aggregate = draw.aggregate(sums)
+    values = {one.name: one.expression.evaluate(aggregate.estimate) for one in people.measures}
+    return {
+        name: [Estimate(*one) for one in zip(values[name], ranges.low, ranges.high, strict=True)]
+        for name, ranges in _ranges(people, draw, aggregate)
+    }
+
+
+def users(draws: int, share: float) -> dict[int, float]:
+    """How often the range of unique users holds the truth, for numbers of users of a million."""
+    draw, held = np.random.default_rng(97), {}
+    measure = measures(USERS)["unique_users"]
+    for count in (3, 10, 30, 100, 300, 1_000, 10_000):
+        [atom] = measure.atoms
+        found = draw.binomial(count, share, draws) / share
+        aggregate = Aggregate({atom: found}, found, share={atom: share}, users={atom: 1_000_000})
+        ranges = intervals.ranges(measure, found, aggregate, None)
+        held[count] = float(np.mean((ranges.low <= count) & (count <= ranges.high)))
+    return held
+
+
 def main() -> None:
     """Print a table for each kind of slicer."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
     print(f"Intervals that hold the truth, in percent; {draws:,} samples of {DRAWN:,} of {RECORDS:,} records")
     for kind in sys.argv[2:] or KINDS:
         with tempfile.TemporaryDirectory() as folder:
-            found = coverage(population(kind, Path(folder)), draws)
-        print(f"\n{kind:14}{'filtered totals':>16}{'groups':>10}{'of 30 records':>16}{'few':>8}")
+            people = population(kind, Path(folder))
+            found, changed = coverage(people, draws), changes(people, draws)
+        titles = f"{'groups':>10}{'of 30 records':>16}{'few':>8}{'changes':>10}{'A/A':>8}"
+        print(f"\n{kind:14}{'filtered totals':>16}{titles}")
         for name, counted in found.items():
             total, groups, sure, few = (100 * share for share in counted.shares())
-            print(f"{name:14}{total:16.1f}{groups:10.1f}{sure:16.1f}{few:8.1f}")
+            held, claimed = (100 * share for share in changed.get(name, (np.nan, np.nan)))
+            figures = f"{total:16.1f}{groups:10.1f}{sure:16.1f}{few:8.1f}{held:10.1f}{claimed:8.1f}"
+            print(f"{name:14}{figures}")
+    for share in (0.03, 0.1, 0.3):
+        held_users = ", ".join(f"{count:,}: {100 * part:.1f}" for count, part in users(draws, share).items())
+        print(f"\nunique users, counted on {share:.0%} of them: {held_users}")
 
 
 if __name__ == "__main__":

@@ -7,12 +7,15 @@ states, has heavy tails or a season. SEED was not used while anything was tuned.
 """
 
 import math
+import os
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from lib.alerts.check import usual
 from lib.insight import evidence
@@ -202,13 +205,42 @@ def print_evidence(draws: int) -> None:
             print(f"| {name} | {history} | {false:.1%} | {power:.1%} | {held:.1%} | {silent:.1%} |")
 
 
+def print_real(folder: Path) -> None:
+    """Evidence at days on which nothing is known to have happened, and forecasts of a week, on real rows: CPC
+    and CPM of three ad exchanges by day (Numenta Anomaly Benchmark)."""
+    rows = pd.read_csv(folder / "nab_ad_exchange.csv")
+    daily = rows.groupby(["exchange", "metric", rows["timestamp"].str[:10]])["value"].mean()
+    claims, held = [], []
+    for _, of in daily.groupby(level=[0, 1]):
+        series = {date.fromisoformat(day): value for (*_, day), value in of.items()}
+        days = list(series)
+        for day in days[36:-8]:
+            around = evidence.days(datetime(*day.timetuple()[:3], 12, tzinfo=UTC), 0, day + 8 * ONE, days[0])
+            found = None if around is None else evidence.difference(series, None, around)
+            claims += [] if found is None else [found.is_certain]
+        for last in days[30:-7]:
+            past = [days[0] + number * ONE for number in range((last - days[0]).days + 1)]
+            coming = [series.get(last + number * ONE) for number in range(1, 8)]
+            guess = forecast(
+                [DayFigure(day, Estimate(series.get(day))) for day in past], dict.fromkeys(range(7), 1)
+            )
+            if None not in coming and math.isfinite(guess.low):
+                held.append(guess.low <= sum(filter(None, coming)) <= guess.high)
+    print(
+        f"\nReal rows: evidence claims an effect on {np.mean(claims):.1%} of {len(claims)} days without one;"
+    )
+    print(f"the range of a forecast holds in {np.mean(held):.1%} of {len(held)} weeks, which overlap.")
+
+
 def main() -> None:
-    """Print all tables."""
+    """Print all tables; those of real rows where TRANCHE_TEST_DATA names their folder."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
     print(f"{draws:,} draws")
     print_evidence(draws)
     print_alerts(draws)
     print_forecasts(draws)
+    if folder := os.environ.get("TRANCHE_TEST_DATA"):
+        print_real(Path(folder))
 
 
 if __name__ == "__main__":

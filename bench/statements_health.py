@@ -3,8 +3,8 @@
     python bench/statements_health.py [deals [seed]]
 
 Deals are made by rules that the diagnosis doesn't know: counts whose level wanders (`statements.NOISES`), win
-and bid rates of their own with noise, losses with reasons, and changes in the history that have no effect. Each
-has one cause or none. Figures are asked for as the desk asks, of a slicer that answers from memory.
+and bid rates of their own with noise, losses with reasons, and changes in the history that have no effect.
+Each has one cause or none. Figures are asked for as the desk asks, of a slicer that answers from memory.
 """
 
 import re
@@ -72,7 +72,7 @@ class Made:
         for one in query.filters:
             there = rows[one.name].isin(one.value)
             rows = rows[there if one.match == "equals" else ~there]
-        split = [name for name in query.split_by]
+        split = list(query.split_by)
         of = rows.groupby(split, sort=True)[[*STEPS, "lost_bids", "bid_sum", "win_sum"]].sum().reset_index()
         of["bid_cpm"] = of["bid_sum"] / of["bids"].where(of["bids"] > 0)
         of["win_cpm"] = of["win_sum"] / of["imps"].where(of["imps"] > 0)
@@ -216,7 +216,7 @@ def _named(one: DealHealth, titles: dict[str, str], day: date) -> str:
     if one.state == "healthy":
         return "healthy"
     text = re.search(r"\d+ [A-Z][a-z]{2} \d{4}", one.findings[0] if one.findings else "")
-    found = datetime.strptime(text[0], "%d %b %Y").date() if text else day
+    found = datetime.strptime(f"{text[0]} +0000", "%d %b %Y %z").date() if text else day
     return "another day" if abs((found - day).days) > 1 else titles.get(one.words, "")
 
 
@@ -254,7 +254,8 @@ def main() -> None:
     all_made = made(np.random.default_rng(seed), number)
     found = judged(all_made)
     print(
-        "| planted | deals | named rightly | unnamed | named wrongly, or another day | no claim |\n|---|--:|--:|--:|--:|--:|"
+        "| planted | deals | named rightly | unnamed | named wrongly, or another day | no claim |\n"
+        "|---|--:|--:|--:|--:|--:|"
     )
     for kind in [*CAUSES, ""]:
         wanted = {"unexplained": "", "": "healthy"}.get(kind, kind)

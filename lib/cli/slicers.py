@@ -249,8 +249,7 @@ def remove(name: str, yes: bool) -> None:
     source = warehouse.definition(*pair).source
     rows = "its imported rows" if source is None else f"not the table {source.table}, which stays"
     _ask(f"This removes {name} and {rows}{_and_what_hangs(access, pair)}.", yes)
-    warehouse.remove(*pair)
-    hanging.remove(access, pair, caller())
+    hanging.remove(warehouse, access, pair, caller())
     click.echo(f"Removed {name}.")
 
 
@@ -266,8 +265,7 @@ def rename(name: str, to: str, yes: bool) -> None:
     warehouse, access, pair = _open(name)
     target = _pair(to)
     _ask(f"This renames {name} to {to}{_and_what_hangs(access, pair)}. Links to {name} end.", yes)
-    warehouse.rename(*pair, *target)
-    hanging.rename(access, pair, target, caller())
+    hanging.rename(warehouse, access, pair, target, caller())
     click.echo(f"Renamed {name} to {to}.")
 
 

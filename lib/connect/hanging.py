@@ -10,6 +10,7 @@ from lib.database import reading, transact
 from lib.deals.package_records import package_questions
 from lib.deals.store.tables import health_reports
 from lib.people import Grant, People
+from lib.reporting.warehouse import Warehouse
 from lib.tokens.access import Access
 from lib.tokens.store import tokens
 from lib.views.tables import alerts, chosen_cards, notes, saved_views
@@ -59,12 +60,13 @@ def hanging(access: Access, pair: Pair) -> Hanging:
     return reading(access.store.engine, within, Deadline(SECONDS))
 
 
-def remove(access: Access, pair: Pair, by: str) -> None:
-    """Remove what hangs on a slicer. A token loses its grant; one that has no other is removed.
+def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
+    """Remove a slicer, and what hangs on it. A token loses its grant; one that has no other is removed.
 
-    Without grants it would open all that its owner may see. `by` is who does it.
+    Without grants it would open all that its owner may see. `by` is who does it. Errors of the warehouse.
     """
     grant = Grant(*pair)
+    warehouse.remove(*pair)
 
     def within(connection: Connection) -> None:
         for table in (saved_views, chosen_cards, notes):
@@ -81,9 +83,10 @@ def remove(access: Access, pair: Pair, by: str) -> None:
         access.regrant(username, [grant], by, takes=True)
 
 
-def rename(access: Access, pair: Pair, to: Pair, by: str) -> None:
-    """Let what hangs on a slicer hang on another name. `by` is who does it."""
+def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) -> None:
+    """Rename a slicer, and let what hangs on it follow. `by` is who does it. Errors of the warehouse."""
     before, after = Grant(*pair), Grant(*to)
+    warehouse.rename(*pair, *to)
     values = {"project": to[0], "slicer": to[1]}
 
     def within(connection: Connection) -> None:

@@ -18,6 +18,8 @@ MOST_OF, RAISED, DAYS_BEFORE, DAYS_AFTER, MOST_EVENTS, PRICE_DAYS = 0.5, 0.05, 2
 """The part of a fall that losses by one reason must explain; the least change of a price, as a part of it;
 the days around a fall in which a change may be its cause; how many are listed; the days that prices are
 of."""
+NOTABLE = 0.1
+"""The part of the largest rise of losses that the second reason must have to be listed."""
 SALES = ("bids", "wins", "impressions")
 _CODES = {
     "floor": {"100", "101"}, "outbid": {"102", "103"},
@@ -271,7 +273,8 @@ def _event_sentence(one: Event) -> str:
 
 
 def _loss_sentences(losses: Sequence[Losses]) -> list[str]:
-    ranked = sorted((one for one in losses if one.more > 0), key=lambda one: -one.more)[:2]
+    most = max((one.more for one in losses), default=0.0)
+    ranked = sorted((one for one in losses if one.more > NOTABLE * most), key=lambda one: -one.more)[:2]
     return [
         f"Lost by “{one.reason}”: {_percent(one.after)}, {_percent(one.before)} before." for one in ranked
     ]

@@ -46,6 +46,7 @@ OF_A_FILE = {
     "limit": "This service can't write a part of a file's rows: it writes all of them",
     "offset": "This service can't write a part of a file's rows: it writes all of them",
     "audience_key": "This service can't choose a file's audience source: it writes all of them",
+    "full_digits": "This service can't write all digits to csv or tsv; its tsv2 may have them",
     "escape_formulas": "This service can't leave formulas in a file unescaped: it has its own way",
 }
 

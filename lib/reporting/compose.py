@@ -13,11 +13,12 @@ from lib.reporting.answers.as_arrow import number_frame, texts_at
 from lib.reporting.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting.intervals import Ranges
 from lib.reporting.matches import COMPARE
-from lib.reporting.measures import Measure
+from lib.reporting.measures import Measure, is_additive
 from lib.reporting.models import TIME_KEY_FIELDS, DataFilter, Order
 
 Places = npt.NDArray[np.intp]
 Mappings = Mapping[str, Mapping[str, str]]
+DIGITS = 13
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,10 @@ def compose(sums: Sums, shape: Shape) -> Audience:
     """The audience in that shape. Without a split there is one row, the total, with an empty name."""
     if sums.groups.shape[1] == 0:
         sums = replace(sums, groups=pd.DataFrame(index=pd.RangeIndex(1)), rows=sums.total)
+    sums = replace(sums, total=_rounded(sums.total))
     places = _order(sums, shape, _passing_rows(sums, shape))
     page = places[shape.offset :][: shape.limit]
-    rows = _take(sums.rows, page)
+    rows = _rounded(_take(sums.rows, page))
     values = {measure.name: _values(measure, rows) for measure in shape.returned}
     totals = {measure.name: _values(measure, sums.total) for measure in shape.returned}
     ranges = _ranges(shape, values, rows, sums)
@@ -73,6 +75,26 @@ def compose(sums: Sums, shape: Shape) -> Audience:
         precision=_precision(sums, shape) if shape.precision else None,
         **(_bounds(ranges, len(page)) if shape.precision else {}),
     )
+
+
+def _rounded(aggregate: Aggregate) -> Aggregate:
+    """The same with sums to 13 significant digits: further ones depend on the order in which it was added up.
+
+    Whole numbers stay as they are.
+    """
+    estimate = {atom: settle(of) if is_additive(atom) else of for atom, of in aggregate.estimate.items()}
+    certain = {atom: settle(of) for atom, of in aggregate.certain.items()}
+    return replace(aggregate, estimate=estimate, certain=certain)
+
+
+def settle(sums: Numbers) -> Numbers:
+    """Sums to 13 significant digits, where they are no whole numbers; NaN stays."""
+    is_fraction = np.isfinite(sums) & (sums != np.rint(sums))
+    if not is_fraction.any():
+        return sums
+    size = np.floor(np.log10(np.abs(np.where(is_fraction, sums, 1.0)))).astype(np.int64)
+    scale = 10.0 ** np.clip(DIGITS - 1 - size, 0, 22)
+    return np.where(is_fraction, np.rint(sums * scale) / scale, sums)
 
 
 def _values(measure: Measure, aggregate: Aggregate) -> Numbers:

@@ -167,7 +167,7 @@ def _success(description: str, content: Schema) -> dict[int | str, Schema]:
 INFO: dict[str, Any] = {
     "summary": "What a slicer is",
     "description": "Time zone, dates, key fields, data fields and audience sources. `extensions` is our own: "
-    "what this service supports beyond the specification.",
+    "what this service supports beyond the specification; so are `engine` and `as_of`.",
     "openapi_extra": _request(InfoQuery, {"slicer": ("A slicer", {})}),
     "responses": _success("The slicer", {"application/json": {"schema": of_model(Slicer, "serialization")}})
     | FAILURES,
@@ -199,7 +199,8 @@ def export(most_values: int) -> dict[str, Any]:
     return {
         "summary": "The same as a file",
         "description": "Never sampled. xlsx is an extension of ours, as are data_fields, order_by, limit, "
-        "offset, audience_key and escape_formulas (0: texts that a spreadsheet would run get no apostrophe); "
+        "offset, audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0: texts "
+        "that a spreadsheet would run get no apostrophe); "
         "the elements of data_filters are our own choice.",
         "openapi_extra": _request(ExportQuery, EXPORT_EXAMPLES, most_values),
         "responses": _success("The file", {media: {"schema": TEXT | {"format": "binary"}} for media in FILES})

@@ -36,7 +36,7 @@ Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",
-    "audience_key", "precision", "exact_within", "escape_formulas",
+    "audience_key", "precision", "exact_within", "escape_formulas", "full_digits",
     *(name for name, one in FORMATS.items() if not one.plain_words), "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000
@@ -105,7 +105,11 @@ class AudienceSource(Descriptor):
 
 
 class Slicer(Descriptor):
-    """The answer of info about a slicer (specification, Info response fields)."""
+    """The answer of info about a slicer (specification, Info response fields).
+
+    Our own: what the `engine` reads, such as "PostgreSQL, live", and `as_of`, the UTC moment (ISO 8601) of
+    the last import, or at which the days of a table were last compared with it.
+    """
 
     status: Literal["success"] = "success"
     timezone: Annotated[int, use_defaults(0)] = 0
@@ -113,6 +117,8 @@ class Slicer(Descriptor):
     first_date: Day = None
     last_date: Day = None
     annotation: str | None = None
+    engine: str | None = None
+    as_of: str | None = None
     audience_sources: Annotated[tuple[AudienceSource, ...], use_defaults(())] = ()
     key_fields: Annotated[tuple[KeyField, ...], use_defaults(())] = ()
     data_fields: Annotated[tuple[DataField, ...], use_defaults(())] = ()
@@ -197,14 +203,16 @@ class AudienceQuery(_Question):
 class ExportQuery(_Question):
     """The same question, as a file.
 
-    data_fields, order_by, limit, offset, audience_key, escape_formulas and the format xlsx are *extensions*.
-    Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get texts as they are.
+    data_fields, order_by, limit, offset, audience_key, escape_formulas, full_digits and the format xlsx are
+    *extensions*. Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get texts as they are;
+    `full_digits` gives csv and tsv the digits of tsv2, where they are rounded as shown otherwise.
     """
 
     export_format: ExportFormat
     include_mappings: Flag | None = None
     include_total: Flag = 0
     escape_formulas: Flag = 1
+    full_digits: Flag = 0
 
     @property
     def with_mappings(self) -> bool:

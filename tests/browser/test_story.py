@@ -18,7 +18,7 @@ from lib import connect
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.demo import build, stories
 from lib.demo.cast import DEALS, PACKAGES, PROJECT
-from lib.demo.deals import UNSOLD, changed_price, seed
+from lib.demo.deals import UNSOLD, changed_price, date_back, seed
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery
 from lib.reporting.warehouse import Warehouse
@@ -72,7 +72,9 @@ def story(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Fo
     (home / "tranche.toml").write_text("demo = true\n")
     build(Warehouse(home / "warehouse"), people_in(home), TODAY, rows=ROWS)
     manager = clients(Settings(home=home, demo=True))
+    started = dt.datetime.now(dt.UTC)
     seed(manager.deals, TODAY)
+    date_back(connect.installation(Settings(home=home, demo=True)).access.store.engine, TODAY, started)
     with serve(home) as address:
         yield Followed(address, manager)
 
@@ -141,9 +143,9 @@ def section(story: Followed, page: Page, name: str) -> Locator:
 
 
 def health(story: Followed, page: Page) -> None:
-    """The deal bids and wins nothing."""
+    """The deal bids and wins nothing since its floor was raised."""
     drawer = section(story, page, "Delivery")
-    said = "Bids, no impressions"
+    said = "Floor raised"
     expect(drawer.get_by_text(said).first).to_be_visible()
     week = ("-7d", "yesterday")
     bids, imps = (story.total(week, name, deal=str(DEAL.id)) for name in ("bids", "imps"))

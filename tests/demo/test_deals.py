@@ -157,7 +157,7 @@ def test_changes_lie_in_the_past(deals: Deals, tmp_path: Path) -> None:
         assert (TODAY - deal.created_at.date()).days == FIRST_DAY + OLDER
     raises = [one for one in deals.history("demand_deals", 8) if one.action == "changed"]
     assert [(TODAY - one.at.date()).days for one in raises] == [PRICES_CHANGED[8].days]
-    [narrowed, _] = deals.history("supply_deals", NARROWED_PACKAGE)
+    narrowed = deals.history("supply_deals", NARROWED_PACKAGE)[0]
     assert (TODAY - narrowed.at.date()).days == NARROWED_DAYS
 
 

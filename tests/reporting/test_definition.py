@@ -250,3 +250,20 @@ def test_a_format_with_two_zones_is_refused() -> None:
     """pandas reads %z or %Z, not both: said when the definition is read, not in the middle of an import."""
     with pytest.raises(BadDefinition, match="%z and %Z can't be used together"):
         parse_definition('time: {column: t, format: "%Y-%m-%d %H %z %Z"}')
+
+
+def test_roles_name_fields_that_there_are() -> None:
+    """A role is that of a key field or a data field, as info says; a name that is no such field is refused."""
+    text = """
+time: {column: time}
+key_fields:
+  - {name: why}
+data_fields:
+  - {name: asked}
+roles: {requests: asked, lost_reason: why}
+"""
+    slicer = parse_definition(text).slicer(None, None)
+    assert (slicer.key_field("why").role, slicer.data_field("asked").role) == ("lost_reason", "requests")
+    for wrong in ("{requests: why}", "{lost_reason: asked}", "{win: asked}"):
+        with pytest.raises(BadDefinition, match="roles"):
+            parse_definition(text.replace("{requests: asked, lost_reason: why}", wrong))

@@ -62,10 +62,14 @@ def test_a_sample_without_ranges_is_not_exact() -> None:
     assert change(of_total(answer(100, 1, 1), "imps"), Estimate(1.0)).is_certain
 
 
-def test_ranges_that_overlap_can_not_be_told_apart() -> None:
-    """73.1 ± 3.4 after 65.5 ± 6.1 may have fallen: ranges that overlap are no change, others are."""
-    assert not change(Estimate(73.1, 69.7, 76.5), Estimate(65.5, 59.4, 71.6)).is_certain
-    assert change(Estimate(80.1, 76.7, 83.5), Estimate(65.5, 59.4, 71.6)).is_certain
+def test_a_change_has_a_range_of_its_own() -> None:
+    """From 65.5 ± 6.1 to 73.1 ± 3.4 is 7.6 ± 7.0: a rise, although ranges overlap; to 72 it may be none."""
+    rise = change(Estimate(73.1, 69.7, 76.5), Estimate(65.5, 59.4, 71.6))
+    assert rise.is_certain
+    assert (rise.low, rise.high) == pytest.approx((7.6 - math.hypot(3.4, 6.1), 7.6 + math.hypot(3.4, 6.1)))
+    assert not change(Estimate(72, 68.6, 75.4), Estimate(65.5, 59.4, 71.6)).is_certain
+    lopsided = change(Estimate(10, 9, 14), Estimate(5, 4, 8))
+    assert (lopsided.low, lopsided.high) == pytest.approx((5 - math.hypot(1, 3), 5 + math.hypot(4, 1)))
 
 
 @pytest.mark.parametrize(

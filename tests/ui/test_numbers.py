@@ -141,7 +141,7 @@ def test_precision_of_a_plain_service() -> None:
 
 
 def test_change_is_certain_beyond_its_uncertainty() -> None:
-    """A change is certain only where the two ranges do not overlap."""
+    """A change is certain only where its own range leaves out zero."""
     before = Estimate(100, 97, 103)
     assert change(Estimate(104, 100, 108), before) == Change(0.04, is_certain=False)
     assert change(Estimate(108, 104, 112), before) == Change(0.08, is_certain=True)

@@ -1,16 +1,16 @@
-r"""The text formats: csv, tsv and tsv2, written a few thousand rows at a time.
+"""The text formats: csv, tsv and tsv2, written a few thousand rows at a time.
 
 Our own choices, where the specification is silent:
 
     csv    RFC 4180 in UTF-8 without a byte order mark, lines end in CRLF. Header and text values are quoted,
            numbers are bare and have the decimal places of their field.
     tsv    the same, separated by tabs, and quoted only where a tab, a quote or a line break demands it.
-    tsv2   for programs: one line ending in LF per row, a header of field names, raw values, numbers with all
-           their digits, and \t \n \r \\ for tab, line feed, carriage return and backslash. Nothing is quoted.
+    tsv2   for programs: the same with lines that end in LF, a header of field names, and numbers with all
+           their digits. Any reader of separated values that knows quotes gets back what is stored.
 
-A missing value is an empty cell. Values of a key field of type int count as numbers where they are digits. In
-all three a text that a spreadsheet would run, a header too, gets an apostrophe before it unless the request
-has `escape_formulas: 0` (wire/text.py).
+With `full_digits` csv and tsv have all digits too. A missing value is an empty cell. Values of a key field of
+type int count as numbers where they are digits. In all three a text that a spreadsheet would run, a header
+too, gets an apostrophe before it unless the request has `escape_formulas: 0` (wire/text.py).
 """
 
 from collections.abc import Callable, Iterator
@@ -35,7 +35,6 @@ class TextDialect:
     separator: str
     end: str
     title: Callable[[FileColumn], str]
-    text: Callable[[pa.StringArray], pa.StringArray]
     quoted: Callable[[pa.StringArray], pa.StringArray]
     number: Callable[[npt.NDArray[np.float64], int], pa.StringArray]
     empty: str
@@ -44,7 +43,7 @@ class TextDialect:
 def write_text(table: FileTable, dialect: TextDialect, deadline: Deadline) -> Iterator[bytes]:
     """The file, header first, in chunks of some thousand rows."""
     titles = pa.array([dialect.title(column) for column in table.columns], pa.string())
-    header = dialect.separator.join(dialect.quoted(_text(titles, dialect, table)).to_pylist())
+    header = dialect.separator.join(dialect.quoted(_text(titles, table)).to_pylist())
     yield f"{header or dialect.empty}{dialect.end}".encode()
     for piece in table.pieces(ROWS_PER_CHUNK):
         deadline.check()
@@ -63,15 +62,16 @@ def _lines(piece: FileTable, dialect: TextDialect) -> bytes:
 def cell_texts(column: FileColumn, dialect: TextDialect, table: FileTable) -> pa.StringArray:
     """The cells of a column of the table, before the quotes that separate them."""
     if column.is_number():
-        return dialect.number(column.numbers(), column.decimals)
+        numbers = column.numbers()
+        return exact(numbers) if table.full_digits else dialect.number(numbers, column.decimals)
     texts = column.texts()
-    return pc.if_else(_digits(column, texts), texts, _text(texts, dialect, table))
+    return pc.if_else(_digits(column, texts), texts, _text(texts, table))
 
 
-def _text(texts: pa.StringArray, dialect: TextDialect, table: FileTable) -> pa.StringArray:
+def _text(texts: pa.StringArray, table: FileTable) -> pa.StringArray:
     if table.escape_formulas:
         texts = pc.replace_substring_regex(texts, RUNNABLE, r"'\1")
-    return dialect.text(texts)
+    return texts
 
 
 def _cells(column: FileColumn, dialect: TextDialect, table: FileTable) -> pa.StringArray:
@@ -94,17 +94,10 @@ def _quote_where_needed(texts: pa.StringArray) -> pa.StringArray:
     return pc.if_else(pc.match_substring_regex(texts, r'[\t\r\n"]'), _quote(texts), texts)
 
 
-def _escape(texts: pa.StringArray) -> pa.StringArray:
-    for character, escape in (("\\", r"\\"), ("\t", r"\t"), ("\n", r"\n"), ("\r", r"\r")):
-        texts = pc.replace_substring(texts, character, escape)
-    return texts
-
-
 CSV = TextDialect(
     separator=",",
     end="\r\n",
     title=lambda column: column.description,
-    text=lambda texts: texts,
     quoted=_quote,
     number=display,
     empty='""',
@@ -113,7 +106,6 @@ TSV = TextDialect(
     separator="\t",
     end="\r\n",
     title=lambda column: column.description,
-    text=lambda texts: texts,
     quoted=_quote_where_needed,
     number=display,
     empty='""',
@@ -122,8 +114,7 @@ TSV2 = TextDialect(
     separator="\t",
     end="\n",
     title=lambda column: column.name,
-    text=_escape,
-    quoted=lambda texts: texts,
+    quoted=_quote_where_needed,
     number=lambda values, decimals: exact(values),
-    empty="",
+    empty='""',
 )

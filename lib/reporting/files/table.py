@@ -82,12 +82,14 @@ class FileTable:
     """The columns of a file; and, unless None, the values of the data columns in a last row, `label`.
 
     `escape_formulas`: whether texts that a spreadsheet would run are escaped; workbooks need it not.
+    `full_digits`: whether a text format writes numbers with all their digits, not with those that are shown.
     """
 
     columns: tuple[FileColumn, ...]
     total: tuple[float | None, ...] | None = None
     label: str = TOTAL
     escape_formulas: bool = True
+    full_digits: bool = False
 
     def __post_init__(self) -> None:
         if not self.columns:
@@ -114,7 +116,7 @@ class FileTable:
         return self._piece(self._total_cell(column, column is first, totals) for column in self.columns)
 
     def _piece(self, columns: Iterable[FileColumn]) -> "FileTable":
-        return FileTable(tuple(columns), escape_formulas=self.escape_formulas)
+        return dataclasses.replace(self, columns=tuple(columns), total=None)
 
     def _total_cell(self, column: FileColumn, is_first: bool, totals: Iterator[float | None]) -> FileColumn:
         if column.role == "data":
@@ -171,7 +173,8 @@ def export_table(query: ExportQuery, slicer: Slicer, audience: Audience) -> File
     if query.include_total and query.split_by:
         total = tuple(audience.total.values[name] for name in map(str, audience.values))
     label = TOTAL_OF_ROWS if query.data_filters else TOTAL
-    return FileTable(tuple(columns), total, label, escape_formulas=bool(query.escape_formulas))
+    escapes, full = bool(query.escape_formulas), bool(query.full_digits)
+    return FileTable(tuple(columns), total, label, escape_formulas=escapes, full_digits=full)
 
 
 def _key(field: KeyField, values: pd.Series) -> FileColumn:

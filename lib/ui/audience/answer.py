@@ -81,6 +81,7 @@ def _about(focus: Focus) -> Json:
         "grains": list(views.granularities(focus.slicer)),
         "period": _days(focus.period),
         "before": _days(focus.comparison.before) if focus.comparison else None,
+        "engine": straight(precision.source(focus.slicer)),
         "is_zoomed": bool(focus.view.zoom),
         "separators": [focus.numbers.group, focus.numbers.decimal],
     }
@@ -114,7 +115,7 @@ def of_nothing(name: str) -> Json | list[Json]:
         return []
     about = dict.fromkeys(("field", "grain", "period", "before"))
     said = {"sentence": "This slicer has no data fields to show.", "label": None, "params": None}
-    more: Json = {"grains": [], "is_zoomed": False, "separators": [",", "."], "nothing": said}
+    more: Json = {"engine": "", "grains": [], "is_zoomed": False, "separators": [",", "."], "nothing": said}
     return about | _empty() | more
 
 

@@ -1,5 +1,6 @@
 """What the figures of the Audience page say, as texts and values: for the page, and for answers beside it."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -73,6 +74,9 @@ def _help(focus: Focus, field: DataField, value: float | None, changed: Change, 
         parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
     elif is_noise and changed.ratio is not None:
         parts.append("The change is within what single days differ by")
+    if changed.low is not None and changed.high is not None and math.isfinite(changed.high - changed.low):
+        low, high = (focus.numbers.full(side, field) for side in (changed.low, changed.high))
+        parts.append(f"95 % range of the change: {low} to {high}")
     return " · ".join(part for part in parts if part)
 
 

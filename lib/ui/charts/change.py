@@ -1,4 +1,4 @@
-"""The change of a figure between two periods, and whether it exceeds the figure's uncertainty."""
+"""The change of a figure between two periods, with a 95 % range of its own."""
 
 import math
 from dataclasses import dataclass, field
@@ -10,24 +10,37 @@ from lib.reporting.answers import Audience
 @dataclass(frozen=True)
 class Change:
     """`ratio` is relative to the earlier figure; None if either is missing or the earlier is zero.
-    `amount` is the difference in the field's own unit.
-
-    It is certain when the figures' 95 % ranges do not overlap: what a reader sees overlapping is no rise or
-    fall, and of the twenty rows of a table one does not stand out by chance.
+    `amount` is the difference in the field's own unit, with its 95 % range (NaN where it is not known; None
+    of exact figures). It is certain when this leaves out zero.
     """
 
     ratio: float | None
     is_certain: bool = True
     amount: float | None = field(default=None, compare=False)
+    low: float | None = field(default=None, compare=False)
+    high: float | None = field(default=None, compare=False)
 
 
 def change(now: Estimate, before: Estimate) -> Change:
-    """The change from one figure to the other."""
+    """The change from one figure to the other.
+
+    The records of two periods are sampled independently, so their errors add up as squares: the range is made
+    of the ranges of both, each side with its own (Zou and Donner 2008, MOVER).
+    """
     if not _is_there(now.value) or not _is_there(before.value):
         return Change(None)
-    difference = (now.value or 0.0) - (before.value or 0.0)
-    is_certain = abs(difference) >= now.side + before.side
-    return Change(difference / abs(before.value) if before.value else None, is_certain, difference)
+    value, earlier = now.value or 0.0, before.value or 0.0
+    difference, ratio = value - earlier, (value - earlier) / abs(earlier) if earlier else None
+    if now.is_exact and before.is_exact:
+        return Change(ratio, True, difference)
+    low = difference - math.hypot(value - _side(now.low, value), _side(before.high, earlier) - earlier)
+    high = difference + math.hypot(_side(now.high, value) - value, earlier - _side(before.low, earlier))
+    return Change(ratio, low > 0 or high < 0, difference, low, high)
+
+
+def _side(side: float | None, value: float) -> float:
+    """An end of a range; the value itself of an exact figure."""
+    return value if side is None else side
 
 
 def of_total(audience: Audience, field: str) -> Estimate:

@@ -29,12 +29,14 @@ def draw(context: PageContext, asked: AudienceQuery) -> ExportQuery:
         mappings = _mappings(len(asked.split_by))
         total = st.toggle("Total row", key="export_total", persist_state="session")
         escapes = _escapes(context, export_format)
+        full_digits = _full_digits(context, export_format)
     chosen_here = {
         "export_format": export_format,
         "data_fields": chosen or None,
         "include_mappings": mappings,
         "include_total": int(total),
         "escape_formulas": int(escapes),
+        "full_digits": int(full_digits),
     }
     return _query(context, asked).model_copy(update=chosen_here)
 
@@ -91,6 +93,16 @@ def _escapes(context: PageContext, export_format: ExportFormat) -> bool:
     return st.toggle(
         "Escape formulas", value=True, key="export_escape", persist_state="session",
         help="An apostrophe before text that a spreadsheet would run as a formula. Turn it off for programs.",
+    )  # fmt: skip
+
+
+def _full_digits(context: PageContext, export_format: ExportFormat) -> bool:
+    """Draw the switch for all digits, which csv and tsv have."""
+    if not context.slicer.knows("full_digits") or export_format not in ("csv", "tsv"):
+        return False
+    return st.toggle(
+        "Full digits", key="export_digits", persist_state="session",
+        help="Off: figures are rounded to the decimals of their field, as on screen.",
     )  # fmt: skip
 
 

@@ -1,7 +1,5 @@
 """Reads files of the format tsv2, which have raw values and all digits."""
 
-import csv
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO
@@ -13,7 +11,6 @@ from lib.reporting.models import ExportQuery, Slicer
 
 Export = Callable[[ExportQuery], IO[bytes]]
 DESCRIPTION = ".description"
-ESCAPES = {r"\t": "\t", r"\n": "\n", r"\r": "\r", r"\\": "\\"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class RawFile:
         """The first rows as an Audience with the file's total; missing values if the file has no total."""
         part = self.lines.head(min(count, self.rows))
         keys = [*self.split_by, *(f"{name}{DESCRIPTION}" for name in self.split_by)]
-        texts = part[[key for key in keys if key in part]].map(_unescape)
+        texts = part[[key for key in keys if key in part]]
         frame = texts[[title for title in texts if title not in self.split_by]]
         total = self.lines.iloc[-1] if self.has_total else pd.Series("", self.lines.columns)
         return Audience(
@@ -62,15 +59,10 @@ def read(export: Export, query: ExportQuery, slicer: Slicer) -> RawFile:
         sep="\t",
         dtype=str,
         na_filter=False,
-        quoting=csv.QUOTE_NONE,
         lineterminator="\n",
         skip_blank_lines=False,
     )
     return RawFile(lines, query.split_by, bool(query.include_total and query.split_by))
-
-
-def _unescape(cell: str) -> str:
-    return re.sub(r"\\.", lambda match: ESCAPES[match[0]], cell)
 
 
 def _number(cell: str) -> float | None:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from dataclasses import dataclass
 
 import httpx
@@ -13,8 +12,7 @@ from openpyxl.utils.escape import unescape
 from conformance.reporting.oracle import Key
 
 Cell = str | float | None
-SEPARATORS = {"csv": ",", "tsv": "\t"}
-ESCAPES = {r"\t": "\t", r"\n": "\n", r"\r": "\r", r"\\": "\\"}
+SEPARATORS = {"csv": ",", "tsv": "\t", "tsv2": "\t"}
 
 
 @dataclass(frozen=True)
@@ -49,15 +47,8 @@ def _lines(content: bytes, export_format: str) -> list[list[Cell]]:
     if export_format == "xlsx":
         sheet = openpyxl.load_workbook(io.BytesIO(content)).worksheets[0]
         return [[*map(_without_escapes, line)] for line in sheet.iter_rows(values_only=True)]
-    if export_format == "tsv2":
-        lines = content.decode().removesuffix("\n").split("\n")
-        return [[_unescaped(cell) for cell in line.split("\t")] for line in lines]
     text = io.StringIO(content.decode(), newline="")
     return [list(line) for line in csv.reader(text, delimiter=SEPARATORS[export_format], strict=True)]
-
-
-def _unescaped(cell: str) -> str:
-    return re.sub(r"\\.", lambda match: ESCAPES[match[0]], cell)
 
 
 def _without_escapes(cell: Cell) -> Cell:

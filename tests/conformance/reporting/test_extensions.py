@@ -14,6 +14,7 @@ from conformance.reporting.hourly import CATEGORIES, COUNTRIES, FIRST, ROWS, USU
 EXTENSIONS = [
     "exact_within",
     "escape_formulas",
+    "full_digits",
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
     "precision", "xlsx", "arrow",
 ]  # fmt: skip
