@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 HOME_FOLDER := $(or $(TRANCHE_HOME),.tranche)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q --no-deps
+SPOKEN := $(subst -q,,$(PIP))
 COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
 CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark)")
 OTHER := .venv-streamlit
@@ -67,8 +68,8 @@ $(VENV)/made:
 	@touch $@
 
 $(VENV)/installed: requirements.lock pyproject.toml $(VENV)/made
-	@echo "Installing what requirements.lock names (the first time takes about a minute)"
-	@$(PIP) --require-hashes -r requirements.lock
+	@echo "Downloading and installing $$(grep -c '==' requirements.lock) packages, about 890 MB once installed:"
+	@$(SPOKEN) --require-hashes -r requirements.lock
 	@$(PIP) --no-build-isolation -e .
 	@touch $@
 

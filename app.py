@@ -153,6 +153,14 @@ def report(failure: threading.ExceptHookArgs) -> None:
         log.error("%s failed", thread, exc_info=(kind, failure.exc_value, failure.exc_traceback))
 
 
+def __getattr__(name: str) -> object:
+    """`streamlit run app.py` asks for the application: start the desk in its place, with all its checks."""
+    if name != "desk":
+        raise AttributeError(name)
+    click.echo("The settings of Tranche hold, not options of Streamlit: this is python app.py")
+    os.execv(sys.executable, [sys.executable, str(Path(__file__).resolve())])  # noqa: S606
+
+
 def main() -> None:
     """Serve until stopped."""
     threading.excepthook = report

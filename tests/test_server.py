@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from conftest import desk_over, started
+from conftest import copied, desk_over, running, started
 from serving import free_port
 
 from lib import connect
@@ -49,6 +49,18 @@ def test_answers_are_not_held_back() -> None:
 
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(asyncio.run, option()).result() != 0
+
+
+def test_streamlit_run_starts_the_desk(home: Path) -> None:
+    """`streamlit run app.py` starts the same server, with the checks of requests and the APIs."""
+    port, address = str(free_port()), "http://127.0.0.1:"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(free_port())]
+    with (
+        running(command, copied(home, home.parent / "streamlit"), TRANCHE_PORT=port),
+        httpx.Client(transport=httpx.HTTPTransport(retries=8), base_url=address + port) as client,
+    ):
+        assert client.get("/healthz", timeout=60).status_code == 200
+        assert client.get("/", headers={"Host": "elsewhere.example"}).status_code == 421
 
 
 def test_a_port_in_use() -> None:

@@ -10,6 +10,7 @@ from lib.database import reading, transact
 from lib.deals.package_records import package_questions
 from lib.deals.store.tables import health_reports
 from lib.people import Grant, People
+from lib.reporting.warehouse import Warehouse
 from lib.tokens.access import Access
 from lib.tokens.store import tokens
 from lib.views.tables import alerts, chosen_cards, notes, saved_views
@@ -51,7 +52,7 @@ def hanging(access: Access, pair: Pair) -> Hanging:
             alerts=_count(connection, alerts, alerts.c.view_id.in_(views)),
             notes=_count(connection, notes, *_about(notes, pair)),
             leaderboards=_count(connection, chosen_cards, *_about(chosen_cards, pair)),
-            packages=_count(connection, package_questions, *_asked(pair)),
+            packages=_count(connection, package_questions, *_question_of(pair)),
             grants=len(_holders(access.people, pair)),
             tokens=len(_tokens(connection, pair)),
         )
@@ -59,21 +60,22 @@ def hanging(access: Access, pair: Pair) -> Hanging:
     return reading(access.store.engine, within, Deadline(SECONDS))
 
 
-def remove(access: Access, pair: Pair, by: str) -> None:
-    """Remove what hangs on a slicer. A token loses its grant; one that has no other is removed.
+def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
+    """Remove a slicer, and what hangs on it. A token loses its grant; one that has no other is removed.
 
-    Without grants it would open all that its owner may see. `by` is who does it.
+    Without grants it would open all that its owner may see. `by` is who does it. Errors of the warehouse.
     """
     grant = Grant(*pair)
+    warehouse.remove(*pair)
 
     def within(connection: Connection) -> None:
         for table in (saved_views, chosen_cards, notes):
             connection.execute(delete(table).where(*_about(table, pair)))
-        connection.execute(delete(package_questions).where(*_asked(pair)))
-        connection.execute(delete(health_reports).where(*_named(health_reports, pair)))
+        connection.execute(delete(package_questions).where(*_question_of(pair)))
+        connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
         for number, grants in _tokens(connection, pair).items():
-            left = [text for text in grants if text != str(grant)]
-            changed = update(tokens).values(grants=left) if left else delete(tokens)
+            remaining = [text for text in grants if text != str(grant)]
+            changed = update(tokens).values(grants=remaining) if remaining else delete(tokens)
             connection.execute(changed.where(tokens.c.id == number))
 
     transact(access.store.engine, within, Deadline(SECONDS))
@@ -81,16 +83,17 @@ def remove(access: Access, pair: Pair, by: str) -> None:
         access.regrant(username, [grant], by, takes=True)
 
 
-def rename(access: Access, pair: Pair, to: Pair, by: str) -> None:
-    """Let what hangs on a slicer hang on another name. `by` is who does it."""
+def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) -> None:
+    """Rename a slicer, and let what hangs on it follow. `by` is who does it. Errors of the warehouse."""
     before, after = Grant(*pair), Grant(*to)
+    warehouse.rename(*pair, *to)
     values = {"project": to[0], "slicer": to[1]}
 
     def within(connection: Connection) -> None:
         for table in (saved_views, chosen_cards, notes):
             connection.execute(update(table).where(*_about(table, pair)).values(values))
-        connection.execute(update(package_questions).where(*_asked(pair)).values(values))
-        connection.execute(update(health_reports).where(*_named(health_reports, pair)).values(values))
+        connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
+        connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))
         for number, grants in _tokens(connection, pair).items():
             changed = [str(after) if text == str(before) else text for text in grants]
             connection.execute(update(tokens).where(tokens.c.id == number).values(grants=changed))
@@ -103,8 +106,8 @@ def rename(access: Access, pair: Pair, to: Pair, by: str) -> None:
 
 def _holders(people: People, pair: Pair) -> list[str]:
     """People with a grant of their own for this slicer; those of company accounts come from the settings."""
-    found = people.everyone()
-    return [person.username for person in found if Grant(*pair) in person.grants and not person.company]
+    everyone = people.everyone()
+    return [person.username for person in everyone if Grant(*pair) in person.grants and not person.company]
 
 
 def _tokens(connection: Connection, pair: Pair) -> Mapping[int, list[str]]:
@@ -114,14 +117,14 @@ def _tokens(connection: Connection, pair: Pair) -> Mapping[int, list[str]]:
 
 
 def _about(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:
-    return (table.c.service == EMBEDDED, *_named(table, pair))
+    return (table.c.service == EMBEDDED, *_is_of(table, pair))
 
 
-def _asked(pair: Pair) -> tuple[ColumnElement[bool], ...]:
-    return (package_questions.c.reporting == EMBEDDED, *_named(package_questions, pair))
+def _question_of(pair: Pair) -> tuple[ColumnElement[bool], ...]:
+    return (package_questions.c.reporting == EMBEDDED, *_is_of(package_questions, pair))
 
 
-def _named(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:
+def _is_of(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:
     return table.c.project == pair[0], table.c.slicer == pair[1]
 
 

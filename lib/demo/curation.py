@@ -98,9 +98,9 @@ def _narrowed(rng: np.random.Generator, scene: Scene, weights: Floats, deal: Int
     """The deals, with others in the rows that the narrowed package does not have any more (story 7)."""
     is_narrowed = np.array([one.package.id == stories.NARROWED_PACKAGE for one in DEALS])
     others = pick_by(rng, np.where(is_narrowed, 0.0, weights), scene.market)
-    kept = np.array([country.code in stories.NARROWED_TO for country in countries()])[scene.country]
+    is_targeted = np.array([country.code in stories.NARROWED_TO for country in countries()])[scene.country]
     late = stories.since(scene.hour, stories.NARROWED_DAYS)
-    return np.where(is_narrowed[deal] & late & ~kept, others, deal)
+    return np.where(is_narrowed[deal] & late & ~is_targeted, others, deal)
 
 
 def _loss_columns(
@@ -158,7 +158,7 @@ def _places(deal: int) -> Flags:
 
 def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints | Floats]:
     """All data fields as numbers per row."""
-    click, seen = (
+    click, viewable = (
         np.array([getattr(MEDIA[d.package.media_type], name) for d in DEALS]) for name in ("click", "seen")
     )
     bid_rate, win_rate = rng.beta(4.0, 6.0, len(DEALS)), rng.beta(5.0, 14.0, len(DEALS))
@@ -178,6 +178,6 @@ def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints
         "lost_bids": offered - imps,
         "imps": imps,
         "clicks": thin(rng, imps, click[deal]),
-        "viewable_imps": thin(rng, imps, seen[deal]),
+        "viewable_imps": thin(rng, imps, viewable[deal]),
         "spend": cents(price * imps),
     }

@@ -23,6 +23,7 @@ answer is torn.
      "is_final": true, "head": {…}}
     {"part": "cards", …the same…, "cards": [table, …]}      the tables of the component with rows
     {"part": "head" | "cards", "stage": …, "params": …, "error": {"sentence", "details", "is_passing"}}
+    {"part": "wait", "engine": text, "lately": seconds | null}      first, unless it is quick: who computes
     {"part": "end"}                                         with "error" where the rest could not be made
 
 `params` are the normalised parameters after the acts. `version` and `day` are of the slicer's data and of the
@@ -43,6 +44,7 @@ The head (texts are for `textContent`; null values are unknown; B is the number 
      "buckets_before": {"names", "parts"} | null,
      "values": [{"label", "color", "now": line, "before": line | null}, …],  lines of values, of `field`
      "date_notes": [{"day", "text", "owner", "place": number}, …],
+     "engine": text,                       what reads the rows, and how old they are
      "is_zoomed": bool, "separators": [thousands, decimal]}
 
 A line is `{"values": [B numbers], "texts": [B texts], "low": [B] | null, "high": [B] | null}`; the n-th of

@@ -74,11 +74,13 @@ def _request(
     }
     schema["properties"] = {"token": TEXT | {"description": "Access token"}} | properties
     schema["required"] = ["token", *schema["required"]]
-    shown = {name: {"summary": summary, "value": WHERE | body} for name, (summary, body) in examples.items()}
+    examples_shown = {
+        name: {"summary": summary, "value": WHERE | body} for name, (summary, body) in examples.items()
+    }
     return {
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": schema, "examples": shown}},
+            "content": {"application/json": {"schema": schema, "examples": examples_shown}},
         }
     }
 
@@ -165,7 +167,7 @@ def _success(description: str, content: Schema) -> dict[int | str, Schema]:
 INFO: dict[str, Any] = {
     "summary": "What a slicer is",
     "description": "Time zone, dates, key fields, data fields and audience sources. `extensions` is our own: "
-    "what this service supports beyond the specification.",
+    "what this service supports beyond the specification; so are `engine` and `as_of`.",
     "openapi_extra": _request(InfoQuery, {"slicer": ("A slicer", {})}),
     "responses": _success("The slicer", {"application/json": {"schema": of_model(Slicer, "serialization")}})
     | FAILURES,

@@ -105,7 +105,11 @@ class AudienceSource(Descriptor):
 
 
 class Slicer(Descriptor):
-    """The answer of info about a slicer (specification, Info response fields)."""
+    """The answer of info about a slicer (specification, Info response fields).
+
+    Our own: what the `engine` reads, such as "PostgreSQL, live", and `as_of`, the UTC moment (ISO 8601) of
+    the last import, or at which the days of a table were last compared with it.
+    """
 
     status: Literal["success"] = "success"
     timezone: Annotated[int, use_defaults(0)] = 0
@@ -113,6 +117,8 @@ class Slicer(Descriptor):
     first_date: Day = None
     last_date: Day = None
     annotation: str | None = None
+    engine: str | None = None
+    as_of: str | None = None
     audience_sources: Annotated[tuple[AudienceSource, ...], use_defaults(())] = ()
     key_fields: Annotated[tuple[KeyField, ...], use_defaults(())] = ()
     data_fields: Annotated[tuple[DataField, ...], use_defaults(())] = ()

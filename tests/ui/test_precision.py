@@ -1,10 +1,12 @@
 """The precision shown with figures holds for each of them, unique users included."""
 
+from datetime import UTC, datetime, timedelta
+
 import pandas as pd
 import pytest
 
 from lib.reporting.answers import Audience, Precision, Total
-from lib.reporting.models import DataField
+from lib.reporting.models import DataField, Slicer
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision
 
@@ -46,3 +48,20 @@ def test_one_figure_alone() -> None:
     """About one figure that is what its own range says."""
     assert precision.over(answer(unique_users=2), [IMPS], NUMBERS) == "Exact"
     assert precision.over(answer(unique_users=2), [USERS], NUMBERS).startswith("± 2.0 %")
+
+
+@pytest.mark.parametrize(
+    ("age", "words"),
+    [
+        (timedelta(seconds=3), "less than a minute old"),
+        (timedelta(minutes=1), "1 minute old"),
+        (timedelta(hours=3, minutes=59), "3 hours old"),
+        (timedelta(days=2), "2 days old"),
+    ],
+    ids=str,
+)
+def test_what_reads_the_rows_and_how_old_they_are(age: timedelta, words: str) -> None:
+    """The engine that the service names, with the age in its largest unit; nothing where it names none."""
+    slicer = Slicer(engine="PostgreSQL, live", as_of=(datetime.now(UTC) - age).isoformat())
+    assert precision.source(slicer) == f"PostgreSQL, live, {words}"
+    assert precision.source(Slicer()) == ""

@@ -25,7 +25,7 @@ class StoredSlicer:
     `version` changes with every change of rows, definition or mappings. `files` and `rows` are by day in
     the slicer's own zone, ascending. Files that a later import replaced stay until the import after it,
     so what was opened can be read for a while longer. Of a slicer whose rows lie in a database, `rows` are
-    those of the moment `read_at`, and there are no files.
+    those of the moment `read_at`, last `compared` with it (UTC), and there are no files.
     """
 
     project: str
@@ -39,6 +39,8 @@ class StoredSlicer:
     mapping_files: Mapping[str, Path] = field(repr=False)
     digests: Mapping[Path, str] = field(default_factory=dict, repr=False)
     read_at: float = 0.0
+    engine: str = "imported"
+    compared: dt.datetime | None = None
 
     @property
     def layout_folder(self) -> Path:
@@ -57,10 +59,10 @@ class StoredSlicer:
     def check(self, path: Path) -> None:
         """Raise Misconfigured, which says what to do, for a file of rows that is not as it was written."""
         try:
-            found = digest_of(path)
+            digest = digest_of(path)
         except OSError as error:
             raise self._unreadable(path, error.strerror or str(error)) from None
-        if found != self.digests.get(path, found):
+        if digest != self.digests.get(path, digest):
             raise self._unreadable(path, "its bytes are not those that were written")
 
     def table(self, path: Path, columns: Sequence[str], dictionaries: Sequence[str] = ()) -> pa.Table:
@@ -104,7 +106,11 @@ class StoredSlicer:
     def _info(self) -> Slicer:
         days = list(self.rows)
         first, last = (days[0].isoformat(), days[-1].isoformat()) if days else (None, None)
-        return self.definition.slicer(first, last)
+        imported = max((one.when for one in self.imports), default=None)
+        moment = self.compared or imported
+        as_of = None if moment is None else moment.astimezone(dt.UTC).isoformat(timespec="seconds")
+        slicer = self.definition.slicer(first, last)
+        return slicer.model_copy(update={"engine": self.engine, "as_of": as_of})
 
     @cached_property
     def measures(self) -> dict[str, Measure]:

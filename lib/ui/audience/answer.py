@@ -19,8 +19,7 @@ from lib.ui.audience import date_notes, headline, leaderboards, over_time, split
 from lib.ui.audience.headline import NoData
 from lib.ui.charts import numbers, time_chart
 from lib.ui.charts.series import Series, bucket_words
-from lib.ui.charts.time_chart import Named
-from lib.ui.charts.value_lines import ValueLine
+from lib.ui.charts.time_chart import Named, ValueLine
 from lib.ui.kit import rows
 from lib.ui.query import ask, compared_answers, precision, question
 from lib.ui.query import view as views
@@ -82,6 +81,7 @@ def _about(focus: Focus) -> Json:
         "grains": list(views.granularities(focus.slicer)),
         "period": _days(focus.period),
         "before": _days(focus.comparison.before) if focus.comparison else None,
+        "engine": straight(precision.source(focus.slicer)),
         "is_zoomed": bool(focus.view.zoom),
         "separators": [focus.numbers.group, focus.numbers.decimal],
     }
@@ -115,7 +115,7 @@ def of_nothing(name: str) -> Json | list[Json]:
         return []
     about = dict.fromkeys(("field", "grain", "period", "before"))
     said = {"sentence": "This slicer has no data fields to show.", "label": None, "params": None}
-    more: Json = {"grains": [], "is_zoomed": False, "separators": [",", "."], "nothing": said}
+    more: Json = {"engine": "", "grains": [], "is_zoomed": False, "separators": [",", "."], "nothing": said}
     return about | _empty() | more
 
 

@@ -32,6 +32,7 @@ function newPage() {
   set(chart, "tabindex", "0")
   set(chart, "role", "img")
   const own = { host, root, problems: { head: problem, cards: missing }, heads, tools, chart, foot, tabs, acts: [], outbox: [], base: null, about: null, drawn: null, steps: null, predicted: [], dimmed: [], store: newStore(), tries: 0, failures: 0 }
+  own.waiting = root.appendChild(make("div", { class: "problem", role: "status", hidden: "" }))
   own.cards = newBoard(cards)
   own.cards.send = () => onAct(own)
   own.time = newChart(own)
@@ -206,7 +207,9 @@ function show(page) {
   }
   const asked = partsOf(page)
   if (!kept || isLacking(kept)) dim(page, asked.parts)
-  listen(page, ask(store, about, { params: base, acts, ...asked }), upto)
+  const request = ask(store, about, { params: base, acts, ...asked })
+  listen(page, request, upto)
+  speak(page, request)
 }
 
 /** Draws what a request brings, for as long as nothing else is wanted. */
@@ -261,6 +264,7 @@ function finish(page, whole, upto, request) {
 /** Nothing is awaited any more. */
 function settle(page, upto) {
   page.wish = null
+  hush(page)
   if (page.drawn) page.drawn.base = page.base
   if (page.drawn) page.drawn.upto = upto
   page.cards.waiting = page.cards.waiting.filter(([number]) => number > upto)
@@ -298,6 +302,7 @@ function fail(page, error, request) {
 
 /** A failure in a sentence, with a way to try again; what was shown stays, dimmed. What may pass is tried again. */
 function explain(page, sentence, part, isPassing) {
+  hush(page)
   const node = page.problems[part] ?? page.problems.head
   const button = make("button", { type: "button", "data-act": "again" }, "Try again")
   node.replaceChildren(make("p", { role: "alert" }, sentence), button)

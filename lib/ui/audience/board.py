@@ -22,7 +22,7 @@ from lib.ui.query.view import granularities
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("store.js", "figures.js", "chart.js", "board.js", "early.js")
+SCRIPTS = ("store.js", "figures.js", "chart.js", "waiting.js", "board.js", "early.js")
 FILE, MOST_STEPS = "board.js", 3
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import TimeoutError
 from contextlib import suppress
 from dataclasses import dataclass
+from statistics import median
 
 from lib import connect
 from lib.connect import Reports
@@ -90,7 +91,7 @@ class BoardAnswers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._reports = Reports(connect.installation(settings))
-        self._latest: deque[float] = deque(maxlen=LATEST)
+        self._latest: dict[tuple[str, str], deque[float]] = {}
         self._slicers: SessionCache[Slicer] = SessionCache(connect.SLICER_SECONDS, SLICERS)
 
     def may_ask_ahead(self, request: BoardRequest, person: Person) -> bool:
@@ -103,15 +104,19 @@ class BoardAnswers:
             raise AccessError
         if self._reports.is_quick(*about):
             return True
-        latest = [*self._latest]
+        latest = self._latest.get(about, ())
         return self._reports.is_remote and bool(latest) and max(latest) < QUICK_SECONDS
 
     def lines(self, request: BoardRequest, person: Person, deadline: Deadline) -> Iterator[Json]:
         """The lines of an answer. Raises AccessError before the first."""
         began, turn = time.monotonic(), self._turn(request, person, deadline)
+        latest = self._latest.setdefault((request.project, request.slicer), deque(maxlen=LATEST))
+        if not request.ahead and not self._reports.is_quick(request.project, request.slicer):
+            lately = round(median(latest), 1) if latest else None
+            yield {"part": "wait", "engine": turn.context.slicer.engine or "", "lately": lately}
         for name in dict.fromkeys(request.parts):
             yield turn.part(name, "first")
-        self._latest.append(time.monotonic() - began)
+        latest.append(time.monotonic() - began)
         for _ in range(0 if request.ahead else MOST_ROUNDS):
             if not turn.settle():
                 break

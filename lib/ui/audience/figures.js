@@ -117,14 +117,15 @@ function drawTools(tools, head, fields) {
 }
 
 /** Notes on the figures, and how precise they are: a button where a click can change that. */
-function drawFoot(foot, { field, fields, other_precision: other }) {
+function drawFoot(foot, { engine, field, fields, other_precision: other }) {
   const { notes, precision } = fields[field]
   const act = other && JSON.stringify(["read", other.limit])
   if (!foot.children.length || Boolean(act) !== foot.lastChild.matches("button")) {
     const how = act ? make("button", { type: "button", class: "precision" }) : make("span", { class: "precision" })
-    foot.replaceChildren(make("span", { class: "notes" }), how)
+    foot.replaceChildren(make("span", { class: "notes" }), make("span", { class: "engine" }), how)
   }
-  const [said, how] = foot.children
+  const [said, source, how] = foot.children
+  text(source, engine)
   text(said, notes.join(" "))
   set(said, "title", notes.join(" "))
   text(how, precision)

@@ -80,10 +80,11 @@ function ask(store, about, { params, acts, parts, base }, ahead = false) {
 async function collect(request, body) {
   let isWhole = false
   for await (const line of linesOf(await response(request, body))) {
-    if (line.error) request.failed = true
+    if (line.part === "wait") request.wait = line
+    else if (line.error) request.failed = true
     else if (line.part !== "end") Object.assign(request.whole, { ...line, [line.part]: line[line.part] })
     if (line.part === "end") isWhole = true
-    if (line.part === "end" && !line.error) continue
+    if (line.part === "wait" || (line.part === "end" && !line.error)) continue
     request.lines.push(line)
     for (const listener of [...request.listeners]) listener(line)
   }

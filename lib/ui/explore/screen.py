@@ -85,6 +85,7 @@ def _facts(slicer: Slicer) -> list[str]:
         texts.append(f"{days(first, last)}, {count:,} day{'s' * (count != 1)}")
     zone = "other time zones available" if slicer.supports_timezone else "fixed time zone"
     texts.append(f"UTC{slicer.timezone:+d}, {zone}")
+    texts += [text] if (text := precision.source(slicer)) else []
     for source in slicer.audience_sources:
         about = f" ({source.annotation})" if source.annotation else ""
         texts.append(f"{source.description or source.name}{about}")

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
@@ -15,6 +16,25 @@ def of_a_file(slicer: Slicer, query: ExportQuery) -> str:
     """How a file of a plain service differs from its preview."""
     has_words = query.with_mappings and any(slicer.key_field(name).mapping for name in query.split_by)
     return f"{FILE}, descriptions next to the codes." if has_words else f"{FILE}."
+
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def source(slicer: Slicer) -> str:
+    """What reads the rows, and how old they are: "PostgreSQL, live, 3 minutes old". Empty if not known."""
+    if not slicer.engine:
+        return ""
+    if not slicer.as_of:
+        return slicer.engine
+    seconds = (datetime.now(UTC) - datetime.fromisoformat(slicer.as_of)).total_seconds()
+    if seconds < MINUTE:
+        return f"{slicer.engine}, less than a minute old"
+    unit, name = next(
+        (one for one in ((DAY, "day"), (HOUR, "hour")) if seconds >= one[0]), (MINUTE, "minute")
+    )
+    count = int(seconds // unit)
+    return f"{slicer.engine}, {count} {name}{'s' * (count != 1)} old"
 
 
 def is_plain(slicer: Slicer) -> bool:

@@ -205,6 +205,12 @@ def test_a_statement_is_cancelled_at_its_source(tmp_path: Path, postgres: str) -
     assert running == (0,)
 
 
+def test_info_names_the_database(desk: Desk) -> None:
+    """What reads the rows of a table without a sample."""
+    engine = desk.service.warehouse.open("p", "sales").info().engine
+    assert engine in ("Parquet, live", "PostgreSQL, live")
+
+
 def test_a_database_that_is_gone(tmp_path: Path) -> None:
     """A database that does not answer is told as that, without its address and without its password."""
     url = "postgresql://reader:hushhush@127.0.0.1:1/rows"

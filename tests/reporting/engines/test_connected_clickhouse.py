@@ -8,7 +8,7 @@ import pytest
 from connected import CONNECTION
 
 from lib.reporting.engines.connected import Connections
-from lib.reporting.engines.connected.connections import table_kind
+from lib.reporting.engines.connected.own_tables import table_kind
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, DeadlineExceeded, InternalError, Misconfigured, SourceUnavailable
 

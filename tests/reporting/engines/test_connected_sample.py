@@ -227,6 +227,18 @@ def test_a_sample_reads_its_own_table(kept: Source) -> None:
     assert kept.ask(RECORDS, filters=(BIG,)).records_read == RECORDS
 
 
+def test_info_names_the_database_and_the_share_of_the_sample(source: Source) -> None:
+    """What reads the rows: all of them at first, a part after a smaller sample, and how old they are."""
+    title = "Parquet" if source.url.startswith("parquet:") else "PostgreSQL"
+    assert source.stored.info().engine == f"{title}, sample of 100 %"
+    smaller = source.live.write_sample(source.stored, INTO, 10_000)
+    assert source.stored.info().engine == f"{title}, sample of {round(100 * smaller.rows / RECORDS)} %"
+    as_of = dt.datetime.fromisoformat(source.stored.info().as_of or "")
+    assert dt.timedelta() <= dt.datetime.now(dt.UTC) - as_of < dt.timedelta(minutes=1)
+    imported = source.warehouse.open("p", "imported").info()
+    assert (imported.engine, (imported.as_of or "")[:10]) == ("imported", as_of.isoformat()[:10])
+
+
 def test_new_days_are_read_whole(source: Source) -> None:
     """Days that came after the sample are exact parts of the estimate; the days before are as they were."""
     before = source.ask(filters=(BIG,), split_by=("granularity_day", "site"))
@@ -336,9 +348,12 @@ def test_another_definition(source: Source) -> None:
     assert source.live.of(source.stored).sample is None
 
 
-def test_where_nothing_can_be_written(place: Callable[[], str], tmp_path: Path) -> None:
-    """Where the source can't take a table, the command says so, and what would help; no sample is there."""
+def test_where_nothing_can_be_written(
+    place: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the source can't take a table, the command says so before it reads, and what would help."""
     source = Source(tmp_path / "home", place())
+    monkeypatch.setattr(writing, "_drawing", None)
     if source.url.startswith("parquet"):
         (Path(urlsplit(source.url).path) / "taken").write_text("a file, not a folder")
         with pytest.raises(BadRequest, match="can't be written to"):

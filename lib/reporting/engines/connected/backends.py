@@ -29,6 +29,13 @@ from lib.wire.errors import BadRequest, Misconfigured
 
 POLL_SECONDS, CONNECT_SECONDS = 0.1, 10
 PARQUET, POSTGRESQL, SPARK = "parquet", "postgresql", "spark"
+TITLES = {
+    PARQUET: "Parquet",
+    "duckdb": "DuckDB",
+    POSTGRESQL: "PostgreSQL",
+    "clickhouse": "ClickHouse",
+    SPARK: "Spark",
+}
 DUCKDB_OPTIONS = frozenset({"threads", "memory_limit"})
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
 

@@ -138,12 +138,27 @@ class LiveSlicers:
                 raise
             hours, counts = days.totals()
             rows = rows_by_day(hours, counts, stored.definition)
-            return replace(stored, rows=rows, version=f"{stored.version}-unavailable")
+            return self._labeled(
+                replace(stored, rows=rows, version=f"{stored.version}-unavailable"), "can't be reached"
+            )
         sample = "" if live.sample is None else live.sample.stored.place[1]
         parts = live.hours.tobytes() + live.counts.tobytes() + sample.encode()
         content = hashlib.sha256(parts).hexdigest()[:16]
-        return replace(
+        found = replace(
             stored, rows=live.rows_by_day(), version=f"{stored.version}-{content}", read_at=live.read_at
+        )
+        if live.sample is None:
+            return self._labeled(found, "live")
+        share = min(100 * live.sample.stored.rows / max(found.row_count, 1), 100.0)
+        return self._labeled(found, f"sample of {share:.0f} %" if share >= 10 else f"sample of {share:.2g} %")
+
+    def _labeled(self, stored: StoredSlicer, how: str) -> StoredSlicer:
+        """The slicer with the name of its database and how it is read, and when its days were compared."""
+        seconds = age(stored.folder)
+        compared = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=seconds) if seconds < float("inf") else None
+        source = source_of(stored.definition)
+        return replace(
+            stored, engine=f"{self._connections.title(source.connection)}, {how}", compared=compared
         )
 
     def of(self, stored: StoredSlicer) -> Live:

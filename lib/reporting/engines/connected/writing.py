@@ -250,6 +250,7 @@ def _write(
 ) -> StoredSample:
     connection, before = source_of(stored.definition).connection, stored_sample(stored.folder)
     place = (into, f"sample_{secrets.token_hex(8)}")
+    connections.try_own(connection, into)  # before hours of reading
     with tempfile.TemporaryDirectory(prefix="sample-", dir=stored.folder) as folder:
         drawing = _drawing(connections, columns, connection, Path(folder), most)
         found = drawing.finish(place, None if before is None else before.place)

@@ -1,0 +1,92 @@
+"""While a database works: the page says so and for how long, and Cancel ends it there."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from conftest import copied, desk_over
+from databases import new_database_of
+from playwright.sync_api import Page, expect
+
+from browser.conftest import Visitor, enter
+from lib.reporting.connected import Connected
+from lib.reporting.definition import Definition
+from lib.reporting.warehouse import Warehouse
+
+DEFINITION = Definition.model_validate(
+    {
+        "time": {"column": "day"},
+        "key_fields": [{"name": "country"}],
+        "data_fields": [{"name": "bids"}],
+        "source": {"connection": "slow", "table": "sales"},
+    }
+)
+ROWS = """
+CREATE TABLE rows AS SELECT (current_date - n) AS day, 'c' || n % 5 AS country, 1.0 * n AS bids
+  FROM generate_series(1, 60) n;
+CREATE TABLE pause AS SELECT 0 AS seconds;
+CREATE VIEW sales AS SELECT rows.* FROM rows WHERE (SELECT pg_sleep(seconds) FROM pause) IS NOT NULL;
+"""
+ACTIVE = (
+    "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%sales%' AND pid <> "
+    "pg_backend_pid()"
+)
+
+
+@pytest.fixture
+def url(postgres_server: str) -> str:
+    """A new database."""
+    return new_database_of(postgres_server).replace("postgresql+psycopg://", "postgresql://")
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[psycopg.Connection]:
+    """A connection to it, with the slicer's table, which takes as long as the table `pause` says."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(ROWS)
+        yield connection
+
+
+@pytest.fixture
+def tab(
+    home: Path, tmp_path: Path, url: str, database: psycopg.Connection, visitor: Visitor
+) -> Iterator[tuple[Page, str]]:
+    """A tab, signed in, and the address of the page of the slicer."""
+    own = copied(home, tmp_path / "home")
+    over = Connected({"slow": url})
+    Warehouse(own / "warehouse", over.current).connect("demo", "slow", DEFINITION)
+    with desk_over(own, TRANCHE_CONNECTIONS=json.dumps({"slow": {"url": url}})) as (address, _):
+        page = visitor().new_page()
+        enter(page, f"{address}/slicers?project=demo&slicer=slow", "Admin")
+        yield page, f"{address}/audience?project=demo&slicer=slow&start=-30d&end=yesterday"
+
+
+def test_waiting_speaks_and_can_be_cancelled(tab: tuple[Page, str], database: psycopg.Connection) -> None:
+    """The page names the database and the seconds so far; after Cancel no statement runs there."""
+    page, address = tab
+    database.execute("UPDATE pause SET seconds = 600")
+    page.goto(address)
+    status = page.locator(".tranche-board").get_by_role("status")
+    expect(status).to_contain_text("PostgreSQL, live")
+    expect(status).to_contain_text("3 s so far")
+    page.wait_for_timeout(100)
+    assert _active(database) > 0
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator(".tranche-board").get_by_role("alert")).to_contain_text("Cancelled")
+    for _ in range(600):
+        if not _active(database):
+            break
+        database.execute("SELECT pg_sleep(0.05)")
+    assert not _active(database)
+    database.execute("UPDATE pause SET seconds = 0")
+    page.locator(".tranche-board").get_by_role("button", name="Try again").click()
+    expect(page.locator(".fig-value").first).to_have_text("465")
+
+
+def _active(database: psycopg.Connection) -> int:
+    """The statements over the slicer's table that run now."""
+    row = database.execute(ACTIVE).fetchone()
+    assert row is not None
+    return int(row[0])
