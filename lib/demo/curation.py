@@ -51,13 +51,15 @@ def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     """The rows in order of time. A package's rows have its countries and kinds of device."""
     scene = set_scene(rng, today, rows)
     weights = _deal_weights(rng)
-    deal = _narrowed(rng, scene, weights, pick_by(rng, weights, scene.market))
+    losses = rng.spawn(1)[0]
+    deal = _narrowed(losses, scene, weights, pick_by(rng, weights, scene.market))
     site = pick_by(rng, site_weights(), scene.market)
     plain = user_columns(scene)
     columns = {"time": time_column(scene)} | {name: plain[own] for name, own in _OF_USER.items()}
     columns |= _deal_columns(rng, deal) | _site_columns(site)
     results = _results(rng, deal, scene.hour)
-    columns |= _loss_columns(rng, deal, scene.hour, results)
+    results["bid_amount"] = _bid_amount(losses, deal, results["bids"])
+    columns |= _loss_columns(losses, deal, scene.hour, results)
     return pa.table(columns | {name: numbers(values) for name, values in results.items()})
 
 
@@ -84,6 +86,12 @@ def _deal_weights(rng: np.random.Generator) -> Floats:
         np.array([[_fits(deal.package, *market) for deal in DEALS] for market in markets]) * busy
     )
     return weights
+
+
+def _bid_amount(rng: np.random.Generator, deal: Ints, bids: Ints | Floats) -> Floats:
+    """What the bids of each row would have cost; no bid reaches twice the price of the cast."""
+    price = np.array([one.price for one in DEALS])[deal] / 1000
+    return cents(price * rng.uniform(1.05, 1.6, len(deal)) * bids)
 
 
 def _narrowed(rng: np.random.Generator, scene: Scene, weights: Floats, deal: Ints) -> Ints:
@@ -168,7 +176,6 @@ def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints
         "bid_requests": requests,
         "bids": bids,
         "lost_bids": offered - imps,
-        "bid_amount": cents(floor * rng.uniform(1.05, 1.6, len(deal)) * bids),
         "imps": imps,
         "clicks": thin(rng, imps, click[deal]),
         "viewable_imps": thin(rng, imps, viewable[deal]),

@@ -4,7 +4,7 @@ The days of the funnels are asked for in batches, those of packages, seats and D
 deals more is asked: losses by reason, prices of bids and wins, and the history (see diagnosis.py).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -45,19 +45,23 @@ class FunnelDays:
         """The report's own figures per day and step; NaN on days without data."""
         return self.series(None).get("", {})
 
-    @cached_property
-    def groups(self) -> dict[str, Series]:
-        """The figures of packages, seats and DSPs, as far as the report tells them apart."""
+    def groups(self, ids: Mapping[str, Collection[str]]) -> dict[str, Series]:
+        """The figures of these packages, seats and DSPs, as far as the report tells them apart."""
         names = {"package": PACKAGE, "seat": SEAT, "dsp": DSP}
         known = {field.name for field in self.report.slicer.key_fields}
-        return {name: self.series(field) for name, field in names.items() if field in known}
+        return {
+            name: self.series(field, (Filter(name=field, value=tuple(sorted(ids[name])), match="equals"),))
+            for name, field in names.items()
+            if field in known and ids[name]
+        }
 
     def series(self, by: str | None, filters: tuple[Filter, ...] = ()) -> Series:
         """The figures per day of each value of a key field, or of all; none where they are of a sample."""
         first = self.report.period(HISTORY)[0]
         answer = self.ask(HISTORY, tuple(self.fields.values()), (*((by,) if by else ()), DAY), filters)
         found: Series = {}
-        if answer.precision is not None and answer.precision.is_sampled:
+        is_part = answer.precision is not None and answer.precision.is_sampled
+        if is_part or answer.confidence_range is not None or answer.total.confidence_range is not None:
             return found
         empty = np.full(HISTORY, np.nan)
         empty[[(date.fromisoformat(day) - first).days for day in answer.total.dates]] = 0.0
@@ -87,6 +91,7 @@ class BrokenDeals:
         only = (Filter(name=DEAL, value=ids, match="equals"),)
         self._series = days.series(DEAL, only) if ids else {}
         self._first = self._report.period(HISTORY)[0]
+        self._groups_of: dict[str, Series] = {}
 
     def diagnosed(self, found: dict[int, DealHealth]) -> Iterator[tuple[int, DealHealth]]:
         """The health of those that are broken, with what is known of the cause."""
@@ -95,6 +100,10 @@ class BrokenDeals:
         there = [deal for deal in self._deals if str(deal.id) in self._series]
         broken = [deal for deal in there if deal.id in is_broken]
         losses = self._losses(broken)
+        members = [self._ids(deal) for deal in broken if deal.id in breaks]
+        self._groups_of = self._days.groups(
+            {name: {one for ids in members for one in ids[name]} for name in ("package", "seat", "dsp")}
+        )
         for place, deal in enumerate(broken):
             number, key = deal.id or 0, str(deal.id)
             before, its_break = found[number], breaks.get(number)
@@ -114,7 +123,7 @@ class BrokenDeals:
 
     def _breaks(self) -> dict[int, Break]:
         """The deepest fall of each deal that has one, by id."""
-        deals = [deal for deal in self._deals if str(deal.id) in self._series]
+        deals = [deal for deal in self._deals if str(deal.id) in self._series and self._days.whole]
         found: dict[int, Break] = {}
         for of, step in pairwise(("", *self._days.fields)):
             if not deals:
@@ -172,14 +181,8 @@ class BrokenDeals:
     def _others(self, deal: DemandDeal, its_break: Break) -> dict[str, float]:
         """What other deals of its packages, seat and DSP have left of the same rate, where there are any."""
         own = self._series[str(deal.id)]
-        seat, dsp = health.buyer(deal, self._around)
-        ids = {
-            "package": [str(one.id) for one in deal.supply_deals],
-            "seat": [] if seat is None else [str(seat.id)],
-            "dsp": [] if dsp is None else [str(dsp.id)],
-        }
-        found = {}
-        for name, series in self._days.groups.items():
+        ids, found = self._ids(deal), {}
+        for name, series in self._groups_of.items():
             members = [series[one] for one in ids[name] if one in series]
             if not members:
                 continue
@@ -191,6 +194,15 @@ class BrokenDeals:
             if before > 0 and np.isfinite(after) and np.nansum(counts) >= change_point.FEWEST_COUNTED:
                 found[name] = after / before
         return found
+
+    def _ids(self, deal: DemandDeal) -> dict[str, list[str]]:
+        """The ids of its packages, seat and DSP, as the report has them."""
+        seat, dsp = health.buyer(deal, self._around)
+        return {
+            "package": [str(one.id) for one in deal.supply_deals],
+            "seat": [] if seat is None else [str(seat.id)],
+            "dsp": [] if dsp is None else [str(dsp.id)],
+        }
 
     def _losses(self, broken: Sequence[DemandDeal]) -> dict[str, Series]:
         """The losses of these deals by reason, per day; none where the report has no reasons."""
