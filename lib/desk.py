@@ -73,10 +73,10 @@ def own_first_screen(person: Person) -> None:
     """
     if STARTED not in st.session_state:
         st.session_state[STARTED] = True
-        asked = {} if st.query_params else start_page.params(person)
-        if asked:
+        params = {} if st.query_params else start_page.params(person)
+        if params:
             st.session_state[firing.AT_START] = True
-            st.switch_page(audience, query_params=asked)
+            st.switch_page(audience, query_params=params)
 
 
 start = st.Page(first_screen, title="Tranche", default=True, visibility="hidden")

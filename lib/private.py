@@ -81,8 +81,8 @@ def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
         try:
             fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
-            held = os.read(handle, 32).decode("ascii", "replace").strip()
-            yield int(held) if held.isdecimal() and int(held) > 0 else -1
+            number = os.read(handle, 32).decode("ascii", "replace").strip()
+            yield int(number) if number.isdecimal() and int(number) > 0 else -1
         else:
             with _write_whole(path):
                 os.ftruncate(handle, 0)

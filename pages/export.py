@@ -14,6 +14,6 @@ for sentence in question.left_out():
 bar.draw(context, with_comparison=False)
 left, right = st.columns([9, 20], gap="medium")
 with left:
-    wish = form.draw(context, asked)
+    query = form.draw(context, asked)
 with right:
-    result.draw(context, asked, wish)
+    result.draw(context, asked, query)

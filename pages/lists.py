@@ -1,7 +1,7 @@
 """Domain and app lists, which packages target or exclude."""
 
-from lib.ui.deals.lists import screen
+from lib.ui.deals import lists
 from lib.ui.kit import frame
 
 context = frame.signed_in()
-screen.draw(context)
+lists.draw(context)

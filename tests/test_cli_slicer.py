@@ -40,7 +40,9 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     access.people.add(Person("ada", "Ada", None, "viewer", grants), "a password of some length")
     for name, held in (("both", grants), ("one", grants[:1])):
         access.issue("ada", found.reporting_service, name, dt.timedelta(hours=1), held)
-    Notes(Scope(access.store.engine, "", access.people.known("ada"))).add(*OLD, dt.date(2026, 3, 1), "Launch")
+    Notes(Scope(access.store.engine, "", access.people.require("ada"))).add(
+        *OLD, dt.date(2026, 3, 1), "Launch"
+    )
     return found
 
 
@@ -53,7 +55,7 @@ def grants_of(settings: Settings) -> tuple[list[str], dict[str, list[str]]]:
     """The grants of Ada, and of her tokens by their name."""
     access = connect.installation(settings).access
     tokens = {token.name: [str(grant) for grant in token.grants] for token in access.store.everything("ada")}
-    return [str(grant) for grant in access.people.known("ada").grants], tokens
+    return [str(grant) for grant in access.people.require("ada").grants], tokens
 
 
 def test_what_hangs_on_it_is_asked_about(settings: Settings) -> None:

@@ -15,6 +15,18 @@ SOURCES = [path for folder in ("lib", "pages", "tests", "bench") for path in (RO
 FILE = re.compile(r"[\w./-]*\b[\w-]+\.md\b")
 LINK = re.compile(r"""(?:\]\(|srcset="|src=")(?!https?:|#)([^)#\s"]+)""")
 PATH = re.compile(r"`((?:lib|pages|tests|docs|\.streamlit)/[\w./-]+|app\.py)`")
+REQUESTS = {
+    "an export format": 2,
+    "a deal field": 4,
+    "a kind of chart of the split": 2,
+    "a relative date": 1,
+    "the range of a ratio": 2,
+    "a throttle": 1,
+    "a column of Deals": 1,
+    "the status code of an error": 2,
+    "a way to sign in": 2,
+    "the colour of a falling figure": 1,
+}
 RELEASE = re.compile(r"^## (\d+\.\d+\.\d+)", re.M)
 
 
@@ -47,6 +59,17 @@ def test_named_files_exist(document: Path) -> None:
     """Every file and folder of the code that a document names is there."""
     named = PATH.findall(document.read_text(encoding="utf-8"))
     assert not [name for name in named if not (ROOT / name).exists()]
+
+
+@pytest.mark.parametrize(("request_", "most"), REQUESTS.items())
+def test_a_change_takes_few_files(request_: str, most: int) -> None:
+    """What is often changed is in so many files at the most, by the table of CONTRIBUTING; a test is one."""
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    where = re.search(rf"^\| {request_} \| (.*) \|$", table, re.M)
+    assert where
+    first = where[1].split("; ")[0]
+    files = {*PATH.findall(first)} | ({"a test"} if re.search(r"\ba test\b", first) else set())
+    assert 0 < len(files) <= most
 
 
 def test_the_readme_is_short() -> None:

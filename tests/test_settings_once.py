@@ -28,11 +28,11 @@ def test_a_broken_file_leaves_a_running_desk_alone(visit: AppTest, own_home: Pat
 
 def test_an_edited_file_opens_no_second_installation(visit: AppTest, own_home: Path) -> None:
     """One process has one installation, however often its file is edited."""
-    opened = connect.opening._opened.cache_info().misses
+    opened = connect.opening._open.cache_info().misses
     for seconds in (20, 21):
         (own_home / "tranche.toml").write_text(f"demo = true\ndeadline_seconds = {seconds}\n")
         assert is_signed_in(visit.run())
-    assert connect.opening._opened.cache_info().misses == opened
+    assert connect.opening._open.cache_info().misses == opened
     assert Settings.current() is Settings.current()
 
 

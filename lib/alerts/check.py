@@ -41,12 +41,12 @@ def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
     if len(series) < len(weights):
         return None
     base = float(series[-season * BASE :: season].mean())
-    found = noise.spread(
+    spread = noise.spread(
         np.correlate(series, weights, "valid"), weights.tolist(), noise.persistence(series, season)
     )
-    if found is None or not math.isfinite(base) or found.scale <= NEGLIGIBLE * max(1.0, abs(base)):
+    if spread is None or not math.isfinite(base) or spread.scale <= NEGLIGIBLE * max(1.0, abs(base)):
         return None
-    side = found.side(CONFIDENCE)
+    side = spread.side(CONFIDENCE)
     low, high = base - side, base + side
     return (math.exp(low), math.exp(high)) if is_positive else (low, high)
 
@@ -140,7 +140,7 @@ def _check_bound(alert: Alert, figure: Figure) -> Verdict:
 
 
 def _check_change(
-    found: Figure,
+    current: Figure,
     days: Days,
     slicer: Slicer,
     figure: Callable[[Days], Figure],
@@ -151,14 +151,14 @@ def _check_change(
         bounds = _by_day(days[0], daily)
     else:
         bounds = usual([figure(of).value for of in reversed(earlier(days, slicer))])
-    if bounds is None or math.isinf(found.side):
+    if bounds is None or math.isinf(current.side):
         raise FigureUnavailable(
             f"Too little to compare with: the same weekdays of more than {BASE} earlier periods are needed, "
             "with figures that vary."
         )
     low, high = bounds
-    is_past = found.value - found.side > high or found.value + found.side < low
-    return Verdict("firing" if is_past else "ok", found.value, low, high)
+    is_past = current.value - current.side > high or current.value + current.side < low
+    return Verdict("firing" if is_past else "ok", current.value, low, high)
 
 
 def _by_day(day: date, daily: Callable[[Days], Audience]) -> tuple[float, float] | None:

@@ -95,7 +95,7 @@ class AlertStore:
 
         return transact(self.engine, within, Deadline(SECONDS))
 
-    def sent(self, message: Waiting) -> None:
+    def forget(self, message: Waiting) -> None:
         """Forget a message: it arrived, or is given up."""
 
         def within(connection: Connection) -> None:

@@ -147,10 +147,10 @@ class Webhook:
                 continue
             trouble, is_reached = self._send(message)
             if not trouble:
-                store.sent(message)
+                store.forget(message)
             elif message.attempts >= len(PAUSES):
                 log.error("The alert webhook at %s: %s; the message is given up", self._host, trouble)
-                store.sent(message)
+                store.forget(message)
             else:
                 log.warning("The alert webhook at %s: %s; retrying later", self._host, trouble)
                 store.postpone(message, now + PAUSES[message.attempts])

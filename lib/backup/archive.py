@@ -87,9 +87,9 @@ class Inventory(_Stated):
         """The folders of the slicers, as `project/slicer`."""
         parts = (PurePosixPath(name).parts for name in self.members)
         return sorted(
-            f"{found[2]}/{found[3]}"
-            for found in parts
-            if len(found) == 5 and found[:2] == (HOME, WAREHOUSE) and found[4] == MANIFEST
+            f"{path[2]}/{path[3]}"
+            for path in parts
+            if len(path) == 5 and path[:2] == (HOME, WAREHOUSE) and path[4] == MANIFEST
         )
 
 

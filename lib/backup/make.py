@@ -122,9 +122,11 @@ def _add_database(archive: Archive, settings: Settings, folder: Path) -> SqliteF
     if not source.exists():
         return None
     copied = folder / "database"
-    kept = SqliteFile(file=source.relative_to(settings.home).as_posix(), revision=sqlite.copy(source, copied))
-    archive.add(member_of(HOME, kept.file), copied)
-    return kept
+    database_file = SqliteFile(
+        file=source.relative_to(settings.home).as_posix(), revision=sqlite.copy(source, copied)
+    )
+    archive.add(member_of(HOME, database_file.file), copied)
+    return database_file
 
 
 def _left_out(home: Path, database: SqliteFile | PostgresRows | None) -> Iterator[str]:
@@ -191,7 +193,7 @@ def add_slicer(archive: Archive, slicer: HeldSlicer) -> None:
 
 def _hold(folder: Path, links: Path) -> HeldSlicer:
     """Imports go on: a file that is gone belonged to a version that is over, so that the next is taken."""
-    seen: bytes | None = None
+    previous: bytes | None = None
     for _ in range(ATTEMPTS):
         content = (folder / MANIFEST).read_bytes()
         names = sorted(manifest_of(content, folder).files())
@@ -200,11 +202,11 @@ def _hold(folder: Path, links: Path) -> HeldSlicer:
             files = {name: _linked(folder / name, links / str(at)) for at, name in enumerate(names)}
             return HeldSlicer(folder, content, files)
         except FileNotFoundError as error:
-            if content == seen:
+            if content == previous:
                 raise Misconfigured(
                     f"{error.filename} is missing: restore it from an earlier backup, or import it again"
                 ) from None
-            seen = content
+            previous = content
         shutil.rmtree(links)
     raise StoreUnavailable(f"{folder} changes too quickly to be backed up; try again")
 

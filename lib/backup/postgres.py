@@ -44,15 +44,15 @@ def load(url: str, rows: PostgresRows, folder: Path, *, replace: bool) -> None:
 
     Misconfigured where it holds something else: rows (unless they are to be replaced), or another version.
     """
-    known = tables_of(rows.revision)
+    tables = tables_of(rows.revision)
     if {name: frozenset(table.columns) for name, table in rows.tables.items()} != {
-        name: frozenset(columns) for name, columns in known.items()
+        name: frozenset(columns) for name, columns in tables.items()
     }:
         raise Damage("The archive's tables are not those of its revision")
     with transaction(url) as connection:
         connection.exec_driver_sql(WAIT)
-        _make_room(connection, rows.revision, known, replace=replace)
-        for name in known:
+        _make_room(connection, rows.revision, tables, replace=replace)
+        for name in tables:
             _read(connection, name, rows.tables[name], folder / name)
 
 

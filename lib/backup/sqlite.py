@@ -37,7 +37,10 @@ def check(path: Path, revision: str) -> None:
     try:
         with closing(sqlite3.connect(path)) as connection:
             faults = [fault for (fault,) in connection.execute("PRAGMA quick_check") if fault != "ok"]
-            found, code = connection.execute(REVISION).fetchone(), connection.execute(CODE).fetchone()
+            stored_revision, code = (
+                connection.execute(REVISION).fetchone(),
+                connection.execute(CODE).fetchone(),
+            )
     except sqlite3.Error as error:
         raise Damage(f"The archive's database can't be read: {error}") from None
     if faults:
@@ -46,5 +49,5 @@ def check(path: Path, revision: str) -> None:
         raise Damage(
             f"The archive's database has a trigger, view or virtual table that isn't ours: {code[0]!r}"
         )
-    if found != (revision,):
+    if stored_revision != (revision,):
         raise Damage("The archive's database is of another revision than the archive says")

@@ -38,8 +38,8 @@ def steps(settings: Settings) -> Iterator[Step]:
         client, dialect = there.client(Abilities()), there.dialect
         lists = has_lists(client)
         yield from _check_token(client, lists)
-        known = _entities(client) if lists else _cached_entities(settings, line.address)
-        yield from _shapes(dialect, known)
+        entities = _entities(client) if lists else _cached_entities(settings, line.address)
+        yield from _shapes(dialect, entities)
     except TrancheError as error:
         yield service.failure("Deals", error)
         return
@@ -78,10 +78,10 @@ def _cached_entities(settings: Settings, address: str) -> Iterator[tuple[Entity,
             yield model, entry.body
 
 
-def _shapes(dialect: Dialect, known: Iterator[tuple[Entity, Body]]) -> Iterator[Step]:
+def _shapes(dialect: Dialect, entities: Iterator[tuple[Entity, Body]]) -> Iterator[Step]:
     """Whether the service's responses can be read completely."""
     looked_at, misfits = 0, dict[str, None]()
-    for model, body in known:
+    for model, body in entities:
         looked_at += 1
         misfits |= dict.fromkeys(dialect.misfits(model, body))
     if not looked_at:

@@ -29,8 +29,8 @@ def steps(settings: Settings) -> Iterator[Step]:
         client = Reporting(line.http, line.credential, line.patience)
         first: tuple[InfoQuery, Slicer] | None = None
         for name in settings.slicers:
-            found = yield from _slicer(service, client, name)
-            first = first or found
+            description = yield from _slicer(service, client, name)
+            first = first or description
         if first is not None:
             yield from _figures(service, client, *first)
 

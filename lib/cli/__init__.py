@@ -37,7 +37,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"lib.cli.{COMMANDS[cmd_name][0]}")
-        commands = (found for found in vars(module).values() if isinstance(found, click.Command))
+        commands = (member for member in vars(module).values() if isinstance(member, click.Command))
         return next(command for command in commands if command.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -81,12 +81,12 @@ def connect(
         return
     refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     if definition is None:
-        found = _infer(connected.live, source, descriptions, project, slicer)
+        slicer_definition = _infer(connected.live, source, descriptions, project, slicer)
     else:
-        found = read_definition(definition).model_copy(update={"source": source})
-    connected.live.check(found)
+        slicer_definition = read_definition(definition).model_copy(update={"source": source})
+    connected.live.check(slicer_definition)
     private.folder(settings.home)
-    warehouse.connect(project, slicer, found, descriptions, replace)
+    warehouse.connect(project, slicer, slicer_definition, descriptions, replace)
     stored = warehouse.open(project, slicer)
     _print_slicer(stored, table)
     if sample:

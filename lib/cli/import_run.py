@@ -140,15 +140,15 @@ def recognise(request: ImportRequest, definition: Definition | None = None) -> l
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--delimiter") from None
     found_readers = [
-        found
+        reader
         for path in request.files
-        for found in readers(
+        for reader in readers(
             path, request.format, request.encoding, delimiter, request.header, definition, request.sheets
         )
     ]
-    for found in found_readers:
-        packed = f", {found.file.compression}" if found.file.compression else ""
-        click.echo(f"{found.file.name}: {found.description}{packed}")
+    for reader in found_readers:
+        packed = f", {reader.file.compression}" if reader.file.compression else ""
+        click.echo(f"{reader.file.name}: {reader.description}{packed}")
     return found_readers
 
 
@@ -184,9 +184,9 @@ def _all_fit(request: ImportRequest, definition: Definition) -> bool:
         return False
     try:
         return all(
-            _fits(found, definition)
+            _fits(batch, definition)
             for path in request.files
-            for found in readers(
+            for batch in readers(
                 path, request.format, request.encoding, None, None, definition, request.sheets
             )
         )
@@ -242,11 +242,11 @@ def tell_rejects(rejects: Rejects) -> None:
     """Print the number of rejected rows by reason, with examples."""
     kinds = [(reason, count) for reason, count in rejects.counts.most_common() if reason not in LEFT_OUT]
     left_out = [(reason, count) for reason, count in rejects.counts.most_common() if reason in LEFT_OUT]
-    for found, words in ((left_out, "left out"), (kinds, "can't be read")):
-        if found:
-            total = sum(count for _, count in found)
+    for counts, words in ((left_out, "left out"), (kinds, "can't be read")):
+        if counts:
+            total = sum(count for _, count in counts)
             click.echo(f"\n{total:,} {'row' if total == 1 else 'rows'} {words}:")
-        for reason, count in found:
+        for reason, count in counts:
             click.echo(f"{count:>9,}  {reason}")
             for example in rejects.examples[reason]:
                 click.echo(f"{'':9}    {example}")

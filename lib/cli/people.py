@@ -139,7 +139,7 @@ def grant(name: str, grants: tuple[Grant, ...], revoke: bool) -> None:
 def password(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     """Set a new password for the person NAME; signs them out and revokes their tokens."""
     access = _access()
-    access.people.known(name)
+    access.people.require(name)
     text = _password(password_stdin)
     revoked = access.set_password(name, text, caller(), revokes_tokens=not keep_tokens)
     outcome = "their tokens keep working" if keep_tokens else f"{revoked} of their tokens revoked"

@@ -245,7 +245,7 @@ def remove(name: str, yes: bool) -> None:
 
     The table of a connected slicer stays as it is.
     """
-    warehouse, access, pair = _opened(name)
+    warehouse, access, pair = _open(name)
     source = warehouse.definition(*pair).source
     rows = "its imported rows" if source is None else f"not the table {source.table}, which stays"
     _ask(f"This removes {name} and {rows}{_and_what_hangs(access, pair)}.", yes)
@@ -262,14 +262,14 @@ def rename(name: str, to: str, yes: bool) -> None:
 
     Links to the old name, and tokens' calls of the API that name it, find it no more.
     """
-    warehouse, access, pair = _opened(name)
+    warehouse, access, pair = _open(name)
     target = _pair(to)
     _ask(f"This renames {name} to {to}{_and_what_hangs(access, pair)}. Links to {name} end.", yes)
     hanging.rename(warehouse, access, pair, target, caller())
     click.echo(f"Renamed {name} to {to}.")
 
 
-def _opened(name: str) -> tuple[Warehouse, Access, hanging.Pair]:
+def _open(name: str) -> tuple[Warehouse, Access, hanging.Pair]:
     settings, pair = Settings.load(), _pair(name)
     warehouse = Warehouse(settings.warehouse)
     if not warehouse.has(*pair):

@@ -30,15 +30,15 @@ def connection_checks(settings: Settings, connected: Connected) -> dict[str, Che
 
 def address_checks(settings: Settings) -> dict[str, Check]:
     """Checks of the company sign-in's provider and of the webhook's host, as far as these are set."""
-    found: dict[str, Check] = {}
+    checks: dict[str, Check] = {}
     if settings.oidc is not None:
-        found[SIGN_IN] = partial(_described, settings.oidc, settings.ca_file)
+        checks[SIGN_IN] = partial(_check_provider, settings.oidc, settings.ca_file)
     if settings.alerts_webhook is not None:
-        found[WEBHOOK] = partial(_reached, settings.alerts_webhook.get_secret_value())
-    return found
+        checks[WEBHOOK] = partial(_reach, settings.alerts_webhook.get_secret_value())
+    return checks
 
 
-def _described(provider: CompanyProvider, ca_file: Path | None, deadline: Deadline) -> None:
+def _check_provider(provider: CompanyProvider, ca_file: Path | None, deadline: Deadline) -> None:
     """The provider describes itself, as the issuer of the settings (OpenID Connect Discovery 1.0, 4.3)."""
     address = urlsplit(provider.metadata_url)
     origin = f"{address.scheme}://{address.netloc}"
@@ -52,7 +52,7 @@ def _described(provider: CompanyProvider, ca_file: Path | None, deadline: Deadli
         raise Misconfigured(f"The provider calls itself {issuer}, not {provider.issuer}")
 
 
-def _reached(address: str, deadline: Deadline) -> None:
+def _reach(address: str, deadline: Deadline) -> None:
     """The host takes a connection; nothing is sent. The rest of the address is handled like a password."""
     parts = urlsplit(address)
     host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]

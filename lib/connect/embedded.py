@@ -56,24 +56,24 @@ class EmbeddedReporting(Reporting):
         self._first: dict[Hashable, AuthorizedRequest] = {}
 
     def _info(self, fields: Mapping[str, Any]) -> Slicer:
-        return self._answered("info", fields, lambda admitted, _: self._service.info(admitted))
+        return self._answer("info", fields, lambda admitted, _: self._service.info(admitted))
 
     def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
-        return _own(self._answered("audience", fields, self._service.audience))
+        return _own(self._answer("audience", fields, self._service.audience))
 
-    def _answered(self, verb: str, fields: Mapping[str, Any], work: "Work[Result]") -> Result:
+    def _answer(self, verb: str, fields: Mapping[str, Any], work: "Work[Result]") -> Result:
         """What `work` makes of the request, with the errors that the API would send."""
         deadline = self._patience.deadline().part(self._service.settings.deadline_seconds)
         return in_the_name_of(
-            self._credential, lambda token: self._measured(verb, token, dict(fields), work, deadline)
+            self._credential, lambda token: self._measure(verb, token, dict(fields), work, deadline)
         )
 
-    def _measured(
+    def _measure(
         self, verb: str, token: str, fields: dict[str, Any], work: "Work[Result]", deadline: Deadline
     ) -> Result:
         began, status, slicer = time.perf_counter(), OK, ""
         try:
-            admitted = self._admitted(token, fields)
+            admitted = self._admit(token, fields)
             slicer = f"{admitted.stored.project}/{admitted.stored.name}"
             return self._run(admitted, work, deadline)
         except Abandoned:
@@ -89,7 +89,7 @@ class EmbeddedReporting(Reporting):
         finally:
             self._meter.note(verb, status, time.perf_counter() - began, slicer)
 
-    def _admitted(self, token: str, fields: dict[str, Any]) -> AuthorizedRequest:
+    def _admit(self, token: str, fields: dict[str, Any]) -> AuthorizedRequest:
         """The request, checked; within a deadline of the caller's once for all questions about a slicer."""
         about = token, fields.get("project_name"), fields.get("slicer_name")
         first = self._first.get(about)
@@ -107,10 +107,10 @@ class EmbeddedReporting(Reporting):
 
         if self._patience.within is not None:
             return checked()
-        return _awaited(self._service.queries.submit(admitted.who, checked), deadline)
+        return _await_result(self._service.queries.submit(admitted.who, checked), deadline)
 
 
-def _awaited(future: "Future[Result]", deadline: Deadline) -> Result:
+def _await_result(future: "Future[Result]", deadline: Deadline) -> Result:
     """The result, unless the caller leaves before its turn comes. Work under way ends with its deadline."""
     while True:
         try:

@@ -52,7 +52,7 @@ def hanging(access: Access, pair: Pair) -> Hanging:
             alerts=_count(connection, alerts, alerts.c.view_id.in_(views)),
             notes=_count(connection, notes, *_about(notes, pair)),
             leaderboards=_count(connection, chosen_cards, *_about(chosen_cards, pair)),
-            packages=_count(connection, package_questions, *_asked(pair)),
+            packages=_count(connection, package_questions, *_question_of(pair)),
             grants=len(_holders(access.people, pair)),
             tokens=len(_tokens(connection, pair)),
         )
@@ -71,11 +71,11 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
     def within(connection: Connection) -> None:
         for table in (saved_views, chosen_cards, notes):
             connection.execute(delete(table).where(*_about(table, pair)))
-        connection.execute(delete(package_questions).where(*_asked(pair)))
-        connection.execute(delete(health_reports).where(*_named(health_reports, pair)))
+        connection.execute(delete(package_questions).where(*_question_of(pair)))
+        connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
         for number, grants in _tokens(connection, pair).items():
-            left = [text for text in grants if text != str(grant)]
-            changed = update(tokens).values(grants=left) if left else delete(tokens)
+            remaining = [text for text in grants if text != str(grant)]
+            changed = update(tokens).values(grants=remaining) if remaining else delete(tokens)
             connection.execute(changed.where(tokens.c.id == number))
 
     transact(access.store.engine, within, Deadline(SECONDS))
@@ -92,8 +92,8 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
     def within(connection: Connection) -> None:
         for table in (saved_views, chosen_cards, notes):
             connection.execute(update(table).where(*_about(table, pair)).values(values))
-        connection.execute(update(package_questions).where(*_asked(pair)).values(values))
-        connection.execute(update(health_reports).where(*_named(health_reports, pair)).values(values))
+        connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
+        connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))
         for number, grants in _tokens(connection, pair).items():
             changed = [str(after) if text == str(before) else text for text in grants]
             connection.execute(update(tokens).where(tokens.c.id == number).values(grants=changed))
@@ -106,8 +106,8 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
 
 def _holders(people: People, pair: Pair) -> list[str]:
     """People with a grant of their own for this slicer; those of company accounts come from the settings."""
-    found = people.everyone()
-    return [person.username for person in found if Grant(*pair) in person.grants and not person.company]
+    everyone = people.everyone()
+    return [person.username for person in everyone if Grant(*pair) in person.grants and not person.company]
 
 
 def _tokens(connection: Connection, pair: Pair) -> Mapping[int, list[str]]:
@@ -117,14 +117,14 @@ def _tokens(connection: Connection, pair: Pair) -> Mapping[int, list[str]]:
 
 
 def _about(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:
-    return (table.c.service == EMBEDDED, *_named(table, pair))
+    return (table.c.service == EMBEDDED, *_is_of(table, pair))
 
 
-def _asked(pair: Pair) -> tuple[ColumnElement[bool], ...]:
-    return (package_questions.c.reporting == EMBEDDED, *_named(package_questions, pair))
+def _question_of(pair: Pair) -> tuple[ColumnElement[bool], ...]:
+    return (package_questions.c.reporting == EMBEDDED, *_is_of(package_questions, pair))
 
 
-def _named(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:
+def _is_of(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:
     return table.c.project == pair[0], table.c.slicer == pair[1]
 
 

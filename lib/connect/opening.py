@@ -93,7 +93,7 @@ def deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRoute
     """The routes of the deals API, and of the documents that DSPs poll."""
     reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
-    admission = Admission(access, settings.deals_service, reads, writes, is_exempt=passes.made)
+    admission = Admission(access, settings.deals_service, reads, writes, is_exempt=passes.is_own)
     router = routes.routes(
         DealsService(access.store.engine),
         admission,
@@ -146,17 +146,17 @@ class Installation:
 def installation(settings: Settings) -> Installation:
     """The installation of these settings, opened on first use."""
     with _opening:
-        return _opened(settings)
+        return _open(settings)
 
 
 @lru_cache(maxsize=8)
-def _opened(settings: Settings) -> Installation:
+def _open(settings: Settings) -> Installation:
     access = Access.of(settings)
     connected = Connected(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
     passes = Passes(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)
-    answering = ReportingService(warehouse, access, settings, connected=connected, is_exempt=passes.made)
+    answering = ReportingService(warehouse, access, settings, connected=connected, is_exempt=passes.is_own)
     sessions = Sessions(access.people)
     cookies = Cookies(secret(access.store.engine, "cookie"), sessions)
     meter = usage_meter(settings, answering, sessions)

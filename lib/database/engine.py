@@ -167,8 +167,8 @@ def _limit(connection: Connection) -> None:
 
 def _milliseconds_left(deadline: Deadline | None) -> int:
     """Milliseconds until the deadline, at least one; the usual patience without a deadline."""
-    left = None if deadline is None else deadline.remaining()
-    return max(1, round(1000 * (BUSY_SECONDS if left is None else left)))
+    seconds = None if deadline is None else deadline.remaining()
+    return max(1, round(1000 * (BUSY_SECONDS if seconds is None else seconds)))
 
 
 def migrate(engine: Engine) -> None:

@@ -89,8 +89,8 @@ def failure(error: DBAPIError | PoolExhausted) -> Failure:
 
 def _failure_kind(kinds: dict[str, Failure], code: str) -> Failure:
     """The kind of the longest known prefix of the code."""
-    known = [name for name in kinds if code.startswith(name)]
-    return kinds[max(known, key=len)] if known else Failure.OTHER
+    matching = [name for name in kinds if code.startswith(name)]
+    return kinds[max(matching, key=len)] if matching else Failure.OTHER
 
 
 log = logging.getLogger(__name__)

@@ -1,6 +1,4 @@
-"""What the desk keeps of packages in its own database, for every service: drafts, the questions that packages
-came from, and owner and note.
-"""
+"""What the desk keeps of packages for every service: drafts, owner and note, the question one came from."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

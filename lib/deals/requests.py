@@ -1,4 +1,4 @@
-"""Requests to the deals service: the fields of each entity that can be set.
+"""Bodies of the deals service: the fields of each entity that requests can set, and schemas of answers.
 
 The deals specification names the fields; which are required is our own choice. Plain fields come from
 fields.py. `GIVEN` are the fields of an answer that a request can't set.

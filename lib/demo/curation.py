@@ -150,7 +150,7 @@ def _places(deal: int) -> Flags:
 
 def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints | Floats]:
     """All data fields as numbers per row."""
-    click, seen = (
+    click, viewable = (
         np.array([getattr(MEDIA[d.package.media_type], name) for d in DEALS]) for name in ("click", "seen")
     )
     bid_rate, win_rate = rng.beta(4.0, 6.0, len(DEALS)), rng.beta(5.0, 14.0, len(DEALS))
@@ -171,6 +171,6 @@ def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints
         "bid_amount": cents(floor * rng.uniform(1.05, 1.6, len(deal)) * bids),
         "imps": imps,
         "clicks": thin(rng, imps, click[deal]),
-        "viewable_imps": thin(rng, imps, seen[deal]),
+        "viewable_imps": thin(rng, imps, viewable[deal]),
         "spend": cents(price * imps),
     }

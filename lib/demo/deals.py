@@ -49,18 +49,18 @@ def seed(deals: Deals, today: dt.date) -> int:
     """
     if _was_there(deals, _deal(cast.DEALS[-1])):
         return 0
-    made = 0
+    count = 0
     for resource in _everything(today):
         if not _was_there(deals, resource):
             _create(deals, resource)
-            made += 1
+            count += 1
     for deal in PAUSED_DEALS:
         deals.change(DemandDeal, deal, {"is_active": False})
     for deal in stories.PRICES_CHANGED:
         deals.change(DemandDeal, deal, {"price": changed_price(deal)})
     narrowed = tuple(GeoTarget(type="country", value=code) for code in stories.NARROWED_TO)
     deals.change(SupplyPackage, stories.NARROWED_PACKAGE, {"geo_targetings": narrowed})
-    return made
+    return count
 
 
 def changed_price(deal: int) -> Decimal:
@@ -175,10 +175,10 @@ def _was_there(deals: Deals, resource: Resource) -> bool:
 
 def _create(deals: Deals, resource: Resource) -> None:
     """Create it without its id: the service assigns the next one."""
-    asked = type(resource).model_validate(resource.model_dump(exclude_unset=True, exclude={"id"}))
-    made = deals.create(type(resource), asked)
-    if made.id != resource.id:
-        deals.remove(type(resource), made.id or 0)
+    request = type(resource).model_validate(resource.model_dump(exclude_unset=True, exclude={"id"}))
+    created = deals.create(type(resource), request)
+    if created.id != resource.id:
+        deals.remove(type(resource), created.id or 0)
         raise _refusal(resource)
 
 

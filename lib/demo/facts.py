@@ -156,8 +156,8 @@ def pick_by(rng: np.random.Generator, weights: Floats, group: Ints) -> Ints:
     sums = np.cumsum(weights, axis=1)
     totals = np.where(sums[:, -1:] > 0, sums[:, -1:], 1.0)
     edges = (sums / totals + np.arange(groups)[:, None]).ravel()
-    found = np.searchsorted(edges, group + rng.random(len(group)), side="right")
-    places: Ints = found - group * items
+    rows = np.searchsorted(edges, group + rng.random(len(group)), side="right")
+    places: Ints = rows - group * items
     return places
 
 

@@ -138,11 +138,11 @@ def user_columns(scene: Scene) -> dict[str, pa.Array]:
     place, agent = people.place[user], people.agent[user]
     columns = {name: text(place, [getattr(p, name) for p in places()]) for name in _OF_PLACE}
     columns |= {name: text(agent, [getattr(a, name) for a in agents()]) for name in _OF_AGENT}
-    known = [version.version for version in versions()]
+    names = [version.version for version in versions()]
     return columns | {
         "zip": text(people.zip[user], zip_labels()),
-        "os_version": text(people.os_version[user], known),
-        "browser_version": text(people.browser_version[user], known),
+        "os_version": text(people.os_version[user], names),
+        "browser_version": text(people.browser_version[user], names),
         "users": text(user, people.ids),
     }
 

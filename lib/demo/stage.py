@@ -62,14 +62,14 @@ def hold(rng: np.random.Generator, scene: Scene) -> Auctions:
     return Auctions(scene, site, visibility, creative, rng.random(scene.rows) >= NOTHING_BID)
 
 
-def results(rng: np.random.Generator, held: Auctions) -> dict[str, Ints | Floats]:
+def results(rng: np.random.Generator, sample: Auctions) -> dict[str, Ints | Floats]:
     """All data fields as numbers per row; zero but for `nobids` where nobody bid."""
     busy = rng.lognormal(0.0, 0.25, len(sites()))
-    asked = auctions(rng, TYPICAL_AUCTIONS * busy[held.site])
+    auction_counts = auctions(rng, TYPICAL_AUCTIONS * busy[sample.site])
     terms = rates(rng)
-    counted = counts(rng, np.where(held.sold, asked, 0), _chances(rng, held, terms))
-    paid = _money(rng, held, terms, counted)
-    return counted | {"nobids": np.where(held.sold, 0, 2 * asked)} | paid
+    counted = counts(rng, np.where(sample.sold, auction_counts, 0), _chances(rng, sample, terms))
+    paid = _money(rng, sample, terms, counted)
+    return counted | {"nobids": np.where(sample.sold, 0, 2 * auction_counts)} | paid
 
 
 def _money(
@@ -94,12 +94,12 @@ def _chances(rng: np.random.Generator, auctions: Auctions, terms: Rates) -> Chan
     of_publisher = np.array([site.publisher.id == stories.PUBLISHER for site in sites()])[auctions.site]
     in_browser = np.array([agent.browser == stories.BROWSER for agent in agents()])
     is_video = np.array([creative.campaign.tag_type in _VAST for creative in creatives()])
-    seen = np.where(kind == "tv", 0.96, SEEN[auctions.visibility]) * rng.normal(1.0, 0.04, scene.rows)
+    viewability = np.where(kind == "tv", 0.96, SEEN[auctions.visibility]) * rng.normal(1.0, 0.04, scene.rows)
     win_rate = rng.beta(6.0, 24.0, len(sites())) * rng.normal(1.0, DAILY_NOISE, (stories.DAYS, len(sites())))
     handling = np.where(kind == "tv", 0.05, np.where(scene.platform == 1, 1.3, 1.0))
     return Chances(
         win=win_rate[scene.hour // 24, auctions.site] * stories.win_rate_factor(scene.hour, of_publisher),
-        seen=seen * stories.viewability_factor(in_browser[scene.population.agent[user]]),
+        seen=viewability * stories.viewability_factor(in_browser[scene.population.agent[user]]),
         click=terms.click[auctions.creative] * handling,
         is_video=is_video[auctions.creative],
         is_anomalous=scene.population.anomaly[user] > 0,
@@ -265,8 +265,8 @@ def build(
 
 def present(warehouse: Warehouse) -> tuple[StoredSlicer, ...]:
     """The demo's slicers that exist, whoever wrote their rows."""
-    found = set(warehouse.slicers())
-    return tuple(warehouse.open(PROJECT, act.name) for act in ACTS if (PROJECT, act.name) in found)
+    slicers = set(warehouse.slicers())
+    return tuple(warehouse.open(PROJECT, act.name) for act in ACTS if (PROJECT, act.name) in slicers)
 
 
 def is_invented(stored: StoredSlicer) -> bool:

@@ -187,9 +187,9 @@ class _Connection:
             while (message := await self._receive())["type"] != "websocket.disconnect":
                 await self._desk.pace(self.socket)
                 data, is_signed_in = message.get("bytes"), self.socket.is_signed_in
-                found = self._messages.received(data, is_signed_in=is_signed_in)
-                if found is not None:
-                    await self._enqueue(found)
+                passed_on = self._messages.received(data, is_signed_in=is_signed_in)
+                if passed_on is not None:
+                    await self._enqueue(passed_on)
         except PolicyViolation as refused:
             await self.close(POLICY_VIOLATION, str(refused))
         finally:

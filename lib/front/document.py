@@ -40,14 +40,14 @@ class Preloads:
 
     def _modules(self, names: Iterable[str]) -> list[str]:
         """The files of these modules, and of all that they import, in the order in which they are met."""
-        found = {path.name: None for name in names for path in parts.modules(self._static, name)}
-        waiting = list(found)
+        modules = {path.name: None for name in names for path in parts.modules(self._static, name)}
+        waiting = list(modules)
         while waiting:
             imports = parts.imports(self._static / MODULES / waiting.pop(0))
-            more = [module for module in imports if module not in found]
-            found |= dict.fromkeys(more)
+            more = [module for module in imports if module not in modules]
+            modules |= dict.fromkeys(more)
             waiting += dict.fromkeys(more)
-        return list(found)
+        return list(modules)
 
 
 class DeskDocument:

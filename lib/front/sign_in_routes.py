@@ -112,14 +112,14 @@ class SignInRoutes:
         header = _cookie(request.scope)
         if request.scope["path"] == SESSION:
             code = await _text(request)
-            found = await run_in_threadpool(self._cookies.exchange, header, code)
-            if found is None:
+            to_set = await run_in_threadpool(self._cookies.exchange, header, code)
+            if to_set is None:
                 return PlainTextResponse("This code is not valid (any more) in this browser", 403)
             answer = Response(status_code=204)
         else:
-            found = self._cookies.forget(header)
+            to_set = self._cookies.forget(header)
             answer = await self._company_sign_out(request)
-        for text in self._lines(request.scope, found):
+        for text in self._lines(request.scope, to_set):
             answer.headers.append("set-cookie", text)
         answer.headers["Cache-Control"] = "no-store"
         return answer
@@ -143,24 +143,24 @@ class SignInRoutes:
             answer.headers.append("set-cookie", text)
         return answer
 
-    def _setting(self, scope: Scope, found: ToSet, send: Send) -> Send:
+    def _setting(self, scope: Scope, to_set: ToSet, send: Send) -> Send:
         async def setting(message: Message) -> None:
-            if found and message["type"] == "http.response.start":
+            if to_set and message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["Cache-Control"] = "no-store"
-                for text in self._lines(scope, found):
+                for text in self._lines(scope, to_set):
                     headers.append("set-cookie", text)
             await send(message)
 
         return setting
 
-    def _lines(self, scope: Scope, found: ToSet) -> list[str]:
+    def _lines(self, scope: Scope, to_set: ToSet) -> list[str]:
         attributes = "Path=/; HttpOnly; SameSite=Strict"
         if is_https(scope, self._origins):
             attributes += "; Secure"
         return [
             f"{name}={value}; Max-Age={int(seconds)}; {attributes}"
-            for name, (value, seconds) in found.items()
+            for name, (value, seconds) in to_set.items()
         ]
 
 
@@ -223,8 +223,8 @@ class CompanyRoutes:
 
         The provider leads back to its own name for the desk, where the cookie of this one would be missing.
         """
-        host, known = urlsplit(f"//{Headers(scope=scope).get('host', '')}"), urlsplit(self._address)
-        names = {host.hostname, known.hostname}
+        host, registered = urlsplit(f"//{Headers(scope=scope).get('host', '')}"), urlsplit(self._address)
+        names = {host.hostname, registered.hostname}
         if len(names) == 1 or not names <= LOOPBACK_NAMES:
             return ""
         return f"{self._address}{LOGIN}?{scope['query_string'].decode('latin-1')}"
@@ -286,10 +286,10 @@ def begun_at(scope: Scope) -> str:
 def returned_to(scope: Scope) -> str:
     """The path that the cookie of this request names, or the first page."""
     try:
-        found = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(RETURN)
+        cookie = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(RETURN)
     except CookieError:
-        found = None
-    return found.value if found is not None and _is_path(found.value) else "/"
+        cookie = None
+    return cookie.value if cookie is not None and _is_path(cookie.value) else "/"
 
 
 def _is_path(text: str) -> bool:
@@ -305,10 +305,10 @@ def _return(path: str) -> str:
 
 def _outcome(scope: Scope) -> str:
     """Why nobody is signed in; empty where the provider only leads back from a sign-out."""
-    asked = parse_qs(scope["query_string"].decode("latin-1"))
-    if _first(asked.get("error")):
-        return DENIED if _first(asked.get("error")) == "access_denied" else FAILED
-    return FAILED if "code" in asked else ""
+    params = parse_qs(scope["query_string"].decode("latin-1"))
+    if _first(params.get("error")):
+        return DENIED if _first(params.get("error")) == "access_denied" else FAILED
+    return FAILED if "code" in params else ""
 
 
 def _first(values: Sequence[str] | None) -> str:

@@ -148,8 +148,8 @@ class RunQueue:
     def _wait(self, socket: OpenSocket, now: float) -> float:
         """Seconds until this socket may have a run: by its rates, and when the one that it has is over."""
         own = self._visitors.get(socket)
-        left = 0.0 if own is None else max(0.0, own + RUN_SECONDS - now)
-        return max(left, self._limiter.wait(socket, now))
+        remaining = 0.0 if own is None else max(0.0, own + RUN_SECONDS - now)
+        return max(remaining, self._limiter.wait(socket, now))
 
     def _shared_wait(self, now: float) -> float:
         """Seconds until any visitor may have a run, as far as is known now: `end` looks again."""

@@ -24,6 +24,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
     "DataFrame": ("stDataFrame",),
     "DateTimeInput": ("stDateTimeInput",),
     "DynamicIcon": ("stIconMaterial",),
+    "ImageList": ("stImage",),
     "Metric": ("stMetric", "stMetricLabel", "stMetricValue"),
     "Multiselect": ("stMultiSelect",),
     "PlotlyChart": ("stPlotlyChart",),

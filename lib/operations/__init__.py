@@ -40,9 +40,9 @@ def routes(readiness: Readiness, meter: Meter, token: SecretStr | None) -> APIRo
     async def metrics(request: Request) -> Response:
         if token is None:
             raise HTTPException(404)
-        given = request.headers.get("authorization", "").encode("utf-8", "surrogateescape")
-        wanted = f"Bearer {token.get_secret_value()}".encode()
-        if not hmac.compare_digest(given, wanted):
+        header = request.headers.get("authorization", "").encode("utf-8", "surrogateescape")
+        expected = f"Bearer {token.get_secret_value()}".encode()
+        if not hmac.compare_digest(header, expected):
             raise HTTPException(401, "Missing or invalid token", CHALLENGE)
         text = await asyncio.to_thread(meter.text)
         return Response(text, headers=NOT_KEPT, media_type=CONTENT_TYPE_LATEST)

@@ -118,8 +118,8 @@ class Observed:
                 await self._app(scope, receive, observed)
             finally:
                 kind = kind_of(scope["method"], scope["path"])
-                taken = seconds or time.perf_counter() - began
-                self._meter.note(kind, status, taken, scope.get(SLICER, ""))
+                duration = seconds or time.perf_counter() - began
+                self._meter.note(kind, status, duration, scope.get(SLICER, ""))
         return None
 
 

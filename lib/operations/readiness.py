@@ -29,12 +29,12 @@ MORE: Mapping[str, Iterable[Check]] = {}
 
 
 class Probe:
-    """One part: asked at most once at a time and per `kept` seconds, however many want to know."""
+    """One part: asked at most once at a time and per so many seconds, however many want to know."""
 
     def __init__(
         self,
         check: Check,
-        kept: float = KEPT_SECONDS,
+        seconds: float = KEPT_SECONDS,
         now: Callable[[], float] = time.monotonic,
         is_optional: bool = False,
     ) -> None:
@@ -43,7 +43,7 @@ class Probe:
         A desk is ready without a part that `is_optional`.
         """
         self.is_optional = is_optional
-        self._check, self._kept, self._now = check, kept, now
+        self._check, self._seconds, self._now = check, seconds, now
         self._lock = threading.Lock()
         self._asked: Future[bool] | None = None
         self._at = 0.0
@@ -51,7 +51,7 @@ class Probe:
     def begun(self) -> "Future[bool]":
         """Whether the part answers: what was found a moment ago, or is being found."""
         with self._lock:
-            if self._asked is None or (self._asked.done() and self._now() - self._at >= self._kept):
+            if self._asked is None or (self._asked.done() and self._now() - self._at >= self._seconds):
                 self._asked, self._at = Future(), self._now()
                 threading.Thread(target=self._run, args=(self._asked,), name="probe", daemon=True).start()
             return self._asked

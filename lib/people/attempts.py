@@ -56,12 +56,12 @@ class Attempts:
             return 0.0
 
         wait = reading(
-            self._engine, lambda found: _longest_wait(found, keys, now), Deadline(SECONDS)
+            self._engine, lambda database: _longest_wait(database, keys, now), Deadline(SECONDS)
         ) or transact(self._engine, counted, Deadline(SECONDS))
         if wait > 0:
             raise TooManyAttempts(math.ceil(wait))
 
-    def succeeded(self, username: str, address: str | None, device: str | None = None) -> None:
+    def take_back(self, username: str, address: str | None, device: str | None = None) -> None:
         """Take the attempt back, and the earlier failures of this name from this address with it."""
         pair, *others = _keys(username, address, device)
 

@@ -77,8 +77,8 @@ class ClaimRule:
 
     def matches(self, claims: Claims) -> bool:
         """Whether the claim has exactly this value, or a list with it."""
-        found = found_in(claims, self.claim)
-        values = found if isinstance(found, list | tuple) else [found]
+        claim = found_in(claims, self.claim)
+        values = claim if isinstance(claim, list | tuple) else [claim]
         return self.value in [_text(value) for value in values if value is not None]
 
 
@@ -98,10 +98,10 @@ def found_in(claims: Claims, name: str) -> Any:
     """The claim of that name, or at that path through nested ones: `realm_access.roles`; None without it."""
     if name in claims:
         return claims[name]
-    found: Any = claims
+    value: Any = claims
     for part in name.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def _text(value: object) -> str:
@@ -140,14 +140,14 @@ class Company:
         """
         trusted = verified_claims(claims)
         self._check(trusted)
-        given = rights(self._rules, trusted)
+        account_rights = rights(self._rules, trusted)
 
         def within(connection: Connection) -> Person | str | None:
             if _is_used(connection, trusted):
                 return None
             if self._ends(trusted) <= self._clock():
                 return EXPIRED
-            return self._let_in(connection, trusted, given)
+            return self._let_in(connection, trusted, account_rights)
 
         outcome = transact(self._engine, within, Deadline(SECONDS))
         if isinstance(outcome, str):
@@ -185,15 +185,15 @@ class Company:
             return BLOCKED_HERE
         person = _person_of_claims(username, claims, rights, record)
         account = {"issuer": claims["iss"], "subject": str(claims["sub"])}
-        kept = {name: value for name, value in (record or {}).items() if name != BLOCKED}
-        _write(connection, username, kept | record_of(person) | {COMPANY: account})
+        unblocked = {name: value for name, value in (record or {}).items() if name != BLOCKED}
+        _write(connection, username, unblocked | record_of(person) | {COMPANY: account})
         self._use(connection, claims)
         return person_of(username, _find(connection, claims)[1] or {})
 
     def _new_name(self, claims: Claims) -> str:
         """The user name for a new person; empty if the claim gives none that can be one."""
-        found = found_in(claims, self._name_claim)
-        name = re.sub(r"[^a-z0-9._@+-]", "-", key(str(found or "")))[:LONGEST_NAME]
+        claim = found_in(claims, self._name_claim)
+        name = re.sub(r"[^a-z0-9._@+-]", "-", key(str(claim or "")))[:LONGEST_NAME]
         return name if Username.fullmatch(name) else ""
 
     def _use(self, connection: Connection, claims: Claims) -> None:
@@ -236,15 +236,15 @@ def _find(connection: Connection, claims: Claims) -> tuple[str, Record | None]:
     """The user name and record of this account's person; an empty name and None without one."""
     account = (claims["iss"], str(claims["sub"]))
     for row in connection.execute(select(people)):
-        held = row.record.get(COMPANY) or {}
-        if (held.get("issuer"), held.get("subject")) == account:
+        linked = row.record.get(COMPANY) or {}
+        if (linked.get("issuer"), linked.get("subject")) == account:
             return row.username, row.record
     return "", None
 
 
 def _is_used(connection: Connection, claims: Claims) -> bool:
-    wanted = select(id_tokens.c.digest).where(id_tokens.c.digest == _digest(claims))
-    return connection.execute(wanted).one_or_none() is not None
+    query = select(id_tokens.c.digest).where(id_tokens.c.digest == _digest(claims))
+    return connection.execute(query).one_or_none() is not None
 
 
 def _is_text(value: object) -> bool:

@@ -85,7 +85,7 @@ class Cookies:
         browser, now = self.browser(values), self._clock()
         if browser is not None:
             with self._lock:
-                self._sign_ins = {one: found for one, found in self._sign_ins.items() if found.ends > now}
+                self._sign_ins = {one: other for one, other in self._sign_ins.items() if other.ends > now}
                 self._sign_ins[browser.id] = sign_in
 
     def code(self, values: Values, sign_in: SignIn) -> str:
@@ -149,12 +149,12 @@ class Cookies:
 
     def browser_value(self, browser: Browser | None = None, username: str = "") -> str:
         """The value of a browser cookie: of a new browser, or of one in which this person signed in too."""
-        found = browser or Browser(secrets.token_urlsafe(16))
-        known = found.name_digests
+        named = browser or Browser(secrets.token_urlsafe(16))
+        digests = named.name_digests
         if username:
             digest = self._digest(username)
-            known = (digest, *(one for one in known if one != digest))[:MOST_NAMES]
-        return self._sign("browser", {"id": found.id, "known": known})
+            digests = (digest, *(one for one in digests if one != digest))[:MOST_NAMES]
+        return self._sign("browser", {"id": named.id, "known": digests})
 
     def fresh_sign_in(self, values: Values) -> SignIn | None:
         """The latest sign-in at a page of this process with this browser, whose cookie may be on its way."""

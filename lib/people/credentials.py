@@ -74,8 +74,8 @@ class People:
 
     def record(self, username: str) -> Record | None:
         """What is stored of the person of that name, ignoring case, or None."""
-        wanted = {"username": key(username)}
-        return self._find(lambda connection: connection.execute(_BY_NAME, wanted).scalar_one_or_none())
+        parameters = {"username": key(username)}
+        return self._find(lambda connection: connection.execute(_BY_NAME, parameters).scalar_one_or_none())
 
     def get(self, username: str) -> Person | None:
         """The person of that name, ignoring case, or None."""
@@ -83,7 +83,7 @@ class People:
         record = self.record(name)
         return None if record is None else person_of(name, record)
 
-    def known(self, username: str) -> Person:
+    def require(self, username: str) -> Person:
         """The person of that name; UnknownName, with a suggestion, if there is none."""
         person = self.get(username)
         if person is None:
@@ -146,7 +146,7 @@ class People:
     def grant(self, username: str, grants: Iterable[Grant]) -> Person:
         """Add grants to a person; returns the changed person."""
         more = tuple(grants)
-        return self._regrant(username, lambda held: [*held, *(grant for grant in more if grant not in held)])
+        return self._regrant(username, lambda own: [*own, *(grant for grant in more if grant not in own)])
 
     def revoke(self, username: str, grants: Iterable[Grant]) -> Person:
         """Revoke grants; BadRequest for one that the person does not have in exactly this form."""
@@ -182,8 +182,8 @@ class People:
             before = person_of(key(username), record)
             is_usual = before.deals == usual(before.role)
             now = role or before.role
-            wanted = deals or (usual(now) if is_usual else cap_grant(now, before.deals))
-            after = replace(before, role=now, deals=wanted)
+            access = deals or (usual(now) if is_usual else cap_grant(now, before.deals))
+            after = replace(before, role=now, deals=access)
             record.update(roles=[after.role], deals=str(after.deals))
             if grants is not None:
                 record["grants"] = [str(grant) for grant in grants]
@@ -230,17 +230,17 @@ class People:
         self._attempts.begin(name, address, device)
         record = self.record(name) or {}
         hashed = hash_of(record) or f"{bcrypt.gensalt(self._rounds).decode()}{'.' * 31}"
-        given = password.encode("utf-8", "surrogatepass")
-        right = bcrypt.checkpw(given[:BCRYPT_BYTES], hashed.encode()) and len(given) <= BCRYPT_BYTES
+        typed = password.encode("utf-8", "surrogatepass")
+        right = bcrypt.checkpw(typed[:BCRYPT_BYTES], hashed.encode()) and len(typed) <= BCRYPT_BYTES
         if not right or not record or (self._locks_demo and password == PASSWORD):
             return None
-        self._attempts.succeeded(name, address, device)
+        self._attempts.take_back(name, address, device)
         return person_of(name, record)
 
     def credentials(self) -> dict[str, Any]:
         """A fresh dict for streamlit-authenticator: those with a hashed password or a company account."""
-        known = self._records().items()
-        return {"usernames": {name: one for name, one in known if hash_of(one) or COMPANY in one}}
+        records = self._records().items()
+        return {"usernames": {name: one for name, one in records if hash_of(one) or COMPANY in one}}
 
     def _hash(self, password: str) -> str:
         if not password or len(password.encode()) > BCRYPT_BYTES:

@@ -163,9 +163,9 @@ def carry_over(engine: Engine, path: Path) -> None:
 
 def _carry(connection: Connection, records: Records) -> bool:
     """Whether these are the people of the database now, because it had no others."""
-    held: Records = {row.username: row.record for row in connection.execute(select(people))}
-    if held:
-        return held == records
+    stored: Records = {row.username: row.record for row in connection.execute(select(people))}
+    if stored:
+        return stored == records
     rows = [{"username": name, "record": record} for name, record in records.items()]
     if rows:
         connection.execute(insert(people), rows)
@@ -177,11 +177,11 @@ def _plain(records: Records) -> Records:
     plain: Records = {}
     for name, record in records.items():
         try:
-            found: dict[str, Any] = json.loads(json.dumps(record, default=str))
+            values: dict[str, Any] = json.loads(json.dumps(record, default=str))
         except (TypeError, ValueError) as error:
             raise Misconfigured(f"The entry of the person '{name}' can't be read: {error}") from error
-        person_of(name, found)
-        plain[name] = found
+        person_of(name, values)
+        plain[name] = values
     return plain
 
 

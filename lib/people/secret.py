@@ -17,15 +17,15 @@ def secret(engine: Engine, name: str) -> str:
 
     Processes that ask for it at the same time get the same one. StoreUnavailable without the database.
     """
-    wanted = select(secrets.c.value).where(secrets.c.name == name)
+    query = select(secrets.c.value).where(secrets.c.name == name)
 
     def read(connection: Connection) -> str | None:
-        found: str | None = connection.execute(wanted).scalar_one_or_none()
-        return found
+        stored_value: str | None = connection.execute(query).scalar_one_or_none()
+        return stored_value
 
     def made(connection: Connection) -> str:
-        if found := read(connection):
-            return found
+        if stored_value := read(connection):
+            return stored_value
         value = random.token_urlsafe(32)
         connection.execute(insert(secrets).values(name=name, value=value))
         return value

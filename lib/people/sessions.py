@@ -78,14 +78,12 @@ class Sessions:
         if ends <= self._clock():
             return None
         name = key(username)
-        noted = sign_ins.join(people, people.c.username == name)
-        both = select(sign_ins.c.proof, people.c.record).select_from(noted).where(_of(username, ends))
-        found = reading(
-            self._engine, lambda database: database.execute(both).one_or_none(), Deadline(SECONDS)
-        )
-        if found is None or not hmac.compare_digest(found.proof, _proof(found.record)):
+        joined = sign_ins.join(people, people.c.username == name)
+        both = select(sign_ins.c.proof, people.c.record).select_from(joined).where(_of(username, ends))
+        row = reading(self._engine, lambda database: database.execute(both).one_or_none(), Deadline(SECONDS))
+        if row is None or not hmac.compare_digest(row.proof, _proof(row.record)):
             return None
-        person = person_of(name, found.record)
+        person = person_of(name, row.record)
         return None if self._people.is_locked(person) else person
 
 

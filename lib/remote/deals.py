@@ -38,8 +38,8 @@ class SomeSeats(Deals):
 
     _takes_many = False  # each change is checked here by itself
 
-    def __init__(self, deals: Deals, seats: frozenset[int], made: frozenset[int] = frozenset()) -> None:
-        self._all, self._seats, self._made = deals, seats, made
+    def __init__(self, deals: Deals, seats: frozenset[int], created: frozenset[int] = frozenset()) -> None:
+        self._all, self._seats, self._created = deals, seats, created
         does = deals.abilities
         self.abilities = replace(
             does,
@@ -77,7 +77,7 @@ class SomeSeats(Deals):
         resource = self._all.create(kind, model, idempotency_key)
         self._forget()
         if isinstance(resource, SupplyPackage):
-            self._made |= {resource.id or 0}
+            self._created |= {resource.id or 0}
         return self._without_hidden(resource)
 
     def change(
@@ -100,9 +100,9 @@ class SomeSeats(Deals):
         """As `Deals.remove`; InUse names visible deals only."""
         model = model_of(entity)
         self.abilities.check("delete", model.entity)
-        found = self.get(model, entity_id)
+        current = self.get(model, entity_id)
         if model is SupplyPackage and self._hidden_deals(entity_id):
-            own = [f"{one.id} '{one.name}'" for one in found.demand_deals]
+            own = [f"{one.id} '{one.name}'" for one in current.demand_deals]
             raise InUse(f"The supply package {entity_id} can't be deleted: {', '.join([*own, OTHERS])}")
         self._all.remove(model, entity_id, if_match)
         self._forget()
@@ -196,7 +196,7 @@ class SomeSeats(Deals):
 
     def _ids(self, model: type[Resource]) -> set[int | None]:
         if model is SupplyPackage:
-            return {*self._made, *(of.id for deal in self._deals() for of in deal.supply_deals)}
+            return {*self._created, *(of.id for deal in self._deals() for of in deal.supply_deals)}
         return {deal.id for deal in self._deals()}
 
     def _changes_since_seat(self, changes: Changes) -> Changes:
@@ -290,15 +290,15 @@ class RemoteDeals:
         While it does not answer, what is remembered of it shows that it keeps none.
         """
         with self._lock:
-            known, is_old = self._lists, self._now() - self._looked_at > LOOKS_AGAIN_SECONDS
-        if known is None or (not known and is_old):
+            lists, is_old = self._lists, self._now() - self._looked_at > LOOKS_AGAIN_SECONDS
+        if lists is None or (not lists and is_old):
             try:
                 does_find = finds(self.client(Abilities()))
-                known = does_find or has_lists(self.client(Abilities()))
+                lists = does_find or has_lists(self.client(Abilities()))
             except (ServiceProblem, DeadlineExceeded):
-                if known is None and not memory.newest():
+                if lists is None and not memory.newest():
                     raise
-                known = does_find = False
+                lists = does_find = False
             with self._lock:
-                self._lists, self._finds, self._looked_at = known, does_find, self._now()
-        return known
+                self._lists, self._finds, self._looked_at = lists, does_find, self._now()
+        return lists

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, Filter
+from lib.reporting.models import AudienceQuery
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 
@@ -43,21 +43,18 @@ def key(
     stored: StoredSlicer, query: AudienceQuery, days: tuple[str, str], timezone: int, rows_limit: int | None
 ) -> Key:
     """The key of a question with its dates resolved to these days in that zone."""
+    filters = {one.model_copy(update={"value": tuple(sorted(set(one.value)))}) for one in query.filters}
     shortest = query.model_copy(
         update={
             "start_date": days[0],
             "end_date": days[1],
             "timezone": timezone,
-            "filters": tuple(sorted({_order_values(one) for one in query.filters}, key=repr)),
+            "filters": tuple(sorted(filters, key=repr)),
             "audience_rows_limit": 0,
             "exact_within": None,
         }
     )
     return Key(stored.project, stored.name, stored.version, stored.read_at, shortest, rows_limit)
-
-
-def _order_values(filter_: Filter) -> Filter:
-    return filter_.model_copy(update={"value": tuple(sorted(set(filter_.value)))})
 
 
 class AnswerCache:
@@ -141,14 +138,11 @@ def size_of(answer: Audience) -> int:
     """The approximate size of an answer in memory, in bytes: by shapes, and the buffers of its texts."""
     frames = (answer.values, answer.percents, answer.low, answer.high, answer.n_eff)
     numbers = 8 * sum(frame.size for frame in frames if frame is not None)
-    columns = [column for frame in (answer.names, answer.descriptions) for column in _columns(frame)]
+    texts = (answer.names, answer.descriptions)
+    columns = [frame[name] for frame in texts if frame is not None for name in frame]
     columns += [] if answer.confidence_range is None else [answer.confidence_range]
     total = 64 * (len(answer.total.dates) + 8 * len(answer.total.values))
     return BYTES_BESIDE_FRAMES + total + numbers + sum(map(_text_bytes, columns))
-
-
-def _columns(frame: pd.DataFrame | None) -> list[pd.Series]:
-    return [] if frame is None else [column for _, column in frame.items()]
 
 
 def _text_bytes(column: pd.Series) -> int:

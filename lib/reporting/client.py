@@ -50,7 +50,7 @@ OF_A_FILE = {
 }
 
 
-def described(slicer: Slicer) -> Slicer:
+def describe(slicer: Slicer) -> Slicer:
     """The slicer with the data fields of its audience sources, which info need not list."""
     names = {field.name for field in slicer.data_fields}
     unlisted = [source for source in slicer.audience_sources if f"unique_{source.name}" not in names]
@@ -61,7 +61,7 @@ def described(slicer: Slicer) -> Slicer:
     return slicer.model_copy(update={"data_fields": (*slicer.data_fields, *more)}) if more else slicer
 
 
-def known(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:
+def request_fields(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:
     """The request's fields for a service with these extensions; what is ordered here is cut here too."""
     left_out = _left_out(query, extensions)
     return query.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
@@ -229,12 +229,12 @@ class Reporting:
 
     def info(self, query: InfoQuery) -> Slicer:
         """The slicer's description."""
-        return described(self._info(query.model_dump()))
+        return describe(self._info(query.model_dump()))
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
         slicer = slicer or self.info(_where(query))
-        audience = self._audience(known(query, slicer.extensions), query.split_by, slicer)
+        audience = self._audience(request_fields(query, slicer.extensions), query.split_by, slicer)
         return complete(audience, query, slicer)
 
     def _info(self, fields: Mapping[str, Any]) -> Slicer:
@@ -257,8 +257,8 @@ class Reporting:
     def _export(self, query: ExportQuery, token: str) -> Download:
         sent = query.model_dump(mode="json", exclude_defaults=True)
         content = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
-        asked = replace(self._call("export", sent, ANY_FILE, token), is_download=True)
-        with call.stream(self._http, asked) as (response, pieces):
+        call_ = replace(self._call("export", sent, ANY_FILE, token), is_download=True)
+        with call.stream(self._http, call_) as (response, pieces):
             media_type = response.headers.get("content-type", "")
             if received.is_message(media_type) or not response.is_success:
                 wish = response.headers.get("retry-after", "")

@@ -1,7 +1,7 @@
 """Sums into an Audience: data fields, totals, percents, order, ranges (docs/computation.md)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -39,11 +39,22 @@ class Shape:
     offset: int = 0
     precision: bool = False
 
+    @property
+    def needed(self) -> list[Measure]:
+        """The data fields to compute: those returned, and those that order or filter the rows."""
+        names = [*(order.name for order in self.order_by), *(one.name for one in self.data_filters)]
+        return [*self.returned, *(self.known[name] for name in names if name in self.known)]
+
+    @property
+    def atoms(self) -> frozenset[str]:
+        """The atoms that they are computed from."""
+        return frozenset[str]().union(*(measure.atoms for measure in self.needed))
+
 
 def compose(sums: Sums, shape: Shape) -> Audience:
     """The audience in that shape. Without a split there is one row, the total, with an empty name."""
     if sums.groups.shape[1] == 0:
-        sums = _whole(sums)
+        sums = replace(sums, groups=pd.DataFrame(index=pd.RangeIndex(1)), rows=sums.total)
     places = _order(sums, shape, _passing_rows(sums, shape))
     page = places[shape.offset :][: shape.limit]
     rows = _take(sums.rows, page)
@@ -64,11 +75,6 @@ def compose(sums: Sums, shape: Shape) -> Audience:
     )
 
 
-def _whole(sums: Sums) -> Sums:
-    groups = pd.DataFrame(index=pd.RangeIndex(1))
-    return Sums(**{**vars(sums), "groups": groups, "rows": sums.total})
-
-
 def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
     """The data field in each group; a formula of no data field at all is the same number in all of them."""
     return np.broadcast_to(measure.expression.evaluate(aggregate.estimate), aggregate.drawn.shape)
@@ -76,11 +82,11 @@ def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
 
 def _passing_rows(sums: Sums, shape: Shape) -> Places:
     """The rows that pass the data filters."""
-    kept = np.ones(len(sums.groups), dtype=bool)
+    passes = np.ones(len(sums.groups), dtype=bool)
     for data_filter in shape.data_filters:
         values = _values(shape.known[data_filter.name], sums.rows)
-        kept &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
-    return np.flatnonzero(kept)
+        passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
+    return np.flatnonzero(passes)
 
 
 def _order(sums: Sums, shape: Shape, places: Places) -> Places:
@@ -110,14 +116,12 @@ def _sort_key(sums: Sums, shape: Shape, order: Order) -> npt.NDArray[np.float64]
 
 
 def _take(aggregate: Aggregate, page: Places) -> Aggregate:
-    return Aggregate(
+    return replace(
+        aggregate,
         estimate={atom: values[page] for atom, values in aggregate.estimate.items()},
         drawn=aggregate.drawn[page],
-        exact=aggregate.exact,
         certain={atom: values[page] for atom, values in aggregate.certain.items()},
         moments={pair: values[page] for pair, values in aggregate.moments.items()},
-        share=aggregate.share,
-        users=aggregate.users,
     )
 
 
@@ -137,12 +141,11 @@ def _percents(
 
 def _descriptions(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
     """The descriptions of mapped key fields; values missing in the mapping describe themselves."""
-    descriptions = {name: _describe(names[name], mappings.get(name, {})) for name in map(str, names)}
+    descriptions = {}
+    for name in map(str, names):
+        mapping = mappings.get(name, {})
+        descriptions[name] = [mapping.get(code, code) for code in names[name]]
     return pd.DataFrame(descriptions, index=names.index, dtype="str")
-
-
-def _describe(codes: pd.Series, mapping: Mapping[str, str]) -> list[str]:
-    return [mapping.get(code, code) for code in codes]
 
 
 def _ranges(
@@ -168,19 +171,19 @@ def _texts(percents: Numbers) -> pd.Series:
     return pd.Series([f"{percent:.2f}" for percent in percents.tolist()], dtype="str")
 
 
-def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], found: int, sampled: bool) -> Total:
+def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], count: int, sampled: bool) -> Total:
     ranges = _ranges(shape, totals, sums.total, sums)
     wide = _widest(shape.returned, ranges, totals, sums.total)
-    asked = ranges if shape.precision else {}
+    returned_ranges = ranges if shape.precision else {}
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},
-        records_found=found,
+        records_found=count,
         dates=tuple(day.isoformat() for day in sums.dates),
         confidence_range=f"{wide[0]:.2f}" if sampled and len(wide) else None,
         missing=_missing(sums, shape),
-        low={name: number(found.low[0]) for name, found in asked.items()},
-        high={name: number(found.high[0]) for name, found in asked.items()},
-        n_eff={name: number(found.n_eff[0]) for name, found in asked.items()},
+        low={name: number(one.low[0]) for name, one in returned_ranges.items()},
+        high={name: number(one.high[0]) for name, one in returned_ranges.items()},
+        n_eff={name: number(one.n_eff[0]) for name, one in returned_ranges.items()},
     )
 
 
@@ -200,7 +203,8 @@ def number(value: float) -> float | None:
 def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame]:
     sides = ("low", "high", "n_eff")
     return {
-        side: _frame({name: getattr(found, side) for name, found in ranges.items()}, length) for side in sides
+        side: _frame({name: getattr(bounds, side) for name, bounds in ranges.items()}, length)
+        for side in sides
     }
 
 

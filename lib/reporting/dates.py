@@ -7,20 +7,23 @@ import calendar
 import datetime as dt
 import re
 from collections.abc import Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from lib.reporting.lenient import DAYS_BACK, MONTHS_BACK
-from lib.reporting.models import Granularity, Slicer
 from lib.wire.errors import BadRequest
+
+if TYPE_CHECKING:
+    from lib.reporting.models import Granularity, Slicer
 
 Days = tuple[dt.date, dt.date]  # the first and the last
 DATE_FORMS = (
     "YYYY-MM-DD, today, yesterday, -Nd or -Ndays, -Nm or -Nmonths, -Nm_first or -Nmonths_first, "
     "-Nm_last or -Nmonths_last"
 )
+_DAYS_BACK, _MONTHS_BACK = "-([0-9]+)d(?:ays?)?", "-([0-9]+)m(?:onths?)?(_first|_last)?"
+RELATIVE = f"^(today|yesterday|{_DAYS_BACK}|{_MONTHS_BACK})$".replace("+", "{1,4}")
 _ABSOLUTE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _DAYS_FROM_MONDAY_1970 = 3
 _TEXT_TYPES = {"D": "U10", "M": "U7", "Y": "U4"}
@@ -33,12 +36,12 @@ def resolve(text: str, today: dt.date) -> dt.date:
     text, and for a date outside the years 1 to 9999.
     """
     try:
-        found = _resolve(text, today)
+        day = _resolve(text, today)
     except (ValueError, OverflowError):
         raise BadRequest(f"There is no such date as '{_shorten(text)}'; write {DATE_FORMS}") from None
-    if found is None:
+    if day is None:
         raise BadRequest(f"Can't read the date '{_shorten(text)}'; write {DATE_FORMS}")
-    return found
+    return day
 
 
 def date_range(start: str, end: str, today: dt.date) -> tuple[dt.date, dt.date]:
@@ -54,14 +57,14 @@ def today(timezone: int, now: dt.datetime | None = None) -> dt.date:
     return (now or dt.datetime.now(dt.UTC)).astimezone(dt.timezone(dt.timedelta(hours=timezone))).date()
 
 
-def is_fresh(slicer: Slicer, today: dt.date) -> bool:
+def is_fresh(slicer: "Slicer", today: dt.date) -> bool:
     """Whether the data reaches to yesterday, so that relative dates have data."""
     return slicer.last_date is not None and dt.date.fromisoformat(slicer.last_date) >= today - dt.timedelta(
         days=1
     )
 
 
-def last_days(slicer: Slicer, today: dt.date, days: int) -> tuple[str, str]:
+def last_days(slicer: "Slicer", today: dt.date, days: int) -> tuple[str, str]:
     """The last complete days: relative dates while the data are fresh, else up to the last day with data."""
     if is_fresh(slicer, today):
         return f"-{days}d", "yesterday"
@@ -69,7 +72,7 @@ def last_days(slicer: Slicer, today: dt.date, days: int) -> tuple[str, str]:
     return (last - (days - 1) * dt.timedelta(days=1)).isoformat(), last.isoformat()
 
 
-def format_time(granularity: Granularity, hours: npt.NDArray[np.integer]) -> npt.NDArray[np.str_]:
+def format_time(granularity: "Granularity", hours: npt.NDArray[np.integer]) -> npt.NDArray[np.str_]:
     """The values of a time key field for hours since 1970-01-01 00:00 in the zone that is shown.
 
     "2026-11-21 09:00", "2026-11-21", "2026-W47", "2026-11", "2026 Q4", "2026"; years 0001 to 9999.
@@ -91,7 +94,7 @@ def format_time(granularity: Granularity, hours: npt.NDArray[np.integer]) -> npt
             return _truncate(instants, "Y")
 
 
-def bounds(granularity: Granularity, text: str) -> tuple[dt.date, dt.date]:
+def bounds(granularity: "Granularity", text: str) -> tuple[dt.date, dt.date]:
     """First and last day of a value of a time key field (of an hour: its day, twice).
 
     BadRequest for a text that is no such value.
@@ -111,9 +114,9 @@ def _resolve(text: str, today: dt.date) -> dt.date | None:
         return today - dt.timedelta(days=text == "yesterday")
     if _ABSOLUTE.fullmatch(text):
         return dt.date.fromisoformat(text)
-    if days := re.fullmatch(DAYS_BACK, text):
+    if days := re.fullmatch(_DAYS_BACK, text):
         return today - dt.timedelta(days=int(days[1]))
-    if months := re.fullmatch(MONTHS_BACK, text):
+    if months := re.fullmatch(_MONTHS_BACK, text):
         return _months_back(today, int(months[1]), months[2])
     return None
 
@@ -179,7 +182,7 @@ def _shorten(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-_VALUES: dict[Granularity, tuple[str, Callable[..., tuple[dt.date, dt.date]], str]] = {
+_VALUES: dict["Granularity", tuple[str, Callable[..., tuple[dt.date, dt.date]], str]] = {
     "hour": (r"(\d{4})-(\d\d)-(\d\d) (\d\d):00", _hour, "2026-11-21 09:00"),
     "day": (r"(\d{4})-(\d\d)-(\d\d)", _day, "2026-11-21"),
     "week": (r"(\d{4})-W(\d\d)", _week, "2026-W47"),

@@ -74,11 +74,13 @@ def _request(
     }
     schema["properties"] = {"token": TEXT | {"description": "Access token"}} | properties
     schema["required"] = ["token", *schema["required"]]
-    shown = {name: {"summary": summary, "value": WHERE | body} for name, (summary, body) in examples.items()}
+    examples_shown = {
+        name: {"summary": summary, "value": WHERE | body} for name, (summary, body) in examples.items()
+    }
     return {
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": schema, "examples": shown}},
+            "content": {"application/json": {"schema": schema, "examples": examples_shown}},
         }
     }
 

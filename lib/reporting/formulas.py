@@ -160,13 +160,13 @@ class _Parser:
         return inner
 
     def _refuse(self, expected: str) -> NoReturn:
-        found = f"'{self._next.text}'" if self._next.text else "the end"
+        token = f"'{self._next.text}'" if self._next.text else "the end"
         column = self._next.column
-        raise BadRequest(f"Formula '{self._text}', column {column}: expected {expected}, found {found}")
+        raise BadRequest(f"Formula '{self._text}', column {column}: expected {expected}, found {token}")
 
 
 def _tokens(text: str) -> list[_Token]:
-    found = [
+    tokens = [
         _Token(str(match.lastgroup), match.group(), match.start() + 1) for match in _TOKEN.finditer(text)
     ]
-    return [*found, _Token("end", "", len(text) + 1)]
+    return [*tokens, _Token("end", "", len(text) + 1)]

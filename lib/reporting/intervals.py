@@ -99,14 +99,14 @@ def _users(atom: str, aggregate: Aggregate) -> Ranges:
     counted = np.round(estimate * share)
     low, high = _score(counted, share)
     few = counted < MANY
-    low[few], high[few] = _inverted(counted[few], share)
+    low[few], high[few] = _invert(counted[few], share)
     finite = np.sqrt(np.maximum(0, 1 - estimate / aggregate.users[atom]))
     low = np.maximum(estimate - (estimate - low) * finite, counted)
     high = estimate + (high - estimate) * finite
     return Ranges(np.minimum(low, estimate), np.maximum(high, estimate), counted)
 
 
-def _inverted(counted: Numbers, share: float) -> tuple[Numbers, Numbers]:
+def _invert(counted: Numbers, share: float) -> tuple[Numbers, Numbers]:
     """Of which numbers of users a share has so many, by the binomial distribution; few users alone."""
     low, high = (
         np.mean([bdtrin(np.maximum(at, 0), tail, share) for at in (counted - 1, counted)], axis=0)
@@ -169,8 +169,8 @@ def _within(measure: Measure, ranges: Ranges, value: Numbers, sample: Sample | N
 
 def _user_variance(atom: str, aggregate: Aggregate) -> Numbers:
     """U(1-θ)/θ · (1 - U/N): a share θ of all N users is drawn, without replacement (Cochran 1977, 3.2)."""
-    share, found = aggregate.share[atom], aggregate.estimate[atom]
-    return found * (1 - share) / share * np.maximum(0, 1 - found / aggregate.users[atom])
+    share, users = aggregate.share[atom], aggregate.estimate[atom]
+    return users * (1 - share) / share * np.maximum(0, 1 - users / aggregate.users[atom])
 
 
 def _gamma(probability: float, shape: Numbers, scale: Numbers) -> Numbers:

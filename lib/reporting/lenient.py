@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
+from lib.reporting.dates import RELATIVE
+
 MOST_DECIMALS = 15
-DAYS_BACK, MONTHS_BACK = "-([0-9]+)d(?:ays?)?", "-([0-9]+)m(?:onths?)?(_first|_last)?"
-RELATIVE = f"^(today|yesterday|{DAYS_BACK}|{MONTHS_BACK})$".replace("+", "{1,4}")
 FLAGS = {"0": 0, "false": 0, "no": 0, "1": 1, "true": 1, "yes": 1}
 
 

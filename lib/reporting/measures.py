@@ -69,11 +69,11 @@ def measures(definition: Definition) -> dict[str, Measure]:
 
 def pairs(measures: Iterable[Measure]) -> frozenset[tuple[str, str]]:
     """The pairs of additive atoms whose joint moments the errors of these measures need, each pair sorted."""
-    found = set()
+    atom_pairs = set()
     for measure in measures:
         atoms = sorted(atom for atom in measure.atoms if is_additive(atom))
-        found |= {(a, b) for position, a in enumerate(atoms) for b in atoms[position:]}
-    return frozenset(found)
+        atom_pairs |= {(a, b) for position, a in enumerate(atoms) for b in atoms[position:]}
+    return frozenset(atom_pairs)
 
 
 def _aggregate(part: DataFieldDefinition) -> Expression:

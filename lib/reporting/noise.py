@@ -83,11 +83,11 @@ def persistence(series: Numbers, season: int = WEEK) -> float:
     rest = np.asarray(series, dtype=np.float64).copy()
     for place in range(min(season, len(rest))):
         of = rest[place::season]
-        known = of[np.isfinite(of)]
-        rest[place::season] = of - (known.mean() if len(known) else 0.0)
+        present = of[np.isfinite(of)]
+        rest[place::season] = of - (present.mean() if len(present) else 0.0)
     both = np.isfinite(rest[1:]) & np.isfinite(rest[:-1])
     whole = np.nanmean(rest**2) if np.isfinite(rest).any() else 0.0
     if both.sum() < 2 or whole <= 0:
         return 0.0
-    found = float(np.mean(rest[1:][both] * rest[:-1][both]) / whole)
-    return min(max(found + (1 + 4 * found) / int(both.sum()), 0.0), MOST_PERSISTENT)
+    correlation = float(np.mean(rest[1:][both] * rest[:-1][both]) / whole)
+    return min(max(correlation + (1 + 4 * correlation) / int(both.sum()), 0.0), MOST_PERSISTENT)

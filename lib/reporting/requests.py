@@ -56,7 +56,7 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
     """Raise BadRequest if the question names fields that the slicer does not have."""
     keys = [field.name for field in slicer.key_fields]
     data = [field.name for field in slicer.data_fields]
-    for name in (*query.split_by, *(wanted.name for wanted in query.filters)):
+    for name in (*query.split_by, *(filter_.name for filter_ in query.filters)):
         _check_name("key field", name, keys)
     _once("split_by", query.split_by)
     for name in query.data_fields or ():
@@ -65,8 +65,8 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
     for order in query.order_by:
         _check_name("field to order by", order.name, [*query.split_by, *data])
     _once("order_by", tuple(order.name for order in query.order_by))
-    for wanted in query.data_filters:
-        _check_name("data field", wanted.name, data)
+    for filter_ in query.data_filters:
+        _check_name("data field", filter_.name, data)
     if query.audience_key is not None:
         _check_name(
             "audience source", query.audience_key, [source.name for source in slicer.audience_sources]
@@ -86,9 +86,9 @@ def check_values(filters: tuple[Filter, ...], most: int) -> None:
             )
 
 
-def _check_name(kind: str, name: str, known: list[str]) -> None:
-    if name not in known:
-        raise UnknownName(kind, name, known)
+def _check_name(kind: str, name: str, names: list[str]) -> None:
+    if name not in names:
+        raise UnknownName(kind, name, names)
 
 
 def _once(field: str, names: tuple[str, ...]) -> None:
@@ -101,5 +101,5 @@ def _sentence(problem: Any) -> str:
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(
         "."
     )
-    found = f", not {problem['input']!r}" if problem["type"] == "literal_error" else ""
-    return f"{place} {requirement(problem['type'], problem.get('ctx'))}{found}"
+    value = f", not {problem['input']!r}" if problem["type"] == "literal_error" else ""
+    return f"{place} {requirement(problem['type'], problem.get('ctx'))}{value}"

@@ -53,7 +53,7 @@ def routes(service: ReportingService) -> APIRouter:
                 lambda: as_arrow.encode(service.audience(authorized_call.admitted, authorized_call.deadline))
             )
             return Response(packed, media_type=as_arrow.MEDIA_TYPE)
-        return await authorized_call.streamed(
+        return await authorized_call.stream(
             lambda: as_json.encode(service.audience(authorized_call.admitted, authorized_call.deadline))
         )
 
@@ -116,12 +116,12 @@ class _AuthorizedCall:
 
         return await answer(self.queries.submit(self.admitted.who, checked), self.receive, self.deadline)
 
-    async def streamed(self, work: Callable[[], Iterator[bytes]]) -> Response:
+    async def stream(self, work: Callable[[], Iterator[bytes]]) -> Response:
         """The JSON whose parts `work` returns: in one piece if it is short, otherwise streamed.
 
         The time that the client takes to read does not count towards the query's deadline.
         """
-        parts, first = await self.result(lambda: _begun(work()))
+        parts, first = await self.result(lambda: _begin(work()))
         if len(first) < PIECE_BYTES:
             return Response(first, media_type=JSON)
         return StreamingResponse(self._pieces(parts, first), media_type=JSON)
@@ -133,17 +133,17 @@ class _AuthorizedCall:
             piece = await asyncio.wrap_future(self.queries.submit(self.admitted.who, lambda: _piece(parts)))
 
 
-def _begun(parts: Iterator[bytes]) -> tuple[Iterator[bytes], bytes]:
+def _begin(parts: Iterator[bytes]) -> tuple[Iterator[bytes], bytes]:
     return parts, _piece(parts)
 
 
 def _piece(parts: Iterator[bytes]) -> bytes:
     """The next parts, joined: at least PIECE_BYTES, except at the end."""
-    found, size = [], 0
+    pieces, size = [], 0
     while size < PIECE_BYTES and (part := next(parts, None)) is not None:
-        found.append(part)
+        pieces.append(part)
         size += len(part)
-    return b"".join(found)
+    return b"".join(pieces)
 
 
 async def _read(file: IO[bytes]) -> AsyncIterator[bytes]:

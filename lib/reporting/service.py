@@ -26,7 +26,7 @@ from lib.reporting.connected import Connected
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.files.table import export_table
-from lib.reporting.measures import Measure, is_additive, pairs
+from lib.reporting.measures import is_additive, pairs
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings
@@ -42,7 +42,9 @@ FEWEST_RECORDS = 10_000  # below, overhead is most of what is measured
 ENOUGH, LATEST, SECONDS = 3, 15, 600.0
 MOST_SPLITS = 1_000
 COLUMNS_OF_OTHERS = 8  # a distinct count or an extreme takes about as long as so many sums
+MEGABYTE = 1_000_000
 
+ReportQuery = TypeVar("ReportQuery", AudienceQuery, ExportQuery)
 Kind = tuple[str, tuple[str, ...], bool]
 
 
@@ -90,8 +92,8 @@ class Costs:
             return
         rate = 1e9 * seconds / (work.records * work.columns)
         with self._lock:
-            kept = self._seen.setdefault(work.kind, deque(maxlen=LATEST))
-            kept.append((self._now(), rate))
+            rates = self._seen.setdefault(work.kind, deque(maxlen=LATEST))
+            rates.append((self._now(), rate))
             self._seen.move_to_end(work.kind)
             while len(self._seen) > MOST_SPLITS:
                 self._seen.popitem(last=False)
@@ -100,18 +102,14 @@ class Costs:
         own = self._latest(work.kind)
         if len(own) >= ENOUGH:
             return statistics.median(own)
-        known = [kind for kind in self._seen if kind[0] == work.slicer]
-        others = [rate for kind in known for rate in self._latest(kind)]
+        kinds = [kind for kind in self._seen if kind[0] == work.slicer]
+        others = [rate for kind in kinds for rate in self._latest(kind)]
         return statistics.median([*[START_NANOSECONDS] * START_COUNTS, *others])
 
     def _latest(self, kind: Kind) -> list[float]:
         """The rates of the last minutes, as older ones may be from a time of other load."""
         since = self._now() - SECONDS
         return [rate for when, rate in self._seen.get(kind, ()) if when >= since]
-
-
-MEGABYTE = 1_000_000
-ReportQuery = TypeVar("ReportQuery", AudienceQuery, ExportQuery)
 
 
 @dataclass(frozen=True)
@@ -181,62 +179,50 @@ class ReportingService:
 
     def audience(self, request: AuthorizedRequest, deadline: Deadline) -> Audience:
         """Figures restricted by filters and split by key fields (specification, Audience)."""
-        stored, query = request.stored, self._question(AudienceQuery, request)
-        shape = _shape(query, stored, bool(query.include_mappings), precision=bool(query.precision))
-        work = _work(stored, query, shape)
-        milliseconds = self.costs.milliseconds(work)
+        query = self._question(AudienceQuery, request)
+        inquiry = _inquire(request.stored, query, bool(query.include_mappings), bool(query.precision))
+        milliseconds = self.costs.milliseconds(inquiry.work)
         limit = None if milliseconds <= (query.exact_within or -1) else query.audience_rows_limit
-        first, last = _period(query, stored)
-        days, timezone = (first.isoformat(), last.isoformat()), _timezone(query, stored)
+        first, last = (day.isoformat() for day in inquiry.period)
         audience = self.answers.get(
-            answer_cache.key(stored, query, days, timezone, limit),
-            lambda: self._compute(stored, query, shape, limit, work, deadline),
+            answer_cache.key(request.stored, query, (first, last), inquiry.timezone, limit),
+            lambda: self._compute(inquiry, limit, deadline),
             deadline,
         )
         deadline.check()
         return _with_cost(audience, milliseconds)
 
-    def _compute(
-        self,
-        stored: StoredSlicer,
-        query: AudienceQuery,
-        shape: Shape,
-        limit: int | None,
-        work: Workload,
-        deadline: Deadline,
-    ) -> tuple[Audience, bool]:
+    def _compute(self, inquiry: "_Inquiry", limit: int | None, deadline: Deadline) -> tuple[Audience, bool]:
         """The answer, and whether it may be cached: not if the deadline left records unread."""
         began = time.perf_counter()
-        sums = self._sums(stored, query, shape, limit, deadline)
-        audience = _answer(query, sums, shape)
+        sums = self._sums(inquiry, limit, deadline)
+        audience = inquiry.answer(sums)
         if sums.records_read == sums.records_in_range:
-            self.costs.learn(replace(work, records=sums.records_read), time.perf_counter() - began)
+            self.costs.learn(replace(inquiry.work, records=sums.records_read), time.perf_counter() - began)
         return audience, not sums.unread
 
     def export(self, request: AuthorizedRequest, deadline: Deadline) -> ExportFile:
         """The same as a file, never sampled (specification, Export). The file is complete on return."""
         stored, query = request.stored, self._question(ExportQuery, request)
-        shape = _shape(query, stored, query.with_mappings)
-        first, last = _period(query, stored)
-        audience = _answer(query, self._sums(stored, query, shape, None, deadline), shape)
+        inquiry = _inquire(stored, query, query.with_mappings)
+        audience = inquiry.answer(self._sums(inquiry, None, deadline))
         if query.include_total and query.data_filters and query.split_by:
-            total = self._total_of(audience.names, stored, query, shape, deadline)
-            audience = replace(audience, total=total)
+            audience = replace(audience, total=self._total_of(audience.names, inquiry, deadline))
+        table = export_table(query, stored.info(), audience)
         return ExportFile(
             media_type=files.media_type(query.export_format),
-            disposition=files.content_disposition(stored.name, first, last, query.export_format),
-            content=files.make_file(
-                export_table(query, stored.info(), audience), query.export_format, deadline
-            ),
+            disposition=files.content_disposition(stored.name, *inquiry.period, query.export_format),
+            content=files.make_file(table, query.export_format, deadline),
         )
 
-    def _total_of(
-        self, rows: pd.DataFrame, stored: StoredSlicer, query: ExportQuery, shape: Shape, deadline: Deadline
-    ) -> Total:
+    def _total_of(self, rows: pd.DataFrame, inquiry: "_Inquiry", deadline: Deadline) -> Total:
         """The total of the records in these rows; a record in several rows counts once."""
-        whole = query.model_copy(update={"split_by": ()})
-        plain = Shape(returned=shape.returned, known=shape.known)
-        return compose.compose(self._sums(stored, whole, plain, None, deadline, Groups(rows)), plain).total
+        whole = replace(
+            inquiry,
+            query=inquiry.query.model_copy(update={"split_by": ()}),
+            shape=Shape(returned=inquiry.shape.returned, known=inquiry.shape.known),
+        )
+        return compose.compose(self._sums(whole, None, deadline, Groups(rows)), whole.shape).total
 
     def _question(self, model: type[ReportQuery], request: AuthorizedRequest) -> ReportQuery:
         query = requests.question(model, request.fields)
@@ -244,66 +230,89 @@ class ReportingService:
         return query
 
     def _sums(
-        self,
-        stored: StoredSlicer,
-        query: AudienceQuery | ExportQuery,
-        shape: Shape,
-        rows_limit: int | None,
-        deadline: Deadline,
-        within: Groups | None = None,
+        self, inquiry: "_Inquiry", rows_limit: int | None, deadline: Deadline, within: Groups | None = None
     ) -> Sums:
-        first, last = _period(query, stored)
+        query, shape = inquiry.query, inquiry.shape
         counted = len(query.split_by) > 1 and not shape.data_filters
         question = Question(
-            first=first,
-            last=last,
-            timezone=_timezone(query, stored),
+            *inquiry.period,
+            timezone=inquiry.timezone,
             split_by=query.split_by,
             filters=query.filters,
-            atoms=_atoms(shape),
-            pairs=pairs(_needed_measures(shape)) if rows_limit is not None else frozenset(),
+            atoms=shape.atoms,
+            pairs=pairs(shape.needed) if rows_limit is not None else frozenset(),
             rows_limit=rows_limit,
             max_groups=MAX_SPLIT_ROWS if counted else None,
             max_bytes=self.settings.question_megabytes * MEGABYTE,
             within=within,
         )
-        sums = self._engine_of(stored).audience(stored, question, deadline)
-        check_finite(sums, f"{stored.project}/{stored.name}")
+        is_connected = inquiry.stored.definition.source is not None
+        engine: Engine = self._connected.engine if is_connected else self.engine
+        sums = engine.audience(inquiry.stored, question, deadline)
+        check_finite(sums, inquiry.work.slicer)
         with self._counting:
             self.rows_read += sums.records_read
         return sums
 
-    def _engine_of(self, stored: StoredSlicer) -> Engine:
-        return self.engine if stored.definition.source is None else self._connected.engine
+
+@dataclass(frozen=True)
+class _Inquiry:
+    """A checked query about a slicer: the shape of its answer, its days in its zone, and the work for it."""
+
+    stored: StoredSlicer
+    query: AudienceQuery | ExportQuery
+    shape: Shape
+    timezone: int
+    period: tuple[date, date]
+    work: Workload
+
+    def answer(self, sums: Sums) -> Audience:
+        """The answer of these sums; BadRequest for one with too many rows (specification, Errors)."""
+        audience = compose.compose(sums, self.shape)
+        if len(self.query.split_by) > 1 and audience.total.records_found > MAX_SPLIT_ROWS:
+            raise BadRequest(
+                f"This split gives {audience.total.records_found:,} rows, more than {MAX_SPLIT_ROWS:,}"
+            )
+        return audience
 
 
-def _timezone(query: AudienceQuery | ExportQuery, stored: StoredSlicer) -> int:
-    return stored.definition.timezone if query.timezone is None else query.timezone
-
-
-def _period(query: AudienceQuery | ExportQuery, stored: StoredSlicer) -> tuple[date, date]:
-    return dates.date_range(query.start_date, query.end_date, dates.today(_timezone(query, stored)))
+def _inquire(
+    stored: StoredSlicer,
+    query: AudienceQuery | ExportQuery,
+    with_descriptions: bool,
+    with_precision: bool = False,
+) -> _Inquiry:
+    """BadRequest names what the slicer doesn't have. Records are counted by days in its own zone."""
+    shape = _shape(query, stored, with_descriptions, with_precision)
+    timezone = stored.definition.timezone if query.timezone is None else query.timezone
+    first, last = dates.date_range(query.start_date, query.end_date, dates.today(timezone))
+    work = Workload(
+        slicer=f"{stored.project}/{stored.name}",
+        split_by=query.split_by,
+        is_filtered=bool(query.filters),
+        records=sum(rows for day, rows in stored.rows.items() if first <= day <= last),
+        columns=columns(len(query.split_by) + len(query.filters), shape.atoms),
+    )
+    return _Inquiry(stored, query, shape, timezone, (first, last), work)
 
 
 def _shape(
-    query: AudienceQuery | ExportQuery, stored: StoredSlicer, described: bool, precision: bool = False
+    query: AudienceQuery | ExportQuery, stored: StoredSlicer, with_descriptions: bool, with_precision: bool
 ) -> Shape:
-    slicer = stored.info()
+    slicer, measures = stored.info(), stored.measures
     requests.check(query, slicer)
-    known = stored.measures
-    mapped = {name: slicer.key_field(name).mapping for name in query.split_by}
+    mapped = {name: slicer.key_field(name).mapping for name in query.split_by if with_descriptions}
+    mappings = {name: stored.mapping(mapping) for name, mapping in mapped.items() if mapping}
     return Shape(
-        returned=tuple(known[name] for name in query.data_fields or _usual_fields(query, slicer)),
-        known=known,
+        returned=tuple(measures[name] for name in query.data_fields or _usual_fields(query, slicer)),
+        known=measures,
         numeric=frozenset(name for name in query.split_by if slicer.key_field(name).type == "int"),
-        mappings={name: stored.mapping(found) for name, found in mapped.items() if found}
-        if described
-        else None,
+        mappings=mappings if with_descriptions else None,
         order_by=query.order_by,
         data_filters=query.data_filters,
         limit=query.limit,
         offset=query.offset,
-        precision=precision,
+        precision=with_precision,
     )
 
 
@@ -318,42 +327,9 @@ def _usual_fields(query: AudienceQuery | ExportQuery, slicer: Slicer) -> list[st
     ]
 
 
-def _needed_measures(shape: Shape) -> list[Measure]:
-    """The data fields to compute: those returned, and those that order or filter the rows."""
-    names = [order.name for order in shape.order_by] + [
-        data_filter.name for data_filter in shape.data_filters
-    ]
-    return [*shape.returned, *(shape.known[name] for name in names if name in shape.known)]
-
-
-def _atoms(shape: Shape) -> frozenset[str]:
-    return frozenset().union(*(measure.atoms for measure in _needed_measures(shape)))
-
-
-def _work(stored: StoredSlicer, query: AudienceQuery, shape: Shape) -> Workload:
-    """The work for an exact answer; records are counted by days in the slicer's own zone."""
-    first, last = _period(query, stored)
-    return Workload(
-        slicer=f"{stored.project}/{stored.name}",
-        split_by=query.split_by,
-        is_filtered=bool(query.filters),
-        records=sum(rows for day, rows in stored.rows.items() if first <= day <= last),
-        columns=columns(len(query.split_by) + len(query.filters), _atoms(shape)),
-    )
-
-
 def _with_cost(audience: Audience, milliseconds: float) -> Audience:
     """The answer with the expected time of an exact one, if it includes its precision."""
     if audience.precision is None:
         return audience
-    told = replace(audience.precision, exact_milliseconds=math.ceil(milliseconds))
-    return replace(audience, precision=told)
-
-
-def _answer(query: AudienceQuery | ExportQuery, sums: Sums, shape: Shape) -> Audience:
-    audience = compose.compose(sums, shape)
-    if len(query.split_by) > 1 and audience.total.records_found > MAX_SPLIT_ROWS:
-        raise BadRequest(
-            f"This split gives {audience.total.records_found:,} rows, more than {MAX_SPLIT_ROWS:,}"
-        )
-    return audience
+    precision = replace(audience.precision, exact_milliseconds=math.ceil(milliseconds))
+    return replace(audience, precision=precision)

@@ -130,21 +130,21 @@ class Access:
         """As `Company.arrive`; who came, who was refused, and whose rights are others now is noted."""
         before = {person.username: person for person in self.people.everyone()}
         try:
-            found = company.arrive(claims)
+            arrival = company.arrive(claims)
         except NotAdmitted as error:
             about = str(claims.get("email") or claims.get("sub"))[:100]
             detail = f"company account {about}: {error.reason}"
             self.audit.note("sign-in refused", UNKNOWN, UNKNOWN, detail, address)
             raise
-        if found is None:
+        if arrival is None:
             return None
-        name, earlier = found.username, before.get(found.username)
+        name, earlier = arrival.username, before.get(arrival.username)
         if earlier is None:
-            self.audit.note("person added", BY_RULE, name, _describe(found))
-        elif _describe(earlier) != _describe(found):
-            self.audit.note("person changed", BY_RULE, name, f"{_describe(earlier)} → {_describe(found)}")
+            self.audit.note("person added", BY_RULE, name, _describe(arrival))
+        elif _describe(earlier) != _describe(arrival):
+            self.audit.note("person changed", BY_RULE, name, f"{_describe(earlier)} → {_describe(arrival)}")
         self.audit.note("signed in", name, name, "company account", address)
-        return found
+        return arrival
 
     def block(self, username: str, by: str, *, blocked: bool) -> Person:
         """Block somebody with a company account, whose sessions and tokens stop working, or undo that."""
@@ -162,15 +162,15 @@ class Access:
         person = self.people.get(username)
         about = person.username if person else UNKNOWN
         try:
-            found = self.people.check(username, password, address, device)
+            match = self.people.check(username, password, address, device)
         except TooManyAttempts:
             self.audit.note("sign-in refused", about, about, "too many attempts", address)
             raise
-        if found is None:
+        if match is None:
             is_demo = person is not None and self.people.has_demo_password(person)
             why = "locked: it has the password of the demo" if is_demo else "wrong name or password"
             self.audit.note("sign-in refused", about, about, why, address)
-        return found
+        return match
 
     def caller(self, token: str, service: str) -> Caller:
         """The caller with this token for this service.
@@ -201,7 +201,7 @@ class Access:
         UnknownName without such a person; BadRequest naming what isn't theirs to grant, or isn't of this
         service: deals know no projects, and reports no seats. `by`: the owner, unless another is named.
         """
-        person = self.people.known(owner)
+        person = self.people.require(owner)
         if person.blocked:
             raise BadRequest(f"'{person.username}' is blocked ({person.blocked}) and can't have tokens")
         if self.people.is_locked(person):
@@ -255,7 +255,7 @@ class Access:
         return self._change(username, by, lambda: change(username, grants))
 
     def _change(self, username: str, by: str, change: Callable[[], Person]) -> Person:
-        before, after = self.people.known(username), change()
+        before, after = self.people.require(username), change()
         if after != before:
             detail = f"{_describe(before)} → {_describe(after)}"
             self.audit.note("person changed", by, after.username, detail)
@@ -266,7 +266,7 @@ class Access:
 
         Tokens go on to work without `revokes_tokens`: they know no password.
         """
-        person = self.people.known(username)
+        person = self.people.require(username)
         self.people.set_password(username, password)
         revoked = self.store.revoke_all(person.username) if revokes_tokens else 0
         outcome = "tokens kept" if not revokes_tokens else f"tokens revoked: {revoked}"
@@ -275,7 +275,7 @@ class Access:
 
     def remove(self, username: str, by: str = "") -> int:
         """Remove a person and revoke their tokens; returns how many. UnknownName without such a person."""
-        person = self.people.known(username)
+        person = self.people.require(username)
         self.people.remove(username)
         revoked = self.store.revoke_all(person.username)
         self.audit.note(

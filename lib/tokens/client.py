@@ -74,16 +74,16 @@ class Temporary:
         Refused where name and password are, Throttled where the service asks to slow down, ResponseTimeout or
         ServiceProblem without an answer.
         """
-        return self._had(lambda given: self._now() < given.renew_at)
+        return self._had(lambda grant: self._now() < grant.renew_at)
 
     def renewed(self, refused: str) -> str | None:
         """Another token; None if the refused one is so new that another would be refused too."""
         with self._lock:
-            given = self._given
-        is_other = given is None or given.text != refused
-        if given is not None and not is_other and self._now() - given.at < RENEWED_AT_MOST_EVERY:
+            grant = self._given
+        is_other = grant is None or grant.text != refused
+        if grant is not None and not is_other and self._now() - grant.at < RENEWED_AT_MOST_EVERY:
             return None
-        return self._had(lambda given: given.text != refused)
+        return self._had(lambda grant: grant.text != refused)
 
     def _had(self, is_good: Callable[[_Given], bool]) -> str:
         """The token if it is valid; else a new one, requested by this thread or by another one already."""
@@ -101,15 +101,15 @@ class Temporary:
 
     def _ask(self, asking: Future[_Given]) -> None:
         try:
-            given = self._grant()
+            grant = self._grant()
         except BaseException as error:
             with self._lock:
                 self._asking = None
             asking.set_exception(error)
         else:
             with self._lock:
-                self._given, self._asking = given, None
-            asking.set_result(given)
+                self._given, self._asking = grant, None
+            asking.set_result(grant)
 
     def _grant(self) -> _Given:
         asked_at = self._now()

@@ -34,14 +34,14 @@ def streamlit_secrets(settings: Settings, engine: Engine) -> dict[str, dict[str,
     To be handed over in memory (`st.App(secrets=…)`): tables are not put into the environment, as single
     values would be. The key that signs its cookies is made on first use, the same for all desks.
     """
-    given = settings.oidc
-    if given is None or settings.oidc_secret is None:
+    oidc = settings.oidc
+    if oidc is None or settings.oidc_secret is None:
         return {}
     provider = {
-        "client_id": given.client_id,
+        "client_id": oidc.client_id,
         "client_secret": settings.oidc_secret.get_secret_value(),
-        "server_metadata_url": given.metadata_url,
-        "client_kwargs": {"scope": given.scope},
+        "server_metadata_url": oidc.metadata_url,
+        "client_kwargs": {"scope": oidc.scope},
     }
     back = f"{settings.company_address}{CALLBACK}"
     return {"auth": {"redirect_uri": back, "cookie_secret": secret(engine, PROVIDER), PROVIDER: provider}}

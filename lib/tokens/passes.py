@@ -36,12 +36,12 @@ class Passes:
         key, now = (person.username, person.added, api), self._now()
         with self._lock:
             token, renew_at = self._current.get(key, ("", now))
-            if now >= renew_at or not self.made(token):
+            if now >= renew_at or not self.is_own(token):
                 token = self._store.lend(person.username, self._services[api], self._lifetime)
                 self._current[key] = (token, now + self._lifetime / 2)
             return token
 
-    def made(self, token: str) -> bool:
+    def is_own(self, token: str) -> bool:
         """Whether this desk issued the token; such calls are not throttled."""
         return self._store.is_lent(token)
 

@@ -269,13 +269,13 @@ def _timeout_error(deadline: Deadline) -> Abandoned | ResponseTimeout:
 
 def _timeout(http: httpx.Client, request: Call) -> httpx.Timeout:
     """The client's time-outs, none longer than what is left of the deadline."""
-    left = request.deadline.remaining()
-    if left is None:
+    remaining = request.deadline.remaining()
+    if remaining is None:
         return http.timeout
-    if left == 0:
+    if remaining == 0:
         raise _timeout_error(request.deadline)
     limits = (http.timeout.connect, http.timeout.read, http.timeout.write, http.timeout.pool)
-    connect, read, write, pool = (left if own is None else min(left, own) for own in limits)
+    connect, read, write, pool = (remaining if own is None else min(remaining, own) for own in limits)
     return httpx.Timeout(connect=connect, read=read, write=write, pool=pool)
 
 
@@ -290,8 +290,8 @@ def _watch(breaker: Breaker | None) -> Iterator[Callable[[httpx.Response], None]
 
 
 def _may_wait(seconds: float, deadline: Deadline) -> bool:
-    left = deadline.remaining()
-    return seconds <= WAITED_FOR and (left is None or seconds < left)
+    remaining = deadline.remaining()
+    return seconds <= WAITED_FOR and (remaining is None or seconds < remaining)
 
 
 def _pause(attempt: int) -> float:

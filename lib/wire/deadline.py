@@ -51,8 +51,8 @@ class Deadline:
 
     def half(self) -> "Deadline":
         """A deadline for a part of the work: half of the time that is left."""
-        left = self.remaining()
-        return self.part(None if left is None else left / 2)
+        remaining = self.remaining()
+        return self.part(None if remaining is None else remaining / 2)
 
     def renew(self) -> None:
         """Start again from now."""
@@ -67,9 +67,9 @@ class Deadline:
         if self.is_abandoned:
             raise Abandoned("The caller is gone")
         if self._end is not None and time.monotonic() > self._end:
-            self.exceeded()
+            self.raise_exceeded()
 
-    def exceeded(self) -> NoReturn:
+    def raise_exceeded(self) -> NoReturn:
         """Raise DeadlineExceeded with a message that says what to do."""
         raise DeadlineExceeded(
             f"The query took longer than the {self.seconds:g} seconds allowed; "

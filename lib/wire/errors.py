@@ -105,8 +105,8 @@ class BadRequest(TrancheError):
 class UnknownName(BadRequest):
     """A name that is not there; the reason offers the nearest one that is."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        super().__init__(f"Unknown {kind} '{name}'{suggestion(name, list(known))}")
+    def __init__(self, kind: str, name: str, names: Iterable[str]) -> None:
+        super().__init__(f"Unknown {kind} '{name}'{suggestion(name, list(names))}")
 
 
 class BadDefinition(BadRequest):

@@ -24,15 +24,15 @@ async def answer(work: "Future[Result]", receive: Receive, deadline: Deadline) -
     Over a socket that is a closed connection, embedded a closed or timed-out response.
     """
     result = asyncio.wrap_future(work)
-    left = asyncio.ensure_future(gone(receive))
-    either: set[asyncio.Future[Any]] = {result, left}
+    caller_gone = asyncio.ensure_future(gone(receive))
+    either: set[asyncio.Future[Any]] = {result, caller_gone}
     try:
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not result.done():
             raise Abandoned("The caller is gone")
         return result.result()
     finally:
-        left.cancel()
+        caller_gone.cancel()
         if not result.done():
             deadline.abandon()
             result.cancel()

@@ -44,12 +44,12 @@ def steps(timeout: float | None) -> Iterator[float]:
     Between them whoever waits finds out that the deadline was abandoned, and waits no longer.
     """
     message = Deadline(timeout)
-    left = _within(timeout)
-    while left is None or left > 0:
-        yield STEP_SECONDS if left is None else min(STEP_SECONDS, left)
+    remaining = _within(timeout)
+    while remaining is None or remaining > 0:
+        yield STEP_SECONDS if remaining is None else min(STEP_SECONDS, remaining)
         deadline = _deadline.get() or message
         rests = (message.remaining(), deadline.remaining())
-        left = min((rest for rest in rests if rest is not None), default=None)
+        remaining = min((rest for rest in rests if rest is not None), default=None)
 
 
 def client(address: str, ca_file: Path | None, **options: Any) -> httpx.Client:
@@ -158,7 +158,7 @@ def _check() -> None:
 def _within(timeout: float | None) -> float | None:
     """The time-out of one message, or what is left of the deadline where that is less."""
     deadline = _deadline.get()
-    left = None if deadline is None else deadline.remaining()
-    if left is None:
+    remaining = None if deadline is None else deadline.remaining()
+    if remaining is None:
         return timeout
-    return max(LEAST, left if timeout is None else min(left, timeout))
+    return max(LEAST, remaining if timeout is None else min(remaining, timeout))

@@ -90,10 +90,10 @@ def is_email(text: str) -> bool:
     return len(text) <= LONGEST_EMAIL and not fault(text) and re.fullmatch(EMAIL, text) is not None
 
 
-def suggestion(name: str, known: list[str]) -> str:
-    """`; did you mean '…'?` for the nearest of `known`, by whole name or by its last dotted parts."""
-    tails = {tail: full for full in known for tail in _tails(full)}
-    near = difflib.get_close_matches(name, [*known, *tails], n=1, cutoff=0.6)
+def suggestion(name: str, names: list[str]) -> str:
+    """`; did you mean '…'?` for the nearest of `names`, by whole name or by its last dotted parts."""
+    tails = {tail: full for full in names for tail in _tails(full)}
+    near = difflib.get_close_matches(name, [*names, *tails], n=1, cutoff=0.6)
     return f"; did you mean '{tails.get(near[0], near[0])}'?" if near else ""
 
 

@@ -162,6 +162,53 @@ def test_back_shows_the_question_before(board: Page) -> None:
     expect_answer(board)
 
 
+PLACES = """() => {
+    const outside = ['frame', 'dates', 'compare', 'filter_add', 'question_undo', 'saved_views', 'share']
+    const inside = ['.heads', '.tools', '.chart', '.foot', '.tabs']
+    const nodes = [...outside.map(name => document.querySelector(`.st-key-${name}`)),
+        ...inside.map(part => trancheBoard.root.querySelector(part))]
+    const places = nodes.map(node => node.getBoundingClientRect())
+    return places.map(({x, y, height}) => [x, y, height].map(Math.round))
+}"""
+
+
+def test_filters_come_and_go(board: Page) -> None:
+    """The question stays on one line: filters fold into a number, and nothing else is moved by them."""
+    before = board.evaluate(PLACES)
+    for name in ("Germany", "France", "1"):
+        value(board, name).click()
+        quiet(board)
+        assert board.evaluate(PLACES) == before
+    board.goto(f"{board.url}&has.geo.country=e&has.campaign_id=1")
+    quiet(board)
+    expect(board.locator(".st-key-filters_more")).to_be_visible()
+    assert board.evaluate(PLACES) == before
+    board.locator(".st-key-filters_clear button").first.click()
+    quiet(board)
+    assert board.evaluate(PLACES) == before
+
+
+def test_the_tab_in_sight_alone_is_asked(board: Page) -> None:
+    """Below the chart is one tab, kept in the link; leaderboards are asked once they are in sight."""
+    asked_parts: list[list[str]] = []
+    board.on(
+        "request",
+        lambda one: "board/answer" in one.url and asked_parts.append(one.post_data_json.get("parts")),
+    )
+    board.get_by_role("button", name="Split", exact=True).click()
+    quiet(board)
+    assert asked(board)["lower"] == "split"
+    expect(board.locator(".board.cards")).to_be_hidden()
+    board.locator(".st-key-split_rows").get_by_role("button", name="Germany", exact=True).click()
+    quiet(board)
+    assert asked_parts == [["head"]]
+    board.get_by_role("button", name="Leaderboards").click()
+    quiet(board)
+    assert asked_parts[1:] == [["cards"]]
+    expect(board.locator(".st-key-split_rows")).to_have_count(0)
+    expect_answer(board)
+
+
 @pytest.fixture
 def failing(board: Page) -> Iterator[list[int]]:
     """Requests to the route fail with the first of these status codes, while there is one."""

@@ -67,7 +67,7 @@ print(json.dumps({
     "documented": "purpose" in json.dumps(desk.api.openapi()["paths"]["/api/demand_deals/"]["post"]),
     "history": [history.sentences(one) for one in past][0],
     "edited": edits.of_deal(deal)["purpose"],
-    "form": inputs.typed("purpose", found["purpose"]),
+    "form": inputs.widget_value("purpose", found["purpose"]),
     "fact": details.deal_facts(deal)["Purpose"],
     "column": dict(zip(names, (cell.text for cell in deal_list.cells(row, names)), strict=True))["purpose"],
 }))

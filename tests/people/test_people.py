@@ -299,7 +299,7 @@ def test_success_clears_the_pair(engine: Engine) -> None:
     attempts = Attempts(engine, Clock())
     for _ in range(10):
         failing(attempts, 5)
-        attempts.succeeded("ada", "192.0.2.1")
+        attempts.take_back("ada", "192.0.2.1")
 
 
 def test_guesses_spread_over_addresses(engine: Engine) -> None:

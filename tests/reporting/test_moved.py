@@ -189,7 +189,7 @@ def test_ratios_of_overlapping_fields(
     )
     of = quantity(slicer.data_field("win_rate"), slicer, {"imps", "bids"})
     about, ask = sides_of.About(query, ("bids", "imps"), (BEFORE, NOW)), asking(client, slicer)
-    totals = [sides_of.whole(answer, about) for answer in ask([about.asked(days) for days in about.days])]
+    totals = [sides_of.whole(answer, about) for answer in ask([about.query_of(days) for days in about.days])]
     found = movers.candidate(of, sides_of.ask_sides(ask, about, ["tags"])[0], Pair(*totals, *totals), True)
     for code, moved in zip(found.sides.codes, found.found.whole, strict=True):
         kept = "not list_contains(tags, $1)" if code else "len(tags) > 0 and $1 = ''"

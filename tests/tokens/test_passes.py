@@ -53,5 +53,5 @@ def test_refused_for_good(passes: Passes, manager: Person) -> None:
 
 def test_its_own_tokens_are_known(passes: Passes, manager: Person, token: Callable[[str], str]) -> None:
     """The desk knows the tokens that it made itself from those of scripts."""
-    assert passes.made(passes.token(manager, "deals"))
-    assert not passes.made(token("manager"))
+    assert passes.is_own(passes.token(manager, "deals"))
+    assert not passes.is_own(token("manager"))

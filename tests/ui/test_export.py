@@ -30,9 +30,10 @@ from lib.reporting.models import (
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.export import form, preview, receipt, tables
+from lib.ui.export import preview, receipt, tables
 from lib.ui.export.preview import Ask, Export, Preview
 from lib.ui.export.receipt import Receipt
+from lib.ui.query.figure_filters import MATCHES
 from lib.wire.errors import BadRequest
 
 DESK = str(Path(__file__).parents[2] / "lib" / "desk.py")
@@ -157,7 +158,7 @@ def test_preview_of_a_workbook(ask: Ask, make: Export, slicer: Slicer, export_fo
     assert previewed(file, slicer) == expected
 
 
-@pytest.mark.parametrize("match", form.MATCHES)
+@pytest.mark.parametrize("match", MATCHES)
 @pytest.mark.parametrize("total", [0, 1])
 def test_preview_knows_data_filters(
     ask: Ask, make: Export, reporting: Reporting, slicer: Slicer, match: DataMatch, total: int

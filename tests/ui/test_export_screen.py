@@ -21,7 +21,6 @@ from lib.wire.errors import BadRequest, DeadlineExceeded
 
 DESK = str(Path(__file__).parents[2] / "lib" / "desk.py")
 COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
-LINES = "data_filters:demo/delivery"
 ASKED = {
     "project_name": "demo",
     "slicer_name": "delivery",
@@ -123,21 +122,21 @@ def test_opens_on_a_file(screen: AppTest) -> None:
 
 
 def test_usual_descriptions(screen: AppTest) -> None:
-    """Descriptions come with one key field and not with two, and the form says which it is."""
+    """Descriptions come with one key field and not with two, and the switch says which it is."""
+    assert screen.toggle(key="export_mappings_one").value
     assert "United States" in set(screen.dataframe[0].value.iloc[:, 1])
     screen.multiselect(key="split_fields").select(CAMPAIGN).run()
     assert not screen.exception
     assert "United States" not in set(screen.dataframe[0].value.iloc[:, 1])
-    assert "Default (without)" in screen.get_by_key("export_mappings").options
+    assert not screen.toggle(key="export_mappings_several").value
 
 
 def test_nothing_is_lost(screen: AppTest) -> None:
     """What was chosen and typed is there again after a look at another screen."""
     screen.get_by_key("export_format").set_value("xls").run()
     screen.toggle(key="export_total").set_value(True).run()
-    screen.button(key=f"{LINES}:add").click().run()
-    screen.text_input(key=f"{LINES}:1:value").set_value("500").run()
-    before = screen.dataframe[0].value
+    screen.query_params["having"] = "imps~ge~500"
+    before = screen.run().dataframe[0].value
     screen.switch_page("../pages/slicers.py").run()
     screen.switch_page("../pages/export.py").run()
     assert not screen.exception
@@ -145,15 +144,17 @@ def test_nothing_is_lost(screen: AppTest) -> None:
     pd.testing.assert_frame_equal(screen.dataframe[0].value, before)
 
 
-def test_what_is_no_number(screen: AppTest) -> None:
-    """A data filter whose value can't be read says so, and nothing can be downloaded until it is one."""
-    screen.button(key=f"{LINES}:add").click().run()
-    assert not screen.get_by_key("export_download").disabled
-    value = screen.text_input(key=f"{LINES}:1:value").set_value("1,5").run()
-    assert any("Write decimals with a point" in text.value for text in screen.markdown)
-    assert screen.get_by_key("export_download").disabled
-    assert screen.text_input(key=f"{LINES}:1:value").value == "1,5"
-    assert not value.run().exception
+def test_filters_by_figures_come_along(screen: AppTest) -> None:
+    """The file has the rows that pass the question's filters by figures, and its request names them."""
+    screen.switch_page("../pages/audience.py")
+    screen.query_params["having"] = "ctr~gt~0~imps~ge~1"
+    screen.run()
+    screen.switch_page("../pages/export.py").run()
+    assert not screen.exception
+    assert json.loads(screen.code[0].value)["data_filters"] == [
+        {"name": "ctr", "match": ">", "value": 0.0},
+        {"name": "imps", "match": ">=", "value": 1.0},
+    ]
 
 
 def test_request_holds_no_token(screen: AppTest) -> None:

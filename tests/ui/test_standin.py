@@ -19,8 +19,6 @@ from standin.state import TOKEN, State
 from standin_fixtures import small
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.export import form
-
 SCREENS = ("slicers", "audience", "export")
 Visit = Callable[..., AppTest]
 
@@ -253,11 +251,8 @@ def test_export_shows_a_file(visit: Visit, standin: Standin) -> None:
 
 def test_export_filters_by_data(visit: Visit, rows: pd.DataFrame) -> None:
     """Data filters are the specification's, so that preview and file have them."""
-    desk = visit("export")
     least = int(rows.groupby("geo.country")["imps"].sum().median())
-    lines = f"{form.LINES}:demo/delivery"
-    desk.button(key=f"{lines}:add").click().run()
-    desk.text_input(key=f"{lines}:1:value").set_value(str(least)).run()
+    desk = visit("export", having=f"imps~ge~{least}")
     assert any("3 rows" in text.value for text in desk.markdown)
 
 

@@ -66,7 +66,10 @@ def test_an_unforeseen_failure_has_one_id_everywhere(
     context: connect.Installation, monkeypatch: pytest.MonkeyPatch, lines: io.StringIO
 ) -> None:
     """The answer's header, its reason, the log of the failure, and the error of our own client."""
-    person, token = context.people.known("viewer"), context.access.issue("viewer", "reporting", "test", None)
+    person, token = (
+        context.people.require("viewer"),
+        context.access.issue("viewer", "reporting", "test", None),
+    )
 
     def fail(*_: object) -> None:
         logging.getLogger("lib.test").warning("on another thread")
@@ -99,7 +102,7 @@ def test_retries_of_one_question_have_one_id(own_home: Path) -> None:
 
     with serving(app, lifespan="off") as address:
         remote = Settings(home=own_home, base_url=address, slicers=("demo/delivery",), reporting_token="x")
-        person = connect.installation(remote).people.known("admin")
+        person = connect.installation(remote).people.require("admin")
         with pytest.raises(Exception) as caught:
             connect.connect(person, remote).reporting.audience(AudienceQuery(**QUESTION))
     assert len(seen) > 1

@@ -1,14 +1,12 @@
 """Deals services of other makers: how they write, and what Tranche does for those that lack features.
 
-dialect, shapes    targeting and fee types as the service writes them
-hidden             errors inside of answers that say that all is well
+dialect, shapes    targeting and fee types as the service writes them, and errors inside of its answers
 client             a service with the four calls of the specification alone
-memory, recalled   what was created or seen there, remembered here and listed from here
+memory             what was created or seen there, remembered here: states, seats and DSPs
 listing            search, filters, order and counts of such a list
-derived, seats     status, seats and DSPs that the service does not show
 
 This is the only door: nothing outside imports a module of this folder itself. An embedded service does
-without (codec.OWN).
+without (reading.OWN).
 """
 
 from lib.deals.compat.client import PlainDeals, finds, has_lists

@@ -45,7 +45,7 @@ def encode_total(total: Total) -> dict[str, Any]:
     extras = {extra: getattr(total, extra) for extra in EXTRAS}
     data = [
         {"name": name, "value": _plain(value)}
-        | {extra: found[name] for extra, found in extras.items() if found}
+        | {extra: numbers_by_name[name] for extra, numbers_by_name in extras.items() if numbers_by_name}
         for name, value in total.values.items()
     ]
     body: dict[str, Any] = {"data": data, "records_found": total.records_found, "dates": list(total.dates)}
@@ -100,10 +100,10 @@ def decode(body: Mapping[str, Any], split_by: Sequence[str]) -> Audience:
 
 def decode_total(total: Mapping[str, Any], rows: int = 0) -> Total:
     """The Total of a `total` object; `rows` is the default number of rows."""
-    found, data = total.get("records_found"), total.get("data") or []
+    count, data = total.get("records_found"), total.get("data") or []
     return Total(
         values=_by_name(data, "value"),
-        records_found=rows if found is None else int(found),
+        records_found=rows if count is None else int(count),
         dates=tuple(total.get("dates") or ()),
         confidence_range=_in_percent(total.get("confidence_range")),
         missing=_by_name(total.get("missing") or [], "value"),
@@ -148,8 +148,8 @@ def _align(rows: Sequence[Mapping[str, Any]], usual: list[str]) -> tuple[list[st
     if names == fields * len(rows) and len(fields) == len(set(fields)):
         return fields, cells
     fields, absent = list(dict.fromkeys(names)), {"value": None}
-    found = [{cell["name"]: cell for cell in row["data"]} for row in rows]
-    return fields, [row.get(field, absent) for row in found for field in fields]
+    cells_by_name = [{cell["name"]: cell for cell in row["data"]} for row in rows]
+    return fields, [row.get(field, absent) for row in cells_by_name for field in fields]
 
 
 def _numbers_of(fields: list[str], values: list[Any], rows: int) -> pd.DataFrame:
@@ -164,11 +164,11 @@ def _numbers_of(fields: list[str], values: list[Any], rows: int) -> pd.DataFrame
 def _percents_of(fields: list[str], cells: list[Cell], total: Total, rows: int) -> pd.DataFrame:
     """The shares of the fields that have any; with a total of zero they are present but missing."""
     percents = _numbers_of(fields, [cell.get("percent") for cell in cells], rows)
-    known = percents.notna().any()
-    zero = [name for name in fields if not known[name] and not total.values.get(name)]
+    has_any = percents.notna().any()
+    zero = [name for name in fields if not has_any[name] and not total.values.get(name)]
     for name in zero:
-        known[name] = any("percent" in cell for cell in cells[fields.index(name) :: len(fields)])
-    return percents.loc[:, known]
+        has_any[name] = any("percent" in cell for cell in cells[fields.index(name) :: len(fields)])
+    return percents.loc[:, has_any]
 
 
 def _texts_of(split: list[str], texts: list[Any]) -> pd.DataFrame:
@@ -235,8 +235,8 @@ def numbers(before: bytes, values: npt.NDArray[np.float64]) -> Pieces:
 
 def texts(before: bytes, values: pd.Series) -> Pieces:
     """Each text as JSON, with `before` in front of it; one that repeats is written once."""
-    places, known = pd.factorize(values, use_na_sentinel=False)
-    quoted = [before + orjson.dumps(text) for text in np.asarray(known, dtype=object)]
+    places, distinct = pd.factorize(values, use_na_sentinel=False)
+    quoted = [before + orjson.dumps(text) for text in np.asarray(distinct, dtype=object)]
     ends = np.cumsum([0, *map(len, quoted)], dtype=np.int64)
     return Pieces(b"".join(quoted), ends[:-1], places.astype(np.int64))
 
@@ -255,9 +255,9 @@ def join(columns: list[Pieces], length: int, last: bytes) -> memoryview:
     offsets = pa.py_buffer(np.concatenate([*starts, [bytes_before, bytes_before + len(last)]]))
     content = pa.py_buffer(b"".join([*(column.content for column in columns), last]))
     pieces = pa.Array.from_buffers(pa.large_binary(), pieces_before + 1, [None, offsets, content])
-    taken = pc.take(pieces, pa.array(order), boundscheck=False).buffers()
-    size = int(np.frombuffer(taken[1], np.int64)[len(order)])
-    return memoryview(taken[2])[:size]
+    buffers = pc.take(pieces, pa.array(order), boundscheck=False).buffers()
+    size = int(np.frombuffer(buffers[1], np.int64)[len(order)])
+    return memoryview(buffers[2])[:size]
 
 
 def _cells(audience: Audience, part: slice) -> Iterator[tuple[bytes, Any]]:
@@ -275,13 +275,13 @@ def _data(audience: Audience, part: slice) -> Iterator[tuple[bytes, Any]]:
     """The cells of each data field, `{"name":…,"value":…,"percent":…}`."""
     frames = {"value": audience.values, "percent": audience.percents}
     frames |= {extra: frame for extra in EXTRAS if (frame := getattr(audience, extra)) is not None}
-    found = {
+    blocks = {
         key: (frame.to_numpy(dtype=np.float64), {name: at for at, name in enumerate(frame)})
         for key, frame in frames.items()
     }
     for place, name in enumerate(audience.values):
         yield b'%b{"name":%b' % (b"," if place else b"", orjson.dumps(name)), None
-        for key, (values, columns) in found.items():
+        for key, (values, columns) in blocks.items():
             if name in columns:
                 yield b',"%b":' % key.encode(), values[part, columns[name]]
         yield b"}", None

@@ -100,10 +100,10 @@ def _fields(cells: pa.StructArray, rows: int) -> list[str]:
         raise _Unlike
     names = cells.field("name").dictionary_encode()
     places = names.indices.to_numpy().reshape(rows, -1)
-    known: list[str] = names.dictionary.to_pylist()
-    if not (places == np.arange(len(known))).all() or places.shape[1] != len(known):
+    fields: list[str] = names.dictionary.to_pylist()
+    if not (places == np.arange(len(fields))).all() or places.shape[1] != len(fields):
         raise _Unlike
-    return known
+    return fields
 
 
 def _numbers(cells: pa.StructArray, key: str, fields: list[str]) -> pd.DataFrame:
@@ -116,18 +116,18 @@ def _numbers(cells: pa.StructArray, key: str, fields: list[str]) -> pd.DataFrame
     return pd.DataFrame(numbers, columns=pd.Index(fields, dtype="str"))
 
 
-def _floats(told: pa.Array) -> npt.NDArray[np.float64]:
-    if pa.types.is_string(told.type):
-        told = pc.if_else(pc.equal(told, ""), pa.scalar(None, TEXT), told)
-    numbers: npt.NDArray[np.float64] = told.cast(pa.float64()).to_numpy(zero_copy_only=False)
+def _floats(values: pa.Array) -> npt.NDArray[np.float64]:
+    if pa.types.is_string(values.type):
+        values = pc.if_else(pc.equal(values, ""), pa.scalar(None, TEXT), values)
+    numbers: npt.NDArray[np.float64] = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return numbers
 
 
-def _names(told: pa.Array, split: list[str]) -> pd.DataFrame:
-    texts = told
-    if pa.types.is_list(told.type):
-        texts = told.flatten()
-        if len(texts) != len(told) * len(split) or told.null_count:
+def _names(values: pa.Array, split: list[str]) -> pd.DataFrame:
+    texts = values
+    if pa.types.is_list(values.type):
+        texts = values.flatten()
+        if len(texts) != len(values) * len(split) or values.null_count:
             raise _Unlike
     width = len(split)
     columns = {
@@ -140,9 +140,9 @@ def _names(told: pa.Array, split: list[str]) -> pd.DataFrame:
 def _confidence(rows: pa.StructArray) -> pd.Series | None:
     if "confidence_range" not in {field.name for field in rows.type}:
         return None
-    told = rows.field("confidence_range")
-    _floats(told)
-    return None if told.null_count == len(told) else pd.Series(told.cast(TEXT).to_pandas(), dtype="str")
+    ranges = rows.field("confidence_range")
+    _floats(ranges)
+    return None if ranges.null_count == len(ranges) else pd.Series(ranges.cast(TEXT).to_pandas(), dtype="str")
 
 
 UNAUTHORISED, TOO_MANY, GATEWAY_TIMEOUT = 401, 429, 504
@@ -181,13 +181,13 @@ def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
 def fields(answer: httpx.Response) -> dict[str, Any]:
     """The fields of a successful answer. Raises its error, or Unreadable."""
     try:
-        found = parse(answer.content, answer.headers.get("content-type", ""))
+        answer_fields = parse(answer.content, answer.headers.get("content-type", ""))
     except ValueError:
         raise _foreign(answer) from None
-    status = found["status"]
+    status = answer_fields["status"]
     if status == "success":
-        return found
-    reason = found.get("reason") or f"The service answered {status}"
+        return answer_fields
+    reason = answer_fields.get("reason") or f"The service answered {status}"
     if answer.status_code == TOO_MANY:
         raise Throttled(_wait(answer), str(reason))
     raise ERRORS[status](str(reason)) if status in ERRORS else Unreadable(str(reason))
@@ -224,12 +224,12 @@ class _Texts(FastLoader):
 def parse(content: bytes, media_type: str) -> dict[str, Any]:
     """The object in the body; ValueError if there is none, or it has no `status`."""
     try:
-        found = _Texts(content).get_single_data() if is_yaml(media_type) else orjson.loads(content)
+        value = _Texts(content).get_single_data() if is_yaml(media_type) else orjson.loads(content)
     except yaml.YAMLError as error:
         raise ValueError("not YAML") from error
-    if not isinstance(found, dict) or not isinstance(found.get("status"), str):
+    if not isinstance(value, dict) or not isinstance(value.get("status"), str):
         raise ValueError("no object with a status")
-    return found
+    return value
 
 
 def is_yaml(media_type: str) -> bool:

@@ -204,16 +204,16 @@ def _named_parts(definition: Definition) -> dict[str, Any]:
 
 
 def _name_problems(definition: Definition) -> list[InitErrorDetails]:
-    taken = {TIME: "the time", **{time_key_field(grain): "the time key fields" for grain in GRANULARITIES}}
+    owners = {TIME: "the time", **{time_key_field(grain): "the time key fields" for grain in GRANULARITIES}}
     problems = []
     for kind in ("key_fields", "data_fields", "audience_sources"):
         for position, part in enumerate(getattr(definition, kind)):
             names = [part.name, part.data_field] if kind == "audience_sources" else [part.name]
             for name in names:
-                if name in taken:
-                    reason = f"the name '{name}' is taken, by {taken[name]}; names must be unique"
+                if name in owners:
+                    reason = f"the name '{name}' is taken, by {owners[name]}; names must be unique"
                     problems.append(_problem((kind, position, "name"), reason, name))
-                taken[name] = f"{kind}[{position}]"
+                owners[name] = f"{kind}[{position}]"
     return problems
 
 

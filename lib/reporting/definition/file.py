@@ -183,11 +183,11 @@ def _flow(value: Any) -> str:
 
 def _place(problem: ErrorDetails, lines: Lines) -> str:
     where = _where(problem)
-    known = where
-    while known not in lines and known:
-        known = known[:-1]
+    line_path = where
+    while line_path not in lines and line_path:
+        line_path = line_path[:-1]
     name = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in where).removeprefix(".")
-    return f"line {lines.get(known, 1)}{f', {name}' if name else ''}:"
+    return f"line {lines.get(line_path, 1)}{f', {name}' if name else ''}:"
 
 
 def _where(problem: ErrorDetails) -> Where:

@@ -66,10 +66,10 @@ class Rows:
         deadline.check()
         shift = question.timezone if stored.definition.time.granularity == "hour" else 0
         hours = frame[TIME].dt.as_unit("s").astype("int64") // HOUR_SECONDS + shift
-        found = pd.to_datetime(hours // DAY_HOURS, unit="D").dt.date
-        inside = (found >= question.first) & (found <= question.last)
+        dates = pd.to_datetime(hours // DAY_HOURS, unit="D").dt.date
+        inside = (dates >= question.first) & (dates <= question.last)
         self.frame, self.hours = frame[inside], hours[inside]
-        self.dates = tuple(sorted(set(found[inside])))
+        self.dates = tuple(sorted(set(dates[inside])))
 
     def elements(self, name: str) -> "pd.Series[str]":
         """The texts of a key field, indexed by record: one each, or each element of a segmented one once."""
@@ -88,10 +88,10 @@ class Rows:
         for filter_ in self.question.filters:
             self.deadline.check()
             texts = self.elements(filter_.name)
-            found = _matches(texts, filter_)
+            matches = _matches(texts, filter_)
             if filter_.search_mappings:
-                found |= _matches(texts.map(self._mapping(filter_.name)).astype("str"), filter_)
-            any_element = found.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
+                matches |= _matches(texts.map(self._mapping(filter_.name)).astype("str"), filter_)
+            any_element = matches.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
             passed &= ~any_element if rule(filter_.match).is_negative else any_element
         within = self.question.within
         return passed if within is None else passed & self.frame.index.isin(self._members(within.names))
@@ -110,10 +110,10 @@ class Rows:
 
     def _columns(self) -> list[str]:
         """The columns that the question needs, in the order of the stored rows."""
-        asked = {*self.question.split_by, *(filter_.name for filter_ in self.question.filters), TIME}
-        asked |= set() if self.question.within is None else {*self.question.within.names}
-        asked |= {atom.partition(":")[2] for atom in self.question.atoms}
-        return [name for name in self.stored.definition.schema().names if name in asked]
+        columns = {*self.question.split_by, *(filter_.name for filter_ in self.question.filters), TIME}
+        columns |= set() if self.question.within is None else {*self.question.within.names}
+        columns |= {atom.partition(":")[2] for atom in self.question.atoms}
+        return [name for name in self.stored.definition.schema().names if name in columns]
 
     def _mapping(self, name: str) -> Mapping[str, str]:
         mapping = {part.name: part.mapping for part in self.stored.definition.key_fields}.get(name)
@@ -154,14 +154,14 @@ def _atom(grouped: Any, atom: str, groups: int) -> Numbers:
     kind, _, name = atom.partition(":")
     match kind:
         case "sum":
-            found = grouped[name].sum()
+            aggregated = grouped[name].sum()
         case "present":
-            found = grouped[name].count()
+            aggregated = grouped[name].count()
         case "min" | "max":
-            found = grouped[name].agg(kind)
+            aggregated = grouped[name].agg(kind)
         case "distinct" | "unique":
-            found = grouped[name].nunique()
+            aggregated = grouped[name].nunique()
         case _:
-            found = grouped.size()
+            aggregated = grouped.size()
     usual = np.nan if kind in ("min", "max") else 0.0
-    return np.asarray(found.reindex(range(groups), fill_value=usual), dtype=np.float64)
+    return np.asarray(aggregated.reindex(range(groups), fill_value=usual), dtype=np.float64)

@@ -24,8 +24,8 @@ REFERENCE_RECORDS = 4_000
 
 def reference(layout: Layout) -> tuple[Ints, Floats]:
     """The records of that sample (the largest of the grid with so few), and the weight of each."""
-    drawn = layout.drawn.sum(axis=0)
-    place = max(0, int(np.searchsorted(drawn, REFERENCE_RECORDS, side="right")) - 1)
+    counts = layout.drawn.sum(axis=0)
+    place = max(0, int(np.searchsorted(counts, REFERENCE_RECORDS, side="right")) - 1)
     records = ranges(layout.starts[:-1], layout.drawn[:, place])
     return records, sampling.weights(layout.size[records], float(layout.grid[place]))
 
@@ -105,17 +105,17 @@ class SampleSums:
             moments=dict(zip(self.pairs, sums[:, 3 * width :].T, strict=True)),
         )
 
-    def sample(self, known: KnownRecords, plain: Numbers, size: Numbers, weight: Numbers) -> Sample:
+    def sample(self, records: KnownRecords, plain: Numbers, size: Numbers, weight: Numbers) -> Sample:
         """The parts of this draw that an interval needs.
 
-        `plain` (records × a), `size` and `weight` are of the reference records (usual.py).
+        `plain` (records × a), `size` and `weight` are of the reference records (`Usual`).
         """
         usual = Usual(self.tau, size, weight, plain)
-        typical = dict(zip(known.lanes, known.typical, strict=True))
-        largest = max(1.0, 1.0 / (self.tau * known.smallest_size))
+        typical = dict(zip(records.lanes, records.typical, strict=True))
+        largest = max(1.0, 1.0 / (self.tau * records.smallest_size))
         unseen = largest * np.array([typical[atom] for atom in self.atoms])
-        found = usual.contributions()
-        contributions = np.where(found > 0, found, unseen)
+        usual_contributions = usual.contributions()
+        contributions = np.where(usual_contributions > 0, usual_contributions, unseen)
         firsts, seconds = self.places
         moments = usual.moments(firsts, seconds)
         products = contributions[firsts] * contributions[seconds]
@@ -123,8 +123,8 @@ class SampleSums:
         return Sample(
             contribution=dict(zip(self.atoms, contributions.tolist(), strict=True)),
             moments=dict(zip(self.pairs, moments.tolist(), strict=True)),
-            signed=frozenset(known.signed),
-            bounds=known.bounds,
+            signed=frozenset(records.signed),
+            bounds=records.bounds,
         )
 
     def missing(self, sums: Numbers) -> dict[str, float]:

@@ -82,21 +82,21 @@ def explain(
     segmented = {name for name in fields if slicer.key_field(name).is_segmented}
     about, of, whole = _figure(ask, query, slicer, field, days, fields)
     first = [
-        movers.candidate(of, found, whole, found.name in segmented)
-        for found in sides.ask_sides(ask, about, fields)
-        if len(found.codes) > 1
+        movers.candidate(of, one, whole, one.name in segmented)
+        for one in sides.ask_sides(ask, about, fields)
+        if len(one.codes) > 1
     ]
-    complete = sides.completed(ask, about, [one.sides for one in _strongest(first)])
-    candidates = [movers.candidate(of, found, whole, found.name in segmented) for found in complete]
+    complete = sides.complete(ask, about, [one.sides for one in _strongest(first)])
+    candidates = [movers.candidate(of, one, whole, one.name in segmented) for one in complete]
     codes = {one.sides.name: [one.sides.codes[place] for place in one.largest] for one in candidates}
     pairs = earlier_differences.earlier(days, slicer)
     past = earlier_differences.past(ask, about, of, codes, pairs, segmented)
     considered = sum(len(one.sides.codes) for one in first)
     before, now = (float(values(of, one)[0]) for one in (whole.whole_before, whole.whole_now))
-    found = _moves(candidates, past, considered)
-    moves = tuple(one for one in found if one.alike is None and one.movers)
+    all_moves = _moves(candidates, past, considered)
+    moves = tuple(one for one in all_moves if one.alike is None and one.movers)
     alike = tuple(
-        one for one in found if one.alike is not None and not past.is_usual(now - before, WHOLE_RATE)
+        one for one in all_moves if one.alike is not None and not past.is_usual(now - before, WHOLE_RATE)
     )
     return Moved(of, before, now, moves, past.steps, considered, alike)
 
@@ -112,7 +112,7 @@ def _figure(
     """The kind of the figure, by the data fields that add up, and its sums before and now."""
     about = About(query, tuple(dict.fromkeys((*leaves(field, slicer), field.name))), days)
     shares = [about.top(days[1], name).model_copy(update={"limit": 1}) for name in fields[:1]]
-    old, new, *split = ask([*(about.asked(day) for day in days), *shares])
+    old, new, *split = ask([*(about.query_of(day) for day in days), *shares])
     of = quantity(field, slicer, {str(name) for answer in (old, new, *split) for name in answer.percents})
     weight = 1.0 if isinstance(of, Own) else _days(new, days[1]) / _days(old, days[0])
     about = About(query, _by_volume(of), days, weight)
@@ -156,8 +156,8 @@ def _moves(candidates: Sequence[Candidate], past: Past, considered: int) -> tupl
     ends = np.cumsum([len(one.largest) for one in candidates])[:-1]
     differ = [together(of) <= DIFFERENT_RATE / len(candidates) for of in np.split(more, ends)]
     p = np.where(np.repeat(differ, [len(one.largest) for one in candidates]), p, 1.0)
-    kept = np.split(discoveries(p, considered), ends)
-    movess = [_of_field(*each) for each in zip(candidates, kept, np.split(spread, ends), strict=True)]
+    is_mover = np.split(discoveries(p, considered), ends)
+    movess = [_of_field(*each) for each in zip(candidates, is_mover, np.split(spread, ends), strict=True)]
     return tuple(
         sorted(movess, key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
     )
@@ -188,9 +188,9 @@ def p_values(
     spread, degrees = spreads(error, past, volume, freedom)
     with np.errstate(all="ignore"):
         score = np.abs(moved) / spread
-    found = 2 * stdtr(min(degrees, 1e9), -score)
+    probabilities = 2 * stdtr(min(degrees, 1e9), -score)
     still = np.abs(moved) <= NEGLIGIBLE * np.abs(volume)
-    return np.where(still | np.isnan(error), 1.0, np.where(spread == 0, 0.0, found))
+    return np.where(still | np.isnan(error), 1.0, np.where(spread == 0, 0.0, probabilities))
 
 
 def spreads(
@@ -213,20 +213,20 @@ def discoveries(p: Numbers, tested: int | None = None, rate: float = RATE) -> Fl
     order = np.argsort(p)
     limits = rate * np.arange(1, len(p) + 1) / max(tested or 0, len(p), 1)
     below = np.flatnonzero(p[order] <= limits)
-    found = np.zeros(len(p), dtype=bool)
+    is_discovery = np.zeros(len(p), dtype=bool)
     if len(below):
-        found[order[: below[-1] + 1]] = True
-    return found
+        is_discovery[order[: below[-1] + 1]] = True
+    return is_discovery
 
 
 def _moderate(past: Numbers, volume: Numbers, count: float) -> tuple[Numbers, float]:
     """Per value the variance of its usual movement, and how many degrees of freedom it has; the mean square
     of `past` has `count`."""
     own = np.mean(past**2, axis=1)
-    known = (own > 0) & (volume > 0)
-    if known.sum() < FEWEST:
+    has_both = (own > 0) & (volume > 0)
+    if has_both.sum() < FEWEST:
         return own, count
-    logs, sizes = np.log(own[known]), np.log(volume[known])
+    logs, sizes = np.log(own[has_both]), np.log(volume[has_both])
     slope, level = np.polyfit(sizes, logs, 1) if np.ptp(sizes) > 0 else (0.0, logs.mean())
     rest = logs - (slope * sizes + level)
     more = float(np.sum(rest**2) / max(len(rest) - 2, 1) - polygamma(1, count / 2))
@@ -250,11 +250,11 @@ def _bias(weight: float) -> float:
 
 def _inverse_trigamma(value: float) -> float:
     """The argument at which the trigamma function has this value, by Newton's method on its reciprocal."""
-    found = 0.5 + 1 / value
+    root = 0.5 + 1 / value
     for _ in range(ROUNDS):
-        there = float(polygamma(1, found))
-        step = there * (1 - there / value) / float(polygamma(2, found))
-        found += step
-        if abs(step) < NEGLIGIBLE * found:
+        there = float(polygamma(1, root))
+        step = there * (1 - there / value) / float(polygamma(2, root))
+        root += step
+        if abs(step) < NEGLIGIBLE * root:
             break
-    return found
+    return root

@@ -90,8 +90,8 @@ def _divergence(before: Numbers, now: Numbers) -> Numbers:
 
 def _shares(parts: Numbers) -> Numbers:
     """Shares of the sum; what is below zero has none."""
-    kept = np.clip(np.nan_to_num(parts), 0, None)
-    return kept / kept.sum() if kept.sum() > 0 else kept
+    positive = np.clip(np.nan_to_num(parts), 0, None)
+    return positive / positive.sum() if positive.sum() > 0 else positive
 
 
 def _information(share: Numbers, middle: Numbers) -> Numbers:
@@ -188,10 +188,10 @@ class Candidate:
 
     def moves(self, places: Sequence[int], spread: Numbers) -> Moves:
         """The moves with these values as movers, as far as they matter; `spread` is each value's noise."""
-        kept = [place for place in places if self._is_large(place)]
-        kept.sort(key=lambda place: -abs(self.found.whole[place]))
-        movers = tuple(map(self._mover, kept[:SHOWN]))
-        explanation = _explain(self, kept)
+        large = [place for place in places if self._is_large(place)]
+        large.sort(key=lambda place: -abs(self.found.whole[place]))
+        movers = tuple(map(self._mover, large[:SHOWN]))
+        explanation = _explain(self, large)
         alike = self._alike(spread)
         return Moves(self.sides.name, movers, explanation, self.is_overlapping, self._adds_up, alike)
 
@@ -272,8 +272,8 @@ def _sum(parts: Iterable[float | None]) -> float | None:
 def candidate(of: Quantity, sides: Sides, whole: Pair, is_overlapping: bool) -> Candidate:
     """A key field's figures."""
     pair = sides.pair(whole)
-    found = contributions(of, pair, is_overlapping)
-    return Candidate(of, sides, pair, found, _error(of, sides, pair, is_overlapping), is_overlapping)
+    parts = contributions(of, pair, is_overlapping)
+    return Candidate(of, sides, pair, parts, _error(of, sides, pair, is_overlapping), is_overlapping)
 
 
 def rest(one: Candidate) -> float:

@@ -105,21 +105,21 @@ def past(
         return Past({name: Placebos(empty, empty) for name, empty in nothing.items()}, np.empty(0), 0.0)
     span = _span(pairs)
     questions = [about.of(span, name, values, DAY) for name, values in codes.items()]
-    total, *answers = ask([about.asked(span, split_by=(DAY,)), *questions])
+    total, *answers = ask([about.query_of(span, split_by=(DAY,)), *questions])
     whole = _daily(total, None, about, span)
     wholes = [(about.weight * whole.over(before), whole.over(now)) for before, now in pairs]
-    found, persistence = {}, [0.0]
+    differences, persistence = {}, [0.0]
     for (name, field_codes), answer in zip(codes.items(), answers, strict=True):
         daily = _daily(answer, field_codes, about, span)
         compared = [
             Pair(about.weight * daily.over(before), daily.over(now), *sums)
             for (before, now), sums in zip(pairs, wholes, strict=True)
         ]
-        found[name] = _placebos(of, compared, name in segmented)
+        differences[name] = _placebos(of, compared, name in segmented)
         persistence.append(_persistence(daily.series()))
     moved = np.array([float(values(of, now)[0] - values(of, before)[0]) for before, now in wholes])
     degrees = noise.freedom(len(pairs), _weights(pairs[0]), max(persistence), WEEK)
-    return Past(found, np.nan_to_num(moved), degrees)
+    return Past(differences, np.nan_to_num(moved), degrees)
 
 
 def _placebos(of: Quantity, pairs: Sequence[Pair], is_segmented: bool) -> Placebos:

@@ -199,12 +199,12 @@ def beyond(of: Quantity, pair: Pair, contributed: Numbers, is_segmented: bool = 
 
 def _usual_change(before: Numbers, now: Numbers, weight: Numbers) -> float:
     """The weighted median of now / before - 1, of those that have one; 0 where none has."""
-    known = np.isfinite(before) & np.isfinite(now) & (before != 0) & (weight > 0)
-    if not known.any():
+    has_both = np.isfinite(before) & np.isfinite(now) & (before != 0) & (weight > 0)
+    if not has_both.any():
         return 0.0
-    changes = now[known] / before[known] - 1
+    changes = now[has_both] / before[has_both] - 1
     order = np.argsort(changes)
-    reached = np.cumsum(weight[known][order])
+    reached = np.cumsum(weight[has_both][order])
     return float(changes[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
@@ -241,5 +241,5 @@ def _left_out(of: Quantity, pair: Pair) -> Numbers:
     """The difference less the one that is left without the records that have the value."""
     rest0 = pair.before.rsub(pair.whole_before.iloc[0], axis="columns")
     rest1 = pair.now.rsub(pair.whole_now.iloc[0], axis="columns")
-    left: Numbers = values(of, rest1) - values(of, rest0)
-    return difference(of, pair) - left
+    change: Numbers = values(of, rest1) - values(of, rest0)
+    return difference(of, pair) - change

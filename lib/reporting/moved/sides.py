@@ -34,7 +34,7 @@ class About:
     days: tuple[Days, Days]
     weight: float = 1.0
 
-    def asked(self, days: Days, **changes: object) -> AudienceQuery:
+    def query_of(self, days: Days, **changes: object) -> AudienceQuery:
         """The question on these days."""
         usual = {
             "start_date": days[0].isoformat(), "end_date": days[1].isoformat(), "split_by": (),
@@ -45,12 +45,12 @@ class About:
 
     def top(self, days: Days, name: str) -> AudienceQuery:
         """A key field's values with the largest volume on these days."""
-        return self.asked(days, split_by=(name,), order_by=(Order(name=self.leaves[0]),), limit=TOP)
+        return self.query_of(days, split_by=(name,), order_by=(Order(name=self.leaves[0]),), limit=TOP)
 
     def of(self, days: Days, name: str, codes: Collection[str], *more: str) -> AudienceQuery:
         """These values of a key field on these days, split by `more` key fields too."""
         filter_ = Filter(name=name, value=tuple(sorted(codes)), match="equals")
-        return self.asked(days, split_by=(name, *more), filters=(*self.query.filters, filter_))
+        return self.query_of(days, split_by=(name, *more), filters=(*self.query.filters, filter_))
 
 
 @dataclass(frozen=True)
@@ -112,24 +112,24 @@ def ask_sides(ask: Ask, about: About, names: Sequence[str]) -> list[Sides]:
     return [Sides(name, _side(old, about, about.weight), _side(new, about)) for name, old, new in both]
 
 
-def completed(ask: Ask, about: About, sidess: Sequence[Sides]) -> list[Sides]:
+def complete(ask: Ask, about: About, sidess: Sequence[Sides]) -> list[Sides]:
     """The same with the values that were not known looked up."""
-    wanted = [
+    missing = [
         (place, which, codes)
         for place, sides in enumerate(sidess)
         for which, codes in zip(("before", "now"), sides.missing(), strict=True)
         if codes
     ]
     days = {"before": about.days[0], "now": about.days[1]}
-    answers = ask([about.of(days[which], sidess[place].name, codes) for place, which, codes in wanted])
+    answers = ask([about.of(days[which], sidess[place].name, codes) for place, which, codes in missing])
     complete = list(sidess)
-    for (place, which, codes), answer in zip(wanted, answers, strict=True):
+    for (place, which, codes), answer in zip(missing, answers, strict=True):
         more = _side(answer, about, about.weight if which == "before" else 1.0)
-        known = complete[place]
+        complete_sides = complete[place]
         if which == "before":
-            complete[place] = replace(known, before=_join(known.before, more, codes))
+            complete[place] = replace(complete_sides, before=_join(complete_sides.before, more, codes))
         else:
-            complete[place] = replace(known, now=_join(known.now, more, codes))
+            complete[place] = replace(complete_sides, now=_join(complete_sides.now, more, codes))
     return complete
 
 

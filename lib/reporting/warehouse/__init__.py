@@ -40,8 +40,8 @@ class Warehouse:
 
     def slicers(self) -> list[tuple[str, str]]:
         """Project and name of every slicer, sorted."""
-        found = self.root.glob(f"*/*/{MANIFEST}")
-        return sorted((unquote(path.parent.parent.name), unquote(path.parent.name)) for path in found)
+        manifests = self.root.glob(f"*/*/{MANIFEST}")
+        return sorted((unquote(path.parent.parent.name), unquote(path.parent.name)) for path in manifests)
 
     def has(self, project: str, slicer: str) -> bool:
         """Whether there is such a slicer."""

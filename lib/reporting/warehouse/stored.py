@@ -59,10 +59,10 @@ class StoredSlicer:
     def check(self, path: Path) -> None:
         """Raise Misconfigured, which says what to do, for a file of rows that is not as it was written."""
         try:
-            found = digest_of(path)
+            digest = digest_of(path)
         except OSError as error:
             raise self._unreadable(path, error.strerror or str(error)) from None
-        if found != self.digests.get(path, found):
+        if digest != self.digests.get(path, digest):
             raise self._unreadable(path, "its bytes are not those that were written")
 
     def table(self, path: Path, columns: Sequence[str], dictionaries: Sequence[str] = ()) -> pa.Table:

@@ -212,8 +212,8 @@ class Writer:
         self._files.finish()
         days = {} if self._mode == "replace" else dict(self._manifest.days)
         for day, parts in self._files.parts.items():
-            kept = () if self._mode == "replace-days" else days.get(day, ())
-            days[day] = (*kept, *parts)
+            earlier = () if self._mode == "replace-days" else days.get(day, ())
+            days[day] = (*earlier, *parts)
         import_ = Import(id=self._import_id, when=dt.datetime.now(dt.UTC), sources=tuple(sources))
         changes = {"days": dict(sorted(days.items())), "imports": (*self._manifest.imports, import_)}
         manifest = self._manifest.model_copy(update=changes)
@@ -284,9 +284,9 @@ def _begin(
             f"The definition names the mapping '{missing[0]}'; give it with --mapping {missing[0]}=FILE.csv"
         )
     files |= {name: store_mapping(folder, mapping) for name, mapping in mappings.items()}
-    wanted = {name: files[name] for name in sorted(definition.mappings)}
+    mapping_files = {name: files[name] for name in sorted(definition.mappings)}
     return (before or Manifest(definition=definition)).model_copy(
-        update={"definition": definition, "mappings": wanted}
+        update={"definition": definition, "mappings": mapping_files}
     )
 
 

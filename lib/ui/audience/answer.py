@@ -19,8 +19,7 @@ from lib.ui.audience import date_notes, headline, leaderboards, over_time, split
 from lib.ui.audience.headline import NoData
 from lib.ui.charts import numbers, time_chart
 from lib.ui.charts.series import Series, bucket_words
-from lib.ui.charts.time_chart import Named
-from lib.ui.charts.value_lines import ValueLine
+from lib.ui.charts.time_chart import Named, ValueLine
 from lib.ui.kit import rows
 from lib.ui.query import ask, compared_answers, precision, question
 from lib.ui.query import view as views

@@ -45,7 +45,8 @@ class ChartKind:
 
     `shortfall` says why a split can't be drawn so (empty if it can): bars are drawn instead. `picture` is
     the key of a chart that can be saved as a picture. `has_all_fields`: it shows all data fields, otherwise
-    the first alone. `drills`: a click drills down in the way that is chosen.
+    the first alone. `drills`: a click drills down in the way that is chosen. `passes`: it has the rows alone
+    that pass the filters by figures.
     """
 
     icon: str
@@ -56,6 +57,7 @@ class ChartKind:
     picture: str | None = None
     has_all_fields: bool = False
     drills: bool = False
+    passes: bool = True
 
 
 def kind(focus: Focus) -> ChartKind:
@@ -83,6 +85,8 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
     found += split_rows.doubts(data.split, focus.numbers)
     found += map(plain, precision.codes(focus.slicer, data.split.keys))
     found.append(KINDS[focus.view.chart].shortfall(focus))
+    if focus.view.having and not kind(focus).passes:
+        found.append("Filters by figures apply to the table, bars and lines, not here.")
     return [*filter(None, found), *kind(focus).notes(focus, data)]
 
 
@@ -95,11 +99,12 @@ def count_label(answer: Audience, shown: int, numbers: Numbers) -> str:
 
 def _ask_rows(focus: Focus) -> ChartData:
     """The rows, and the same rows on the days compared."""
-    answer = ask.quickly(focus.context, focus.rows())
+    answer = ask.quickly(focus.context, focus.passing_rows())
     both = split_queries.both_sides(focus, answer)
     whole = None if both is None else compared_answers.of_whole(focus)
     today = ask.today(focus.context, focus.query)
-    split = SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole)
+    is_chosen = bool(focus.view.having)
+    split = SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
     return ChartData(split, answer)
 
 
@@ -164,7 +169,9 @@ def _pivot_notes(focus: Focus, data: ChartData) -> list[str]:
 
 KINDS: dict[Chart, ChartKind] = {
     "table": ChartKind(":material/table_rows:", _ask_rows, _draw_table, has_all_fields=True),
-    "pivot": ChartKind(":material/account_tree:", _ask_pivot, _draw_pivot, _pivot_notes, has_all_fields=True),
+    "pivot": ChartKind(
+        ":material/account_tree:", _ask_pivot, _draw_pivot, _pivot_notes, has_all_fields=True, passes=False
+    ),
     "bars": ChartKind(":material/bar_chart:", _ask_rows, _draw_bars, picture="split_bars", drills=True),
     "lines": ChartKind(
         ":material/ssid_chart:",
@@ -182,6 +189,7 @@ KINDS: dict[Chart, ChartKind] = {
         _grid_shortfall,
         picture="split_heatmap",
         drills=True,
+        passes=False,
     ),
 }
 

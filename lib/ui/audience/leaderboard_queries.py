@@ -55,13 +55,15 @@ def rows(focus: Focus, card: Card) -> Audience:
         return answer
     exact = Filter(name=card.name, value=missing, match="equals")
     filters = (*others(focus.query, card.name), exact)
-    more = question(focus, card).model_copy(update={"filters": filters, "limit": None})
+    more = question(focus, card).model_copy(update={"filters": filters, "limit": None, "data_filters": ()})
     return split_levels.with_rows(answer, ask.quickly(focus.context, more))
 
 
 def board(focus: Focus, card: Card, answer: Audience) -> Board:
     """The leaderboard of these rows, with the same rows on the days compared."""
-    query = question(focus, card) if is_ranked(focus, card) else _query_of_rows(focus, card, answer)
+    query = _query_of_rows(focus, card, answer)
+    if is_ranked(focus, card):
+        query = question(focus, card).model_copy(update={"data_filters": ()})
     both = compared_answers.fetch_compared(focus, query, answer)
     found = answer.total.records_found
     if not is_ranked(focus, card):
@@ -86,6 +88,7 @@ def question(seen: Focus, card: Card) -> AudienceQuery:
         "data_fields": tuple(dict.fromkeys((field, volume))),
         "order_by": (Order(name=volume if is_far else by, direction=direction),),
         "limit": RANKED if is_far else SHOWN,
+        "data_filters": seen.view.having,
     }
     return seen.rows().model_copy(update=changes)
 
@@ -115,7 +118,8 @@ def _first(focus: Focus, card: Card) -> Iterator[AudienceQuery]:
         whole = compared_answers.whole_query(focus, filters)
         yield from (whole, *(focus.in_days(whole, days) for days in _other_days(focus)))
     if is_ranked(focus, card):
-        yield from (focus.in_days(asked, days) for days in _other_days(focus))
+        ranked = asked.model_copy(update={"data_filters": ()})
+        yield from (focus.in_days(ranked, days) for days in _other_days(focus))
 
 
 def _other_days(focus: Focus) -> list[Days]:
@@ -129,7 +133,8 @@ def _query_of_rows(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:
     filter_ = Filter(name=card.name, value=tuple(answer.names[card.name]), match="equals")
     fields = (focus.field.name,)
     filters = (*others(focus.query, card.name), filter_) if len(answer) else asked.filters
-    return asked.model_copy(update={"filters": filters, "limit": None, "data_fields": fields, "order_by": ()})
+    changes = {"filters": filters, "limit": None, "data_fields": fields, "order_by": (), "data_filters": ()}
+    return asked.model_copy(update=changes)
 
 
 def _found_by(card: Card) -> tuple[Filter, ...]:
@@ -153,7 +158,8 @@ def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: C
     has_rest = both is not None and not card.find and focus.field.name in answer.percents
     whole = compared_answers.of_whole(focus, others(focus.query, card.name)) if has_rest else None
     today = ask.today(focus.context, focus.query)
-    return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole)
+    is_chosen = bool(focus.view.having)
+    return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
 
 
 def _add_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:
@@ -161,7 +167,7 @@ def _add_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tupl
 
     Only for fields that add up, where both answers have every value, each exactly.
     """
-    is_whole = all(
+    is_whole = not focus.view.having and all(
         len(one) >= one.total.records_found and not is_sampled(one) for one in (answer, both.before)
     )
     if focus.field.name not in answer.percents or not is_whole or both.now is not answer:

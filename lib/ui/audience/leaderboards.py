@@ -16,7 +16,7 @@ from lib.ui.query.cards import By, Card
 from lib.ui.query.focus import Focus
 from lib.wire.errors import TrancheError
 
-OTHERS = "Others"
+OTHERS, ALL_OTHERS = "Others", "All others"
 VAGUE = "Smaller than its uncertainty: it may not be a real rise or fall"
 Bar = tuple[float, float, float]
 
@@ -154,8 +154,9 @@ def _rest(focus: Focus, board: Board) -> Sequence[Row]:
     if rest is None:
         return []
     answer = board.split.answer
+    label = precision.others(answer, focus.numbers, OTHERS, board.found - len(answer))
     cells = [
-        Cell(precision.others(answer, focus.numbers, OTHERS, board.found - len(answer))),
+        Cell(ALL_OTHERS if board.split.is_chosen else label),
         _value(focus, rest),
     ]
     if board.split.has_share:
@@ -176,7 +177,13 @@ def _about(focus: Focus, board: Board) -> str:
 def _message(board: Board, card: Card) -> str:
     if len(board.split.answer):
         return ""
-    return f"No value contains “{card.find}”." if card.find else "No data for these filters and days."
+    if card.find:
+        return f"No value contains “{card.find}”."
+    return (
+        "No value passes the filters by figures."
+        if board.split.is_chosen
+        else "No data for these filters and days."
+    )
 
 
 def _is_asked(focus: Focus, name: str, code: str, match: str) -> bool:

@@ -9,8 +9,7 @@ import streamlit as st
 from lib.reporting.answers import Audience
 from lib.ui.audience import split_lines
 from lib.ui.charts import numbers, series, time_chart
-from lib.ui.charts.time_chart import Named
-from lib.ui.charts.value_lines import ValueLine
+from lib.ui.charts.time_chart import Named, ValueLine
 from lib.ui.kit import problems
 from lib.ui.kit.straight import straighten
 from lib.ui.query import ask, compared_answers

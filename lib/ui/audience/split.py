@@ -50,6 +50,8 @@ def draw(context: PageContext) -> None:
                 kind.draw(split_focus, data)
                 if notes := chart_kinds.notes(split_focus, data):
                     st.caption(" ".join(notes))
+            elif split_focus.view.having:
+                st.info("No row passes the filters by figures.")
             ask.refine()
 
 

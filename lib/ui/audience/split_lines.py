@@ -13,7 +13,7 @@ from lib.ui.charts import panels, series, theme
 from lib.ui.charts.numbers import NOT_SET
 from lib.ui.charts.panels import Panel
 from lib.ui.charts.series import Series
-from lib.ui.charts.value_lines import ValueLine
+from lib.ui.charts.time_chart import ValueLine
 from lib.ui.query import ask, export_menu, lines, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
@@ -108,7 +108,7 @@ def key_field(focus: Focus) -> str | None:
 def fetch_courses(focus: Focus, name: str) -> Courses:
     """The top values of the order, then their courses."""
     changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": SHOWN}
-    query = focus.rows().model_copy(update=changes)
+    query = focus.passing_rows().model_copy(update=changes)
     top = ask.quickly(focus.context, query)
     split = SplitRows(
         top, None, focus.field, focus.slicer, focus.period, ask.today(focus.context, focus.query)

@@ -9,8 +9,7 @@ import plotly.graph_objects as go
 from lib.reporting.models import DataField
 from lib.ui.charts import theme, time_chart
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.time_chart import Named
-from lib.ui.charts.value_lines import ValueLine
+from lib.ui.charts.time_chart import Named, ValueLine
 
 ACROSS, INSIDE, HEAD, FOOT, APART = 3, 88, 42, 36, 0.03
 LABEL_LENGTH, SPARE = 24, 0.06

@@ -1,12 +1,9 @@
-"""The chart over time, as a pure function; brushes are handled where it is drawn."""
+"""A chart over time, as a pure function."""
 
 import re
-import textwrap
-from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,42 +11,10 @@ import plotly.graph_objects as go
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers, theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.series import Series
+from lib.ui.charts.series import Series, bucket_words
 from lib.views import Note
 
-LINE_LENGTH, MOST_OF_A_BUCKET, MOST_SPOKEN = 60, 4, 20
-HEIGHT = 0.97
-
-
-def draw(figure: go.Figure, notes: Sequence[Note], times: Series) -> None:
-    """Add a mark above each bucket of `times` whose days have notes; `notes` in the order of days."""
-    by_bucket: dict[datetime, list[Note]] = defaultdict(list)
-    for note in notes:
-        place = bisect_right(times.starts, datetime.combine(note.day, time())) - 1
-        if place >= 0:
-            by_bucket[times.starts[place]].append(note)
-    if not by_bucket:
-        return
-    for start in by_bucket:
-        figure.add_shape(
-            type="line", x0=start, x1=start, y0=0, y1=HEIGHT, yref="paper", layer="below",
-            line={"color": theme.GREY, "width": 1, "dash": "dot"}, opacity=0.6,
-        )  # fmt: skip
-    figure.update_layout(yaxis2={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
-    figure.add_trace(
-        go.Scatter(
-            x=list(by_bucket),
-            y=[HEIGHT] * len(by_bucket),
-            yaxis="y2",
-            mode="markers",
-            marker={"symbol": "triangle-down", "size": 10, "color": theme.GREY},
-            unselected={"marker": {"opacity": 1}},
-            name="Noted",
-            customdata=["<br>".join(_lines(found)) for found in by_bucket.values()],
-            hovertemplate="%{customdata}",
-            cliponaxis=False,
-        )
-    )
+MOST_SPOKEN = 20
 
 
 def spoken(notes: Sequence[Note]) -> str:
@@ -64,14 +29,6 @@ def _note_text(note: Note) -> str:
     return f"{numbers.days(note.day, note.day)}: {note.text}"
 
 
-def _lines(notes: Sequence[Note]) -> Iterator[str]:
-    """A bucket's notes in lines that fit into the hover."""
-    for note in notes[:MOST_OF_A_BUCKET]:
-        yield from (theme.plain_text(line) for line in textwrap.wrap(_note_text(note), LINE_LENGTH))
-    if len(notes) > MOST_OF_A_BUCKET:
-        yield f"and {len(notes) - MOST_OF_A_BUCKET} more"
-
-
 TIME_HEIGHT, MOST_TICKS, LABEL_ROOM = 168, 13, 96
 SCALE_ROOM, DATES_ROOM = 52, 44
 
@@ -84,12 +41,20 @@ class Named:
     series: Series
 
 
-def over_time(
-    lines: Sequence[Named], field: DataField, numbers: Numbers, has_brush: bool = True
-) -> go.Figure:
+@dataclass(frozen=True)
+class ValueLine:
+    """A value over time, its colour, and the same value on the days compared."""
+
+    label: str
+    color: str
+    now: Series
+    before: Series | None = None
+
+
+def over_time(lines: Sequence[Named], field: DataField, numbers: Numbers) -> go.Figure:
     """The field over time: a line, a dotted one for the days compared, and a band for the 95 % range."""
     now, before = lines[0], lines[1] if len(lines) > 1 else None
-    figure = empty(now.series, field, numbers, has_brush)
+    figure = empty(now.series, field, numbers)
     figure.add_traces(band(now.series))
     if before is not None:
         figure.add_trace(line(before, now.series, field, numbers, theme.GREY, dotted=True))
@@ -100,10 +65,8 @@ def over_time(
     return figure
 
 
-def empty(
-    times: Series, field: DataField, numbers: Numbers, has_brush: bool, room: int = LABEL_ROOM
-) -> go.Figure:
-    """Axes for these times without lines; `room` is the space in pixels for the lines' names at the right.
+def empty(times: Series, field: DataField, numbers: Numbers) -> go.Figure:
+    """Axes for these times without lines, with space for the lines' names at the right.
 
     The space for the axes' own labels is fixed: the chart neither moves as they change, nor has to be laid
     out again for them, which takes a browser about an eighth of the time of a click.
@@ -111,11 +74,9 @@ def empty(
     figure = theme.figure(
         TIME_HEIGHT,
         numbers.separators,
-        margin={"l": SCALE_ROOM, "r": room, "t": 8, "b": DATES_ROOM},
+        margin={"l": SCALE_ROOM, "r": LABEL_ROOM, "t": 8, "b": DATES_ROOM},
         hovermode="x unified",
-        dragmode="select" if has_brush else False,
-        selectdirection="h",
-        newselection={"line": {"color": theme.ACCENT, "width": 1, "dash": "solid"}},
+        dragmode=False,
     )
     figure.update_yaxes(rangemode="tozero" if field.formula is None else "normal", automargin=False)
     figure.update_xaxes(**time_axis(times), automargin=False)
@@ -192,7 +153,7 @@ def _texts(line: Series, field: DataField, numbers: Numbers) -> list[str]:
     """The hover text of each bucket: its value, its name, and how much of it is covered."""
     buckets = zip(line.names, line.parts, line.values, strict=True)
     return [
-        theme.plain_text(f"{numbers.full(value, field)}  ({name}{f', {part}' if part else ''})")
+        theme.plain_text(f"{numbers.full(value, field)}  ({bucket_words(name)}{f', {part}' if part else ''})")
         for name, part, value in buckets
     ]
 

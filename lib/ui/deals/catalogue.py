@@ -27,9 +27,10 @@ from lib.insight.kinds import KINDS, key_field
 from lib.reporting.models import AudienceQuery, KeyField
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import report
+from lib.ui.deals.deal_list import KINDS as ENTITY_WORDS
 from lib.ui.deals.deal_list import DealRow, deal_label, of_deal, of_package
 from lib.ui.deals.targeting import words
-from lib.ui.deals.view import MODELS, NEWEST, PAGE, ListSearch, search_words
+from lib.ui.deals.view import NEWEST, PAGE, ListSearch, search_words
 from lib.ui.kit import session_cache, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
@@ -127,11 +128,11 @@ def page(context: PageContext, search: ListSearch) -> RowsPage:
 def count(context: PageContext, search: ListSearch) -> int:
     """How many there are."""
     client = context.deals
-    asked = replace(search, page=0)
+    first_page = replace(search, page=0)
     return fetch_cached(
         context,
-        ("count", asked),
-        lambda: client.list(MODELS[search.entity], limit=1, **search.found_by).count,
+        ("count", first_page),
+        lambda: client.list(search.entity, limit=1, **search.found_by).count,
     )
 
 
@@ -139,8 +140,8 @@ def statuses(context: PageContext, search: ListSearch) -> dict[str, int]:
     """How many there are of each status, whatever the filter by status is."""
     client = context.deals
     others = tuple((name, values) for name, values in search.filters if name != "status")
-    asked = replace(search, filters=others, order=NEWEST, page=0)
-    return fetch_cached(context, ("statuses", asked), lambda: _statuses(client, asked))
+    whole = replace(search, filters=others, order=NEWEST, page=0)
+    return fetch_cached(context, ("statuses", whole), lambda: _statuses(client, whole))
 
 
 def find_some(context: PageContext, model: type[Any], text: str, limit: int) -> Any:
@@ -183,7 +184,7 @@ def _pages() -> SessionCache[Any]:
 def read_page(client: Deals, search: ListSearch, offset: int, limit: int) -> RowsPage:
     """Some rows, with what they are linked with."""
     params = search.found_by | {"ordering": search.ordering}
-    found = client.list(MODELS[search.entity], limit=limit, offset=offset, **params)
+    found = client.list(search.entity, limit=limit, offset=offset, **params)
     return RowsPage(found.count, tuple(_rows(client, found.results)))
 
 
@@ -192,7 +193,7 @@ def all_rows(client: Deals, search: ListSearch) -> Iterator[DealRow]:
     seen, known_packages = 0, _KnownPackages(client)
     while True:
         params = search.found_by | {"ordering": search.ordering}
-        found = client.list(MODELS[search.entity], limit=LARGEST_PAGE, offset=seen, **params)
+        found = client.list(search.entity, limit=LARGEST_PAGE, offset=seen, **params)
         yield from _rows(client, found.results, known_packages)
         seen += len(found.results)
         if not found.results or seen >= found.count:
@@ -201,7 +202,7 @@ def all_rows(client: Deals, search: ListSearch) -> Iterator[DealRow]:
 
 def rows_by_name(client: Deals, search: ListSearch, **more: Any) -> Iterator[DealRow]:
     """All rows of the list that also have these values, as far as they are known by themselves."""
-    for one in client.everything(MODELS[search.entity], ordering="id", **search.found_by, **more):
+    for one in client.everything(search.entity, ordering="id", **search.found_by, **more):
         yield of_package(one, ()) if isinstance(one, SupplyPackage) else of_deal(one, {})
 
 
@@ -260,15 +261,14 @@ def _rows(client: Deals, found: Entities, known_packages: _KnownPackages | None 
 
 
 def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
-    model = MODELS[search.entity]
+    entity = search.entity
     if client.abilities.finds:
-        return dict(client.list(model, limit=1, counts="status", **search.found_by).counts.get("status", {}))
-    counted = {one: client.list(model, limit=1, status=one, **search.found_by).count for one in STATUSES}
+        return dict(client.list(entity, limit=1, counts="status", **search.found_by).counts.get("status", {}))
+    counted = {one: client.list(entity, limit=1, status=one, **search.found_by).count for one in STATUSES}
     return {status: number for status, number in counted.items() if number}
 
 
 OFFERED = 50
-ENTITY_STORES: dict[type[PackageOrDeal], str] = {SupplyPackage: "Package", DemandDeal: "Deal"}
 
 
 def choose_links(context: PageContext, label: str, key: str, model: type[PackageOrDeal]) -> None:
@@ -310,7 +310,7 @@ def link_options(
 def link_labels(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:
     """The labels of these in the picker."""
     known = {one.id: link_title(one) for one in by_id(context, model, ids)}
-    return {one: known.get(one) or f"{ENTITY_STORES[model]} {one}" for one in ids}
+    return {one: known.get(one) or f"{ENTITY_WORDS[model.entity]} {one}" for one in ids}
 
 
 def link_title(one: PackageOrDeal) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import streamlit as st
 
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
+from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalogue, change_form, edits, facts, questions
 from lib.ui.deals.deal_list import Key
 from lib.ui.deals.draft import Draft
@@ -21,10 +21,6 @@ from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
 
 NO_PROBLEMS = FieldProblems()
-MODELS: dict[str, type[PackageOrDeal]] = {
-    "supply_deals": SupplyPackage,
-    "demand_deals": DemandDeal,
-}
 
 
 @dataclass(frozen=True)
@@ -142,7 +138,7 @@ def forget(key: Key) -> None:
 def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> Edit:
     """The edit rebased on the current state: my edits stay in the form, other fields are updated."""
     try:
-        latest = client.get(MODELS[key[0]], key[1])
+        latest = client.get(*key)
     except TrancheError as gone:
         return Edit(edit.base, edit.etag, failure=_failure_text(gone))
     theirs = edits.of(latest)

@@ -14,6 +14,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.deals import catalogue, csv_text, inputs
 from lib.ui.deals.change_job import ChangeJob, Effect, Outcome, with_full_stop
@@ -38,7 +39,6 @@ CHANGES = CsvShape(
 )
 DATES = {"Start": START, "End": END}
 ACTIVE = {"active": True, "paused": False}
-DEALS, SUPPLY = DemandDeal.entity, SupplyPackage.entity
 
 
 @dataclass(kw_only=True)

@@ -166,15 +166,15 @@ def _offset(row: CsvRow, faults: list[str]) -> int:
 def _targeting(row: CsvRow, lists: Named, faults: list[str]) -> Targeting:
     elements: dict[str, list[dict[str, Any]]] = {}
     for kind in KINDS:
-        seen: set[str] = set()
+        values: set[str] = set()
         for part in filter(None, map(str.strip, row[kind.title].split(BETWEEN))):
             is_excluded = part.casefold().startswith(NOT)
             text = part[len(NOT) :].strip() if is_excluded else part
             value = _target(kind, text, lists, faults)
-            if value is not None and value in seen:
+            if value is not None and value in values:
                 faults.append(f"{kind.title}: '{text[:80]}' is given twice.")
             elif value is not None:
-                seen.add(value)
+                values.add(value)
                 names = {"name": lists[kind.name][value]} if kind.is_list else {}
                 elements.setdefault(kind.field, []).append(kind.element(value, is_excluded) | names)
     try:

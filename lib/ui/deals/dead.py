@@ -190,8 +190,8 @@ def _exactly(context: PageContext, days: int, field: DataField) -> AudienceQuery
 
 def _before(context: PageContext, period: AudienceQuery, first: date) -> AudienceQuery | None:
     """The same for the data before the first day, a year at most; None where there are none."""
-    told, start, end = context.slicer.first_date, first - LOOK_BACK * DAY, first - DAY
-    start = max(start, date.fromisoformat(told)) if told else start
+    first_date, start, end = context.slicer.first_date, first - LOOK_BACK * DAY, first - DAY
+    start = max(start, date.fromisoformat(first_date)) if first_date else start
     if start > end:
         return None
     return period.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})

@@ -1,8 +1,7 @@
-"""The health of deals on screen: stored by the desk, or computed in the session for a remote service.
+"""The health of deals on screen: a column, a switch for those that need attention, and a deal's funnel.
 
-The health of deals of a remote service, computed in the background of a session, for some minutes.
-
-The desk stores the health of its own deals alone (deal_health.py).
+The desk stores the health of its own deals (StoredHealths). That of a remote service's deals is computed in
+the background of a session, for some minutes (SessionHealth).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -38,7 +37,7 @@ Assess = Callable[[Sequence[DemandDeal], Surroundings], Healths]
 
 
 class SessionHealth:
-    """What was found in this session; see `deal_health.StoredHealths` for what its methods do."""
+    """What was found in this session; see StoredHealths for what its methods do."""
 
     def __init__(self, context: PageContext) -> None:
         self._coming = _check(context)

@@ -59,8 +59,8 @@ def _note_form(context: PageContext, number: int, kept: PackageNote) -> None:
         st.text_area("Note", key=note, max_chars=LONGEST_NOTE)
         st.caption(REMOTE if context.clients.deals_address else OWN)
         st.form_submit_button("Save", type="primary", on_click=save_note, args=(context, number))
-    if said := state.get(NOTE_PROBLEM):
-        st.error(plain(said), icon=":material/error:")
+    if failure := state.get(NOTE_PROBLEM):
+        st.error(plain(failure), icon=":material/error:")
 
 
 def save_note(context: PageContext, number: int) -> None:
@@ -152,13 +152,10 @@ def unread(entity: Resource) -> Iterator[tuple[str, str]]:
         called = facts.title(name)
         if isinstance(part, list):
             what = f"{len(part)} of {called.lower()}"
-            yield f"{what} that Tranche can't read; {_stays(len(part))}", exact.readable(part)
+            stays = "it stays unchanged" if len(part) == 1 else "they stay unchanged"
+            yield f"{what} that Tranche can't read; {stays}", exact.readable(part)
         else:
             yield f"{called}: a value that Tranche can't read; it stays unchanged", exact.readable(part)
-
-
-def _stays(count: int) -> str:
-    return "it stays unchanged" if count == 1 else "they stay unchanged"
 
 
 SHOWN = frozenset(

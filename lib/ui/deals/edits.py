@@ -86,12 +86,14 @@ def _readable_fields(entity: PackageOrDeal, found: Fields) -> Fields:
 
     A text, a number or a time that is not told may be set; a switch, a choice or a list may not.
     """
-    told = entity.model_fields_set
+    returned_names = entity.model_fields_set
     odd = {name for name, part in entity.unread.items() if not isinstance(part, list)}
-    untold = {name for name in CHOICES if name in found and found[name] is None}
-    untold |= {name for name, value in found.items() if isinstance(value, list) and name not in told}
-    untold |= {one.name for one in fields.FIELDS if one.is_extension and one.name not in told}
-    return {name: value for name, value in found.items() if name not in odd | untold}
+    missing = {name for name in CHOICES if name in found and found[name] is None}
+    missing |= {
+        name for name, value in found.items() if isinstance(value, list) and name not in returned_names
+    }
+    missing |= {one.name for one in fields.FIELDS if one.is_extension and one.name not in returned_names}
+    return {name: value for name, value in found.items() if name not in odd | missing}
 
 
 def same(one: Any, other: Any) -> bool:

@@ -1,4 +1,4 @@
-"""The history of a package or a deal: who changed what and when, and the figures before and after."""
+"""The past of a package or a deal: its delivery, who changed what, and figures before and after a change."""
 
 from collections.abc import Callable, Sequence
 from datetime import date, timedelta
@@ -13,18 +13,95 @@ from lib.insight import evidence, evidence_file
 from lib.insight.evidence import Difference, EvidenceDays
 from lib.insight.evidence_file import EvidenceRow, Matter
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, DataField
-from lib.ui.charts import numbers
+from lib.reporting.models import AudienceQuery, DataField, Filter
+from lib.ui.charts import numbers, series, sparkline, theme, time_chart
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import change, delivery, facts, report
+from lib.ui.charts.time_chart import Named
+from lib.ui.deals import deal_health, facts, report
 from lib.ui.deals.deal_list import KINDS, Key
 from lib.ui.deals.facts import USUAL, Prices
-from lib.ui.kit import sign_in, times
+from lib.ui.kit import screens, sign_in, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 from lib.ui.kit.straight import straighten
-from lib.ui.query import focus, precision
+from lib.ui.query import ask, focus, link, precision
+
+DAYS, NARROWEST = 30, 120
+KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
+
+
+def draw_delivery(context: PageContext, key: Key) -> None:
+    """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
+    with report_errors("The delivery", kept="Nothing was changed."):
+        deal_health.draw_funnel(context, key)
+        deals_context = report.of_deals(context)
+        if deals_context is None:
+            st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
+            return
+        query = delivery_question(deals_context, key)
+        answer = ask.audience(deals_context, query)
+        if answer.total.records_found == 0:
+            st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
+            return
+        _figures(deals_context, query, answer)
+        _chart(deals_context, query, answer)
+        _closer(query)
+
+
+def delivery_question(context: PageContext, key: Key) -> AudienceQuery:
+    """The question about this deal or package, whose id is the value of a key field."""
+    filters = (Filter(name=KEY_FIELDS[key[0]], value=(str(key[1]),), match="equals"),)
+    return report.question(context, filters, DAYS, focus.usual_metrics(context.slicer), by_day=True)
+
+
+def _closer(query: AudienceQuery) -> None:
+    st.page_link(
+        screens.AUDIENCE,
+        label="Open in Audience",
+        icon=":material/monitoring:",
+        query_params=link.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
+    )
+
+
+def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
+    shown, period = Numbers.of(st.context.locale), report.period(context, query)
+    with st.grid(4, min_column_width=NARROWEST, gap="small"):
+        for name in query.data_fields or ():
+            field = context.slicer.data_field(name)
+            with st.container(gap="xxsmall"):
+                st.metric(
+                    plain(numbers.title(field)),
+                    plain(shown.short(answer.total.values.get(name), field)),
+                    help=plain(field.formula_description or field.annotation or "") or None,
+                )
+                sparkline.draw(series.over(answer, name, "day", period), field, "day", period, shown)
+    where = f"{context.project}/{context.slicer_name}"
+    exact = precision.over(
+        answer, [context.slicer.data_field(name) for name in query.data_fields or ()], shown
+    )
+    st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
+
+
+def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
+    """Draw the first of the figures over time, and its table."""
+    name = (query.data_fields or ("",))[0]
+    field, period = context.slicer.data_field(name), report.period(context, query)
+    shown, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
+    figure = time_chart.over_time([Named(numbers.title(field), shown)], field, numbered)
+    st.plotly_chart(
+        figure,
+        key="delivery_chart",
+        config=theme.CONFIG,
+        alt=f"{numbers.title(field)} by day, {numbers.days(*period)}",
+    )
+    with st.expander("As a table"):
+        columns = {
+            "Day": list(shown.names),
+            numbers.title(field): [numbered.plain(v, field) for v in shown.values],
+        }
+        st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
+
 
 PLACE, CHOSEN, CHANGED, LONGEST = "evidence", "evidence_of", "changed", 90
 
@@ -61,14 +138,14 @@ def draw_evidence(
 
 
 def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
-    seen = report.of_deals(context)
-    if seen is None:
+    deals_context = report.of_deals(context)
+    if deals_context is None:
         st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
         return
-    hours = seen.slicer.timezone
-    base = report.question(seen, (), 1, focus.usual_metrics(seen.slicer))
-    last = report.period(seen, base)[1]
-    first_date = seen.slicer.first_date
+    hours = deals_context.slicer.timezone
+    base = report.question(deals_context, (), 1, focus.usual_metrics(deals_context.slicer))
+    last = report.period(deals_context, base)[1]
+    first_date = deals_context.slicer.first_date
     earliest = None if first_date is None else date.fromisoformat(first_date)
     around = evidence.days(one.at, hours, last, earliest)
     if around is None:
@@ -80,12 +157,12 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: 
         )
         return
     matter = _matter(context, key, changes, one, around, hours)
-    queries = evidence.questions(base, delivery.KEY_FIELDS[key[0]], key[1], matter.others, around)
-    batch = report.query_batch(seen, PLACE, queries)
+    queries = evidence.questions(base, KEY_FIELDS[key[0]], key[1], matter.others, around)
+    batch = report.query_batch(deals_context, PLACE, queries)
     answers = report.answers_or_progress(batch, PLACE, "the evidence")
     if answers is None:
         return
-    _draw_entries(seen, matter, queries, answers)
+    _draw_entries(deals_context, matter, queries, answers)
 
 
 def _matter(
@@ -96,11 +173,10 @@ def _matter(
     around: EvidenceDays,
     hours: int,
 ) -> Matter:
-    client, model = context.deals, change.MODELS[key[0]]
-    changed = client.get(model, key[1])
-    linked_model = next(other for other in change.MODELS.values() if other is not model)
+    changed = context.deals.get(*key)
     entities, linked = (
-        client.list(one, limit=LARGEST_PAGE, ordering="id").results for one in (model, linked_model)
+        context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
+        for entity in sorted(KINDS, key=lambda one: one != key[0])
     )
     first, last = around.before[0], around.after[1]
     also = [

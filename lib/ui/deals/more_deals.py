@@ -113,17 +113,13 @@ def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
             st.markdown(
                 f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {ELSEWHERE}"
             )
-    elif _has_draft(context):
+    elif state.is_held(context.clients.drafts, catalogue.named_lists(context)):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown("New package holds an unfinished draft. The copy will replace it.")
             if st.button("Replace draft", type="primary", key="action_clone_sure"):
                 _package(context, entity)
     elif st.button("Clone", icon=":material/content_copy:", key="action_clone"):
         _package(context, entity)
-
-
-def _has_draft(context: PageContext) -> bool:
-    return state.is_held(context.clients.drafts, catalogue.named_lists(context))
 
 
 def _package(context: PageContext, package: SupplyPackage) -> None:

@@ -1,11 +1,9 @@
 """The overlap of packages: how much inventory each two share, and which seats have two prices for it."""
 
-import math
-from collections.abc import Callable
-
 import pandas as pd
 import streamlit as st
 
+from lib.deals.fields import SUPPLY
 from lib.deals.models import SupplyPackage
 from lib.insight import estimate, overlap
 from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
@@ -14,8 +12,9 @@ from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, facts, report, targeting_figures, view
+from lib.ui.deals import catalogue, facts, report, view
 from lib.ui.deals.facts import amount
+from lib.ui.deals.targeting_figures import precision_of, range_text
 from lib.ui.deals.view import ListSearch
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -23,15 +22,14 @@ from lib.ui.kit.problems import report_errors
 from lib.ui.kit.straight import straighten
 
 OPEN, PLACE, DAYS, FEWEST = "overlap_of", "overlap", 30, 2
-PACKAGES = "supply_deals"
 
 
 def draw(search: ListSearch, list_view: view.ListView) -> None:
     """Draw the button: the chosen packages, or without any the first ones of the list."""
-    if search.entity != PACKAGES:
+    if search.entity != SUPPLY:
         return
-    chosen = [row.id for row in list_view.ticked.values() if row.entity == PACKAGES]
-    listed = [row.id for row in view.current().drawn.values() if row.entity == PACKAGES]
+    chosen = [row.id for row in list_view.ticked.values() if row.entity == SUPPLY]
+    listed = [row.id for row in view.current().drawn.values() if row.entity == SUPPLY]
     ids = chosen or listed
     st.button(
         f"Overlap {len(chosen)}" if chosen else "Overlap",
@@ -87,8 +85,8 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
 def _compute(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
     lists = entries(catalogue.lists(context))
     translations = [report_filters(one, context.slicer, lists, one.media_type) for one in packages]
-    asked = overlap.questions([one.filters for one in translations])
-    queries = [report.question(context, one, DAYS, (field.name,)) for one in asked]
+    filter_sets = overlap.questions([one.filters for one in translations])
+    queries = [report.question(context, one, DAYS, (field.name,)) for one in filter_sets]
     batch = report.query_batch(context, PLACE, queries)
     answers = report.answers_or_progress(batch, PLACE, "the overlap")
     if answers is None:
@@ -104,7 +102,7 @@ def _compute(context: PageContext, packages: list[SupplyPackage], field: DataFie
         plain(
             f"{numbers.title(field)} of each package, and the share that also matches the package in the "
             f"column. {days} · From {context.project}/{context.slicer_name} · "
-            f"{targeting_figures.precision_of(answers, field)} · Dates of the packages are ignored."
+            f"{precision_of(answers, field)} · Dates of the packages are ignored."
         )
     )
     _left_out(names, translations)
@@ -130,21 +128,15 @@ def _percent(estimate: Estimate, words: Numbers) -> str:
         return "no data"
     if estimate.value == 0 and estimate.is_exact:
         return "none"
-    return words.percent(estimate.value) + _range(estimate, words.percent)
+    return words.percent(estimate.value) + range_text(estimate, words.percent)
 
 
 def _volume(estimate: Estimate, words: Numbers) -> str:
     return (
-        "no data" if estimate.value is None else words.rough(estimate.value) + _range(estimate, words.rough)
+        "no data"
+        if estimate.value is None
+        else words.rough(estimate.value) + range_text(estimate, words.rough)
     )
-
-
-def _range(estimate: Estimate, written: Callable[[float], str]) -> str:
-    if estimate.low is None or estimate.high is None:
-        return ""
-    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
-        return f" ({targeting_figures.NO_RANGE})"
-    return f" ({written(max(estimate.low, 0.0))} to {written(estimate.high)})"
 
 
 def _left_out(names: list[str], translations: list[Translation]) -> None:

@@ -77,8 +77,8 @@ def question(
 ) -> AudienceQuery:
     """These data fields over the last complete days with data, as exact as a quick answer can be."""
     split = (time_key_field("day"),) if by_day else ()
-    asked = {"filters": filters, "data_fields": fields, "split_by": split}
-    return deal_report(context, context.clients.reporting).query(days).model_copy(update=asked)
+    update = {"filters": filters, "data_fields": fields, "split_by": split}
+    return deal_report(context, context.clients.reporting).query(days).model_copy(update=update)
 
 
 def period(context: PageContext, query: AudienceQuery) -> Days:

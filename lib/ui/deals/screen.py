@@ -5,13 +5,13 @@ from collections.abc import Callable
 import streamlit as st
 
 from lib.deals.abilities import Abilities, Verb
+from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import (
     catalogue,
     change,
     dead,
-    delivery,
     details,
     facts,
     history,
@@ -62,8 +62,8 @@ def _pause(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
 
 def problem() -> None:
     """Draw the error of the last action, once."""
-    if said := st.session_state.pop(PROBLEM, None):
-        st.error(plain(said), icon=":material/error:")
+    if failure := st.session_state.pop(PROBLEM, None):
+        st.error(plain(failure), icon=":material/error:")
 
 
 def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:
@@ -140,7 +140,7 @@ def draw_gone(context: PageContext, key: Key) -> None:
     catalogue.forget()
     text = sentence(context, key)
     st.warning(plain(text), icon=":material/link_off:")
-    if key[0] == "demand_deals":
+    if key[0] == DEALS:
         _list(change.unsaved_edits(context, key), facts.prices_of(context))
     elif change.is_unsaved(context, key):
         if not state.is_held(context.clients.drafts, catalogue.named_lists(context)):
@@ -230,7 +230,7 @@ def draw_drawer(context: PageContext) -> None:
     if key is None:
         return
     try:
-        entity = context.deals.get(change.MODELS[key[0]], key[1])
+        entity = context.deals.get(*key)
     except NotFound:
         close()
         draw_gone(context, key)
@@ -238,7 +238,7 @@ def draw_drawer(context: PageContext) -> None:
     except TrancheError as error:
         show(error, f"{KINDS[key[0]]} {key[1]:d}", "Nothing was changed.")
         return
-    icon = ":material/inventory_2:" if key[0] == "supply_deals" else ":material/handshake:"
+    icon = ":material/inventory_2:" if key[0] == SUPPLY else ":material/handshake:"
     title = plain(entity.name or f"{KINDS[key[0]]} {key[1]:d}")
     drawer = st.dialog(title, position="right", width=WIDTH, icon=icon, on_dismiss=close)
     drawer(_content)(context, key)
@@ -248,7 +248,7 @@ def _content(context: PageContext, key: Key) -> None:
     """Draw the content, read again on each run of the drawer so that it is current."""
     with report_errors(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
         try:
-            entity = context.deals.get(change.MODELS[key[0]], key[1])
+            entity = context.deals.get(*key)
         except NotFound:
             draw_gone(context, key)
             return
@@ -266,7 +266,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         FACTS: lambda: details.draw(context, entity),
         ADD: lambda: more_deals.draw_add(context, entity),
         TARGETING: lambda: draw_targeting(context, entity),
-        DELIVERY: lambda: delivery.draw(context, key),
+        DELIVERY: lambda: history.draw_delivery(context, key),
         CHANGE: lambda: change.draw(context, key, entity),
         HISTORY: lambda: history.draw(context, key),
     }

@@ -63,10 +63,10 @@ def of(
     if not typed or fields is None:
         report.forget(place.key)
         return SeatGuide({}, NO_FIELDS) if typed else NOTHING
-    told = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
+    seats = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
     base = report.question(context, translation.filters, DAYS, ())
     queries = [
-        seat_prices.question(base, context.slicer, fields, seat, place.without) for seat in (None, *told)
+        seat_prices.question(base, context.slicer, fields, seat, place.without) for seat in (None, *seats)
     ]
     batch = report.query_batch(context, place.key, queries)
     if not batch.is_done:
@@ -80,8 +80,8 @@ def of(
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
     words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out)
-    known = dict(zip(told, each, strict=True))
-    by_seat = {seat: words.sentence(price, every, known.get(seat)) for seat, price in typed.items()}
+    own_prices = dict(zip(seats, each, strict=True))
+    by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in typed.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)
     return SeatGuide(by_seat if every.won else {}, note)
 

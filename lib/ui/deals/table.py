@@ -64,8 +64,8 @@ def draw_by_id(context: PageContext) -> None:
         )
         st.text_input("Deal id", key=ID, placeholder="The number in the service", autocomplete="off")
         st.button("Open deal", type="primary", key="bring_in_open", on_click=open_it, args=(context,))
-        if said := st.session_state.get(ID_PROBLEM):
-            st.error(plain(said), icon=":material/error:")
+        if failure := st.session_state.get(ID_PROBLEM):
+            st.error(plain(failure), icon=":material/error:")
 
 
 def open_it(context: PageContext) -> None:

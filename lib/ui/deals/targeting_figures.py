@@ -204,7 +204,7 @@ def share(costs: TargetCost, shown: Numbers) -> str:
         return "costs nothing" if costs.restricts else "brings nothing"
     sign = numbers.MINUS if costs.restricts else ""
     text = f"{'' if costs.restricts else 'brings '}{sign}{shown.percent(estimate.value)}"
-    return text + _range(estimate, lambda value: f"{sign}{shown.percent(value)}")
+    return text + range_text(estimate, lambda value: f"{sign}{shown.percent(value)}")
 
 
 def without(costs: TargetCost, numbers: Numbers) -> str:
@@ -213,9 +213,9 @@ def without(costs: TargetCost, numbers: Numbers) -> str:
     if estimate.value is None:
         return "no data"
     if estimate.value == 0:
-        return "the same" + _range(estimate, numbers.rough)
+        return "the same" + range_text(estimate, numbers.rough)
     more = "more" if costs.restricts else "fewer"
-    return f"{numbers.rough(estimate.value)} {more}{_range(estimate, numbers.rough)}"
+    return f"{numbers.rough(estimate.value)} {more}{range_text(estimate, numbers.rough)}"
 
 
 def name(element: Element, descriptions: Described) -> str:
@@ -224,7 +224,8 @@ def name(element: Element, descriptions: Described) -> str:
     return f"only {text}" if len(element.targets) > 1 and not element.is_excluded else text
 
 
-def _range(estimate: Estimate, written: Callable[[float], str]) -> str:
+def range_text(estimate: Estimate, written: Callable[[float], str]) -> str:
+    """` (1.20 M to 1.40 M)` for an estimate; empty for an exact figure."""
     if estimate.low is None or estimate.high is None:
         return ""
     if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):

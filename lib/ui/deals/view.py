@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.abilities import Abilities
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.fields import DEALS, SUPPLY
 from lib.reporting.models import Direction
 from lib.ui.deals.deal_list import KINDS, DealRow, Key, as_text
 from lib.ui.kit import notes
@@ -21,17 +21,13 @@ from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 
 PAGE = 50
 NEWEST: tuple[str, Direction] = ("id", "desc")
-MODELS: dict[str, type[SupplyPackage] | type[DemandDeal]] = {
-    "supply_deals": SupplyPackage,
-    "demand_deals": DemandDeal,
-}
-FILTERS = {"supply_deals": ("status", "media_type"), "demand_deals": ("status", "seat", "dsp")}
-LINKED = {"supply_deals": ("seat", "dsp"), "demand_deals": ("media_type",)}
+FILTERS = {SUPPLY: ("status", "media_type"), DEALS: ("status", "seat", "dsp")}
+LINKED = {SUPPLY: ("seat", "dsp"), DEALS: ("media_type",)}
 ORDERS = {
-    "supply_deals": ("name", "status", "media_type", "start_date", "end_date", "id"),
-    "demand_deals": ("name", "status", "price", "deal_id", "id"),
+    SUPPLY: ("name", "status", "media_type", "start_date", "end_date", "id"),
+    DEALS: ("name", "status", "price", "deal_id", "id"),
 }
-LINKED_ORDERS = {"supply_deals": ("price",), "demand_deals": ("seat", "media_type", "start_date", "end_date")}
+LINKED_ORDERS = {SUPPLY: ("price",), DEALS: ("seat", "media_type", "start_date", "end_date")}
 HEALTH, REPORT = "health", "report"
 
 
@@ -42,7 +38,7 @@ class ListSearch:
     Among them may be `report`, which leaves out nothing: it says what health is read from.
     """
 
-    entity: str = "supply_deals"
+    entity: str = SUPPLY
     text: str = ""
     meanings: tuple[str, ...] = ()
     filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -84,7 +80,7 @@ def available_filters(entity: str, does: Abilities) -> tuple[str, ...]:
 def orders(entity: str, does: Abilities) -> frozenset[str]:
     """The orders of a list, as far as the service has them."""
     linked = LINKED_ORDERS[entity] if does.finds else ()
-    health = (HEALTH,) if entity == DemandDeal.entity and does.is_own else ()
+    health = (HEALTH,) if entity == DEALS and does.is_own else ()
     return frozenset(ORDERS[entity] + linked + health)
 
 

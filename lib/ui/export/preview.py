@@ -2,21 +2,16 @@
 
 Asked through `audience` with the largest rows limit, so that the first rows are those of the file wherever
 that limit covers the records; with the least one where the service would send every row for it. With data
-filters, which `audience` does not know, our own service is asked for a file of the rows that pass.
+filters our own service is asked for a file of the rows that pass, which has their total.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
-import pandas as pd
 
 from lib.reporting.answers import Audience
 from lib.reporting.files import FileTable
 from lib.reporting.files.table import export_table
 from lib.reporting.formats import FORMATS
-from lib.reporting.matches import COMPARE
 from lib.reporting.models import (
     DESK_ROWS_LIMIT,
     ROWS_LIMITS,
@@ -64,17 +59,14 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     if query.data_filters and slicer.knows("limit"):
         return _filter_rows(export, query, slicer)
     shown = query.data_fields or _usual_fields(query, slicer)
-    needed = dict.fromkeys([*shown, *(data_filter.name for data_filter in query.data_filters)])
-    limit = READ_TO_FILTER if query.data_filters else FIRST_ROWS
     rows_limit = ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT
-    answer = ask(_question(query, tuple(needed), limit, rows_limit))
-    passing = _passing(answer, query)
-    is_exact, found = answer.confidence_range is None, answer.total.records_found
+    answer = ask(_question(query, shown, rows_limit))
+    is_exact = answer.confidence_range is None
     return Preview(
         query,
-        rows=_take(answer, passing[:FIRST_ROWS], shown),
-        found=len(passing) if query.data_filters else found,
-        is_counted=is_exact and (not query.data_filters or len(answer) >= found),
+        rows=answer,
+        found=answer.total.records_found,
+        is_counted=is_exact,
         is_exact=is_exact,
         is_plain=precision.is_plain(slicer),
         has_total=not query.data_filters,
@@ -138,35 +130,14 @@ def _usual_fields(query: ExportQuery, slicer: Slicer) -> tuple[str, ...]:
     return tuple(f.name for f in slicer.data_fields if not f.is_optional and f.name not in others)
 
 
-def _question(query: ExportQuery, data_fields: tuple[str, ...], limit: int, rows_limit: int) -> AudienceQuery:
+def _question(query: ExportQuery, data_fields: tuple[str, ...], rows_limit: int) -> AudienceQuery:
     same = query.model_dump(include=set(AudienceQuery.model_fields) & set(ExportQuery.model_fields))
     return AudienceQuery.model_validate(
         same
         | {
             "data_fields": data_fields,
             "include_mappings": int(query.with_mappings),
-            "limit": limit,
+            "limit": FIRST_ROWS,
             "audience_rows_limit": rows_limit,
         }
-    )
-
-
-def _passing(answer: Audience, query: ExportQuery) -> "np.ndarray[Any, np.dtype[np.intp]]":
-    """The places of the rows that pass every data filter; a missing value passes none."""
-    passes = np.ones(len(answer), dtype=bool)
-    for data_filter in query.data_filters:
-        values = answer.values[data_filter.name].to_numpy()
-        passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
-    return np.flatnonzero(passes)
-
-
-def _take(answer: Audience, places: "np.ndarray[Any, np.dtype[np.intp]]", shown: tuple[str, ...]) -> Audience:
-    def rows(part: pd.DataFrame) -> pd.DataFrame:
-        return part.iloc[places].reset_index(drop=True)
-
-    return replace(
-        answer,
-        names=rows(answer.names),
-        values=rows(answer.values[list(shown)]),
-        descriptions=None if answer.descriptions is None else rows(answer.descriptions),
     )

@@ -21,7 +21,6 @@ from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables
-from lib.ui.export.form import Wish
 from lib.ui.export.preview import Preview, summary
 from lib.ui.export.raw_file import Export
 from lib.ui.kit import problems, sign_in
@@ -143,9 +142,8 @@ def _size(count: int, figures: Numbers) -> str:
 RECEIPT = "Receipt: the Audience screen and the file compared"
 
 
-def draw(context: PageContext, asked: AudienceQuery, wish: Wish) -> None:
+def draw(context: PageContext, asked: AudienceQuery, query: ExportQuery) -> None:
     """Draw preview, download, receipt and request, or why the question can't be exported."""
-    query = wish.query
     with problems.report_errors("The preview"):
         try:
             file = preview.preview(
@@ -160,18 +158,18 @@ def draw(context: PageContext, asked: AudienceQuery, wish: Wish) -> None:
                 icon=":material/error:",
             )
         else:
-            _file(context, asked, file, wish.problem)
+            _file(context, asked, file)
             if context.slicer.data_fields:
                 _receipt(context, file)
     with st.expander("For a script", icon=":material/terminal:"):
         tables.request(query, context.clients.reporting_address or _own_address())
 
 
-def _file(context: PageContext, asked: AudienceQuery, file: Preview, problem: str | None) -> None:
+def _file(context: PageContext, asked: AudienceQuery, file: Preview) -> None:
     figures, query = Numbers.of(st.context.locale), file.query
     first, last = periods.resolved(query.start_date, query.end_date, ask.today(context, asked))
     table = preview.first_rows(file, context.slicer)
-    problem = problem or preview.hindrance(file, len(table.columns))
+    problem = preview.hindrance(file, len(table.columns))
     name = files.filename(context.slicer_name, first, last, query.export_format)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width=230):

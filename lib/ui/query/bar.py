@@ -7,17 +7,21 @@ stays: with another one it would be another popover, and closed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from lib.reporting.models import AudienceQuery, Filter
+from lib.reporting.models import AudienceQuery, DataFilter, Filter
+from lib.ui.charts.numbers import Numbers, title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
     dates_picker,
     drill,
+    figure_filters,
     filter_editor,
     filter_words,
     filters,
@@ -31,6 +35,7 @@ from lib.ui.query.filter_editor import LIST, PASTE
 ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "filter_draft"
 PILLS, UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
 TEXT = "Text"
+FIGURE = "\x1f"  # before the name of a data field among those of key fields, which can't have it
 
 
 @dataclass(frozen=True)
@@ -51,9 +56,13 @@ def draw_filter_picker(context: PageContext) -> None:
     The pills have a line of their own, in which they scroll: what is beside them stays where it is. Of many,
     the latest are in sight, and a button shows the others.
     """
-    query = question.current(context)
+    query, having = question.current(context), question.view(context).having
     _add(context)
-    pills, is_unfolded = [*_pills(query)], st.session_state.get(UNFOLDED, False)
+    pills: list[Callable[[], None]] = [
+        *(partial(_draw_pill, context, query, pill) for pill in _pills(query)),
+        *(partial(_draw_figures, context, place, one) for place, one in enumerate(having)),
+    ]
+    is_unfolded = st.session_state.get(UNFOLDED, False)
     folded = 0 if is_unfolded else max(len(pills) - IN_SIGHT, 0)
     if len(pills) > IN_SIGHT:
         st.button(
@@ -65,17 +74,17 @@ def draw_filter_picker(context: PageContext) -> None:
             args=(not is_unfolded,),
         )
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=PILLS):
-        for pill in pills[folded:]:
-            _draw_pill(context, query, pill)
-    if query.filters:
+        for draw_pill in pills[folded:]:
+            draw_pill()
+    if pills:
         st.button(
             "Clear all",
             icon=":material/filter_alt_off:",
             type="tertiary",
             key="filters_clear",
             help="Clear all filters",
-            on_click=_ask,
-            args=(context, lambda _: ()),
+            on_click=_clear,
+            args=(context,),
         )
 
 
@@ -94,21 +103,40 @@ def _pills(query: AudienceQuery) -> Iterator[_Pill]:
 
 
 def _draw_pill(context: PageContext, query: AudienceQuery, pill: _Pill) -> None:
-    label, shown = _sentence(context, query, pill), f"{pill.key}_label"
-    if not st.session_state.get(pill.key):
-        st.session_state[shown] = label
-    popover = st.popover(
-        plain(st.session_state[shown]), icon=":material/filter_alt:", key=pill.key, on_change="rerun"
-    )
-    if not popover.open:
-        return
-    with popover:
-        st.markdown(f"**{plain(label)}**")
+    with _popover(pill.key, _sentence(context, query, pill)) as popover:
+        if not popover.open:
+            return
         if filters.is_whole(pill.filters[0]):
             way = _way(f"{pill.key}_way", (LIST, PASTE))
             filter_editor.draw_values(context, pill.key, pill.name, way)
         else:
             _texts(context, pill)
+
+
+def _draw_figures(context: PageContext, place: int, one: DataFilter) -> None:
+    key = f"figure_filter_{place}"
+    with _popover(
+        key, figure_filters.sentence(one, context.slicer, Numbers.of(st.context.locale))
+    ) as popover:
+        if not popover.open:
+            return
+        figure_filters.draw(key, one, partial(_change_figures, context, one, key))
+        filter_editor.draw_removal(key, partial(_remove_figures, context, one, key))
+
+
+@contextmanager
+def _popover(key: str, label: str) -> Iterator[Any]:
+    """A pill's popover, within which the whole label is drawn first while it is open."""
+    shown = f"{key}_label"
+    if not st.session_state.get(key):
+        st.session_state[shown] = label
+    popover = st.popover(
+        plain(st.session_state[shown]), icon=":material/filter_alt:", key=key, on_change="rerun"
+    )
+    with popover:
+        if popover.open:
+            st.markdown(f"**{plain(label)}**")
+        yield popover
 
 
 def _sentence(context: PageContext, query: AudienceQuery, pill: _Pill) -> str:
@@ -128,19 +156,33 @@ def _add(context: PageContext) -> None:
     if not popover.open:
         return
     with popover:
+        figures = {FIGURE + field.name: field for field in context.slicer.data_fields}
         name = st.selectbox(
-            "Key field",
-            [field.name for field in context.slicer.key_fields],
+            "Field",
+            [*(field.name for field in context.slicer.key_fields), *figures],
             index=None,
-            format_func=lambda name: filter_words.field(name, context.slicer),
+            format_func=lambda name: (
+                f"{title(figures[name])} (figure)"
+                if name in figures
+                else filter_words.field(name, context.slicer)
+            ),
             placeholder="What to filter by",
             key=FIELD,
             width=filter_editor.WIDTH,
             filter_mode="contains",
-            on_change=filter_editor.fill,
-            args=(DRAFT,),
+            on_change=_begin,
         )
         if name is None:
+            return
+        if name in figures:
+            figure_filters.draw(DRAFT)
+            st.button(
+                "Add filter",
+                type="primary",
+                key=f"{DRAFT}_done",
+                on_click=_finish_figures,
+                args=(context, figures[name].name),
+            )
             return
         way = _way(WAY, (LIST, TEXT, PASTE))
         if way == TEXT:
@@ -165,6 +207,42 @@ def _finish(context: PageContext, name: str) -> None:
     if drafted.value:
         st.session_state[ADD], st.session_state[FIELD] = False, None
         _ask(context, lambda filters: (*filters, drafted))
+
+
+def _begin() -> None:
+    """Clear the forms of a new filter. A callback."""
+    filter_editor.fill(DRAFT)
+    figure_filters.fill(DRAFT)
+
+
+def _finish_figures(context: PageContext, name: str) -> None:
+    """Add the drafted filter by a figure; without a number it stays a draft."""
+    if (drafted := figure_filters.read(DRAFT, name)) is not None:
+        st.session_state[ADD], st.session_state[FIELD] = False, None
+        _have(context, lambda having: (*having, drafted))
+
+
+def _change_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
+    if (edited := figure_filters.read(prefix, one.name)) is not None:
+        _have(context, lambda having: tuple(edited if found == one else found for found in having))
+
+
+def _remove_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
+    st.session_state[prefix] = False
+    _have(context, lambda having: tuple(found for found in having if found != one))
+
+
+def _have(context: PageContext, change: Callable[[tuple[DataFilter, ...]], tuple[DataFilter, ...]]) -> None:
+    """Change the filters by figures of the current view."""
+    having = tuple(dict.fromkeys(change(question.view(context).having)))[: figure_filters.MOST]
+    question.look(context, having=having)
+    st.rerun()
+
+
+def _clear(context: PageContext) -> None:
+    """Clear all filters, in one step."""
+    question.look(context, question.current(context).model_copy(update={"filters": ()}), having=())
+    st.rerun()
 
 
 def _change(context: PageContext, filter_: Filter, prefix: str) -> None:

@@ -73,6 +73,10 @@ class Focus:
         limit = max(self.view.rows, TIMES) if runs_in_time else self.view.rows
         return self._audience_query(data_fields=self.fields, order_by=self.order, limit=limit)
 
+    def passing_rows(self) -> AudienceQuery:
+        """The same, but those alone whose figures pass the filters by figures."""
+        return self.rows().model_copy(update={"data_filters": self.view.having})
+
     @property
     def cards(self) -> tuple[Card, ...]:
         """The leaderboards."""

@@ -63,7 +63,8 @@ class SplitRows:
     """A split as it is shown: the answer, its rows on the days compared, and the data field in front.
 
     `period` is the days asked for, where parts of weeks and months are to be named; `today` is not over.
-    `whole` are the totals of both periods.
+    `whole` are the totals of both periods. Where rows are chosen by their figures (`is_chosen`), all others
+    are the rest.
     """
 
     answer: Audience
@@ -73,6 +74,7 @@ class SplitRows:
     period: Days | None = None
     today: date | None = None
     whole: ComparedAnswers | None = None
+    is_chosen: bool = False
 
     @property
     def keys(self) -> list[str]:
@@ -198,7 +200,8 @@ def others(split: SplitRows) -> float | None:
     None where that means nothing: a field that does not add up, several values per record, or no such rows.
     """
     total = split.answer.total
-    if not split.is_additive or split.segmented or total.records_found <= len(split.answer):
+    is_all = total.records_found <= len(split.answer) and not split.is_chosen
+    if not split.is_additive or split.segmented or is_all:
         return None
     whole = total.values.get(split.field.name)
     return None if whole is None else max(0.0, whole - float(split.answer.values[split.field.name].sum()))

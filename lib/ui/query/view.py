@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, Granularity, Slicer
-from lib.ui.query import cards, explored, folds, lines, link
+from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, DataFilter, Granularity, Slicer
+from lib.ui.query import cards, explored, figure_filters, folds, lines, link
 from lib.ui.query.cards import Card
 from lib.ui.query.explored import Explored
 from lib.ui.query.folds import Folds
@@ -31,6 +31,7 @@ PARAMS = (
     "across",
     "lines",
     "folds",
+    "having",
     "explore",
 )
 CHANGES: tuple[Changes, ...] = get_args(Changes)
@@ -49,6 +50,7 @@ class View:
     the usual ones), which show changes in percent or as amounts, `across` of them in a row. `lower` is
     the tab in sight below the chart; `lines` a key field and its values that have lines of their own
     (None: those that a filter keeps); `folds` the rows of a pivot that are not open or closed as usual.
+    `having` are filters by figures on the rows of leaderboards and split.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
@@ -63,6 +65,7 @@ class View:
     lower: Lower = "cards"
     lines: Lines | None = None
     folds: Folds = folds.AS_USUAL
+    having: tuple[DataFilter, ...] = ()
     explored: Explored = explored.NOTHING
 
 
@@ -81,6 +84,7 @@ def to_params(view: View) -> dict[str, str]:
         "across": "" if view.across == USUAL_ACROSS else str(view.across),
         "lower": "" if view.lower == _usual_lower(view.chart) else view.lower,
         "folds": folds.to_text(view.folds),
+        "having": figure_filters.to_text(view.having),
         "explore": explored.to_text(view.explored),
     }
     return {name: text for name, text in params.items() if text}
@@ -103,6 +107,7 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         across=next((many for many in ACROSS if str(many) == params.get("across")), USUAL_ACROSS),
         lower=_lower(params, chart),
         folds=folds.from_text(params.get("folds", ""), slicer),
+        having=figure_filters.from_text(params.get("having", ""), slicer),
         explored=explored.from_text(params.get("explore", ""), slicer),
     )
 
@@ -115,6 +120,7 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
     missing = [
         *([f"the data field {field}"] if field and field not in data else []),
         *(f"the leaderboard of {card}" for card in cards.missing(params.get("cards", ""), slicer)),
+        *(f"the filter by {one}" for one in figure_filters.missing(params.get("having", ""), slicer)),
         *([f"the lines of {line}"] if line not in ("", NONE, *keys) else []),
     ]
     return [f"Left out {what}: {name} has none of that name." for what in missing]

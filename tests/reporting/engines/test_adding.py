@@ -40,7 +40,7 @@ def added(possible: int, threads: int, most: int | None = None) -> adding.Summed
 
     pieces = [slice(at, at + RECORDS // 4) for at in range(0, RECORDS, RECORDS // 4)]
     work = Adding(Split(possible), located, threads, Deadline(), most)  # type: ignore[arg-type]
-    return work.summed(lambda rows: [block[rows] for block in BLOCKS], lambda size: [*pieces], RECORDS)
+    return work.sum_up(lambda rows: [block[rows] for block in BLOCKS], lambda size: [*pieces], RECORDS)
 
 
 @pytest.mark.parametrize("possible", [3_000, 10**9, 2**62])

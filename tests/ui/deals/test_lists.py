@@ -5,7 +5,8 @@ from dealing import Visit, clean, listed
 
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList
-from lib.ui.deals.lists import drawer
+from lib.ui.deals import lists
+from lib.ui.deals.list_entries import KINDS, read
 
 
 def test_five_thousand_pasted_entries() -> None:
@@ -13,7 +14,7 @@ def test_five_thousand_pasted_entries() -> None:
     lines = [f"https://WWW.Site-{number}.example/path?q=1" for number in range(1, 5_001)]
     for line, text in ((7, "no dots"), (1_234, "under score.example"), (5_000, "10.0.0.1")):
         lines[line - 1] = text
-    pasted = drawer.read("\n".join(lines), DomainList)
+    pasted = read("\n".join(lines), KINDS["domain_lists"])
     assert [(one.line, one.text) for one in pasted.broken] == [
         (7, "no dots"),
         (1_234, "under score.example"),
@@ -35,12 +36,12 @@ def test_five_thousand_pasted_entries() -> None:
 )
 def test_domains_are_normalised(text: str, domain: str) -> None:
     """Case, scheme, port, path, quotes and a last dot go; other scripts are written as DNS has them."""
-    assert drawer.read(text, DomainList).entries == (domain,)
+    assert read(text, KINDS["domain_lists"]).entries == (domain,)
 
 
 def test_several_on_a_line_and_repeats() -> None:
     """Commas, semicolons and tabs separate; what is pasted twice is there once, and counted."""
-    pasted = drawer.read("com.a.one, 123456;com.a.one\n\ncom.b\ttwo words", AppList)
+    pasted = read("com.a.one, 123456;com.a.one\n\ncom.b\ttwo words", KINDS["app_lists"])
     assert (pasted.entries, pasted.repeated) == (("com.a.one", "123456", "com.b"), 1)
     assert [(one.line, one.why) for one in pasted.broken] == [(3, "An app id has no spaces")]
 
@@ -71,5 +72,5 @@ def test_a_list_from_its_name_to_its_end(visit: Visit, deals: Deals) -> None:
 
 def test_what_uses_a_list_is_named(deals: Deals) -> None:
     """Before it is deleted, the packages that target or exclude it are named."""
-    assert drawer.dependants(deals, ("domain_lists", 1)) == ["Evening Sports (2)"]
-    assert drawer.dependants(deals, ("app_lists", 1)) == []
+    assert lists.dependants(deals, ("domain_lists", 1)) == ["Evening Sports (2)"]
+    assert lists.dependants(deals, ("app_lists", 1)) == []

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.ui.kit import amounts, times
-
-ANY = amounts.Limits(least=-(10**15), below=10**15, decimals=15)
+from lib.ui.query.figure_filters import ANY
 
 
 @pytest.mark.parametrize(

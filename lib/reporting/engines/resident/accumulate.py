@@ -44,16 +44,16 @@ def distinct(keys: Keys, possible: int) -> tuple[Ints, Places]:
     into 63 bits, by `factorize`.
     """
     if possible <= min(LARGEST_TABLE, SPARSE * len(keys)):
-        seen = np.zeros(possible, dtype=bool)
-        seen[keys] = True
-        found = np.flatnonzero(seen)
+        occurs = np.zeros(possible, dtype=bool)
+        occurs[keys] = True
+        groups = np.flatnonzero(occurs)
         rank = np.empty(possible, dtype=np.int32)
-        rank[found] = np.arange(len(found), dtype=np.int32)
-        return found, rank[keys]
+        rank[groups] = np.arange(len(groups), dtype=np.int32)
+        return groups, rank[keys]
     bits = len(keys).bit_length()
     if (possible - 1).bit_length() + bits > 63:
-        places, found = pd.factorize(keys, sort=True)
-        return np.asarray(found), places.astype(np.int32)
+        places, groups = pd.factorize(keys, sort=True)
+        return np.asarray(groups), places.astype(np.int32)
     packed = np.sort((keys.astype(np.int64) << bits) | np.arange(len(keys)))
     ordered = packed >> bits
     is_first = np.ones(len(keys), dtype=bool)
@@ -83,8 +83,8 @@ class GroupSums:
         """The groups that have records, and their rows of each block. Column 0 of block 0 counts records."""
         if not self.blocks:
             return np.zeros(0, np.int64), []
-        found = np.flatnonzero(self.blocks[0][:, 0])
-        return found, self.blocks if len(found) == self.groups else [block[found] for block in self.blocks]
+        places = np.flatnonzero(self.blocks[0][:, 0])
+        return places, self.blocks if len(places) == self.groups else [block[places] for block in self.blocks]
 
     def _take(self, blocks: list[Floats]) -> None:
         if not self.blocks:

@@ -47,7 +47,7 @@ class Adding:
     deadline: Deadline
     max_groups: int | None = None
 
-    def summed(self, columns: Columns, pieces: Callable[[int], list[Rows]], records: int) -> "Summed":
+    def sum_up(self, columns: Columns, pieces: Callable[[int], list[Rows]], records: int) -> "Summed":
         """The sums of these columns; `pieces` cuts the records, so many a chunk."""
         shares = max(1, min(self.threads, records // (WORTH_THREADS // 2)))
         groups = self.split.groups

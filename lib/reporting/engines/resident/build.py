@@ -69,15 +69,15 @@ def build(stored: StoredSlicer, progress: Progress | None = None, seed: int = SE
     target = stored.layout_folder
     if _is_whole(target, stored):
         return target
-    told = progress or (lambda share: None)
+    report = progress or (lambda share: None)
     with found(stored, days.recipe(stored.definition, seed)) as earlier:
         try:
-            _build(stored, target, told, seed, earlier)
+            _build(stored, target, report, seed, earlier)
         except (Damaged, FileNotFoundError) as problem:
             if earlier is None:
                 raise
             _say_lost(stored, earlier, problem)
-            _build(stored, target, told, seed, None)
+            _build(stored, target, report, seed, None)
         if _is_current(stored):
             _forget_others(target)
     return target

@@ -79,13 +79,15 @@ class IdentityWriter:
         """Turn places in a day into places in all, the missing last, and say how many values there are."""
         before = self._before()
         used = self.codes.used(len(before) + 1)[:-1]
-        known, table, tables = merge(before, used, [found[found != MISSING] for found in self.values])
-        every = [np.append(one, len(known))[: len(own)] for one, own in zip(tables, self.values, strict=True)]
-        self.codes.finish(np.append(table, len(known)), every, "uint32")
-        known.tofile(self.hashes)
+        dictionary, table, tables = merge(before, used, [codes[codes != MISSING] for codes in self.values])
+        every = [
+            np.append(one, len(dictionary))[: len(own)] for one, own in zip(tables, self.values, strict=True)
+        ]
+        self.codes.finish(np.append(table, len(dictionary)), every, "uint32")
+        dictionary.tofile(self.hashes)
         if self.is_ordered:
-            self._write_order(len(known))
-        return DistinctColumn(self.number, len(known), self.is_ordered)
+            self._write_order(len(dictionary))
+        return DistinctColumn(self.number, len(dictionary), self.is_ordered)
 
     def sums(self) -> dict[str, Sum]:
         """The checksums of its files."""
@@ -103,14 +105,14 @@ class IdentityWriter:
 
     def _insert(self, earlier: Earlier, places: Records, values: int) -> Records:
         """The earlier records by user, and among them the new ones, each behind the others of its user."""
-        known = earlier.layout.contents.records
+        earlier_records = earlier.layout.contents.records
         earlier.check(self.codes.path.name)
         counts = np.zeros(values + 1, np.int64)
-        for at in range(0, known, CHUNK):
-            counts += np.bincount(places[at : min(at + CHUNK, known)], minlength=values + 1)
-        new = np.argsort(places[known:], kind="stable")
-        behind = np.cumsum(counts)[places[known:][new]]
-        return np.insert(earlier.layout.by_user(self.name)[:], behind, known + new)
+        for at in range(0, earlier_records, CHUNK):
+            counts += np.bincount(places[at : min(at + CHUNK, earlier_records)], minlength=values + 1)
+        new = np.argsort(places[earlier_records:], kind="stable")
+        behind = np.cumsum(counts)[places[earlier_records:][new]]
+        return np.insert(earlier.layout.by_user(self.name)[:], behind, earlier_records + new)
 
     def _before(self) -> Hashes:
         if self.earlier is None:
@@ -185,11 +187,11 @@ class Builder:
         contents.save(self.folder)
         progress(1.0)
 
-    def _tables(self, wanted: list[date]) -> Generator[pa.Table, None, None]:
+    def _tables(self, days: list[date]) -> Generator[pa.Table, None, None]:
         """The rows of each of these days; those of the next are read while one is worked on."""
         with ThreadPoolExecutor(1, "rows") as pool:
             ahead: Future[pa.Table] | None = None
-            for day in [*wanted, None]:
+            for day in [*days, None]:
                 table = ahead.result() if ahead is not None else None
                 ahead = pool.submit(self._read, self.stored.files[day]) if day is not None else None
                 if table is not None:
@@ -229,7 +231,9 @@ class Builder:
         hours, codes = _hours(table[TIME])
         codes = codes[order]
         self.time.add(codes)
-        found = self._add_lanes({name: column[order] for name, column in columns.items()}, codes, len(hours))
+        new_day = self._add_lanes(
+            {name: column[order] for name, column in columns.items()}, codes, len(hours)
+        )
         self.days.append(
             Day(
                 day=day,
@@ -238,7 +242,7 @@ class Builder:
                 volume=volume,
                 smallest=float(size.min(initial=np.inf)),
                 hours=hours.tolist(),
-                **found,
+                **new_day,
             )
         )
 
@@ -267,7 +271,7 @@ class Builder:
         rows = [day.records for day in self.days]
         starts = [0, *accumulate(rows)]
         sizes = sampling.sizes_of_days([day.volume for day in self.days], rows)
-        grid, drawn = self._thresholds(starts, sizes)
+        grid, counts = self._thresholds(starts, sizes)
         self._write_sizes(starts, sizes)
         smallest = [np.float32(day.smallest * size) for day, size in zip(self.days, sizes, strict=True)]
         return Contents(
@@ -284,7 +288,7 @@ class Builder:
             ],
             smallest_size=float(min(smallest)) if starts[-1] else 1.0,
             grid=grid.tolist(),
-            drawn=drawn.tolist(),
+            drawn=counts.tolist(),
             keys={name: writer.finish() for name, writer in self.keys.items()},
             values=self.values,
             distinct={name: writer.finish() for name, writer in self.identities.items()},
@@ -323,10 +327,10 @@ class Builder:
 
     def _sums(self) -> dict[str, Sum]:
         """The checksums of all files."""
-        found = {name: lane.sum() for name, lane in self.lanes.items()} | {"time.codes": self.time.sum()}
+        sums = {name: lane.sum() for name, lane in self.lanes.items()} | {"time.codes": self.time.sum()}
         for writer in (self.keys | self.identities).values():
-            found |= writer.sums()
-        return found | {name: Sum.of(self.folder / name) for name in ("size.lane", days.DAYS)}
+            sums |= writer.sums()
+        return sums | {name: Sum.of(self.folder / name) for name in ("size.lane", days.DAYS)}
 
 
 def _map_file(path: Path, dtype: str, records: int) -> npt.NDArray[Any]:
@@ -338,8 +342,8 @@ def _hours(times: pa.ChunkedArray) -> tuple[Ints, Local]:
     """The hours since 1970 that occur, ascending, and the place among them of each record's."""
     hours = np.asarray(times.cast(pa.timestamp("s", tz="UTC")).cast(pa.int64())) // 3600
     first, last = int(hours.min(initial=2**62)), int(hours.max(initial=-(2**62)))
-    found, places = distinct(hours - first, max(1, last - first + 1))
-    return found + first, places
+    distinct_hours, places = distinct(hours - first, max(1, last - first + 1))
+    return distinct_hours + first, places
 
 
 def _floats(column: pa.ChunkedArray) -> Floats:

@@ -48,9 +48,9 @@ class FileState(NamedTuple):
     changed: int
 
     @classmethod
-    def of(cls, found: os.stat_result) -> "FileState":
+    def of(cls, status: os.stat_result) -> "FileState":
         """The state in this answer of the file system."""
-        return cls(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
     def is_of(self, other: "FileState") -> bool:
         """Whether both are of the same file."""
@@ -97,8 +97,8 @@ class StoredFile:
     Damaged where it is missing, shorter, or not as it was written.
     """
 
-    def __init__(self, path: Path, known: Sum) -> None:
-        self.path, self._size, self._crcs = path, known.size, known.crcs
+    def __init__(self, path: Path, checksum: Sum) -> None:
+        self.path, self._size, self._crcs = path, checksum.size, checksum.crcs
         self._lock = threading.Lock()
         self._state = self._read_state()
         self._verified = np.zeros(len(self._crcs), dtype=bool)
@@ -183,8 +183,8 @@ class VerifiedArray(Generic[Scalar]):
     def __getitem__(self, places: Any) -> npt.NDArray[Scalar]:
         if not self._file.is_verified:
             self._file.verify(self._blocks(places))
-        found: npt.NDArray[Scalar] = self._array[places]
-        return found
+        values: npt.NDArray[Scalar] = self._array[places]
+        return values
 
     def _blocks(self, places: Any) -> slice | Blocks:
         """The blocks in which these places are."""

@@ -25,11 +25,11 @@ class Draw:
         """The parts of this draw that an interval needs."""
         records, weight = reference(self.layout)
         contents = self.layout.contents
-        known = KnownRecords(
+        known_records = KnownRecords(
             contents.lanes, contents.typical, contents.signed, contents.bounds, contents.smallest_size
         )
         size = self.layout.size[records].astype(np.float64)
-        return self.drawn.sample(known, self._atoms(records), size, weight)
+        return self.drawn.sample(known_records, self._atoms(records), size, weight)
 
     def missing(self, sums: Floats) -> dict[str, float]:
         """The volume to expect in groups that no record fell in, by atom."""

@@ -41,22 +41,22 @@ class Earlier:
     locks: ExitStack
 
     @cached_property
-    def led(self) -> int:
+    def matching_days(self) -> int:
         """How many days both begin with."""
         return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], enumerate(self.places)))
 
     @property
     def is_whole(self) -> bool:
         """Whether the new layout has all of its days."""
-        return len(self.kept) == len(self.days)
+        return len(self.places_taken) == len(self.days)
 
     @property
     def is_appended(self) -> bool:
         """Whether the new layout has all of its days first, and then others."""
-        return self.led == len(self.days)
+        return self.matching_days == len(self.days)
 
     @property
-    def kept(self) -> list[int]:
+    def places_taken(self) -> list[int]:
         """The places of the days that the new layout has, too."""
         return [place for place in self.places if place is not None]
 
@@ -75,9 +75,9 @@ class Earlier:
 
     def begin(self, path: Path, size: int) -> None:
         """Make `path` the first `size` bytes of the earlier file of its name; Damaged if it lacks some."""
-        source, known = self.layout.folder / path.name, self.sum_of(path.name)
-        known.check_edge(source, size)
-        if size == known.size and self._continue_file(source, path, size):
+        source, checksum = self.layout.folder / path.name, self.sum_of(path.name)
+        checksum.check_edge(source, size)
+        if size == checksum.size and self._continue_file(source, path, size):
             return
         with source.open("rb") as read, path.open("wb") as written:
             while part := read.read(min(COPIED, size - written.tell())):
@@ -89,13 +89,13 @@ class Earlier:
             handle = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
             self.locks.callback(os.close, handle)
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            found = os.fstat(handle)
-            if found.st_size != size:
+            status = os.fstat(handle)
+            if status.st_size != size:
                 return False
             os.link(source, path)
         except OSError:
             return False
-        if path.stat().st_ino == found.st_ino:
+        if path.stat().st_ino == status.st_ino:
             return True
         path.unlink()
         return False
@@ -135,4 +135,4 @@ def _shareable(stored: StoredSlicer, folder: Path, recipe: str, locks: ExitStack
 
 
 def _records(earlier: Earlier) -> int:
-    return sum(earlier.days[place].records for place in earlier.kept)
+    return sum(earlier.days[place].records for place in earlier.places_taken)

@@ -87,9 +87,9 @@ def _columns(query: Query, sampled: bool) -> int:
 
 def _identity_bytes(query: Query, groups: int, elements: int) -> int:
     """The largest set of pairs of a group and a value that a distinct count may need."""
-    known = query.layout.contents.distinct
+    distinct = query.layout.contents.distinct
     counted = (atom.partition(":")[2] for atom in query.question.atoms if not is_additive(atom))
-    values = [known[name].values for name in counted if name in known]
+    values = [distinct[name].values for name in counted if name in distinct]
     return max((KEY_BYTES * min(elements, groups * value) for value in values), default=0)
 
 
@@ -164,13 +164,13 @@ def _identities(query: Query, keys: Ints, rows: Aggregate, total: Aggregate, sam
     unread = set()
     for atom in sorted(atom for atom in query.question.atoms if not is_additive(atom)):
         try:
-            found, whole, share = _identity(query, keys, atom, sampled)
+            counts, whole, share = _identity(query, keys, atom, sampled)
         except DeadlineExceeded:
             if not sampled or query.deadline.remaining() == 0:
                 raise
             unread.add(atom)
-            found, whole, share = np.full(len(keys), np.nan), float("nan"), 1.0
-        for aggregate, values in ((rows, found), (total, np.array([whole]))):
+            counts, whole, share = np.full(len(keys), np.nan), float("nan"), 1.0
+        for aggregate, values in ((rows, counts), (total, np.array([whole]))):
             aggregate.estimate[atom] = values
             aggregate.share[atom] = share
             aggregate.users[atom] = query.users(atom)
@@ -193,9 +193,9 @@ def _identity(query: Query, keys: Ints, atom: str, sampled: bool) -> tuple[Float
         return *count_distinct(query.memberships(keys), codes, values, len(keys), deadline), 1.0
     records, users = users_below(query.layout.by_user(name), codes, query.users_budget)
     counted = query.memberships(keys, query.in_period(records))
-    found, whole = count_distinct(counted, codes, users, len(keys), deadline)
+    counts, whole = count_distinct(counted, codes, users, len(keys), deadline)
     share = users / values
-    return found / share, whole / share, share
+    return counts / share, whole / share, share
 
 
 class OpenLayouts:
@@ -223,7 +223,7 @@ class OpenLayouts:
             except Damaged as damage:
                 self.replace(stored, layout, damage.reason)
                 layout = None
-        layout = layout or self._opened(stored, deadline)
+        layout = layout or self._open_layout(stored, deadline)
         self._keep(folder, layout)
         self._verify_when_due(stored, layout)
         return layout
@@ -260,7 +260,7 @@ class OpenLayouts:
         except Damaged as damage:
             self.replace(stored, layout, damage.reason)
 
-    def _opened(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
+    def _open_layout(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
         with self._lock:
             opening = self._opening.get(stored.layout_folder)
             if opening is None:

@@ -41,11 +41,11 @@ def count_distinct(
     pairs = _Bitmap(groups, values) if groups * values <= LARGEST_BITMAP else _PairSet(groups, values)
     for chunk in chunks:
         deadline.check()
-        found = codes[chunk.records].astype(np.int64)
-        is_known = found < values
-        everything[found if is_known.all() else found[is_known]] = True
+        chunk_codes = codes[chunk.records].astype(np.int64)
+        is_known = chunk_codes < values
+        everything[chunk_codes if is_known.all() else chunk_codes[is_known]] = True
         inside = chunk.of_elements(is_known) & (chunk.place >= 0)
-        pair = chunk.place * values + chunk.of_elements(found)
+        pair = chunk.place * values + chunk.of_elements(chunk_codes)
         pairs.add(pair if inside.all() else pair[inside])
     return pairs.counts(), float(everything.sum())
 

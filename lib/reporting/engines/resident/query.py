@@ -58,16 +58,16 @@ class Condition:
     def mask(self, layout: Layout, rows: Rows) -> Mask:
         """A mask of these records that pass the condition."""
         if self.name is None:
-            found = self.table[layout.time[rows]]
+            passes = self.table[layout.time[rows]]
         elif layout.contents.keys[self.name].segmented:
             codes, lengths = elements(layout, self.name, rows)
             starts = np.concatenate([[0], np.cumsum(lengths)[:-1]]) if len(lengths) else lengths
-            found = (
+            passes = (
                 np.logical_or.reduceat(self.table[codes], starts) if len(lengths) else np.zeros(0, dtype=bool)
             )
         else:
-            found = self.table[layout.codes(self.name)[rows]]
-        return ~found if self.negated else found
+            passes = self.table[layout.codes(self.name)[rows]]
+        return ~passes if self.negated else passes
 
 
 @dataclass(frozen=True)
@@ -81,8 +81,8 @@ class InGroups:
     def mask(self, layout: Layout, rows: Rows) -> Mask:
         """A mask of these records that pass the condition."""
         keys, indptr = self.split.keys(rows, None)
-        found = np.concatenate([[0], np.cumsum(np.isin(keys, self.keys))])
-        return np.asarray(np.diff(found[indptr]) > 0)
+        passes = np.concatenate([[0], np.cumsum(np.isin(keys, self.keys))])
+        return np.asarray(np.diff(passes[indptr]) > 0)
 
 
 def matching(texts: pa.Array, filter_: Filter, mapping: Mapping[str, str], deadline: Deadline) -> Mask:
@@ -92,11 +92,11 @@ def matching(texts: pa.Array, filter_: Filter, mapping: Mapping[str, str], deadl
     A filter may have many thousand values, so the deadline holds here too.
     """
     deadline.check()
-    found = _any(texts, filter_, deadline)
+    matches = _any(texts, filter_, deadline)
     if filter_.search_mappings and mapping:
         described = pa.array([mapping.get(text) for text in texts.to_pylist()], pa.string())
-        found = found | _any(described, filter_, deadline)
-    return found
+        matches = matches | _any(described, filter_, deadline)
+    return matches
 
 
 def is_negative(filter_: Filter) -> bool:
@@ -116,20 +116,20 @@ def _any(texts: pa.Array, filter_: Filter, deadline: Deadline) -> Mask:
         return _by_rule(texts, different, match, deadline)
     if match.test != "contains" or len(different) > FEW:
         return matching_any(texts, different, match.test, deadline)
-    found = np.zeros(len(texts), dtype=bool)
+    matches = np.zeros(len(texts), dtype=bool)
     for value in different:
         deadline.check()
-        found |= _mask(pc.match_substring(texts, value))
-    return found
+        matches |= _mask(pc.match_substring(texts, value))
+    return matches
 
 
 def _by_rule(texts: pa.Array, values: Sequence[str], match: Rule, deadline: Deadline) -> Mask:
     """A text at a time, for a test that has no quicker way."""
-    found = np.zeros(len(texts), dtype=bool)
+    matches = np.zeros(len(texts), dtype=bool)
     for place, text in enumerate(texts.to_pylist()):
         deadline.check()
-        found[place] = text is not None and any(match.holds(text, value) for value in values)
-    return found
+        matches[place] = text is not None and any(match.holds(text, value) for value in values)
+    return matches
 
 
 def _mask(matched: pa.Array) -> Mask:
@@ -250,10 +250,10 @@ class Query:
         for rows in pieces:
             picked = self._pick(rows)
             counting = rows if picked is None else numbers(rows)[picked]
-            found, indptr = self.split.keys(counting, None)
+            group_keys, indptr = self.split.keys(counting, None)
             is_plain = not self.split.is_segmented
             owner = None if is_plain else np.repeat(np.arange(count(counting)), np.diff(indptr))
-            yield Membership(numbers(counting), places.of(found), owner)
+            yield Membership(numbers(counting), places.of(group_keys), owner)
 
     def _counted_hours(self) -> tuple[Ints, Floats]:
         conditions = (condition for condition in self.conditions if isinstance(condition, Condition))
@@ -266,7 +266,7 @@ class Query:
         """The keys that occur, and of each block of columns the sums per key and of all records."""
         adding = Adding(self.split, self._locate, self.threads, self.deadline, self.question.max_groups)
         records = self.records_in_range if place is None else self.records_drawn(place)
-        summed = adding.summed(columns, lambda size: chunks(self.layout, self.period, place, size), records)
+        summed = adding.sum_up(columns, lambda size: chunks(self.layout, self.period, place, size), records)
         blocks = summed.blocks or [block[:0] for block in columns(slice(0, 0))]
         return summed.keys, blocks, summed.whole() or [block.sum(axis=0) for block in blocks]
 
@@ -323,8 +323,8 @@ class _Places:
             self._table = np.full(self._end + 1, -1, dtype=np.int64)
             self._table[keys] = np.arange(len(keys))
 
-    def of(self, found: Ints) -> Ints:
-        """The place of each key that was found, none of which is negative."""
+    def of(self, keys: Ints) -> Ints:
+        """The place of each key that occurs, none of which is negative."""
         if self._table is None:
-            return self._index.get_indexer(pd.Index(found))
-        return self._table[np.minimum(found, self._end)]
+            return self._index.get_indexer(pd.Index(keys))
+        return self._table[np.minimum(keys, self._end)]

@@ -50,10 +50,10 @@ class Period:
 
 def threshold(layout: Layout, period: Period, limit: int | None) -> int | None:
     """The place in the grid of the largest τ that draws at most `limit` records; None to read them all."""
-    drawn = layout.drawn[period.low : period.high].sum(axis=0)
-    if limit is None or period.low == period.high or drawn[-1] <= limit:
+    counts = layout.drawn[period.low : period.high].sum(axis=0)
+    if limit is None or period.low == period.high or counts[-1] <= limit:
         return None
-    return max(0, int(np.searchsorted(drawn, limit, side="right")) - 1)
+    return max(0, int(np.searchsorted(counts, limit, side="right")) - 1)
 
 
 def chunks(layout: Layout, period: Period, place: int | None, size: int = CHUNK) -> list[Rows]:

@@ -32,17 +32,17 @@ def sizes_in_day(columns: dict[str, Floats], records: int) -> tuple[Sizes, dict[
         volume[name] = float(absolute.sum())
         if volume[name] > 0:
             total += absolute / (volume[name] / records)
-    known = sum(found > 0 for found in volume.values())
-    return np.asarray(total / (1 + known), dtype=np.float32), volume
+    fields = sum(sum_ > 0 for sum_ in volume.values())
+    return np.asarray(total / (1 + fields), dtype=np.float32), volume
 
 
 def sizes_of_days(volume: list[dict[str, float]], records: list[int]) -> list[float]:
     """The size of each day: the mean of 1 and of mean|y| in the day / mean|y| in all, over the fields."""
     names = volume[0] if volume else {}
     everything = {name: sum(day[name] for day in volume) for name in names}
-    known = {name: total / sum(records) for name, total in everything.items() if total > 0}
+    means = {name: total / sum(records) for name, total in everything.items() if total > 0}
     return [
-        (1 + sum(day[name] / count / mean for name, mean in known.items())) / (1 + len(known))
+        (1 + sum(day[name] / count / mean for name, mean in means.items())) / (1 + len(means))
         for day, count in zip(volume, records, strict=True)
     ]
 
@@ -75,15 +75,15 @@ def thresholds(
     first at most SMALLEST_SAMPLE. `largest` is the largest q where `days` don't have all records.
     """
     if largest is None:
-        found = (float(day[-1]) / size for day, size in zip(days, sizes, strict=True) if len(day))
-        largest = max(found, default=1.0)
+        last = (float(day[-1]) / size for day, size in zip(days, sizes, strict=True) if len(day))
+        largest = max(last, default=1.0)
     descending = largest * (1 + ROUNDING) * GRID_STEP ** -np.arange(LONGEST_GRID, dtype=np.float64)
-    drawn = np.zeros((len(days), LONGEST_GRID), dtype=np.int64)
+    counts = np.zeros((len(days), LONGEST_GRID), dtype=np.int64)
     for place, (day, size) in enumerate(zip(days, sizes, strict=True)):
-        drawn[place] = np.searchsorted(day, descending * size)
-    enough = np.flatnonzero(drawn.sum(axis=0) <= SMALLEST_SAMPLE)
+        counts[place] = np.searchsorted(day, descending * size)
+    enough = np.flatnonzero(counts.sum(axis=0) <= SMALLEST_SAMPLE)
     length = int(enough[0]) + 1 if len(enough) else LONGEST_GRID
-    return descending[:length][::-1].copy(), drawn[:, :length][:, ::-1].copy()
+    return descending[:length][::-1].copy(), counts[:, :length][:, ::-1].copy()
 
 
 def weights(size: Sizes | Floats, tau: float) -> Floats:

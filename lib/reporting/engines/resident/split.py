@@ -69,8 +69,8 @@ class Split:
             return self._keys_of_elements(rows, picked)
         keys: Keys | None = None
         for field, radix in zip(self.fields, self.radices, strict=True):
-            found = self._places(field, rows)
-            places = (found if picked is None else found[picked]).astype(self.dtype, copy=False)
+            field_places = self._places(field, rows)
+            places = (field_places if picked is None else field_places[picked]).astype(self.dtype, copy=False)
             keys = places if keys is None else _join(keys, radix, places)
         if keys is None:
             keys = np.zeros(count(rows) if picked is None else len(picked), dtype=self.dtype)

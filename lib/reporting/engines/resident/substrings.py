@@ -40,41 +40,41 @@ def matching_any(texts: pa.Array, values: Sequence[str], match: str, deadline: D
     if match not in TESTS:
         raise UnknownName("match", match, TESTS)
     raw = texts.cast(pa.binary())
-    known: Mask = np.asarray(raw.is_valid(), dtype=bool)
+    is_valid: Mask = np.asarray(raw.is_valid(), dtype=bool)
     lengths = _by_length(values)
     if 0 in lengths:
-        return known
+        return is_valid
     if match in EDGES:
         return _at_edge(raw, lengths, EDGES[match], deadline)
     needles = [needle for same in lengths.values() for needle in _Needles.of(same)]
-    return _containing(raw.fill_null(b""), needles, deadline) & known
+    return _containing(raw.fill_null(b""), needles, deadline) & is_valid
 
 
 def _by_length(values: Sequence[str]) -> dict[int, list[bytes]]:
-    found: dict[int, list[bytes]] = defaultdict(list)
+    by_length: dict[int, list[bytes]] = defaultdict(list)
     for value in set(values):
-        found[len(value.encode())].append(value.encode())
-    return found
+        by_length[len(value.encode())].append(value.encode())
+    return by_length
 
 
 def _at_edge(texts: pa.Array, lengths: dict[int, list[bytes]], edge: Edge, deadline: Deadline) -> Mask:
-    found = np.zeros(len(texts), dtype=bool)
+    matches = np.zeros(len(texts), dtype=bool)
     for length, same in lengths.items():
         deadline.check()
         hit = pc.is_in(edge(texts, length), value_set=pa.array(same, pa.binary()), skip_nulls=True)
-        found |= hit.to_numpy(zero_copy_only=False)
-    return found
+        matches |= hit.to_numpy(zero_copy_only=False)
+    return matches
 
 
 def _containing(texts: pa.Array, needles: list["_Needles"], deadline: Deadline) -> Mask:
-    found = [np.zeros(0, dtype=bool)]
+    parts = [np.zeros(0, dtype=bool)]
     for part in _parts(texts):
         hay = _Hay(part)
         for needle in needles:
             deadline.check()
             hay.look_for(needle)
-        found.append(hay.found)
-    return np.concatenate(found)
+        parts.append(hay.found)
+    return np.concatenate(parts)
 
 
 def _parts(texts: pa.Array) -> Iterator[pa.Array]:

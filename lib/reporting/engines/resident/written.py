@@ -34,9 +34,9 @@ class LaneWriter:
             path.write_bytes(head)
             return
         self.width = (earlier.sum_of(path.name).size - len(head)) // earlier.layout.contents.records
-        self.same = len(head) + self.width * int(earlier.layout.starts[earlier.led])
+        self.same = len(head) + self.width * int(earlier.layout.starts[earlier.matching_days])
         earlier.begin(path, self.same)
-        if len(earlier.kept) > earlier.led:
+        if len(earlier.places_taken) > earlier.matching_days:
             earlier.check(path.name)
 
     def add(self, lane: npt.NDArray[Any]) -> None:
@@ -46,7 +46,7 @@ class LaneWriter:
 
     def keep(self, place: int) -> None:
         """Add a day of the earlier layout; those that it begins with are there."""
-        if self.earlier is None or place < self.earlier.led:
+        if self.earlier is None or place < self.earlier.matching_days:
             return
         records = self.earlier.records(place)
         with (self.earlier.layout.folder / self.path.name).open("rb") as source:
@@ -98,11 +98,11 @@ class CodeWriter:
         """Which of the earlier values are those of a day that is kept."""
         if self.before is None or self.before.earlier.is_whole:
             return np.ones(values, dtype=bool)
-        found = np.zeros(values, dtype=bool)
+        is_used = np.zeros(values, dtype=bool)
         for part in self.parts:
             if isinstance(part, slice):
-                found[self.before.codes[part]] = True
-        return found
+                is_used[self.before.codes[part]] = True
+        return is_used
 
     def finish(self, table: Ints, tables: Sequence[Ints], dtype: str) -> None:
         """Write the file: `table` has the codes of earlier values (-1: none), `tables` those of new days."""
@@ -119,8 +119,8 @@ class CodeWriter:
 
     def sum(self) -> Sum:
         """The checksums of the file."""
-        known = self.before.earlier.sum_of(self.path.name) if self.before else None
-        return Sum.of(self.path, known, self.same)
+        checksum = self.before.earlier.sum_of(self.path.name) if self.before else None
+        return Sum.of(self.path, checksum, self.same)
 
     def _begin(self, table: Ints, dtype: str) -> int:
         """How many days are in place: those that both begin with, if codes are what they were."""
@@ -128,7 +128,7 @@ class CodeWriter:
             return 0
         earlier, codes = self.before.earlier, self.before.codes
         is_same = bool(((table == np.arange(len(table))) | (table < 0)).all())
-        led = earlier.led if is_same and codes.dtype == np.dtype(dtype) else 0
+        led = earlier.matching_days if is_same and codes.dtype == np.dtype(dtype) else 0
         self.same = self.before.elements(led - 1).stop * codes.dtype.itemsize if led else 0
         earlier.begin(self.path, self.same)
         return led
@@ -173,9 +173,9 @@ def _one_empty(codes: Local, values: pa.Array) -> Local:
 
 def occurring(codes: Local, values: int) -> npt.NDArray[np.bool_]:
     """Which of so many values have a code here."""
-    found = np.zeros(values, dtype=bool)
-    found[codes] = True
-    return found
+    occurs = np.zeros(values, dtype=bool)
+    occurs[codes] = True
+    return occurs
 
 
 class KeyWriter:
@@ -275,7 +275,7 @@ class SegmentedKeyWriter(KeyWriter):
         if self.earlier is None:
             return
         records, indptr = self.earlier.records(place), self.earlier.layout.indptr(self.name)
-        if place < self.earlier.led:
+        if place < self.earlier.matching_days:
             self.written = int(indptr[records.stop])
         else:
             self._end(indptr[records.start + 1 : records.stop + 1] - indptr[records.start])

@@ -203,10 +203,10 @@ def _start_over(context: PageContext, draft: Draft) -> None:
 
 def _doubt() -> bool:
     """The failure, and whether a lookup is needed because the package may have been created."""
-    kept = st.session_state
-    is_asked = state.ASKED in kept
-    if said := kept.get(state.FAILURE, LOOK if is_asked else ""):
-        st.error(plain(said), icon=":material/error:")
+    session = st.session_state
+    is_asked = state.ASKED in session
+    if failure := session.get(state.FAILURE, LOOK if is_asked else ""):
+        st.error(plain(failure), icon=":material/error:")
     return is_asked and not st.checkbox("It was not created: retry", key=state.SURE)
 
 
@@ -224,12 +224,12 @@ def create(context: PageContext) -> None:
     Nothing is sent while a field is wrong. A service that honours no keys is asked again only by somebody who
     has looked whether it is there.
     """
-    kept = st.session_state
-    if kept.get(state.CREATED) is not None or (state.ASKED in kept and not kept.get(state.SURE)):
+    session = st.session_state
+    if session.get(state.CREATED) is not None or (state.ASKED in session and not session.get(state.SURE)):
         return
     for key in (state.PROBLEMS, state.FAILURE):
-        kept.pop(key, None)
-    kept[state.TRIED] = True
+        session.pop(key, None)
+    session[state.TRIED] = True
     try:
         draft = state.read(catalogue.named_lists(context))
         has_fees = bool(catalogue.abilities(context).fees)
@@ -238,32 +238,32 @@ def create(context: PageContext) -> None:
             return
         deals, seats = context.deals, catalogue.seats(context)
     except TrancheError as error:
-        kept[state.FAILURE] = f"{error.reason.rstrip('.')}. Nothing was created. {KEPT}"
+        session[state.FAILURE] = f"{error.reason.rstrip('.')}. Nothing was created. {KEPT}"
         return
     for key in (state.ASKED, state.SURE):
-        kept.pop(key, None)
+        session.pop(key, None)
     _ask(context, deals, draft, seats)
 
 
 def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None:
-    kept, is_once = st.session_state, deals.abilities.repeats
+    session, is_once = st.session_state, deals.abilities.repeats
     if not is_once:
-        kept[state.ASKED] = True
+        session[state.ASKED] = True
         state.keep(context.clients.drafts, draft)
     try:
-        created = create_package(deals, draft, seats, kept[state.KEY])
-        kept[state.CREATED] = replace(created, left=(*created.left, *_keep_question(context, created)))
+        created = create_package(deals, draft, seats, session[state.KEY])
+        session[state.CREATED] = replace(created, left=(*created.left, *_keep_question(context, created)))
     except TrancheError as error:
         if not is_open(error):
-            kept.pop(state.ASKED, None)
+            session.pop(state.ASKED, None)
         if isinstance(error, Undone):
-            kept[state.KEY] = str(uuid.uuid4())
+            session[state.KEY] = str(uuid.uuid4())
         if isinstance(error, Invalid):
-            kept[state.PROBLEMS] = FieldProblems.of(error, draft.package().sent())
+            session[state.PROBLEMS] = FieldProblems.of(error, draft.package().sent())
         else:
-            kept[state.FAILURE] = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
+            session[state.FAILURE] = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
     else:
-        kept.pop(state.ASKED, None)
+        session.pop(state.ASKED, None)
         state.forget_draft(context.clients.drafts)
     catalogue.forget()
 

@@ -24,7 +24,7 @@ from lib.ui.deals import catalogue, facts, form_fields, report, seat_guide, targ
 from lib.ui.deals.draft import PLAIN, Draft, number
 from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.inputs import FEE, FEE_TYPE
-from lib.ui.deals.new_package import review, state, templates
+from lib.ui.deals.new_package import review, state
 from lib.ui.deals.new_package.review import CreatedPackage
 from lib.ui.deals.targeting import picker, words
 from lib.ui.kit import page_scripts, times
@@ -292,7 +292,7 @@ def _draw(context: PageContext) -> None:
     lists = entries(catalogue.lists(context))
     translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
     with left:
-        templates.draw(context, draft)
+        state.draw_templates(context, draft)
         draw_form(context, draft, problems, translation)
     st.html(STAYS)
     with right, st.container(key="np_beside"):

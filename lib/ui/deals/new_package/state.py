@@ -1,24 +1,32 @@
-"""The form's state: what its widgets hold, as a draft, and the draft that is kept between visits."""
+"""The form's state: its widgets as a draft, the draft that is kept between visits, and templates of forms."""
 
 import logging
 import uuid
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
-from lib.deals.models import Targeting
+from lib.deals.models import Seat, Targeting
 from lib.deals.package_records import Drafts, PackageQuestion
-from lib.ui.deals import form_fields
-from lib.ui.deals.draft import PLAIN, Draft, Faults, dump_draft, load_draft
+from lib.ui.deals import catalogue, form_fields
+from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, dump_draft, load_draft
 from lib.ui.deals.form_fields import ZONE
+from lib.ui.deals.inputs import EMAIL
 from lib.ui.deals.targeting import picker, typed
 from lib.ui.deals.targeting.picker import NamedLists
 from lib.ui.kit import times
 from lib.ui.kit.field_problems import FieldProblems
-from lib.wire.errors import TrancheError
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.problems import report_errors
+from lib.ui.query import entries
+from lib.ui.query.entries import EntryShelf
+from lib.views import DealEntry
+from lib.wire.errors import BadRequest, TrancheError
 
 log = logging.getLogger(__name__)
 PREFIX = "np_"
@@ -155,7 +163,7 @@ def _resume(drafts: Drafts) -> bool:
             return False
         draft, key = load_draft(kept_draft.body["draft"]), str(kept_draft.body["key"])
         of = kept_draft.body.get("question")
-        asked = None if of is None else STORED_QUESTION.validate_python(of)
+        package_question = None if of is None else STORED_QUESTION.validate_python(of)
     except TrancheError as error:
         st.session_state[FAILURE] = f"{error.reason.rstrip('.')}. Your draft could not be loaded."
         return False
@@ -163,7 +171,9 @@ def _resume(drafts: Drafts) -> bool:
         log.exception("A draft that was kept can't be read")
         return False
     fill(draft)
-    st.session_state.update({KEY: key, KEPT: kept_draft.body, FOUND: kept_draft.at, QUESTION: asked})
+    st.session_state.update(
+        {KEY: key, KEPT: kept_draft.body, FOUND: kept_draft.at, QUESTION: package_question}
+    )
     if kept_draft.body.get("asked"):
         st.session_state[ASKED] = True
     return True
@@ -186,3 +196,126 @@ def _show(draft: Draft) -> None:
 def _tomorrow() -> datetime:
     day = datetime.now(times.zone()).replace(tzinfo=None) + timedelta(days=1)
     return day.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+POPOVER, WIDTH, REPLACE = "package_templates", 420, "replace"
+TEMPLATES = EntryShelf(
+    "template_",
+    lambda context: context.clients.view_store.templates,
+    "templates",
+    "Share with everybody who may see deals",
+    "Everybody loses it.",
+)
+
+
+def draw_templates(context: PageContext, draft: Draft) -> None:
+    """Draw the popover, for who may create packages."""
+    if catalogue.abilities(context).why_not("supply_deals", "create"):
+        return
+    popover = st.popover(
+        "Templates", icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
+    )
+    if popover.open:
+        with (
+            popover,
+            st.container(width=WIDTH),
+            report_errors("The templates", kept="The form is kept."),
+        ):
+            _content(context, draft)
+
+
+def body_of(draft: Draft) -> dict[str, Any]:
+    """What a template keeps of a form: no dates, and no contact of any deal."""
+    seats = {seat: _without_contact(terms) for seat, terms in draft.seats.items()}
+    kept = draft.with_(start_date="", end_date="")
+    terms = {**draft.terms, EMAIL: ""}
+    return {"draft": dump_draft(replace(kept, offset=0, terms=terms, seats=seats))}
+
+
+def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple[Draft, int]:
+    """The form of a template with the usual start, and how many of its seats are not among `seats`.
+
+    None stands for any seat. BadRequest for a template that can't be read any more.
+    """
+    try:
+        draft = load_draft(body["draft"])
+    except (ValidationError, KeyError) as error:
+        raise BadRequest("This template can't be read any more") from error
+    known = {seat: terms for seat, terms in draft.seats.items() if seats is None or seat in seats}
+    usual = empty()
+    dated = draft.with_(start_date=usual["start_date"], end_date="")
+    shown = replace(dated, offset=usual.offset, seats=known)
+    return shown, len(draft.seats) - len(known)
+
+
+def _content(context: PageContext, draft: Draft) -> None:
+    templates = context.clients.view_store.templates.all()
+    entries.problem(TEMPLATES)
+    if (chosen := TEMPLATES.chosen(templates)) is not None:
+        _template_panel(context, chosen, draft)
+        return
+    entries.new(TEMPLATES, "Keep this form as", partial(_save_template, context, draft))
+    st.caption("Without dates and contact.")
+    for one in templates:
+        actions = entries.changes(context, TEMPLATES, one)
+        entries.row(TEMPLATES, one, False, partial(_open_template, context), actions)
+    if not templates:
+        st.caption("Nobody has kept a template for you yet.")
+    entries.note_storage(context.clients.deals_address)
+
+
+def _template_panel(context: PageContext, one: DealEntry, draft: Draft) -> None:
+    """Draw the panel that was opened: the question before a draft is replaced, edit or delete."""
+    entries.head(TEMPLATES, one)
+    panel = st.session_state.get(TEMPLATES.state("panel"), "edit")
+    if panel == REPLACE:
+        st.warning(
+            "The form holds an unfinished draft. The template will replace it.", icon=":material/edit:"
+        )
+        st.button(
+            "Replace draft",
+            type="primary",
+            key="view_template_replace",
+            on_click=_fill_from,
+            args=(context, one),
+        )
+    elif panel == "delete":
+        entries.deletion(context, TEMPLATES, one)
+    else:
+        entries.edit(context, TEMPLATES, one)
+        st.button(
+            "Update to the form on screen", key="view_template_update", on_click=TEMPLATES.attempted,
+            args=(lambda: context.clients.view_store.templates.update(one.id, body_of(draft)),),
+        )  # fmt: skip
+
+
+def _open_template(context: PageContext, one: DealEntry) -> None:
+    """Fill the form; where it holds something, ask first. A callback."""
+    if read(catalogue.named_lists(context)).is_untouched:
+        _fill_from(context, one)
+    else:
+        TEMPLATES.show(one, REPLACE)
+
+
+def _fill_from(context: PageContext, one: DealEntry) -> None:
+    """Fill the form with a template. A callback."""
+    TEMPLATES.attempted(lambda: _fill_with(context, one))
+
+
+def _fill_with(context: PageContext, one: DealEntry) -> None:
+    seats = catalogue.seats(context) if catalogue.abilities(context).lists else None
+    draft, missing = draft_of(one.body, seats)
+    sentence = (
+        f"{missing} of its seats {'is' if missing == 1 else 'are'} not there for you." if missing else ""
+    )
+    fill(draft, sentence)
+    TEMPLATES.back()
+    st.session_state[POPOVER] = False
+
+
+def _save_template(context: PageContext, draft: Draft, name: str, is_shared: bool) -> None:
+    context.clients.view_store.templates.save(name, body_of(draft), is_shared)
+
+
+def _without_contact(terms: Terms) -> Terms:
+    return terms if terms.own is None else replace(terms, own={**terms.own, EMAIL: ""})

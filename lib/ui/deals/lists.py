@@ -1,0 +1,338 @@
+"""The screen Lists: domain and app lists, searched by the service, and the drawer of one with its entries."""
+
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.deals.models import AppList, DomainList, SupplyPackage
+from lib.ui.deals import catalogue
+from lib.ui.deals.change_steps import number
+from lib.ui.deals.list_entries import KINDS, ListKind, Pasted, read
+from lib.ui.kit import listing, notes
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import is_open, report_errors, show
+from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.kit.straight import straighten
+from lib.wire.errors import NotFound, TrancheError
+
+KIND, SEARCH, LIST, TAKEN, NEW = "lists_kind", "lists_find", "lists_list", "lists_taken", "lists_new"
+OPEN, WIDTH, SHOWN, MOST = "list", 720, 1_000, 100
+FIND, PROBLEM = "list_find", "list_problem"
+ADDRESS = re.compile(r"(domain_lists|app_lists)-([1-9][0-9]{0,15})")
+COLUMNS = (
+    listing.ListColumn("name", "Name", 24.0),
+    listing.ListColumn("price", "Entries", 7.0, is_right=True, on_phone=True),
+    listing.ListColumn("seat", "First entries", 34.0, on_phone=True),
+    listing.ListColumn("id", "Id", 5.0, is_right=True),
+)
+
+
+@dataclass(frozen=True)
+class OpenList:
+    """The list that is open in the drawer, as it was read."""
+
+    context: PageContext
+    entity: str
+    found: DomainList | AppList
+
+    @property
+    def kind(self) -> ListKind:
+        """Its kind."""
+        return KINDS[self.entity]
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Its domains or apps."""
+        return self.kind.entries(self.found)
+
+    def key(self, name: str) -> str:
+        """The key of a widget of its own."""
+        return f"list_{name}_{self.entity}-{self.found.id}"
+
+    def read_paste(self) -> Pasted:
+        """The parsed content of the field for new entries."""
+        return read(st.session_state.get(self.key("paste")) or "", self.kind)
+
+    def change(self, fields: dict[str, Any], done: str) -> bool:
+        """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""
+        try:
+            self.context.deals.change(self.entity, self.found.id or 0, fields, self.found.etag)
+        except TrancheError as error:
+            st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
+            return False
+        finally:
+            catalogue.forget()
+        notes.say(done)
+        return True
+
+
+def draw(context: PageContext) -> None:
+    """Draw the lists of a kind, and the drawer of the open one."""
+    with report_errors("The lists", kept="Nothing was changed."):
+        does = catalogue.abilities(context)
+        if not does.lists:
+            st.info("This service has no lists that Tranche can read.", icon=":material/info:")
+            return
+        if does.refuses:
+            st.caption(f":material/lock: {plain(does.refuses)}.")
+        _draw_list(context)
+    _draw_drawer(context)
+
+
+def _draw_list(context: PageContext) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        entity = st.segmented_control(
+            "Kind", list(KINDS), format_func=lambda one: KINDS[one].title, key=KIND, bind="query-params",
+            required=True, default="domain_lists", label_visibility="collapsed",
+        )  # fmt: skip
+        text = st.text_input(
+            "Search", type="search", live="200ms", key=SEARCH, bind="query-params",
+            placeholder="Name or id", label_visibility="collapsed",
+        )  # fmt: skip
+        _draw_new(context, entity)
+    if _open_key() is None:
+        notes.draw()
+    search, kind = {"search": text} if text else {}, KINDS[entity]
+    page = context.deals.list(kind.model, limit=MOST, ordering="name", **search)
+    if not page.results:
+        st.info("No lists match." if text else "There are no lists yet.", icon=":material/list_alt:")
+        return
+    rows = []
+    for one in page.results:
+        entries = kind.entries(one)
+        texts = (one.name or "", number(len(entries)), ", ".join(entries[:5]), str(one.id))
+        rows.append(listing.ListRow(f"{entity}-{one.id}", tuple(map(listing.ListCell, texts))))
+    taken: Taken = st.session_state.get(TAKEN, NOTHING_TAKEN)
+    with st.container(key="lists_table"):
+        listing.draw(LIST, listing.Listing(kind.title, COLUMNS, rows, page.count), taken, _open)
+    if page.count > MOST:
+        st.caption(f"The first {MOST:d} of {number(page.count)}. Search to find the others.")
+
+
+def _open() -> None:
+    """Open the row that was clicked last. A callback."""
+    state = st.session_state
+    acts, taken = listing.new_acts(state.get(LIST) or {}, state.get(TAKEN, NOTHING_TAKEN))
+    keys = [act.key for act in acts if isinstance(act, listing.Opened)]
+    if keys:
+        state[TAKEN], st.query_params[OPEN] = taken, keys[-1]
+
+
+def _draw_new(context: PageContext, entity: str) -> None:
+    if catalogue.abilities(context).why_not(entity, "create"):
+        return
+    with st.popover("New list", icon=":material/add:", key=NEW, on_change="rerun"):
+        st.text_input("Name", key=f"{NEW}_name", max_chars=200)
+        st.button(
+            "Create list", type="primary", key=f"{NEW}_create", on_click=_create, args=(context, entity)
+        )
+        if problem := st.session_state.get(f"{NEW}_problem"):
+            st.error(plain(problem), icon=":material/error:")
+
+
+def _create(context: PageContext, entity: str) -> None:
+    """Create an empty list and open it. A callback."""
+    state, kind = st.session_state, KINDS[entity]
+    name = (state.get(f"{NEW}_name") or "").strip()
+    state.pop(f"{NEW}_problem", None)
+    if not name:
+        state[f"{NEW}_problem"] = "Type a name."
+        return
+    fields: dict[str, Any] = {"name": name, kind.word: ()}
+    key = state.setdefault(f"{NEW}_key", str(uuid.uuid4()))
+    try:
+        made = context.deals.create(kind.model, kind.model(**fields), key)
+    except TrancheError as error:
+        advice = "Check the list before you retry." if is_open(error) else "Nothing was created."
+        if not is_open(error):
+            del state[f"{NEW}_key"]
+        state[f"{NEW}_problem"] = f"{error.reason.rstrip('.')}. {advice}"
+        return
+    del state[f"{NEW}_key"]
+    catalogue.forget()
+    notes.say(f"{name} is created")
+    state[NEW], state[f"{NEW}_name"] = False, ""
+    st.query_params[OPEN] = f"{entity}-{made.id}"
+
+
+def _open_key() -> tuple[str, int] | None:
+    """The list that is open, by the URL."""
+    match = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
+    return (match[1], int(match[2])) if match else None
+
+
+def _close() -> None:
+    """Close the drawer. A callback."""
+    st.query_params.pop(OPEN, None)
+    st.session_state.pop(PROBLEM, None)
+
+
+def _draw_drawer(context: PageContext) -> None:
+    """Draw the drawer of the open list, if any."""
+    key = _open_key()
+    if key is None:
+        return
+    try:
+        found = context.deals.get(*key)
+    except NotFound:
+        _close()
+        st.warning(f"List {key[1]:d} no longer exists.", icon=":material/link_off:")
+        return
+    except TrancheError as error:
+        show(error, "The list", "Nothing was changed.")
+        return
+    title = plain(found.name or f"List {key[1]}")
+    drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/list_alt:", on_dismiss=_close)
+    drawer(_content)(context, key)
+
+
+def _content(context: PageContext, key: tuple[str, int]) -> None:
+    with report_errors("The list", "What you typed is kept."):
+        open_list = OpenList(context, key[0], context.deals.get(*key))
+        does = catalogue.abilities(context)
+        may_change = not does.why_not(key[0], "change")
+        notes.draw()
+        if problem := st.session_state.pop(PROBLEM, None):
+            st.error(plain(problem), icon=":material/error:")
+        _draw_entries(open_list, may_change)
+        if may_change:
+            _draw_paste(open_list)
+            _draw_name(open_list)
+        if not does.why_not(key[0], "delete"):
+            _draw_delete(open_list)
+
+
+def _draw_entries(one: OpenList, may_change: bool) -> None:
+    """Draw the entries, with a search, a download, and a button that removes those chosen."""
+    entries, word = one.entries, one.kind.word
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = st.text_input(
+            "Search entries", type="search", live="200ms", key=FIND, label_visibility="collapsed",
+            placeholder=f"Search among {number(len(entries))} {word}",
+        )  # fmt: skip
+        st.download_button(
+            "Download", data="\r\n".join(entries), file_name=f"{one.entity}-{one.found.id}.txt",
+            mime="text/plain", icon=":material/download:", on_click="ignore", key="list_download",
+            disabled=not entries,
+        )  # fmt: skip
+    if not entries:
+        st.caption("No entries yet: the list selects nothing.")
+        return
+    shown = [entry for entry in entries if (text or "").strip().casefold() in entry.casefold()]
+    _draw_table({word.capitalize(): shown[:SHOWN]}, len(shown), 300, "Entries")
+    more = f", the first {number(SHOWN)} shown" if len(shown) > SHOWN else ""
+    st.caption(f"{number(len(shown))} of {number(len(entries))} {word}{more}")
+    if may_change and text and shown and len(shown) < len(entries):
+        label = f"Remove these {number(len(shown))}"
+        st.button(
+            label, icon=":material/remove:", key="list_remove", on_click=_remove, args=(one, tuple(shown))
+        )
+
+
+def _draw_table(columns: dict[str, list[Any]], count: int, highest: int, alt: str) -> None:
+    height = min(highest, 38 + 35 * max(1, count))
+    st.dataframe(straighten(columns), hide_index=True, height=height, alt=alt)
+
+
+def _draw_paste(one: OpenList) -> None:
+    """Draw the field to paste entries. Unreadable entries are listed by line, and stay in it."""
+    st.text_area(
+        f"Add {one.kind.word}", key=one.key("paste"), height=120, persist_state="session",
+        placeholder="Paste entries, one a line or separated by commas",
+    )  # fmt: skip
+    pasted = one.read_paste()
+    new, broken = pasted.new(one.entries), pasted.broken
+    if broken:
+        st.markdown(f":red[{number(len(broken))} can't be read] and are not added:")
+        columns: dict[str, list[Any]] = {
+            "Line": [each.line for each in broken],
+            "Entry": [each.text for each in broken],
+            "Why": [each.why for each in broken],
+        }
+        _draw_table(columns, len(broken), 250, "Not readable")
+    known = len(pasted.entries) - len(new)
+    parts = [f"{number(len(new))} new" if pasted.entries else ""]
+    parts += [f"{number(known)} already in the list" if known else ""]
+    parts += [f"{number(pasted.repeated)} pasted twice" if pasted.repeated else ""]
+    if sentence := ", ".join(filter(None, parts)):
+        st.caption(sentence)
+    label = f"Add {number(len(new))} {one.kind.word}" if new else f"Add {one.kind.word}"
+    st.button(label, type="primary", key="list_add", on_click=_add, args=(one,))
+
+
+def _add(one: OpenList) -> None:
+    """Add the readable entries; the others stay in the field. A callback.
+
+    It reads the field itself: what is pasted is known only once the click has left it.
+    """
+    pasted = one.read_paste()
+    new = pasted.new(one.entries)
+    if not new:
+        notes.say("Paste new entries first")
+    elif one.change({one.kind.word: [*one.entries, *new]}, f"{number(len(new))} added"):
+        st.session_state[one.key("paste")] = pasted.left
+
+
+def _remove(one: OpenList, some: tuple[str, ...]) -> None:
+    """Remove these entries. A callback."""
+    rest = [entry for entry in one.entries if entry not in set(some)]
+    if one.change({one.kind.word: rest}, f"{number(len(some))} removed"):
+        st.session_state[FIND] = ""
+
+
+def _draw_name(one: OpenList) -> None:
+    st.session_state.setdefault(one.key("name"), one.found.name or "")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Name", key=one.key("name"), max_chars=200)
+        st.button("Rename", key="list_rename", on_click=_rename, args=(one,))
+
+
+def _rename(one: OpenList) -> None:
+    """Rename the list to the content of the field. A callback."""
+    name = (st.session_state[one.key("name")] or "").strip()
+    if not name:
+        st.session_state[PROBLEM] = "Type a name. Nothing was changed."
+    elif name != one.found.name:
+        one.change({"name": name}, "Renamed")
+
+
+def _draw_delete(one: OpenList) -> None:
+    """Draw the packages that depend on the list; without any, the button that deletes it."""
+    popover = st.popover("Delete", icon=":material/delete:", key="list_delete", on_change="rerun")
+    if not popover.open:
+        return
+    with popover:
+        if users := dependants(one.context.deals, (one.entity, one.found.id or 0)):
+            st.markdown(f"**{len(users):d} packages use this list.** Remove it from their targeting first:")
+            st.markdown("\n".join(f"- {plain(user)}" for user in users))
+            return
+        st.markdown("This can't be undone.")
+        st.button("Delete list", type="primary", key="list_delete_sure", on_click=_delete, args=(one,))
+
+
+def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
+    """The packages that target or exclude the list, by name and id."""
+    name, field = client.get(*key).name or "", KINDS[key[0]].targeting
+    found = client.everything(SupplyPackage, search=name, ordering="id") if client.abilities.finds else ()
+    return [
+        f"{one.name} ({one.id})" for one in found if any(part.id == key[1] for part in getattr(one, field))
+    ]
+
+
+def _delete(one: OpenList) -> None:
+    """Delete the list. A callback."""
+    try:
+        one.context.deals.remove(one.entity, one.found.id or 0, one.found.etag)
+    except TrancheError as error:
+        if not isinstance(error, NotFound):
+            st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."
+            return
+    _close()
+    catalogue.forget()
+    notes.say(f"{one.found.name} is deleted")
+    st.rerun()

@@ -1,1 +1,0 @@
-"""Domain and app lists: found, created, filled, renamed, deleted."""

@@ -1,0 +1,108 @@
+"""Filters by figures: `having=imps~ge~1000~ctr~lt~0.2` keeps the rows whose figures pass all of them.
+
+They are about rows: those of leaderboards, of the split as a table, bars or lines, and of a file. Totals, the
+headline and the time chart stay those of the whole.
+"""
+
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+
+import streamlit as st
+
+from lib.reporting.matches import COMPARE, DataMatch
+from lib.reporting.models import DataFilter, Slicer
+from lib.ui.charts.numbers import Numbers, title
+from lib.ui.kit import amounts
+from lib.ui.kit.field_problems import beside
+from lib.ui.query.link import join_texts, split_texts
+
+CODES: dict[DataMatch, str] = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "=": "eq", "!=": "ne"}
+SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
+MATCHES: tuple[DataMatch, ...] = (*COMPARE,)
+USUAL, MOST = ">=", 10
+ANY = amounts.Limits(least=-(10**15), below=10**15, decimals=15)
+
+
+def to_text(filters: Iterable[DataFilter]) -> str:
+    """The filters as one parameter."""
+    return join_texts(text for one in filters for text in (one.name, CODES[one.match], _digits(one.value)))
+
+
+def from_text(text: str, slicer: Slicer) -> tuple[DataFilter, ...]:
+    """The filters in a parameter that can be read and are about a data field of the slicer, each once."""
+    there = {field.name for field in slicer.data_fields}
+    found = [one for one in _read(text) if one.name in there]
+    return tuple(dict.fromkeys(found))[:MOST]
+
+
+def missing(text: str, slicer: Slicer) -> list[str]:
+    """The data fields of such a parameter that the slicer does not have."""
+    there = {field.name for field in slicer.data_fields}
+    return [one.name for one in _read(text) if one.name not in there]
+
+
+def sentence(one: DataFilter, slicer: Slicer, numbers: Numbers) -> str:
+    """A filter in words: `Impressions ≥ 1,000`."""
+    places = max(0, -int(Decimal(_digits(one.value)).as_tuple().exponent))
+    field = title(slicer.data_field(one.name), with_unit=True)
+    return f"{field} {SIGNS.get(one.match, one.match)} {numbers.number(one.value, places)}"
+
+
+def fill(prefix: str, one: DataFilter | None = None) -> None:
+    """Put a filter into the form's inputs, or the usual start without one."""
+    st.session_state[f"{prefix}_match"] = one.match if one else USUAL
+    st.session_state[f"{prefix}_value"] = _digits(one.value) if one else ""
+
+
+def draw(prefix: str, one: DataFilter | None = None, change: Callable[[], None] | None = None) -> None:
+    """Draw the form: the comparison and the number, with what is wrong with it beside it.
+
+    It shows `one`, unless what is typed in its place is no number yet; `change` is called after a change.
+    """
+    typed = st.session_state.get(f"{prefix}_value", "")
+    if one is not None and not amounts.fault(typed, limits=ANY):
+        fill(prefix, one)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        st.selectbox(
+            "Comparison",
+            MATCHES,
+            format_func=lambda match: SIGNS.get(match, match),
+            key=f"{prefix}_match",
+            width=90,
+            on_change=change,
+        )
+        text = st.text_input(
+            "Figure",
+            placeholder="1000",
+            key=f"{prefix}_value",
+            live=change is None,
+            width=160,
+            on_change=change,
+        )
+    if wrong := amounts.fault(text, limits=ANY):
+        beside([wrong])
+
+
+def read(prefix: str, name: str) -> DataFilter | None:
+    """The filter in the form's inputs; None while there is no number in it."""
+    try:
+        value = amounts.read(st.session_state[f"{prefix}_value"], ANY)
+    except ValueError:
+        return None
+    match: DataMatch = st.session_state[f"{prefix}_match"]
+    return None if value is None else DataFilter(name=name, match=match, value=float(value))
+
+
+def _read(text: str) -> list[DataFilter]:
+    parts = split_texts(text) if text else ()
+    matches = {code: match for match, code in CODES.items()}
+    found = []
+    for name, code, number in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
+        if code in matches and not amounts.fault(number, "none", ANY):
+            found.append(DataFilter(name=name, match=matches[code], value=float(number)))
+    return found
+
+
+def _digits(value: float) -> str:
+    """A number in plain digits, as few as say it."""
+    return f"{Decimal(repr(float(value))).normalize():f}"
