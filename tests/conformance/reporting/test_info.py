@@ -12,7 +12,7 @@ FIELDS = {
 
 def test_fields(hourly: Caller) -> None:
     """Info has the fields of the specification, and one of ours beside them: `extensions`."""
-    assert hourly.info().keys() == FIELDS | {"extensions"}
+    assert hourly.info().keys() == FIELDS | {"extensions", "engine", "as_of"}
 
 
 def test_status(hourly: Caller) -> None:
