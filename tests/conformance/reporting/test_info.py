@@ -11,7 +11,7 @@ FIELDS = {
 
 
 def test_fields(hourly: Caller) -> None:
-    """Info has the fields of the specification, and one of ours beside them: `extensions`."""
+    """Info has the fields of the specification, and ours beside them."""
     assert hourly.info().keys() == FIELDS | {"extensions", "engine", "as_of"}
 
 
