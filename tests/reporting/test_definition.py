@@ -64,7 +64,7 @@ def test_every_field_of_the_descriptors_has_its_place() -> None:
     assert field == {
         "name": "d", "description": "d", "annotation": "b", "display_type": "float", "display_precision": 3,
         "display_pattern": "#", "formula": None, "formula_description": "f", "is_optional": 1,
-        "access": "shared", "show_percents": 2, "polarity": "down",
+        "access": "shared", "show_percents": 2, "polarity": "down", "role": None,
     }  # fmt: skip
 
 

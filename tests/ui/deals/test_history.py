@@ -91,7 +91,7 @@ def test_the_browsers_back_undoes_too() -> None:
 
 def test_undo_redo_and_reset(desk: AppTest) -> None:
     """Each step of filter, split and view is undone and redone alone; a reset can be undone as well."""
-    assert possible(desk) == set()
+    assert possible(desk) == {"reset"}, "the tab in sight is not the usual one"
     desk.multiselect(key="split_fields").set_value(["campaign_id"]).run()
     boards.click(desk, "split_rows", ["include", [["campaign_id", "3"]]])
     assert asked(desk, "is.campaign_id") == "3"
@@ -99,11 +99,11 @@ def test_undo_redo_and_reset(desk: AppTest) -> None:
     press(desk, "undo")
     assert (asked(desk, "is.campaign_id"), split(desk)) == ("", ["campaign_id"])
     press(desk, "undo")
-    assert (split(desk), possible(desk)) == (["geo.country"], {"redo"})
+    assert (split(desk), possible(desk)) == (["geo.country"], {"redo", "reset"})
     press(press(desk, "redo"), "redo")
     assert (asked(desk, "is.campaign_id"), possible(desk)) == ("3", {"undo", "reset"})
     press(desk, "reset")
-    assert (asked(desk, "is.campaign_id"), split(desk), possible(desk)) == ("", ["geo.country"], {"undo"})
+    assert (asked(desk, "is.campaign_id"), asked(desk, "lower"), possible(desk)) == ("", "", {"undo"})
     press(desk, "undo")
     assert asked(desk, "is.campaign_id") == "3"
 
@@ -117,7 +117,7 @@ def test_quick_clicks_are_undone_one_by_one(desk: AppTest) -> None:
     for expected in ("US~DE~FR~JP", "US~DE~FR", "US~DE", "US", ""):
         press(desk, "undo")
         assert (asked(desk, "is.geo.country"), asked(desk, "cards")) == (expected, "")
-    assert possible(desk) == {"redo"}
+    assert possible(desk) == {"redo", "reset"}
     for expected in ("US", "US~DE"):
         assert asked(press(desk, "redo"), "is.geo.country") == expected
 
