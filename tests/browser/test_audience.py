@@ -86,7 +86,7 @@ def test_the_editor_of_a_filter(
     """Four clicks from the bar to a filter; it stays open to exclude, to keep one alone, to paste a list."""
     audience.get_by_role("button", name="Filter", exact=True).click()
     editor = audience.get_by_test_id("stPopoverBody")
-    editor.get_by_role("combobox", name="Key field").click()
+    editor.get_by_role("combobox", name="Field").click()
     audience.get_by_role("option", name="Country").click()
     editor.get_by_role("button", name=country("DE"), exact=True).click()
     expect_asked(audience, "is.geo.country=DE")
@@ -268,7 +268,7 @@ def test_by_keyboard(audience: Page, country: Country) -> None:
     """A filter is added without a mouse."""
     audience.get_by_role("button", name="Filter", exact=True).focus()
     audience.keyboard.press("Enter")
-    audience.get_by_role("combobox", name="Key field").focus()
+    audience.get_by_role("combobox", name="Field").focus()
     audience.keyboard.type("country")
     audience.keyboard.press("Enter")
     audience.get_by_test_id("stPopoverBody").get_by_role("searchbox").focus()
