@@ -64,7 +64,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     is_exact = answer.confidence_range is None
     return Preview(
         query,
-        rows=answer,
+        rows=replace(answer, values=answer.values[list(shown)]),
         found=answer.total.records_found,
         is_counted=is_exact,
         is_exact=is_exact,
