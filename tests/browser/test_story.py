@@ -24,7 +24,7 @@ from lib.reporting.models import AudienceQuery, Filter, InfoQuery
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
-ROWS, SLICER = 200_000, "curation"
+SLICER = "curation"
 TODAY = dt.datetime.now(dt.UTC).date()
 DEAL = next(one for one in DEALS if one.id == stories.CHEAP_DEAL)
 PACKAGE = next(one for one in PACKAGES if one is DEAL.package)
@@ -67,10 +67,10 @@ class Followed:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Followed]:
-    """A smaller demo that ends today, with its deals."""
+    """The demo as it ships, up to today, with its deals."""
     home: Path = tmp_path_factory.mktemp("demo-story")
     (home / "tranche.toml").write_text("demo = true\n")
-    build(Warehouse(home / "warehouse"), people_in(home), TODAY, rows=ROWS)
+    build(Warehouse(home / "warehouse"), people_in(home), TODAY)
     manager = clients(Settings(home=home, demo=True))
     started = dt.datetime.now(dt.UTC)
     seed(manager.deals, TODAY)
@@ -110,7 +110,7 @@ def drop(story: Followed, page: Page) -> None:
     expect(metric).to_contain_text(f"Impressions{now:,.0f}")
     expect(metric).to_contain_text(f"{abs(100 * (now / before - 1)):.1f} %")
     days = story.asked(("-14d", "yesterday"), ("imps",), ("granularity_day",)).values["imps"]
-    assert max(days[6:]) < 0.9 * min(days[:6])
+    assert days[6:].mean() < 0.85 * days[:6].mean()
 
 
 def cause(story: Followed, page: Page) -> None:
