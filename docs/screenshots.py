@@ -32,7 +32,7 @@ SCREENS: dict[str, tuple[str, Clicks]] = {
     "export": (f"export?{QUESTION}", ()),
     "deals": ("deals", ()),
     "story-drop": (DROP, ()),
-    "story-moved": (f"{DROP}&moved=1", ()),
+    "story-moved": (f"{DROP}&lower=moved", ()),
     "story-health": (DEAL, ("Delivery",)),
     "story-change": (DEAL, ("Change",)),
     "story-repair": ("deals", ("Dead targets", "Choose Morning News Display", "Preview removal of 1")),

@@ -104,11 +104,16 @@ def test_another_question(address: str, page: Page) -> None:
 
 
 def test_data_filter(address: str, page: Page) -> None:
-    """A data filter is in effect while it is typed, and the file has the rows that pass it, no others."""
+    """A filter by a figure, three clicks and a number from the bar, is in effect for preview and file."""
     enter(page, f"{address}/{LINK}")
-    page.get_by_role("button", name="Keep only rows where").click()
-    page.get_by_placeholder("Value").press_sequentially("1000000000")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    editor = page.get_by_test_id("stPopoverBody")
+    editor.get_by_role("combobox", name="Field").click()
+    page.get_by_role("option", name="Impressions (figure)").click()
+    editor.get_by_label("Figure").press_sequentially("1000000000")
+    editor.get_by_role("button", name="Add filter").click()
     expect(page.get_by_text("0 rows", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Impressions ≥ 1,000,000,000")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="Download csv").click()
     assert len(Path(download.value.path()).read_text().splitlines()) == 1
