@@ -1,10 +1,10 @@
 """A targeting in a sentence: `US, CA · smartphone · not Safari`; values that the report lacks are marked."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from lib.deals.models import SupplyPackage, Targeting
-from lib.insight.kinds import KINDS, TargetingKind, key_field
+from lib.insight.kinds import KINDS, Target, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import values
@@ -26,12 +26,12 @@ def sentence(
     `described` gives words for values and `marks` what to add to some of them (`unknown`), by the kind's
     name. What can't be read is counted.
     """
-    kinds = [kind for kind in KINDS if getattr(targeting, kind.field)]
+    targets = [(kind, kind.of(targeting)) for kind in KINDS if getattr(targeting, kind.field)]
     parts = [
-        part
+        _part(kind, side, listed, descriptions or {}, marks or {})
         for is_excluded in (False, True)
-        for kind in kinds
-        if (part := _part(kind, targeting, is_excluded, listed, descriptions or {}, marks or {}))
+        for kind, both in targets
+        if (side := [target for target in both if target.is_excluded == is_excluded])
     ]
     return " · ".join([*parts, *unread(targeting)]) or EVERYTHING
 
@@ -57,21 +57,17 @@ def _count_label(field: str, count: int | None) -> str:
 
 def _part(
     kind: TargetingKind,
-    targeting: Targeting,
-    is_excluded: bool,
+    side: Sequence[Target],
     listed: int | None,
     descriptions: Described,
     marks: Marks,
 ) -> str:
-    """One side of one kind. Marked values come first, so that none is hidden behind `and 7 more`."""
-    values = [kind.value(target) for target in kind.of(targeting) if target.is_excluded == is_excluded]
+    """The targets of one side, the marked ones first: none of these is hidden behind `and 7 more`."""
     marked: Mapping[str, str] = marks.get(kind.name, {})
-    values.sort(key=lambda value: value not in marked)
+    values = sorted(map(kind.value, side), key=lambda value: value not in marked)
     names = [value_label(value, descriptions.get(kind.name, {}), marked) for value in values]
-    if not names:
-        return ""
     rest = f" and {len(names) - listed} more" if listed is not None and len(names) > listed else ""
-    return f"{'not ' if is_excluded else ''}{', '.join(names[:listed])}{rest}"
+    return f"{'not ' if side[0].is_excluded else ''}{', '.join(names[:listed])}{rest}"
 
 
 UNKNOWN, NOT_CHECKED = "unknown", "not checked"
