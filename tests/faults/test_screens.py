@@ -37,7 +37,9 @@ FAULTS: dict[str, tuple[Behaviour, str]] = {
     "too large": (do.large(MOST), TOO_LARGE),
     "half of it": (do.changed(do.halved), UNREADABLE),
 }
-ASKED = {"start": "-14d", "end": "yesterday", "split": "campaign_id", "is.geo.country": "US"}
+ASKED = {
+    "start": "-14d", "end": "yesterday", "split": "campaign_id", "lower": "split", "is.geo.country": "US",
+}  # fmt: skip
 SOME = ("silence", "reset", "garbage")
 LASTING = (TOO_LARGE, NOT_LET_IN)
 
