@@ -18,19 +18,19 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from ingesting import Place, definition
-from lib.reporting.warehouse import row_files, writer
+from lib.reporting.warehouse import writer
 {hook}
 Place(Path({folder!r})).take(Path({folder!r}) / "b.csv", definition=definition(), mode={mode!r})
 """
 HOOKS = {
     "while rows are written": f"""
-row_files.BUFFER_BYTES = 1
-original = row_files.RowFiles.finish
+writer.BUFFER_BYTES = 1
+original = writer.RowFiles.finish
 def finish(self):
     self._wait()
     {WAIT}
     original(self)
-row_files.RowFiles.finish = finish
+writer.RowFiles.finish = finish
 """,
     "just before the change counts": f"""
 original = writer.replace_manifest
