@@ -268,7 +268,7 @@ def test_by_keyboard(audience: Page, country: Country) -> None:
     """A filter is added without a mouse."""
     audience.get_by_role("button", name="Filter", exact=True).focus()
     audience.keyboard.press("Enter")
-    audience.get_by_role("combobox", name="Field").focus()
+    audience.get_by_test_id("stPopoverBody").get_by_role("combobox", name="Field").focus()
     audience.keyboard.type("country")
     audience.keyboard.press("Enter")
     audience.get_by_test_id("stPopoverBody").get_by_role("searchbox").focus()
