@@ -231,7 +231,7 @@ def _size(amount: float) -> str:
 
 @click.group()
 def slicer() -> None:
-    """Rename or remove a slicer, PROJECT/SLICER. What hangs on it is shown, and asked about, before.
+    """Rename or remove a slicer, PROJECT/SLICER. What depends on it is shown first, and confirmed.
 
     Rules of a company sign-in that name the slicer, and slicers in files of other desks, are not changed.
     """
@@ -241,7 +241,7 @@ def slicer() -> None:
 @click.argument("name", metavar="PROJECT/SLICER")
 @YES
 def remove(name: str, yes: bool) -> None:
-    """Remove a slicer, its imported rows, and the views, alerts, notes and grants that hang on it.
+    """Remove a slicer, its imported rows, and the views, alerts, notes and grants that depend on it.
 
     The table of a connected slicer stays as it is.
     """

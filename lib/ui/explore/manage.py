@@ -1,4 +1,4 @@
-"""Rename or remove the slicer, for administrators; the dialog asks, and says what hangs on it."""
+"""Rename or remove the slicer, for administrators; the dialog asks, and says what depends on it."""
 
 import streamlit as st
 
@@ -27,8 +27,8 @@ def _dialog(context: PageContext) -> None:
     installation = connect.installation(Settings.current())
     source = installation.warehouse.definition(*pair).source
     words = hanging.hanging(installation.access, pair).sentence()
-    on_it = f"On {'/'.join(pair)} hang {words}." if words else f"Nothing hangs on {'/'.join(pair)}."
-    st.markdown(plain(f"{on_it} A new name takes that along; links to the old name end."))
+    uses = f"Depends on {'/'.join(pair)}: {words}." if words else f"Nothing depends on {'/'.join(pair)}."
+    st.markdown(plain(f"{uses} Renaming keeps all of it; links to the old name stop working."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         project = st.text_input("Project", value=pair[0], key=PROJECT)
         name = st.text_input("Slicer", value=pair[1], key=NAME)
@@ -36,7 +36,7 @@ def _dialog(context: PageContext) -> None:
         if st.button("Rename", disabled=not is_new, key="manage_rename"):
             _carry_out(context, (project or "", name or ""))
     rows = "its imported rows" if source is None else f"not the table {source.table}, which stays"
-    st.checkbox(plain(f"Remove {'/'.join(pair)}, {rows}, and what hangs on it"), key=SURE)
+    st.checkbox(plain(f"Remove {'/'.join(pair)}, {rows}, and what depends on it"), key=SURE)
     if st.button("Remove", type="primary", disabled=not st.session_state[SURE], key="manage_remove"):
         _carry_out(context, None)
 
