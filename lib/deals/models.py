@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, PrivateAttr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
 
 from lib.deals import moments
 
@@ -151,13 +151,14 @@ class Resource(WireModel):
     name: str | None = None
     created_at: Moment | None = None
     updated_at: Moment | None = None
-    _origin: Origin = PrivateAttr(default_factory=Origin)
+    _origin: ClassVar[Origin] = Origin()
 
     def known_as(self, **origin: Any) -> Self:
         """The same resource with these fields of its origin."""
-        found = self.model_copy()
-        found._origin = replace(self._origin, **origin)
-        return found
+        copy = self.model_copy()
+        # Past pydantic: a private attribute costs every model of a list more than its validation.
+        object.__setattr__(copy, "_origin", replace(self._origin, **origin))
+        return copy
 
     @property
     def etag(self) -> str | None:

@@ -6,6 +6,7 @@ A kind of entity that is columns alone is an `EntityStore`; one with links of it
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, ClassVar
 
 from sqlalchemy import ColumnElement, Row, Table, delete, func, select, update
@@ -68,7 +69,12 @@ class EntityStore:
 
     def own(self, row: Row[Any]) -> Fields:
         """The request's fields that are columns, as returned."""
-        return {name: _answer_value(row, name) for name in self.request.model_fields if name in self.table.c}
+        values = row._mapping
+        return {name: _answer_value(values, name) for name in self._own_columns}
+
+    @cached_property
+    def _own_columns(self) -> tuple[str, ...]:
+        return tuple(name for name in self.request.model_fields if name in self.table.c)
 
     def state(self, body: Fields) -> Fields:
         """The state for the history: the fields that can be set, with ids and names of other entities."""
@@ -146,10 +152,10 @@ def linked_ids(given: Any) -> list[int | None]:
     return [one.get("id") for one in given or ()]
 
 
-def _answer_value(row: Row[Any], name: str) -> Any:
-    value = row._mapping[name]
+def _answer_value(values: Mapping[str, Any], name: str) -> Any:
+    value = values[name]
     if isinstance(value, datetime):
-        return moments.write(moments.at_offset(value, row._mapping[f"{name}_offset"]))
+        return moments.write(moments.at_offset(value, values[f"{name}_offset"]))
     return value
 
 
