@@ -19,6 +19,7 @@ import numpy as np
 from scipy.special import bdtrin, chdtri, stdtrit
 
 from lib.reporting.confidence import NORMAL, TAIL
+from lib.reporting.digits import slack
 from lib.reporting.engines.sums import Aggregate, Numbers, Sample
 from lib.reporting.expressions import Field
 from lib.reporting.measures import Measure, is_additive
@@ -42,7 +43,8 @@ class Ranges:
 
 
 def ranges(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sample | None) -> Ranges:
-    """The intervals of a data field's values over an aggregate; an exact value has one of no width."""
+    """The intervals of a data field's values over an aggregate; an exact value has one of no width, and one
+    that float64 can't hold to the last digit that of its digits."""
     atom = measure.additive_atom
     if atom is not None:
         return _sum(atom, aggregate, sample)
@@ -72,7 +74,8 @@ def _is_exact(atom: str, aggregate: Aggregate) -> bool:
 def _sum(atom: str, aggregate: Aggregate, sample: Sample | None) -> Ranges:
     value = aggregate.estimate[atom]
     if aggregate.exact or sample is None:
-        return Ranges(value, value, aggregate.drawn)
+        off = slack(value)
+        return Ranges(value - off, value + off, aggregate.drawn)
     certain, variance, more = (
         aggregate.certain[atom],
         aggregate.moments[atom, atom],
