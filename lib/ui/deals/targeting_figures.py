@@ -48,7 +48,7 @@ def draw_days(
     elif forecast.DAY not in {field.name for field in context.slicer.key_fields}:
         st.caption("This slicer can't be split by day.")
     else:
-        with report_errors("The forecast", kept="What you entered is kept."):
+        with report_errors("The forecast", effect="What you entered is kept."):
             if facts.prices_of(context).unit.upper() != facts.BY_CPM:
                 prices = {seat: SeatPrice() for seat in prices}
             _draw_forecast(context, place, filters, booked, fields, prices)
@@ -220,7 +220,7 @@ def draw_costs(
     if field is None:
         st.caption("This slicer has no data field for bids or impressions.")
         return
-    with report_errors("The cost of each target", kept="What you entered is kept."):
+    with report_errors("The cost of each target", effect="What you entered is kept."):
         _draw_trials(context, place, tried, field, descriptions)
 
 
