@@ -164,7 +164,7 @@ FIELDS = (
     _term("pacing", PACING, "Pacing", 8.0, "How the guaranteed impressions are spread over the dates"),
     _term("budget", AMOUNT, "Budget", 7.0, "The most that the buyer spends, in the currency of prices"),
     _term("frequency_cap", COUNT, "Frequency cap", 7.0, "The most impressions per user and day"),
-    _term("viewability_goal", PERCENTAGE, "Viewability goal, %", 8.0),
+    _term("viewability_goal", PERCENTAGE, "Viewability goal", 8.0, "Percent of the impressions"),
     _term("audience_segments", SHORT_TEXT, "Audience segments", 10.0, "As buyer and seller call them"),
     _term("buyer_note", SHORT_TEXT, "Note to the buyer", 12.0, "Part of the text and the CSV for the buyer"),
 )  # fmt: skip

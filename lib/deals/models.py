@@ -233,7 +233,7 @@ class AppList(Resource):
     apps: tuple[str, ...] = ()
 
 
-class Terms(WireModel):
+class DealTerms(WireModel):
     """What a deal's buyer and seller agree on beside seat, price and dates; see lib/deals/fields.py."""
 
     agency_curation_fee: Decimal | None = None
@@ -258,7 +258,7 @@ class DemandDealOption(WireModel):
     deal_sync: bool = False
 
 
-class CreateDemandDeals(Terms):
+class CreateDemandDeals(DealTerms):
     """Demand deals to create with a supply package, one for each option; the terms are those of them all."""
 
     demand_deals_options: tuple[DemandDealOption, ...]
@@ -281,7 +281,7 @@ class SupplyPackage(Resource, Targeting):
     status: str | None = None
 
 
-class DemandDeal(Resource, Terms):
+class DemandDeal(Resource, DealTerms):
     """A demand deal: one seat's access to supply packages, at a price."""
 
     entity: ClassVar[str] = "demand_deals"
