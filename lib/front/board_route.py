@@ -32,16 +32,16 @@ slicer's today: figures of others are out of date. `is_final` is false if a line
 The head (texts are for `textContent`; null values are unknown; B is the number of buckets):
 
     {"field": name, "grain": name | null, "grains": [name, …],
-     "period": {"first", "last", "label"}, "before": {"first", "last", "label"} | null,   the days compared
+     "period": {"first", "last", "label"}, "before": [{"first", "last", "label"}, …],   the days compared
      "figures": [{"name", "title", "text", "delta": text | null, "color": "green" | "red" | "gray",
                   "arrow": "up" | "down" | "off", "range": text | null, "help", "spark": text}, …],
      "metrics": [name, …],                 those of the headline that are chosen; another is the one shown
      "nothing": null | {"sentence", "label": text | null, "params": {…} | null},  a button and its question
      "fields": {name: {"title", "precision", "notes": [text, …], "alt", "has_zero": bool,
-                       "now": line, "before": line | null}, …},
+                       "now": line, "before": [line, …]}, …},
      "other_precision": null | {"limit": number, "help"},          the other precision that a click gives
      "buckets": {"names": [B], "starts": [B], "parts": [B], "ticks": [[place, text], …] | null},
-     "buckets_before": {"names", "parts"} | null,
+     "buckets_before": [{"names", "parts"}, …],     of each of the lines before
      "values": [{"label", "color", "now": line, "before": line | null}, …],  lines of values, of `field`
      "date_notes": [{"day", "text", "owner", "place": number}, …],
      "engine": text,                       what reads the rows, and how old they are

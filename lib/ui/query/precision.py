@@ -56,7 +56,9 @@ def codes(slicer: Slicer, names: Iterable[str]) -> list[str]:
 
 
 def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
-    """A sentence that an optional data field can't be requested."""
+    """A sentence that an optional data field can't be requested, or that an own metric is computed here."""
+    if field.name in {one.name for one in slicer.own_fields} and not slicer.knows("own_fields"):
+        return [f"{title(field)} is computed here from its parts: the range of an estimate is not known."]
     if field.is_optional and not slicer.knows("data_fields"):
         return [f"This service does not return {title(field)}."]
     return []
