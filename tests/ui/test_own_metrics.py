@@ -65,7 +65,7 @@ def value(rows: pd.DataFrame) -> float:
 def test_a_metric_is_a_data_field_everywhere(metric: OwnMetric, week: pd.DataFrame) -> None:
     """Headline, leaderboards and split show a metric, sorted and filtered by it, as pandas computes it."""
     name = own_metrics.name(metric)
-    desk = of_delivery(field=name, split=COUNTRY, order=f"-{name}", having=f"{name}~gt~0")
+    desk = of_delivery(field=name, cards=COUNTRY, split=COUNTRY, order=f"-{name}", having=f"{name}~gt~0")
     by_country = {country: value(rows) for country, rows in week.groupby(COUNTRY)}
     assert boards.headline(desk)["Revenue per thousand"] == f"${value(week):,.3f}"
     card = next(table for table in boards.drawn(desk) if table["card"] and table["id"] == COUNTRY)
