@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from lib.reporting.answers import Audience
+from lib.reporting.digits import DIGITS, LARGEST_WHOLE
 from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.ui.charts.change import is_sampled
 from lib.ui.charts.numbers import Numbers, title
@@ -63,7 +64,7 @@ def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
     return []
 
 
-LEAST_SHOWN, EXACT = 0.05, "Exact"
+LEAST_SHOWN, EXACT, ROUNDED = 0.05, "Exact", f"Exact to {DIGITS} digits"
 
 
 def count(audience: Audience, numbers: Numbers, found: int | None = None) -> str:
@@ -114,7 +115,7 @@ def sentence(audience: Audience, field: str, numbers: Numbers) -> str:
         return f"± {numbers.percent(off)}{_read(audience, numbers)}"
     if _has_estimates(audience, field):
         return f"Total exact, rows estimated{_read(audience, numbers)}"
-    return EXACT
+    return ROUNDED if abs(audience.total.values.get(field) or 0) >= LARGEST_WHOLE else EXACT
 
 
 def over(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> str:
