@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from lib.reporting import formulas
 from lib.reporting.models import OwnField, Slicer
-from lib.views import OwnMetric, SavedView
+from lib.views import Alert, OwnMetric, SavedView
 from lib.wire.errors import BadRequest
 
 PREFIX = "own."
@@ -48,7 +48,12 @@ def pattern(unit: str) -> str | None:
     return f"{unit}#" if is_currency else f"#{unit}" if unit == "%" else f"# {unit}"
 
 
-def users(metric: OwnMetric, views: Iterable[SavedView]) -> list[SavedView]:
-    """The views that use a metric, as a figure, an order or a filter."""
+def users(metric: OwnMetric, views: Iterable[SavedView], alerts: Iterable[Alert] = ()) -> list[SavedView]:
+    """The views that use a metric, as a figure, an order, a filter, or in an alert."""
+    watching = {alert.view_id for alert in alerts if alert.field == name(metric)}
     mentions = re.compile(rf"(?<![\w.]){re.escape(name(metric))}(?!\d)")
-    return [view for view in views if any(mentions.search(text) for text in view.params.values())]
+    return [
+        view
+        for view in views
+        if view.id in watching or any(mentions.search(text) for text in view.params.values())
+    ]
