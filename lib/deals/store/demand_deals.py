@@ -8,7 +8,15 @@ from typing import Any, ClassVar
 from sqlalchemy import Row, insert, select
 
 from lib.deals import moments
-from lib.deals.models import NO_FEE, PERCENT, UNDISCLOSED, has_amount
+from lib.deals.models import (
+    NO_FEE,
+    NOT_GUARANTEED,
+    PERCENT,
+    UNDISCLOSED,
+    has_amount,
+    has_guarantee,
+    is_guaranteed,
+)
 from lib.deals.store import status
 from lib.deals.store.entity_store import EntityStore, linked_ids, refer
 from lib.deals.store.tables import (
@@ -109,10 +117,13 @@ def check_sync(seat: Fields, where: Path, problems: Problems) -> None:
 
 
 def check_terms(fields: Fields, is_synced: bool, where: Path, problems: Problems) -> None:
-    """A synchronised deal needs a contact; a fee needs its type, and a type its fee."""
+    """A synchronised deal needs a contact, a guarantee its deal type, a fee its type, and a type its fee."""
     fee, kind = fields.get("agency_curation_fee"), fields.get("agency_curation_fee_type")
     at_fee, at_kind = (*where, "agency_curation_fee"), (*where, "agency_curation_fee_type")
     email = (*where, "contact_email")
+    deal_type = (*where, "deal_type")
+    if has_guarantee(fields) and not is_guaranteed(fields) and not problems.at(*deal_type):
+        problems.add(deal_type, NOT_GUARANTEED)
     if is_synced and fields.get("contact_email") is None and not problems.at(*email):
         problems.add(email, "Deal sync needs a contact e-mail address.")
     if problems.at(*at_fee) or problems.at(*at_kind):
@@ -134,11 +145,11 @@ def seats_of(work: Work, ids: Collection[int]) -> dict[int, Fields]:
         .join(dsps, dsps.c.id == seats.c.dsp_id)
         .where(seats.c.id.in_(ids))
     )
-    found: dict[int, Fields] = {}
+    seat_of: dict[int, Fields] = {}
     for row in work.rows(question) if ids else ():
         dsp = {"id": row.dsp_id, "name": row.dsp, "supports_deal_sync": row.supports_deal_sync}
-        found[row.id] = {"id": row.id, "name": row.name, "external_id": row.external_id, "dsp": dsp}
-    return found
+        seat_of[row.id] = {"id": row.id, "name": row.name, "external_id": row.external_id, "dsp": dsp}
+    return seat_of
 
 
 def seats_to_sell_to(work: Work, ids: Collection[int]) -> dict[int, Fields]:
@@ -155,10 +166,10 @@ def packages_of(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:
         .where(link.demand_deal_id.in_(deal_ids))
         .order_by(package.id)
     )
-    found: dict[int, list[Fields]] = defaultdict(list)
+    packages_of_deal: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
-        found[row.demand_deal_id].append(in_brief(row))
-    return found
+        packages_of_deal[row.demand_deal_id].append(in_brief(row))
+    return packages_of_deal
 
 
 def in_brief(row: Row[Any]) -> Fields:

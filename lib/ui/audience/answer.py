@@ -35,9 +35,9 @@ Params = Mapping[str, str]
 def head(focus: Focus, params: Params) -> Json:
     """Headline and time chart. `params` are those of the question. Raises the errors of the service."""
     query = focus.over_time()
-    ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in _other_days(focus))])
+    ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in focus.other_days)])
     now = ask.quickly(focus.context, query)
-    found = compared_answers.fetch_compared(focus, query, now)
+    found = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
         return _about(focus) | _nothing(headline.no_data(focus), params)
     values = split_lines.fetch_value_lines(focus)
@@ -64,10 +64,6 @@ def cards(focus: Focus) -> list[Json]:
     return [rows.as_json(table) for table in leaderboards.tables(focus)]
 
 
-def _other_days(focus: Focus) -> list[Days]:
-    return [days for days in focus.comparison or () if days != focus.period]
-
-
 def _showing(focus: Focus, name: str) -> Focus:
     """The same with this data field in front."""
     return replace(focus, field=focus.slicer.data_field(name))
@@ -75,21 +71,22 @@ def _showing(focus: Focus, name: str) -> Focus:
 
 def _about(focus: Focus) -> Json:
     """What the figures are about, whatever they are."""
+    year = focus.period[1].year
     return {
         "field": focus.field.name,
         "grain": focus.grain,
         "grains": list(views.granularities(focus.slicer)),
         "period": _days(focus.period),
-        "before": _days(focus.comparison.before) if focus.comparison else None,
+        "before": [_days(one.comparison.before, year) for one in focus.comparisons if one.comparison],
         "engine": straight(precision.source(focus.slicer)),
         "is_zoomed": bool(focus.view.zoom),
         "separators": [focus.numbers.group, focus.numbers.decimal],
     }
 
 
-def _days(days: Days) -> Json:
+def _days(days: Days, year: int | None = None) -> Json:
     first, last = days
-    return {"first": first.isoformat(), "last": last.isoformat(), "label": numbers.span(*days)}
+    return {"first": first.isoformat(), "last": last.isoformat(), "label": numbers.span(*days, year)}
 
 
 def _nothing(nothing: NoData, params: Params) -> Json:
@@ -113,13 +110,15 @@ def of_nothing(name: str) -> Json | list[Json]:
     """A part about a slicer without data fields, about which nothing can be asked."""
     if name == "cards":
         return []
-    about = dict.fromkeys(("field", "grain", "period", "before"))
+    about = dict.fromkeys(("field", "grain", "period")) | {"before": []}
     said = {"sentence": "This slicer has no data fields to show.", "label": None, "params": None}
     more: Json = {"engine": "", "grains": [], "is_zoomed": False, "separators": [",", "."], "nothing": said}
     return about | _empty() | more
 
 
-def _figure(focus: Focus, now: Audience, found: ComparedAnswers | None, lines: Sequence[Named]) -> Json:
+def _figure(
+    focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None], lines: Sequence[Named]
+) -> Json:
     figure = headline.figure(focus, now, found, [line.series for line in lines])
     return {
         "name": focus.field.name,
@@ -138,7 +137,7 @@ def _field(
     focus: Focus,
     lines: Sequence[Named],
     now: Audience,
-    found: ComparedAnswers | None,
+    found: Sequence[ComparedAnswers | None],
     values: Sequence[ValueLine],
     notes: Sequence[Note],
 ) -> Json:
@@ -151,7 +150,7 @@ def _field(
         "alt": straight(over_time.alternative(focus, values, notes)),
         "has_zero": focus.field.formula is None,
         "now": drawn[0] if drawn else None,
-        "before": drawn[1] if len(drawn) > 1 else None,
+        "before": drawn[1:],
     }
 
 
@@ -185,7 +184,7 @@ def _value_line(focus: Focus, line: ValueLine) -> Json:
 def _buckets(lines: Sequence[Named]) -> Json:
     """The buckets of the chart, shared by all its lines."""
     if not lines:
-        return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": None}, "buckets_before": None}
+        return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": None}, "buckets_before": []}
     now = lines[0].series
     buckets = {
         "names": [bucket_words(name) for name in now.names],
@@ -193,11 +192,11 @@ def _buckets(lines: Sequence[Named]) -> Json:
         "parts": list(now.parts),
         "ticks": time_chart.ticks(now),
     }
-    if len(lines) == 1:
-        return {"buckets": buckets, "buckets_before": None}
-    before = lines[1].series
-    names = [bucket_words(name) for name in before.names]
-    return {"buckets": buckets, "buckets_before": {"names": names, "parts": list(before.parts)}}
+    before = [
+        {"names": [bucket_words(name) for name in line.series.names], "parts": list(line.series.parts)}
+        for line in lines[1:]
+    ]
+    return {"buckets": buckets, "buckets_before": before}
 
 
 def _date_notes(notes: Iterable[Note], lines: Sequence[Named]) -> list[Json]:

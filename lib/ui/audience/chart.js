@@ -65,8 +65,10 @@ function courses({ values, fields, field, buckets, buckets_before, period, befor
   const there = fields[field]
   if (!there?.now) return none
   const front = { ...there.now, label: period.label, color: ACCENT, parts }
-  const names = buckets_before?.names
-  return there.before ? [{ ...there.before, label: before?.label ?? "", color: GREY, isDotted: true, parts: none, names }, front] : [front]
+  const earlier = there.before.map((line, place) => ({
+    ...line, label: before[place]?.label ?? "", color: GREY, isDotted: true, isSecond: place > 0, parts: none, names: buckets_before[place]?.names,
+  }))
+  return [...earlier.reverse(), front]
 }
 
 function scales(lines, head, width) {
@@ -141,7 +143,7 @@ function drawCourse({ x, y, starts }, line) {
   const isWhole = (place) => line.isDotted || !line.parts[place]
   const whole = values.map((value, place) => (isWhole(place) ? value : null))
   const style = `color: ${line.color}`
-  const drawn = [shape("path", { class: line.isDotted ? "course dotted" : "course", style, d: path(whole, x, y) })]
+  const drawn = [shape("path", { class: `course${line.isDotted ? " dotted" : ""}${line.isSecond ? " second" : ""}`, style, d: path(whole, x, y) })]
   if (line.low?.some((low, place) => line.high[place] > low)) drawn.unshift(band(x, y, line))
   if (!values.every((_, place) => isWhole(place))) {
     const beside = values.map((value, place) => (isWhole(place) && (place === 0 || isWhole(place - 1)) && (place + 1 >= values.length || isWhole(place + 1)) ? null : value))

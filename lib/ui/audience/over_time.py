@@ -21,17 +21,18 @@ from lib.wire.text import straight
 TWIN, TABLE_WIDTH = "time_table", 420
 
 
-def lines(focus: Focus, now: Audience, found: ComparedAnswers | None) -> list[Named]:
-    """The line of the period and the one compared; none without time key fields."""
+def lines(focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None]) -> list[Named]:
+    """The line of the period and those compared; none without time key fields."""
     if focus.grain is None:
         return []
     name, today = focus.field.name, ask.today(focus.context, focus.query)
     line = series.over(now, name, focus.grain, focus.period, today)
     shown = [Named(numbers.span(*focus.period), line)]
-    if found is not None and focus.compared is not None and focus.comparison is not None:
-        there = focus.comparison.before
-        earlier = series.over(found.before, name, focus.grain, focus.compared, today, there)
-        shown.append(Named(numbers.span(*there), earlier))
+    for one, answers in zip(focus.comparisons, found, strict=True):
+        if answers is not None and one.compared is not None and one.comparison is not None:
+            there = one.comparison.before
+            earlier = series.over(answers.before, name, focus.grain, one.compared, today, there)
+            shown.append(Named(numbers.span(*there, focus.period[1].year), earlier))
     return shown
 
 
@@ -55,7 +56,7 @@ def draw_table(focus: Focus) -> None:
         query = focus.over_time()
         now = ask.quickly(focus.context, query)
         values = split_lines.fetch_value_lines(focus)
-        shown = _named(values) or lines(focus, now, compared_answers.fetch_compared(focus, query, now))
+        shown = _named(values) or lines(focus, now, compared_answers.fetch_each(focus, query, now))
         writes: dict[Any, Any] = {straight(line.label): _plain(focus) for line in shown}
         st.dataframe(
             straighten(table(str(focus.grain), shown)).style.format(writes),

@@ -15,7 +15,15 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
+from lib.deals.models import (
+    NO_FEE,
+    NOT_GUARANTEED,
+    DemandDeal,
+    PackageOrDeal,
+    SupplyPackage,
+    has_guarantee,
+    is_guaranteed,
+)
 from lib.ui.deals import catalogue, csv_text, inputs
 from lib.ui.deals.change_job import ChangeJob, Effect, Outcome, with_full_stop
 from lib.ui.deals.change_steps import ChangeSteps, field_columns
@@ -57,12 +65,12 @@ class CsvChangeJob(ChangeJob):
     deals: dict[str, DemandDeal | None] = field(default_factory=dict)
     packages: dict[int, SupplyPackage] = field(default_factory=dict)
 
-    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+    def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Remember an entity that was read."""
-        if isinstance(found, SupplyPackage):
-            self.packages[key[1]] = found
+        if isinstance(entity, SupplyPackage):
+            self.packages[key[1]] = entity
         else:
-            self.deals[found.deal_id or ""] = found
+            self.deals[entity.deal_id or ""] = entity
 
     def name(self, key: Key) -> str:
         """What it is called."""
@@ -191,10 +199,10 @@ class _Plan:
         except ValueError as error:
             self.wrong(row, f"{title}: {error}")
             return
-        known = self._dates.setdefault(package.id or 0, {})
-        if name in known and known[name][0] != at:
-            self.wrong(row, f"{title} is not that of line {known[name][1]}, whose deal has the same package.")
-        known.setdefault(name, (at, row.line))
+        dates = self._dates.setdefault(package.id or 0, {})
+        if name in dates and dates[name][0] != at:
+            self.wrong(row, f"{title} is not that of line {dates[name][1]}, whose deal has the same package.")
+        dates.setdefault(name, (at, row.line))
 
     def effects(self) -> list[Effect]:
         """What changes: deals in the order of their lines, then packages. Wrong dates are refused."""
@@ -214,9 +222,11 @@ def _terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterato
     if FEE in after or FEE_TYPE in after:
         if whole[FEE] is not None and whole[FEE_TYPE] is None:
             yield "A fee needs its type."
-        held = inputs.widget_value(FEE, whole[FEE])
-        if sentence := inputs.fee_fault(held, whole[FEE_TYPE], "This type of fee needs an amount."):
+        size = inputs.widget_value(FEE, whole[FEE])
+        if sentence := inputs.fee_fault(size, whole[FEE_TYPE], "This type of fee needs an amount."):
             yield f"{fields.BY_NAME[FEE].column}: {sentence}"
+    if has_guarantee(whole) and not is_guaranteed(whole):
+        yield NOT_GUARANTEED
     if after.get("deal_sync") and not whole[EMAIL]:
         yield "Deal sync needs a contact."
 

@@ -9,9 +9,10 @@ from itertools import islice
 
 import streamlit as st
 
+from lib.deals import values
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.deals.values import DECIMALS, LARGEST_AMOUNT
+from lib.deals.values import DECIMALS, LARGEST_AMOUNT, Limits
 from lib.ui.deals import catalogue, change_steps, facts, view
 from lib.ui.deals.change_job import PRICE, ChangeJob, Effect
 from lib.ui.deals.change_steps import ChangeSteps, count_label
@@ -30,7 +31,7 @@ START, END = "start_date", "end_date"
 FIELDS = {START: f"{PREFIX}start", END: f"{PREFIX}end"}
 KEEP, SET, PERCENT = "Keep", "Set to", "Change by %"
 OWN_ZONE = "Each package's own"
-PERCENTAGE = amounts.Limits(least=-100, below=10_001, decimals=4)
+PERCENTAGE = Limits(least=-100, below=10_001, decimals=4)
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,9 @@ class SeveralJob(ChangeJob):
     wanted: SeveralWanted = field(default_factory=SeveralWanted)
     failure: str = ""
 
-    def preview(self, wanted: SeveralWanted, rows: Iterable[DealRow]) -> None:
+    def preview(self, several_changes: SeveralWanted, rows: Iterable[DealRow]) -> None:
         """Read these rows, and what the change concerns, from now on."""
-        self.wanted, self.rows = wanted, [*rows]
+        self.wanted, self.rows = several_changes, [*rows]
         self.begin(row.key for row in self.rows)
 
     @property
@@ -125,16 +126,16 @@ class SeveralJob(ChangeJob):
         """The rows of which something failed or was not sent."""
         return [row for row in self.rows if row.key in self.unsaved]
 
-    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+    def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of an entity; of a deal whose dates change, its packages are read next."""
-        if isinstance(found, SupplyPackage):
-            self.add(found, self.wanted.of_package(found, rows))
+        if isinstance(entity, SupplyPackage):
+            self.add(entity, self.wanted.of_package(entity, rows))
             return
         if self.wanted.is_price:
-            self.add(found, self.wanted.of_deal(found, rows))
+            self.add(entity, self.wanted.of_deal(entity, rows))
         if not self.wanted.dates:
             return
-        packages = [one.id for one in found.supply_deals if one.id is not None]
+        packages = [one.id for one in entity.supply_deals if one.id is not None]
         for package in packages:
             self.to_read.setdefault((SUPPLY, package), set()).update(rows)
         if not packages:
@@ -245,8 +246,8 @@ def _draw_dates(is_deals: bool) -> None:
         st.checkbox("Remove the end", key=NO_END, persist_state="session")
 
 
-def _limits(how: str) -> amounts.Limits:
-    return PERCENTAGE if how == PERCENT else amounts.AMOUNT
+def _limits(how: str) -> Limits:
+    return PERCENTAGE if how == PERCENT else values.AMOUNT
 
 
 def _read() -> SeveralWanted:
@@ -263,13 +264,13 @@ def _read() -> SeveralWanted:
         if not (name == END and has_no_end)
     }
     dates = {name: at for name, at in typed.items() if at is not None} | ({END: None} if has_no_end else {})
-    wanted = SeveralWanted(
+    several_changes = SeveralWanted(
         number if how == SET else None, number if how == PERCENT else None, dates,
         zone if isinstance(zone, int) else None,
     )  # fmt: skip
-    if not wanted.names:
+    if not several_changes.names:
         raise ValueError("Type what to change: a price or a date.")
-    return wanted
+    return several_changes
 
 
 def _ask(job: SeveralJob) -> None:

@@ -101,15 +101,15 @@ def speaking(
     slicer: Slicer,
     view: Hashable = None,
     height: int = 0,
-    drawn: str = "",
+    widget: str = "",
 ) -> Iterator[None]:
     """Await the answers to a question about a slicer, which `view` shows, for the block `what`.
 
-    A placeholder has a height in pixels; once the widget with the key `drawn` is there, what was shown before
+    A placeholder has a height in pixels; once there is a widget with the key `widget`, what was shown before
     stays, faded, until the new is there. Answers of imported slicers, and of remote services that don't name
     an engine, are awaited without words.
     """
-    with st.skeleton(height=height) if height and drawn not in st.session_state else nullcontext(st.empty()):
+    with st.skeleton(height=height) if height and widget not in st.session_state else nullcontext(st.empty()):
         engine = _engine(slicer)
         if not engine:
             yield

@@ -19,6 +19,7 @@ CHARTS: tuple[Chart, ...] = get_args(Chart)
 NONE = "none"
 PARAMS = (
     "compare",
+    "also",
     "field",
     "grain",
     "chart",
@@ -44,16 +45,17 @@ TOP, MOST = 20, 1000
 class View:
     """The comparison, the data field shown, the granularity (None: by the range), and the split's chart.
 
-    `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `rows` is how many of the
-    split; `zoom` is the start and end that the question had before it was zoomed in to its days, and
-    after them its granularity where one was chosen; or it is empty. `cards` are the leaderboards (None:
-    the usual ones), which show changes in percent or as amounts, `across` of them in a row. `lower` is
-    the tab in sight below the chart; `lines` a key field and its values that have lines of their own
-    (None: those that a filter keeps); `folds` the rows of a pivot that are not open or closed as usual.
-    `having` are filters by figures on the rows of leaderboards and split.
+    `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `also` are days compared
+    beside these; `rows` is how many of the split; `zoom` is the start and end that the question had before
+    it was zoomed in to its days, and after them its granularity where one was chosen; or it is empty.
+    `cards` are the leaderboards (None: the usual ones), which show changes in percent or as amounts,
+    `across` of them in a row. `lower` is the tab in sight below the chart; `lines` a key field and its
+    values that have lines of their own (None: those that a filter keeps); `folds` the rows of a pivot that
+    are not open or closed as usual. `having` are filters by figures on the rows of leaderboards and split.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
+    also: tuple[str, ...] = ()
     field: str | None = None
     grain: Granularity | None = None
     chart: Chart = "table"
@@ -73,6 +75,7 @@ def to_params(view: View) -> dict[str, str]:
     """The view as URL parameters, without default values."""
     params = {
         "compare": "" if view.compare == (PREVIOUS,) else link.join_texts(view.compare) or NONE,
+        "also": link.join_texts(view.also),
         "field": view.field or "",
         "grain": view.grain or "",
         "chart": "" if view.chart == "table" else view.chart,
@@ -94,8 +97,11 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
     """The view in URL parameters; parts that can't be shown are at their defaults."""
     field, grain, rows = (params.get(name, "") for name in ("field", "grain", "top"))
     chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
+    compare = _compare(params.get("compare", PREVIOUS), (PREVIOUS,))
+    also = _compare(params.get("also", NONE), ())
     return View(
-        compare=_compare(params.get("compare", PREVIOUS)),
+        compare=compare,
+        also=also if compare and also != compare else (),
         field=field if field in {known.name for known in slicer.data_fields} else None,
         grain=next((known for known in granularities(slicer) if known == grain), None),
         chart=chart,
@@ -143,11 +149,11 @@ def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
     return next((known for known in LOWERS if known == params.get("lower")), old)
 
 
-def _compare(text: str) -> tuple[str, ...]:
+def _compare(text: str, usual: tuple[str, ...]) -> tuple[str, ...]:
     parts = link.split_texts(text)
     if text == NONE:
         return ()
-    return parts if len(parts) == 2 or (len(parts) == 1 and parts[0] in COMPARED) else (PREVIOUS,)
+    return parts if len(parts) == 2 or (len(parts) == 1 and parts[0] in COMPARED) else usual
 
 
 def _lines(text: str, slicer: Slicer) -> Lines | None:

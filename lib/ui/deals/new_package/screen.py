@@ -20,7 +20,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, facts, form_fields, report, seat_guide, targeting_figures
+from lib.ui.deals import buyers, catalogue, facts, form_fields, report, seat_guide, targeting_figures
 from lib.ui.deals.draft import PLAIN, Draft, number
 from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.inputs import FEE, FEE_TYPE
@@ -62,8 +62,8 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
         required=True, persist_state="session", label_visibility="collapsed", disabled=closed,
     )  # fmt: skip
     if draft.deals == "new":
-        typed = {seat: terms.amount for seat, terms in draft.seats.items()}
-        guide = seat_guide.of(context, GUIDES, translation, typed, facts.prices_of(context))
+        prices = buyers.of_draft(context, draft)
+        guide = seat_guide.of(context, GUIDES, translation, prices, facts.prices_of(context))
         left_out = SEE_THERE if translation.left_out else ""
         form_fields.draw_seats(
             context, state.PREFIX, problems, guide.by_seat,
@@ -109,7 +109,7 @@ def draw_price_guide(
     elif fields is None:
         st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
     else:
-        with report_errors("The win CPM", kept="What you entered is kept."):
+        with report_errors("The win CPM", effect="What you entered is kept."):
             _draw_price_guide(context, question, fields, draft, closed)
 
 
@@ -129,7 +129,7 @@ def _draw_price_guide(
         st.caption(f"Nothing was won in {days}.")
         return
     _draw_answers(context.slicer, of, query, fields, days)
-    _proposal(of, draft, facts.prices_of(context), closed)
+    _proposal(context, of, draft, closed)
 
 
 def _draw_answers(
@@ -152,19 +152,21 @@ def _draw_answers(
     )
 
 
-def _proposal(of: WinPrices, draft: Draft, money: facts.Prices, closed: bool) -> None:
+def _proposal(context: PageContext, of: WinPrices, draft: Draft, closed: bool) -> None:
     """Draw the price, what it is made of, and the button for the seats that have none."""
     if draft.deals != "new":
         return
+    money = facts.prices_of(context)
+    noun = "fixed price" if buyers.is_fixed(context, draft["price_type"]) else "floor"
     if money.unit.upper() != BY_CPM:
-        st.caption(f"No floor is proposed: prices here are in {plain(money.terms)}, not by CPM.")
+        st.caption(f"No {noun} is proposed: prices here are in {plain(money.terms)}, not by CPM.")
         return
     fee = number(draft[FEE]) if has_amount(draft[FEE_TYPE]) else None
     price = win_prices.propose_price(of, draft[FEE_TYPE], fee)
     if price is None:
-        st.caption("No floor is proposed: the agency fee takes all of it.")
+        st.caption(f"No {noun} is proposed: the agency fee takes all of it.")
         return
-    st.markdown(f"Proposed floor: **{amount(price)} {plain(money.terms)}** ({_made_of(draft, fee, money)})")
+    st.markdown(f"Proposed {noun}: **{amount(price)} {plain(money.terms)}** ({_made_of(draft, fee, money)})")
     without = [seat for seat, terms in draft.seats.items() if not terms.price.strip()]
     st.button(
         "Use for seats without a price", key="np_use_price", disabled=closed or not without,
@@ -198,7 +200,7 @@ HEIGHT = 200
 def draw_panel(context: PageContext, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
     st.header("Past delivery of this targeting", anchor=False)
-    with report_errors("The figures", kept="What you entered is kept."):
+    with report_errors("The figures", effect="What you entered is kept."):
         with st.skeleton(height=HEIGHT):
             answers = [report.figures(context, translation.filters, days) for days in DAYS]
         numbers = Numbers.of(st.context.locale)
@@ -269,7 +271,7 @@ def draw(context: PageContext) -> None:
     state.begin(context.clients.drafts)
     with st.container():  # always there, so that what comes and goes moves no other element
         _notes()
-    with report_errors("The form", kept="What you entered is kept."):
+    with report_errors("The form", effect="What you entered is kept."):
         _draw(context)
     if trouble := catalogue.trouble(context):
         older(trouble, "Seats and lists")
@@ -287,8 +289,8 @@ def _notes() -> None:
 def _draw(context: PageContext) -> None:
     draft = state.read(catalogue.named_lists(context))
     left, right = st.columns([8, 5], gap="large")
-    found = draft.faults(bool(catalogue.abilities(context).fees))
-    problems = state.problems(draft, found)
+    draft_faults = draft.faults(bool(catalogue.abilities(context).fees))
+    problems = state.problems(draft, draft_faults)
     lists = entries(catalogue.lists(context))
     translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
     with left:
@@ -302,10 +304,11 @@ def _draw(context: PageContext) -> None:
         query = catalogue.usual_days(context)
         descriptions = picker.describe(context, query, draft.targeting)
         marks = words.marks(context, query, [draft.targeting], with_unchecked=True)
-        review.draw(context, draft, found, problems, descriptions, marks)
+        review.draw(context, draft, draft_faults, problems, descriptions, marks)
         _keep(context, draft)
         booked = (draft.moment("start_date"), draft.moment("end_date"))
-        targeting_figures.draw_days(context, "form_days", translation.filters, booked)
+        prices = buyers.of_draft(context, draft)
+        targeting_figures.draw_days(context, "form_days", translation.filters, booked, prices)
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions
         )
