@@ -26,7 +26,7 @@ from lib.wire.deadline import CallGroup
 SPEAK_SECONDS, LOOK_SECONDS, LATEST = 1.0, 0.5, 5
 IMPORTED = "imported"
 CANCELLED = "Cancelled: nothing is computed for it any more. Your question is kept."
-Given = ParamSpec("Given")
+Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")
 _current: ContextVar["Wait | None"] = ContextVar("wait", default=None)
 _latest: dict[Hashable, deque[float]] = defaultdict(lambda: deque(maxlen=LATEST))
@@ -67,12 +67,12 @@ class Wait:
         self.is_given_up = True
         self._group.abandon()
 
-    def tracked(self, fetch: Callable[Given, Value]) -> Callable[Given, Value]:
+    def tracked(self, fetch: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
         """The same call, for any thread, as one that is given up with the others."""
 
-        def call(*given: Given.args, **named: Given.kwargs) -> Value:
+        def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Value:
             with self._group.tracking():
-                return fetch(*given, **named)
+                return fetch(*arguments, **named)
 
         return call
 
