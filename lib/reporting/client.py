@@ -133,8 +133,8 @@ def _parts(query: AudienceQuery) -> tuple[str, ...]:
     """The data fields to ask for: those of the service, and in place of own ones those of their formulas."""
     own = {one.name: sorted(formulas.parse(one.formula).fields()) for one in query.own_fields}
     ranked = [name for name in _ranked_by(query) if name in own]
-    wanted = [part for name in (*(query.data_fields or ()), *ranked) for part in own.get(name, [name])]
-    return tuple(dict.fromkeys(wanted))
+    parts = [part for name in (*(query.data_fields or ()), *ranked) for part in own.get(name, [name])]
+    return tuple(dict.fromkeys(parts))
 
 
 def _with_own(audience: Audience, own_fields: Iterable[OwnField]) -> Audience:
@@ -145,8 +145,8 @@ def _with_own(audience: Audience, own_fields: Iterable[OwnField]) -> Audience:
         parts = expression.fields()
         if missing := parts - set(values):
             raise BadRequest(f"This service sent no {min(missing)}, of which {one.name} is computed")
-        known = {name: math.nan if (value := totals.get(name)) is None else value for name in parts}
-        total = float(expression.evaluate(known))
+        sums = {name: math.nan if (value := totals.get(name)) is None else value for name in parts}
+        total = float(expression.evaluate(sums))
         columns = {name: values[name].to_numpy(np.float64) for name in parts}
         values[one.name] = np.broadcast_to(expression.evaluate(columns), len(values))
         totals[one.name] = total if math.isfinite(total) else None

@@ -68,21 +68,21 @@ def measures(definition: Definition) -> dict[str, Measure]:
     return {name: Measure(field, whole[name]) for name, field in descriptions.items()}
 
 
-def own_measures(own_fields: Iterable[OwnField], known: Mapping[str, Measure]) -> dict[str, Measure]:
-    """Fields of the caller's own as measures, by name, over those of the slicer (`known`).
+def own_measures(own_fields: Iterable[OwnField], measures: Mapping[str, Measure]) -> dict[str, Measure]:
+    """Fields of the caller's own as measures, by name, over those of the slicer (`measures`).
 
     BadRequest for a formula that can't be read or is too large, and for a name that is taken.
     """
-    found: dict[str, Measure] = {}
-    expressions = {name: measure.expression for name, measure in known.items()}
+    own: dict[str, Measure] = {}
+    expressions = {name: measure.expression for name, measure in measures.items()}
     for one in own_fields:
-        if one.name in known or one.name in found:
+        if one.name in measures or one.name in own:
             raise BadRequest(f"own_fields: there is a data field named '{one.name}' already")
-        expression = parse(one.formula, known).substitute(expressions)
+        expression = parse(one.formula, measures).substitute(expressions)
         if is_too_large(expression):
             raise BadRequest(f"own_fields: the formula of '{one.name}' is too large")
-        found[one.name] = Measure(one.data_field, expression)
-    return found
+        own[one.name] = Measure(one.data_field, expression)
+    return own
 
 
 def pairs(measures: Iterable[Measure]) -> frozenset[tuple[str, str]]:

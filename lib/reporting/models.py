@@ -147,8 +147,8 @@ class Slicer(Descriptor):
 
     def with_own(self, own_fields: Iterable[OwnField]) -> "Slicer":
         """The slicer with these data fields too, but for those whose name it has already."""
-        taken = {field.name for field in self.data_fields}
-        own = tuple(one for one in own_fields if one.name not in taken)
+        names = {field.name for field in self.data_fields}
+        own = tuple(one for one in own_fields if one.name not in names)
         fields = (*self.data_fields, *(one.data_field for one in own))
         return self.model_copy(update={"data_fields": fields, "own_fields": own}) if own else self
 

@@ -46,9 +46,9 @@ class OwnMetrics(NamedEntries[OwnMetric]):
         about = self.scope.about(own_metrics, project, slicer)
         values = _checked(name, formula, unit, digits, is_shared)
         self._check_sharing(is_shared)
-        made = self._save({"project": project, "slicer": slicer, **values}, about)
-        self.note("metric added", _words(made))
-        return made
+        metric = self._save({"project": project, "slicer": slicer, **values}, about)
+        self.note("metric added", _words(metric))
+        return metric
 
     def change(
         self, number: int, name: str, formula: str, unit: str, digits: int, is_shared: bool

@@ -28,11 +28,11 @@ def of_draft(context: PageContext, draft: Draft) -> dict[int, SeatPrice]:
 
 def of_deals(context: PageContext, ids: Sequence[int]) -> dict[int, SeatPrice]:
     """By the id of the seat: that of its cheapest deal among these that is not paused."""
-    found: dict[int, SeatPrice] = {}
+    price_of_seat: dict[int, SeatPrice] = {}
     for deal in catalogue.by_id(context, DemandDeal, ids):
         if deal.is_active is False or deal.seat is None or deal.seat.id is None:
             continue
-        known, price = found.get(deal.seat.id), deal.price
-        if known is None or known.amount is None or (price is not None and price < known.amount):
-            found[deal.seat.id] = SeatPrice(price, is_fixed(context, deal.price_type))
-    return found
+        lowest, price = price_of_seat.get(deal.seat.id), deal.price
+        if lowest is None or lowest.amount is None or (price is not None and price < lowest.amount):
+            price_of_seat[deal.seat.id] = SeatPrice(price, is_fixed(context, deal.price_type))
+    return price_of_seat

@@ -39,8 +39,8 @@ def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
         "escape_formulas": int(escapes),
         "full_digits": int(full_digits),
     }
-    asked = _query(context, question).model_copy(update=chosen_here)
-    return with_own_fields(asked, context.slicer)
+    export_query = _query(context, question).model_copy(update=chosen_here)
+    return with_own_fields(export_query, context.slicer)
 
 
 def _query(context: PageContext, query: AudienceQuery) -> ExportQuery:
