@@ -3,10 +3,10 @@
     ROWS=400_000 python bench/database_samples.py [draws]
 
 Figures of three kinds (even, log-normal with σ = 1 and 2), stored in the order of their time (then each place
-is busy on few days, and blocks are clustered) or in none. Every draw estimates filtered totals and the sums of
-200 groups, with 95 % intervals by the sums of blocks (which have the design effect of clusters in them) and
-Student's t for one block less than were drawn. Prints how often the intervals hold, of groups those that were
-drawn, and the median error; then an estimate's time as a share of the exact answer's.
+is busy on few days, and blocks are clustered) or in none. Every draw estimates filtered totals and the sums
+of 200 groups, with 95 % intervals by the sums of blocks (the design effect of clusters is in them) and
+Student's t for one block less than were drawn. Prints how often the intervals hold (of groups: of those
+drawn) and the median error; then an estimate's time as a share of the exact answer's.
 """
 
 import os
