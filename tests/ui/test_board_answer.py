@@ -191,7 +191,7 @@ def test_two_comparisons_are_those_of_the_files(
 
 
 def test_the_same_days_are_compared_once(answer: Answer) -> None:
-    """Of a week the period before and the same weekdays are the same days: one line, one column of changes."""
+    """Of a week the period before and the same weekdays are the same days: one line, one column."""
     once = answer({"start": "-7d", "end": "yesterday"})
     twice = answer({"start": "-7d", "end": "yesterday", "also": "weekdays"})
     assert len(twice["head"]["head"]["before"]) == 1
