@@ -182,11 +182,14 @@ def test_a_query_carries_the_fields_that_it_names() -> None:
         ("clicks imps", "column 8"),
         ("(clicks", "')'"),
         ("open('x')", "open"),
+        ("cost / clicks", "'cost' is written payout.adv."),
+        ("spend / clicks", "Unknown data field 'spend'."),
     ],
 )
 def test_what_is_wrong_with_a_formula(formula: str, said: str) -> None:
     """A formula is read by the grammar of definitions; what it can't read is said in a sentence."""
-    slicer = Slicer(data_fields=(DataField(name="imps"), DataField(name="clicks")))
+    cost = DataField(name="payout.adv", description="Cost")
+    slicer = Slicer(data_fields=(DataField(name="imps"), DataField(name="clicks"), cost))
     found = own_metrics.problem(formula, slicer)
     assert (said in found) if said else found == ""
 
