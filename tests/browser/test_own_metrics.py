@@ -11,7 +11,7 @@ def test_a_formula_is_checked_while_it_is_typed(address: str, page: Page) -> Non
     settled(page)
     page.get_by_role("button", name="Metrics").click()
     page.get_by_role("button", name="New metric").click()
-    dialog = page.get_by_role("dialog")
+    dialog = page.get_by_role("dialog", name="Own metric")
     dialog.get_by_role("textbox", name="Name").fill("Per click")
     formula = dialog.get_by_role("textbox", name="Formula")
     formula.press_sequentially("revenue / click")
