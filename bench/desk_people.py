@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import httpx
 import numpy as np
-from desk_clicks import ARGUMENTS, CARD, CHROMIUM, INTERACTIONS, SCREEN, click, desk, made, opened, show
+from desk_clicks import ARGUMENTS, CARD, CHROMIUM, INTERACTIONS, SCREEN, click, desk, heading, made, opened, show
 from playwright.sync_api import Browser, Page, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -42,8 +42,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = Path(sys.argv[3]) if len(sys.argv) > 3 else made(Path(folder) / "home")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        print(f"{'ms':42} {'first figure':>18} {'all stands still':>18}")
-        print(f"{'':42} {'p50':>9}{'p95':>9} {'p50':>9}{'p95':>9}")
+        heading()
         with desk(home) as address:
             page = opened(browser, address)
             show("A click, alone", clicked(page, clicks))
