@@ -131,8 +131,8 @@ class BulkActions:
                     {part.entity: part.whole for part in parts}, sum(part.open for part in parts),
                     parts[0].undone_by, parts[0].undone_at,
                 )
-                for number, found in groupby(connection.execute(counts), lambda row: row.id)
-                for parts in [[*found]]
+                for number, counts_of_action in groupby(connection.execute(counts), lambda row: row.id)
+                for parts in [[*counts_of_action]]
             ]  # fmt: skip
 
         return reading(self.engine, within, Deadline(SECONDS)) if self._writes else []
@@ -229,7 +229,7 @@ class ActionRecord:
 def _begin(connection: Connection, actions: BulkActions, title: str) -> int:
     """Store a new action, and delete those that are too old or too many; returns its number."""
     rows = bulk_action_rows.c
-    kept, count = 0, 0
+    actions_left, count = 0, 0
     sizes = (
         select(bulk_actions.c.id, bulk_actions.c.at, func.count(rows.action_id).label("size"))
         .outerjoin(bulk_action_rows, rows.action_id == bulk_actions.c.id)
@@ -237,8 +237,8 @@ def _begin(connection: Connection, actions: BulkActions, title: str) -> int:
         .order_by(bulk_actions.c.id.desc())
     )
     for one in connection.execute(sizes).all():
-        kept, count = kept + 1, count + one.size
-        if kept >= MOST_ACTIONS or count > MOST_ROWS or one.at < _oldest():
+        actions_left, count = actions_left + 1, count + one.size
+        if actions_left >= MOST_ACTIONS or count > MOST_ROWS or one.at < _oldest():
             connection.execute(delete(bulk_action_rows).where(rows.action_id == one.id))
             connection.execute(delete(bulk_actions).where(bulk_actions.c.id == one.id))
     values = {

@@ -95,12 +95,12 @@ class Deals:
     def everything(self, entity: str, **params: Any) -> Iterator[Any]: ...
     def everything(self, entity: type[Model] | str, **params: Any) -> Iterator[Any]:
         """All that `list` would find, page after page."""
-        seen = 0
+        offset = 0
         while True:
-            page = self.list(entity, limit=LARGEST_PAGE, offset=seen, **params)
+            page = self.list(entity, limit=LARGEST_PAGE, offset=offset, **params)
             yield from page.results
-            seen += len(page.results)
-            if not page.results or seen >= page.count:
+            offset += len(page.results)
+            if not page.results or offset >= page.count:
                 return
 
     @overload

@@ -32,11 +32,11 @@ LONGEST, MOST = 100, 20
 
 def of_package(fields: Mapping[str, Any], now: datetime | None = None) -> list[str]:
     """Sentences, without a full stop, about these fields of a valid request as it is sent."""
-    found = list(dict.fromkeys(_targets(fields)))
+    warnings = list(dict.fromkeys(_targets(fields)))
     end = fields.get("end_date")
     if over := dates(moments.parse(end) if isinstance(end, str) else None, now):
-        found.append(f"D{over[1:]}")
-    return [*found[:MOST], *([f"{len(found) - MOST} more warnings"] if len(found) > MOST else [])]
+        warnings.append(f"D{over[1:]}")
+    return [*warnings[:MOST], *([f"{len(warnings) - MOST} more warnings"] if len(warnings) > MOST else [])]
 
 
 def dates(end: datetime | None, now: datetime | None = None) -> str:

@@ -138,8 +138,8 @@ class HealthStore:
         )
         differs = [health.deal_id.is_(None), health.basis != report.basis, health.until <= now]
         differs += [health[f"{name}_version"] != version for name, version in _versions().items()]
-        asked = select(deal.id).select_from(joined).where(or_(*differs)).order_by(deal.id.desc())
-        return reading(self._engine, lambda one: list(one.execute(asked).scalars()), Deadline(SECONDS))
+        question = select(deal.id).select_from(joined).where(or_(*differs)).order_by(deal.id.desc())
+        return reading(self._engine, lambda one: list(one.execute(question).scalars()), Deadline(SECONDS))
 
     def batch(self, ids: Sequence[int]) -> HealthBatch:
         """These deals, all of one moment; at most TOGETHER."""
@@ -152,9 +152,9 @@ class HealthStore:
                 OWN.read(SupplyPackage, body) for body in ENTITY_STORES["supply_deals"].show(work, linked)
             ]
             buyers = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
-            known = {seat.dsp.id: seat.dsp for seat in buyers.values() if seat.dsp and seat.dsp.id}
+            platforms = {seat.dsp.id: seat.dsp for seat in buyers.values() if seat.dsp and seat.dsp.id}
             return HealthBatch(
-                tuple(deals), {one.id: one for one in packages if one.id}, buyers, known,
+                tuple(deals), {one.id: one for one in packages if one.id}, buyers, platforms,
                 {row.id: _versions_of(row) for row in work.rows(_select_versions(ids))},
             )  # fmt: skip
 
@@ -163,13 +163,13 @@ class HealthStore:
     def history(self, now: datetime, entity: str, entity_id: int) -> list[EntityChange]:
         """The changes of an entity in the last 90 days, the latest first."""
         mine = changes.c.entity == entity, changes.c.entity_id == entity_id, changes.c.at >= now - PAST
-        asked = select(changes).where(*mine).order_by(changes.c.id.desc())
+        question = select(changes).where(*mine).order_by(changes.c.id.desc())
 
         def within(connection: Connection) -> list[EntityChange]:
             names = ("id", "at", "who", "action", "before", "after")
             return [
                 EntityChange.model_validate({name: getattr(row, name) for name in names})
-                for row in connection.execute(asked)
+                for row in connection.execute(question)
             ]
 
         return reading(self._engine, within, Deadline(SECONDS))
@@ -177,17 +177,17 @@ class HealthStore:
     def write(
         self,
         report: HealthReport,
-        found: Mapping[int, StoredHealth],
+        healths: Mapping[int, StoredHealth],
         versions: Mapping[int, Mapping[str, int]],
     ) -> None:
         """Store the health of these deals in place of what was there; of deals removed meanwhile, none."""
 
         def within(connection: Connection) -> None:
             there = connection.execute(
-                select(demand_deals.c.id).where(demand_deals.c.id.in_(found))
+                select(demand_deals.c.id).where(demand_deals.c.id.in_(healths))
             ).scalars()
-            rows = [_row(report, deal, found[deal], versions[deal]) for deal in there]
-            mine = deal_health.c.report_id == report.id, deal_health.c.deal_id.in_(found)
+            rows = [_row(report, deal, healths[deal], versions[deal]) for deal in there]
+            mine = deal_health.c.report_id == report.id, deal_health.c.deal_id.in_(healths)
             connection.execute(delete(deal_health).where(*mine))
             if rows and _is_there(connection, report):
                 connection.execute(insert(deal_health), rows)
@@ -196,12 +196,12 @@ class HealthStore:
 
     def of(self, pair: Pair, ids: Collection[int]) -> dict[int, StoredHealth]:
         """The stored health of these deals by this report: ask only for what the person may see."""
-        found = select(deal_health).join(health_reports).where(*_is(pair), deal_health.c.deal_id.in_(ids))
+        question = select(deal_health).join(health_reports).where(*_is(pair), deal_health.c.deal_id.in_(ids))
 
         def within(connection: Connection) -> dict[int, StoredHealth]:
             return {
                 row.deal_id: StoredHealth(row.state, row.facts, row.computed_at, row.until)
-                for row in connection.execute(found)
+                for row in connection.execute(question)
             }
 
         return reading(self._engine, within, Deadline(SECONDS)) if ids else {}
@@ -209,11 +209,13 @@ class HealthStore:
     def counts(self, pair: Pair) -> tuple[int, int, int]:
         """How many deals have a row for the present data, how many have one, and how many there are."""
         current = func.count().filter(deal_health.c.basis == health_reports.c.basis)
-        asked = select(current, func.count()).select_from(deal_health.join(health_reports)).where(*_is(pair))
+        question = (
+            select(current, func.count()).select_from(deal_health.join(health_reports)).where(*_is(pair))
+        )
         everything = select(func.count()).select_from(demand_deals)
 
         def within(connection: Connection) -> tuple[int, int, int]:
-            done, stored = connection.execute(asked).one()
+            done, stored = connection.execute(question).one()
             return done, stored, connection.execute(everything).scalar_one()
 
         return reading(self._engine, within, Deadline(SECONDS))
@@ -224,8 +226,8 @@ def _is(pair: Pair) -> tuple[Any, ...]:
 
 
 def _is_there(connection: Connection, report: HealthReport) -> bool:
-    asked = select(health_reports.c.id).where(health_reports.c.id == report.id)
-    return connection.execute(asked).one_or_none() is not None
+    question = select(health_reports.c.id).where(health_reports.c.id == report.id)
+    return connection.execute(question).one_or_none() is not None
 
 
 def _report(row: Any) -> HealthReport:

@@ -261,10 +261,10 @@ def _note(row: Row[Any]) -> PackageNote:
 def _check(note: PackageNote) -> None:
     """Invalid for texts that are too long, or that don't read as they are stored."""
     wrong: dict[str, list[str]] = {}
-    for name, given, longest in (("owner", note.owner, LONGEST_OWNER), ("note", note.note, LONGEST_NOTE)):
-        if len(given) > longest:
+    for name, value, longest in (("owner", note.owner, LONGEST_OWNER), ("note", note.note, LONGEST_NOTE)):
+        if len(value) > longest:
             wrong[name] = [f"At most {longest:,} characters."]
-        elif sentence := text.fault(given.replace("\n", " ").replace("\t", " ").replace("\r", " ")):
+        elif sentence := text.fault(value.replace("\n", " ").replace("\t", " ").replace("\r", " ")):
             wrong[name] = [f"This {sentence}."]
     if wrong:
         raise Invalid(wrong)

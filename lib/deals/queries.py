@@ -130,15 +130,15 @@ def _report(text: str, problems: Problems) -> tuple[str, str]:
 
 def _ordering(text: str, orderings: Collection[str], problems: Problems) -> tuple[tuple[str, bool], ...]:
     """`-price,name` → by price, falling, then by name."""
-    found = []
+    keys = []
     for part in (part.strip() for part in text.split(",") if part.strip()):
         name = part.removeprefix("-")
         if name in orderings:
-            found.append((name, part.startswith("-")))
+            keys.append((name, part.startswith("-")))
         else:
             near = suggestion(name, list(orderings))
             problems.add(("ordering",), f"This list can't be ordered by '{name}'{near or '.'}")
-    return tuple(found)
+    return tuple(keys)
 
 
 def _meanings(

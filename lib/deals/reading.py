@@ -173,10 +173,10 @@ def json(codec: Codec, response: httpx.Response) -> Any:
 
 
 def _entity(codec: Codec, model: type[Model], body: Any, response: httpx.Response) -> Model:
-    found = codec.read(model, body)
-    if found.id is None:
+    entity = codec.read(model, body)
+    if entity.id is None:
         raise Unreadable(f"The service's {model.__name__} has no id")
-    return found.known_as(etag=_strong(response.headers.get("etag")), raw=body)
+    return entity.known_as(etag=_strong(response.headers.get("etag")), raw=body)
 
 
 def _with_etag(answer: Answer, etags: Mapping[str, str]) -> Answer:
@@ -193,7 +193,7 @@ def _strong(etag: str | None) -> str | None:
 def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer]) -> Page[Answer]:
     body = json(codec, response)
     try:
-        counts = {name: dict(found) for name, found in (body.get("counts") or {}).items()}
+        counts = {name: dict(numbers) for name, numbers in (body.get("counts") or {}).items()}
         tags = body.get("etags") or {}
         results = (_with_etag(read(one), tags) for one in body["results"])
         return Page(int(body["count"]), tuple(results), counts)
@@ -244,11 +244,11 @@ def refusal(response: httpx.Response) -> TrancheError:
 def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
     """The messages per field in the body; others under the name for the whole request."""
     for name in WRAPPED:
-        found = body.get(name)
-        if isinstance(found, Mapping) and found:
-            return dict(found)
-        if isinstance(found, list) and found and body.keys() <= ENVELOPE:
-            return {WHOLE: [str(one) for one in found]}
+        value = body.get(name)
+        if isinstance(value, Mapping) and value:
+            return dict(value)
+        if isinstance(value, list) and value and body.keys() <= ENVELOPE:
+            return {WHOLE: [str(one) for one in value]}
     if not body.keys() <= ENVELOPE or any(isinstance(part, list) for part in body.values()):
         return dict(body)
     return {WHOLE: [text_of(body) or "The service reported a failure without a reason"]}

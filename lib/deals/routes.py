@@ -201,9 +201,9 @@ class _Entity:
     async def create(self, request: Request) -> Response:
         """A new one."""
         deadline = self._deadline()
-        asked = await self._write_request(request, deadline)
-        stored = await self._shared.run(lambda: self._deals.create(self.name, asked, deadline))
-        body = stored.body | _warnings(self.name, asked.body)
+        write = await self._write_request(request, deadline)
+        stored = await self._shared.run(lambda: self._deals.create(self.name, write, deadline))
+        body = stored.body | _warnings(self.name, write.body)
         answer = _response(replace(stored, body=body), 201)
         answer.headers["Location"] = f"/api/{self.name}/{stored.body['id']}/"
         return answer
@@ -229,8 +229,8 @@ class _Entity:
         deadline = self._deadline()
         write = await self._write_request(request, deadline)
         results = await self._shared.run(lambda: self._deals.change_many(self.name, write, deadline))
-        for one, given in zip(results, write.body, strict=True):
-            one |= _warnings(self.name, given) if one["status"] == 204 else {}
+        for one, change in zip(results, write.body, strict=True):
+            one |= _warnings(self.name, change) if one["status"] == 204 else {}
         return Response(exact.dumps({"results": results}), media_type=JSON)
 
     async def remove(self, request: Request) -> Response:

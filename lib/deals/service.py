@@ -265,8 +265,8 @@ def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems
     keys = entity_store.create(work, fields)
     recording.created(keys)
     recording.write()
-    [shown] = past.left_out(work, entity_store.entity, entity_store.show(work, [keys[0][1]]))
-    return Stored(shown, etags.of(work, keys[0]))
+    [visible_body] = past.left_out(work, entity_store.entity, entity_store.show(work, [keys[0][1]]))
+    return Stored(visible_body, etags.of(work, keys[0]))
 
 
 def _check_repeatable(body: Any, problems: Problems) -> None:

@@ -93,12 +93,12 @@ def result(work: Work, entity_id: int, change: Callable[[], None]) -> Fields:
     return {"id": entity_id, "status": 204}
 
 
-def create(work: Work, given: Any, problems: Problems) -> list[Fields]:
+def create(work: Work, body: Any, problems: Problems) -> list[Fields]:
     """Create the deals of these bodies, all or none; `{"id", "name", "deal_id"}` of each, in their order.
 
     Invalid says all that is wrong, by the place of each in the list.
     """
-    bodies = objects(given, problems)
+    bodies = objects(body, problems)
     deals = [read(DemandDealRequest, one, problems, where=(place,)) for place, one in enumerate(bodies)]
     _check(work, deals, problems)
     problems.check()

@@ -60,9 +60,9 @@ def read(
 
 
 def _name_unknown(model: type[BaseModel], body: Iterable[str], problems: Problems, where: Path) -> None:
-    given: frozenset[str] = getattr(model, "GIVEN", frozenset())
+    read_only: frozenset[str] = getattr(model, "GIVEN", frozenset())
     for name in body:
-        if name in given:
+        if name in read_only:
             problems.add((*where, name), "This is given by the service and can't be set.")
         elif name not in model.model_fields:
             near = suggestion(name, list(model.model_fields))
@@ -109,11 +109,11 @@ def _adapter(model: type[BaseModel], name: str, of_anything: bool = False) -> Ty
     return TypeAdapter(field.rebuild_annotation())
 
 
-def _nest(found: Mapping[Path, list[str]]) -> dict[str, Any]:
+def _nest(messages_at: Mapping[Path, list[str]]) -> dict[str, Any]:
     """Paths → a tree as the request is; a list has an empty object where nothing is wrong."""
     tree: dict[str, Any] = {}
-    for name in dict.fromkeys(path[0] for path in found):
-        below = {path[1:]: messages for path, messages in found.items() if path[0] == name}
+    for name in dict.fromkeys(path[0] for path in messages_at):
+        below = {path[1:]: messages for path, messages in messages_at.items() if path[0] == name}
         tree[str(name)] = _branch(below)
     return tree
 
@@ -127,10 +127,11 @@ def _branch(messages: Mapping[Path, list[str]]) -> Any:
     return _nest(messages)
 
 
-def _elements(found: Mapping[Path, list[str]]) -> list[Any]:
-    last = max(int(path[0]) for path in found)
+def _elements(messages_at: Mapping[Path, list[str]]) -> list[Any]:
+    last = max(int(path[0]) for path in messages_at)
     parts = [
-        {path[1:]: messages for path, messages in found.items() if path[0] == n} for n in range(last + 1)
+        {path[1:]: messages for path, messages in messages_at.items() if path[0] == n}
+        for n in range(last + 1)
     ]
     if all(path.keys() <= {()} for path in parts):
         return [f"Element {n + 1}: {text}" for n, part in enumerate(parts) for text in part.get((), [])]

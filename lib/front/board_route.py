@@ -192,25 +192,27 @@ class BoardRoute:
         )
 
     async def _begun(
-        self, request: Request, asked: BoardRequest, person: SignedIn, deadline: Deadline
+        self, request: Request, board_request: BoardRequest, person: SignedIn, deadline: Deadline
     ) -> "Response | _Stream":
         """The answer with its first line ready. Raises why there is none."""
         self._clicks.admit(person.username)
-        if asked.ahead and not await self._is_worth_it(asked, person):
+        if board_request.ahead and not await self._is_worth_it(board_request, person):
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
-        work = _Work(self._answers.lines(asked, person, deadline), deadline)
-        work.future = self._pool.submit(Ahead(person.username) if asked.ahead else person.username, work.run)
+        work = _Work(self._answers.lines(board_request, person, deadline), deadline)
+        work.future = self._pool.submit(
+            Ahead(person.username) if board_request.ahead else person.username, work.run
+        )
         stream = _Stream(work, request)
         await stream.begin()
         return stream
 
-    async def _is_worth_it(self, asked: BoardRequest, person: SignedIn) -> bool:
+    async def _is_worth_it(self, board_request: BoardRequest, person: SignedIn) -> bool:
         """Whether to answer what may not be needed."""
         try:
             self._ahead.admit(person.username)
         except TrancheError:
             return False
-        looked = self._sessions.submit(None, lambda: self._answers.may_ask_ahead(asked, person))
+        looked = self._sessions.submit(None, lambda: self._answers.may_ask_ahead(board_request, person))
         return await asyncio.wrap_future(looked)
 
 

@@ -67,10 +67,10 @@ class Memory:
 
         Each body has its id. All of them or none. StoreUnavailable when the database can't be used.
         """
-        noted = [*bodies]
+        entries = [*bodies]
 
         def within(connection: Connection) -> None:
-            for body in noted:
+            for body in entries:
                 self._note(connection, action, model.entity, body)
 
         transact(self.engine, within, Deadline(SECONDS))
@@ -207,8 +207,8 @@ def conflict(
     if read is None:
         return Conflict("Changed since it was read, so nothing was saved")
     old, new = differences(model.entity, read.body, now.raw)
-    told = "; ".join(f"{name} from {_short(old[name])} to {_short(new[name])}" for name in new)
-    return Conflict(f"Changed since it was read, so nothing was saved: {told}")
+    changes = "; ".join(f"{name} from {_short(old[name])} to {_short(new[name])}" for name in new)
+    return Conflict(f"Changed since it was read, so nothing was saved: {changes}")
 
 
 def unchanged_fields(

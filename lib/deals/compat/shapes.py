@@ -105,10 +105,10 @@ class ElementShape:
         might be where it says so.
         """
         try:
-            found = {name: place.find(element) for name, place in self.places.items()}
+            values = {name: place.find(element) for name, place in self.places.items()}
         except ValueError:
             return None
-        fields = {name: value for name, value in found.items() if value is not NOTHING}
+        fields = {name: value for name, value in values.items() if value is not NOTHING}
         if EXCLUDED in self.places and EXCLUDED not in fields and self._has_more(element):
             return None
         if fields.get(TYPE, GEO_TYPES[0]) not in GEO_TYPES:
@@ -158,15 +158,17 @@ def _place(array: str, name: str, text: str) -> FieldPlace:
         raise Misconfigured(f"{at} is '{text}', and should be a name, dotted where it goes into objects")
     if not has_words:
         return FieldPlace(path)
-    known = WORDS.get(name, {})
-    if not known:
+    words_of_field = WORDS.get(name, {})
+    if not words_of_field:
         raise Misconfigured(f"{at} can't have its own values: only {TYPE} and {EXCLUDED} can")
     pairs = [pair.partition(":") for pair in words.split(",")]
     for ours, _, theirs in pairs:
-        if ours.strip() not in known or not theirs.strip():
-            raise Misconfigured(f"{at} has '{ours}': words are {', '.join(f'{one}:theirs' for one in known)}")
+        if ours.strip() not in words_of_field or not theirs.strip():
+            raise Misconfigured(
+                f"{at} has '{ours}': words are {', '.join(f'{one}:theirs' for one in words_of_field)}"
+            )
     return FieldPlace(
-        path, tuple((known[ours.strip()], _literal(theirs.strip())) for ours, _, theirs in pairs)
+        path, tuple((words_of_field[ours.strip()], _literal(theirs.strip())) for ours, _, theirs in pairs)
     )
 
 

@@ -134,11 +134,11 @@ def seats_of(work: Work, ids: Collection[int]) -> dict[int, Fields]:
         .join(dsps, dsps.c.id == seats.c.dsp_id)
         .where(seats.c.id.in_(ids))
     )
-    found: dict[int, Fields] = {}
+    seat_of: dict[int, Fields] = {}
     for row in work.rows(question) if ids else ():
         dsp = {"id": row.dsp_id, "name": row.dsp, "supports_deal_sync": row.supports_deal_sync}
-        found[row.id] = {"id": row.id, "name": row.name, "external_id": row.external_id, "dsp": dsp}
-    return found
+        seat_of[row.id] = {"id": row.id, "name": row.name, "external_id": row.external_id, "dsp": dsp}
+    return seat_of
 
 
 def seats_to_sell_to(work: Work, ids: Collection[int]) -> dict[int, Fields]:
@@ -155,10 +155,10 @@ def packages_of(work: Work, deal_ids: Sequence[int]) -> dict[int, list[Fields]]:
         .where(link.demand_deal_id.in_(deal_ids))
         .order_by(package.id)
     )
-    found: dict[int, list[Fields]] = defaultdict(list)
+    packages_of_deal: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
-        found[row.demand_deal_id].append(in_brief(row))
-    return found
+        packages_of_deal[row.demand_deal_id].append(in_brief(row))
+    return packages_of_deal
 
 
 def in_brief(row: Row[Any]) -> Fields:

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
-from sqlalchemy import ColumnElement, Row, Table, delete, func, select, update
+from sqlalchemy import ColumnElement, Row, RowMapping, Table, delete, func, select, update
 
 from lib.deals import moments
 from lib.deals.store.work import EntityKey, Fields, Work
@@ -136,23 +136,23 @@ class EntityStore:
 
 
 def refer(
-    known: Mapping[int, str], called: str, given: Any, where: tuple[str | int, ...], problems: Problems
+    names: Mapping[int, str], called: str, links: Any, where: tuple[str | int, ...], problems: Problems
 ) -> None:
-    """Add a problem for each of a list of `{"id": …}` that is not among the `known` ones, or is repeated."""
-    ids = linked_ids(given)
+    """Add a problem for each of a list of `{"id": …}` that is not among the `names` ones, or is repeated."""
+    ids = linked_ids(links)
     for number, one in enumerate(ids):
-        if one is not None and one not in known:
+        if one is not None and one not in names:
             problems.add((*where, number, "id"), f"There is no {called} {one}.")
         elif one is not None and one in ids[:number]:
             problems.add((*where, number, "id"), f"The {called} {one} is given twice.")
 
 
-def linked_ids(given: Any) -> list[int | None]:
+def linked_ids(links: Any) -> list[int | None]:
     """The ids of a list of `{"id": …}`."""
-    return [one.get("id") for one in given or ()]
+    return [one.get("id") for one in links or ()]
 
 
-def _answer_value(values: Mapping[str, Any], name: str) -> Any:
+def _answer_value(values: RowMapping, name: str) -> Any:
     value = values[name]
     if isinstance(value, datetime):
         return moments.write(moments.at_offset(value, values[f"{name}_offset"]))

@@ -161,10 +161,10 @@ def _list_fields(work: Work, name: str, ids: Sequence[int]) -> dict[int, list[Fi
         .where(links.c.supply_package_id.in_(ids))
         .order_by(table.c.id)
     )
-    found: dict[int, list[Fields]] = defaultdict(list)
+    lists: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
-        found[row.supply_package_id].append({"id": row.id, "name": row.name, "is_excluded": row.is_excluded})
-    return found
+        lists[row.supply_package_id].append({"id": row.id, "name": row.name, "is_excluded": row.is_excluded})
+    return lists
 
 
 def _linked(
@@ -176,10 +176,10 @@ def _linked(
         .where(links.c.supply_package_id.in_(ids))
         .order_by(table.c.id)
     )
-    found: dict[int, list[Fields]] = defaultdict(list)
+    others: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
-        found[row.supply_package_id].append({"id": row.id, "name": row.name})
-    return found
+        others[row.supply_package_id].append({"id": row.id, "name": row.name})
+    return others
 
 
 NAMED_DEALS = 5
@@ -199,8 +199,8 @@ class Seats(EntityStore):
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its DSP."""
-        shown = seats_of(work, {row.id for row in rows})
-        return [shown[row.id] for row in rows]
+        seat_of = seats_of(work, {row.id for row in rows})
+        return [seat_of[row.id] for row in rows]
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that the DSP exists, and supports deal sync if the seat's deals use it."""

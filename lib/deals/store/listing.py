@@ -201,10 +201,10 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     if query.report != work.report and not work.scope.may_see(*query.report):
         problems.add(("report",), NO_REPORT)
     work = replace(work, report=query.report)
-    found = [*search_conditions(work, entity_store, query), *work.scope.seen(entity_store.table)]
+    base = [*search_conditions(work, entity_store, query), *work.scope.seen(entity_store.table)]
     filters = _filters(work, entity_store, query, problems)
     problems.check()
-    conditions = [*found, *filters.values()]
+    conditions = [*base, *filters.values()]
     ids = entity_store.table.c.id
     count = select(func.count()).select_from(entity_store.table).where(*conditions)
     order: list[Any] = []
@@ -216,7 +216,7 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     return Listed(
         work.connection.execute(count).scalar_one(),
         past.left_out(work, entity_store.entity, bodies),
-        {name: counts(work, entity_store, name, _without(filters, name, found)) for name in query.counts},
+        {name: counts(work, entity_store, name, _without(filters, name, base)) for name in query.counts},
     )
 
 

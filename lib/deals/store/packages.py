@@ -124,10 +124,10 @@ def _supply(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:
         .where(links.package_id.in_(ids))
         .order_by(supply_packages.c.id)
     )
-    found: dict[int, list[Fields]] = defaultdict(list)
+    members: dict[int, list[Fields]] = defaultdict(list)
     for row in work.rows(question):
-        found[row.package_id].append(in_brief(row))
-    return found
+        members[row.package_id].append(in_brief(row))
+    return members
 
 
 def _deals(work: Work, ids: Sequence[int]) -> dict[int, list[Fields]]:

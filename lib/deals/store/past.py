@@ -145,30 +145,30 @@ def _while_seat_was_visible(work: Work, entries: Sequence[Fields]) -> list[Field
     entries_then, was_seen = [], False
     for entry in entries:
         seat = ((entry["after"] or {}).get("seat") or {}).get("id")
-        seen = was_seen if seat is None else work.scope.has_seat(seat)
+        is_visible = was_seen if seat is None else work.scope.has_seat(seat)
         is_first = entry["before"] is None
-        if seen and (was_seen or is_first):
+        if is_visible and (was_seen or is_first):
             entries_then.append(entry)
-        elif seen:
+        elif is_visible:
             entries_then.append({**entry, "before": dict.fromkeys(entry["before"])})
         elif was_seen:
             entries_then.append({**entry, "after": dict.fromkeys(entry["after"] or {})})
-        was_seen = seen
+        was_seen = is_visible
     return entries_then
 
 
 def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[Fields]:
     """A package's changes without hidden deals and seats; changes of nothing else are left out."""
     tables = PARTS[entity]
-    seen = {field: _seen_ids(work, field, table, entries) for field, table in tables.items()}
-    found = []
+    visible_ids = {field: _seen_ids(work, field, table, entries) for field, table in tables.items()}
+    visible_entries = []
     for entry in entries:
         visible_entry = {**entry}
         for side in ("before", "after"):
             if visible_entry[side] is not None:
                 visible_entry[side] = {
-                    name: [one for one in value if id_of(one) in seen[name]]
-                    if name in seen and value is not None
+                    name: [one for one in value if id_of(one) in visible_ids[name]]
+                    if name in visible_ids and value is not None
                     else value
                     for name, value in visible_entry[side].items()
                 }
@@ -183,8 +183,8 @@ def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[F
                     name: value for name, value in visible_entry[side].items() if name not in same
                 }
         if entry["action"] != "changed" or visible_entry["after"]:
-            found.append(visible_entry)
-    return found
+            visible_entries.append(visible_entry)
+    return visible_entries
 
 
 def _seen_ids(work: Work, field: str, table: Any, entries: Sequence[Fields]) -> set[int]:

@@ -99,8 +99,8 @@ class SyncState:
 
 def sync_state(work: Work, deal: SyncedDeal) -> SyncState:
     """What is known of it."""
-    found = work.rows(select(synced_deals).where(_COLUMNS.deal_id == deal.deal_id))
-    rows = [row for row in found if row.seat_id == deal.seat_id]
+    reports = work.rows(select(synced_deals).where(_COLUMNS.deal_id == deal.deal_id))
+    rows = [row for row in reports if row.seat_id == deal.seat_id]
     return _sync_state(rows[0]) if rows else SyncState()
 
 

@@ -263,14 +263,14 @@ def _evidence(texts: pa.Array, point: pa.Array, comma: pa.Array) -> Written:
     return Written(texts, ambiguous=either[0].as_py())
 
 
-def _is_enough(told: pa.Array, either: pa.Array) -> bool:
+def _is_enough(certain_texts: pa.Array, either: pa.Array) -> bool:
     """Whether numbers with a decimal mark for certain outweigh those that fit both.
 
     0.285 is certain. Of fractions of three digits a tenth would be written with fewer, so a rare 12,5 among
     many like 1,285 says nothing.
     """
-    certain = pc.any(pc.match_substring_regex(told, "^[+-]?0?[.,]")).as_py()
-    return bool(certain or len(told) > _CERTAIN_SHARE * len(either))
+    certain = pc.any(pc.match_substring_regex(certain_texts, "^[+-]?0?[.,]")).as_py()
+    return bool(certain or len(certain_texts) > _CERTAIN_SHARE * len(either))
 
 
 def _are_groups(texts: pa.Array, either: pa.Array, mark: str) -> bool:
@@ -289,15 +289,15 @@ def _has_mark(texts: pa.Array) -> pa.Array:
 def _unit(texts: pa.Array, counts: pa.Array, total: int) -> tuple[str | None, str | None]:
     """The one sign at the numbers, if there is one; else why they don't add up, if they have several."""
     rests = pc.replace_substring_regex(texts, r"[0-9.,'()+\- ]", "")
-    found: dict[str, int] = {}
+    counts_of_unit: dict[str, int] = {}
     for rest, count in zip(rests.to_pylist(), counts.to_pylist(), strict=True):
         if rest and _is_unit(rest):
-            found[rest] = found.get(rest, 0) + count
-    if not found:
+            counts_of_unit[rest] = counts_of_unit.get(rest, 0) + count
+    if not counts_of_unit:
         return None, None
-    unit = max(found, key=lambda sign: found[sign])
-    if sum(found.values()) - found[unit] > STRANGE_SHARE * total:
-        first, second, *_ = sorted(found, key=lambda sign: -found[sign])
+    unit = max(counts_of_unit, key=lambda sign: counts_of_unit[sign])
+    if sum(counts_of_unit.values()) - counts_of_unit[unit] > STRANGE_SHARE * total:
+        first, second, *_ = sorted(counts_of_unit, key=lambda sign: -counts_of_unit[sign])
         return None, f"amounts in {first} and in {second} don't add up"
     bare = pc.and_(pc.equal(rests, ""), pc.match_substring_regex(texts, "[1-9]"))
     if unit == PERCENT and (pc.sum(counts.filter(bare)).as_py() or 0) > STRANGE_SHARE * total:

@@ -109,13 +109,13 @@ class Delimited:
 
     def rows(
         self,
-        wanted: Collection[str] | None,
+        selection: Collection[str] | None,
         refuse: Refuse,
         progress: Progress | None = None,
         numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
         """All rows, in batches; rows with another number of cells or undecodable bytes go to `refuse`."""
-        columns = self.columns if wanted is None else wanted
+        columns = self.columns if selection is None else selection
         positions = {
             name: place for place, name in enumerate(self._names) if name and name in (columns or ())
         }
@@ -176,18 +176,18 @@ def delimited(
     file: DataFile,
     encoding: str | None = None,
     delimiter: str | None = None,
-    wanted: Collection[str] = (),
+    columns: Collection[str] = (),
     header: bool | None = None,
     names: Sequence[str] = (),
 ) -> Delimited:
     """The reader of a delimited file; what is not given is recognised.
 
-    `wanted` are columns that the header names; without a header the columns have these `names`.
+    `columns` are columns that the header names; without a header the columns have these `names`.
     """
     encoding = find_encoding(encoding) if encoding else recognise_encoding(file.chunks())
-    found = layout(file, encoding, delimiter, wanted, header)
-    check_width(file.name, found.names)
-    return Delimited(file, encoding, found.named(names, file.name))
+    text_layout = layout(file, encoding, delimiter, columns, header)
+    check_width(file.name, text_layout.names)
+    return Delimited(file, encoding, text_layout.named(names, file.name))
 
 
 def _is_text(data: bytes) -> bool:

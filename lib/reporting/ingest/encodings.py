@@ -30,13 +30,13 @@ _SAMPLE = 1 << 18
 def find_encoding(name: str) -> str:
     """Python's name of an encoding that a person gave. ImportRefused when there is none of that name."""
     try:
-        found = codecs.lookup(name).name
-        "".encode(found)
+        codec = codecs.lookup(name).name
+        "".encode(codec)
     except (LookupError, TypeError):
         raise ImportRefused(
             f"There is no encoding '{name}'; write utf-8, cp1252, latin-1, utf-16 …"
         ) from None
-    return "utf-8-sig" if found == UTF_8 else found
+    return "utf-8-sig" if codec == UTF_8 else codec
 
 
 def shown_encoding(name: str) -> str:

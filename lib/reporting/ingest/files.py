@@ -244,7 +244,7 @@ class Reader(Protocol):
 
     def rows(
         self,
-        wanted: Collection[str] | None,
+        selection: Collection[str] | None,
         refuse: Refuse,
         progress: Progress | None = None,
         numbers: Collection[str] = (),

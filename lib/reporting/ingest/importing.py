@@ -109,13 +109,13 @@ def import_files(
     warehouse: Warehouse,
     rejects: Rejects,
     progress: Progress | None = None,
-    taken: Progress | None = None,
+    on_rows: Progress | None = None,
 ) -> StoredSlicer:
     """Import the files of a job, whose digests are `marks`; the slicer as it is then.
 
     Rows that can't be read go to `rejects`; `progress` is told the bytes read (from a thread of its own),
-    `taken` the rows that can be stored. ImportRefused, and nothing changed, when too many rows can't be read,
-    there are no rows at all, a column is missing, or a file is in already.
+    `on_rows` the rows that can be stored. ImportRefused, and nothing changed, when too many rows can't be
+    read, there are no rows at all, a column is missing, or a file is in already.
     """
     for reader in job.readers:
         refuse_missing(reader.file.name, reader.columns, job.definition)
@@ -125,8 +125,8 @@ def import_files(
 
         def write(table: pa.Table) -> None:
             writer.write(table)
-            if taken:
-                taken(table.num_rows)
+            if on_rows:
+                on_rows(table.num_rows)
 
         normaliser = Normaliser(job.definition)
         sources = [

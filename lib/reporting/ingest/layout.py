@@ -67,19 +67,19 @@ def layout(
     file: DataFile,
     encoding: str,
     delimiter: str | None = None,
-    wanted: Collection[str] = (),
+    columns: Collection[str] = (),
     has_header: bool | None = None,
 ) -> TextLayout:
     """Recognise the table of a file; what is given is not guessed.
 
-    The line that has all the `wanted` names is the header, wherever it is. ImportRefused where rows and
+    The line that has all the `columns` names is the header, wherever it is. ImportRefused where rows and
     header have different numbers of cells.
     """
     sample = _beginning(file)
     stated = _told_delimiter(sample, encoding)
     delimiter = delimiter or stated or _recognise(sample, encoding, file)
     rows = _records(sample, encoding, delimiter)[1 if stated else 0 :]
-    return table_layout(rows, file.name, delimiter, wanted, has_header)
+    return table_layout(rows, file.name, delimiter, columns, has_header)
 
 
 def _beginning(file: DataFile) -> bytes:
@@ -96,14 +96,14 @@ def table_layout(
     rows: Sequence[Record],
     file: str,
     delimiter: str,
-    wanted: Collection[str] = (),
+    columns: Collection[str] = (),
     has_header: bool | None = None,
 ) -> TextLayout:
     """The same of the first records of a file, which may be rows of a workbook."""
     if not rows:
         raise ImportRefused(f"{file} has no header line")
     width = _usual_width(rows)
-    start = _header_position(rows, width, wanted) if has_header is not False else -1
+    start = _header_position(rows, width, columns) if has_header is not False else -1
     if has_header is None and not _is_header(rows[start], rows[start + 1 :]):
         start = -1
     if start >= 0:
@@ -159,12 +159,12 @@ def _usual_width(rows: Sequence[Record]) -> int:
     return first if widths.count(first) == widths.count(_mode(widths)) else _mode(widths)
 
 
-def _header_position(rows: Sequence[Record], width: int, wanted: Collection[str]) -> int:
+def _header_position(rows: Sequence[Record], width: int, columns: Collection[str]) -> int:
     """The record that names the columns: the one with the wanted names, else the first that can.
 
     That is a full one above the first full row with values, else the one just above the first row.
     """
-    names = set(wanted)
+    names = set(columns)
     for position, record in enumerate(rows):
         if names and names <= set(_plain(record.cells)):
             return position

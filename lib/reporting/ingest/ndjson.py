@@ -43,7 +43,7 @@ class Ndjson:
 
     def rows(
         self,
-        wanted: Collection[str] | None,
+        selection: Collection[str] | None,
         refuse: Refuse,
         progress: Progress | None = None,
         numbers: Collection[str] = (),
@@ -61,10 +61,10 @@ class Ndjson:
                 lines.append((number, line))
                 parsed.append(row)
             if len(parsed) >= _BATCH_ROWS:
-                yield self._raw(parsed, lines, wanted)
+                yield self._raw(parsed, lines, selection)
                 lines, parsed = [], []
         if parsed:
-            yield self._raw(parsed, lines, wanted)
+            yield self._raw(parsed, lines, selection)
 
     def _row(self, number: int, line: bytes, refuse: Refuse) -> Row | None:
         try:
@@ -85,13 +85,13 @@ class Ndjson:
         return "not JSON" if isinstance(error, orjson.JSONDecodeError) else str(error)
 
     def _raw(
-        self, parsed: list[Row], lines: list[tuple[int, bytes]], wanted: Collection[str] | None
+        self, parsed: list[Row], lines: list[tuple[int, bytes]], selection: Collection[str] | None
     ) -> RawRows:
         for row in parsed:
             if not row.keys() <= self.seen.keys():
                 self.seen.update(dict.fromkeys(row))
                 check_width(self.file.name, self.seen)
-        names = self.seen if wanted is None else [name for name in self.seen if name in wanted]
+        names = self.seen if selection is None else [name for name in self.seen if name in selection]
         columns = {name: column([row.get(name) for row in parsed]) for name in names}
         numbers = np.array([number for number, _ in lines], np.int64)
         return RawRows(pa.table(columns), numbers, lambda position: lines[position][1].decode(UTF_8))

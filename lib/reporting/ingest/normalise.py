@@ -149,10 +149,10 @@ class _Reasons:
         bad = np.zeros(len(self._nothing), bool)
         for position, (reason, column) in sorted(self._found.items()):
             bad[position] = True
-            shown = self._cell_text(position, column)
-            line, text, words = int(self._raw.lines[position]), self._raw.text(position), reason(shown)
+            cell = self._cell_text(position, column)
+            line, text, words = int(self._raw.lines[position]), self._raw.text(position), reason(cell)
             at_end = None if words in LEFT_OUT else self._at_end(position, column)
-            refuse(Reject(line, words, shown, text, at_end))
+            refuse(Reject(line, words, cell, text, at_end))
         return bad
 
     def _without_time(self, position: int, column: str) -> str | None:

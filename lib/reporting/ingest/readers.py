@@ -51,13 +51,13 @@ class Parquet:
 
     def rows(
         self,
-        wanted: Collection[str] | None,
+        selection: Collection[str] | None,
         refuse: Refuse,
         progress: Progress | None = None,
         numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
         """All rows, in batches. There is nothing that could not be read."""
-        names = [name for name in self.columns or () if wanted is None or name in wanted]
+        names = [name for name in self.columns or () if selection is None or name in selection]
         with self._open() as content:
             first, reported, total = 1, 0, content.metadata.num_rows
             for batch in content.iter_batches(_PARQUET_BATCH_ROWS, columns=self._needed_columns(names)):
@@ -128,14 +128,14 @@ def readers(
         return [Parquet(file)]
     if file.format == "ndjson":
         return [ndjson(file, encoding)]
-    wanted: list[str] = []
+    columns: list[str] = []
     names: tuple[str, ...] = ()
     if definition is not None:
-        wanted, names, header = definition.source_columns(), definition.names, definition.header
+        columns, names, header = definition.source_columns(), definition.names, definition.header
         sheets = sheets or definition.sheets
     if file.format == "xlsx":
-        return workbooks(file, wanted, header, names, sheets)
-    return [delimited(file, encoding, delimiter, wanted, header, names)]
+        return workbooks(file, columns, header, names, sheets)
+    return [delimited(file, encoding, delimiter, columns, header, names)]
 
 
 def reader(

@@ -41,9 +41,9 @@ class Records:
         """One record, without its newline."""
         return self.data[int(self.starts[position]) : int(self.ends[position]) - 1]
 
-    def keep(self, wanted: Flags) -> "Records":
+    def keep(self, flags: Flags) -> "Records":
         """Only the wanted ones."""
-        return replace(self, starts=self.starts[wanted], ends=self.ends[wanted], lines=self.lines[wanted])
+        return replace(self, starts=self.starts[flags], ends=self.ends[flags], lines=self.lines[flags])
 
     def without_empty(self) -> "Records":
         """Without those of a newline alone."""

@@ -62,7 +62,7 @@ class Workbook:
 
     def rows(
         self,
-        wanted: Collection[str] | None,
+        selection: Collection[str] | None,
         refuse: Refuse,
         progress: Progress | None = None,
         numbers: Collection[str] = (),
@@ -71,7 +71,7 @@ class Workbook:
         chosen = [
             (place, name)
             for place, name in enumerate(self._names)
-            if name and (wanted is None or name in wanted)
+            if name and (selection is None or name in selection)
         ]
         with _opened_workbook(self.file) as workbook:
             sheet = workbook.get_sheet_by_name(self._name)
@@ -90,7 +90,7 @@ class Workbook:
 
 
 def workbooks(
-    file: DataFile, wanted: Collection[str], header: bool | None, names: Sequence[str], sheets: Sheets
+    file: DataFile, columns: Collection[str], header: bool | None, names: Sequence[str], sheets: Sheets
 ) -> list[Reader]:
     """The readers of a workbook's sheets: of those named, of all with the same columns, or of its only table.
 
@@ -107,11 +107,11 @@ def workbooks(
         candidates = [
             sheet
             for name in names_of_sheets or workbook.sheet_names
-            if (sheet := _sheet(workbook.get_sheet_by_name(name), file, wanted, header, names, count == 1))
+            if (sheet := _sheet(workbook.get_sheet_by_name(name), file, columns, header, names, count == 1))
         ]
     if not candidates:
         raise ImportRefused(f"{file.name} has no sheet with a table")
-    selection = candidates if names_of_sheets else _same_columns(candidates, wanted)
+    selection = candidates if names_of_sheets else _same_columns(candidates, columns)
     if sheets is None and len(selection) > 1:
         raise ImportRefused(_which_sheet(file, selection))
     alone = sheets is None or count == 1
@@ -121,7 +121,7 @@ def workbooks(
 def _sheet(
     sheet: CalamineSheet,
     file: DataFile,
-    wanted: Collection[str],
+    columns: Collection[str],
     header: bool | None,
     names: Sequence[str],
     is_only: bool,
@@ -129,7 +129,7 @@ def _sheet(
     """A sheet's table; None for one of several sheets that has none."""
     rows = [Record(line, list(map(_text, row))) for line, row in islice(_rows(sheet), _SNIFFED)]
     try:
-        layout = table_layout(rows, file.name, "\t", wanted, header).named(names, file.name)
+        layout = table_layout(rows, file.name, "\t", columns, header).named(names, file.name)
     except ImportRefused:
         if is_only:
             raise
@@ -137,9 +137,9 @@ def _sheet(
     return Sheet(sheet.name, rows, layout)
 
 
-def _same_columns(sheets: Sequence[Sheet], wanted: Collection[str]) -> list[Sheet]:
+def _same_columns(sheets: Sequence[Sheet], columns: Collection[str]) -> list[Sheet]:
     """The first sheet with the wanted columns, else the first that is no cover; and others like it."""
-    fitting = [sheet for sheet in sheets if wanted and set(wanted) <= set(sheet.layout.names)]
+    fitting = [sheet for sheet in sheets if columns and set(columns) <= set(sheet.layout.names)]
     first = next(iter(fitting or [sheet for sheet in sheets if sheet.is_table] or sheets))
     return [sheet for sheet in sheets if sheet.layout.names == first.layout.names]
 

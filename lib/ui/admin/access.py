@@ -107,17 +107,17 @@ def ends(lifetime: timedelta | None, now: datetime | None = None) -> str:
 
 
 @st.dialog("Your token", width="medium", dismissible=False, icon=":material/key:")
-def _show(made: dict[str, str]) -> None:
+def _show(token: dict[str, str]) -> None:
     st.markdown(
-        f"**{plain(made['name'])}**, for the {plain(made['service'])} API, works {plain(made['ends'])}."
+        f"**{plain(token['name'])}**, for the {plain(token['service'])} API, works {plain(token['ends'])}."
     )
-    components.copy_button(made["text"])
+    components.copy_button(token["text"])
     st.caption(
         "The token is shown only now: copy it, and keep it like a password. It lets a script do what "
         "you can do there."
     )
     with st.expander("Use it in a script"):
-        st.code(usage(made["service"], _address()), language="bash", wrap_lines=True)
+        st.code(usage(token["service"], _address()), language="bash", wrap_lines=True)
     if st.button("I have copied it", type="primary", key="token_copied"):
         del st.session_state[MADE]
         st.rerun()
@@ -243,11 +243,11 @@ def draw_log(access: Access) -> None:
         events = st.multiselect(
             "Events", EVENTS, key=EVENT, format_func=str.capitalize, placeholder="All", width=420
         )
-    wanted = (about, None, tuple(events) or EVENTS)
-    count, _ = access.audit.entries(0, 0, *wanted)
+    filters = (about, None, tuple(events) or EVENTS)
+    count, _ = access.audit.entries(0, 0, *filters)
     pages = max(1, -(-count // SHOWN))
     page = min(pages, int(st.session_state.get(PAGE) or 1))
-    _, entries = access.audit.entries(SHOWN, SHOWN * (page - 1), *wanted)
+    _, entries = access.audit.entries(SHOWN, SHOWN * (page - 1), *filters)
     if not count:
         st.info("There are no such entries yet.", icon=":material/history:")
         return
@@ -280,13 +280,13 @@ def draw(context: PageContext) -> None:
     if context.person.role != "admin":
         _tokens(context, access, settings)
         return
-    shown = st.segmented_control(
+    part = st.segmented_control(
         "Access", [TOKENS, PEOPLE, LOG], default=TOKENS, required=True, key="access_shown",
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
-    if shown == PEOPLE:
+    if part == PEOPLE:
         draw_people_list(context, access)
-    elif shown == LOG:
+    elif part == LOG:
         draw_log(access)
     else:
         _tokens(context, access, settings)

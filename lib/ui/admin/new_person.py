@@ -50,13 +50,13 @@ def draw_deals_grant(
     if level == "none":
         return DealsGrant()
     labels = seats(context)
-    known = {**{seat: f"Seat {seat}" for seat in sorted(grant.seats or ())}, **labels}
-    offered = [seat for seat in known if most.seats is None or seat in most.seats]
+    seat_names = {**{seat: f"Seat {seat}" for seat in sorted(grant.seats or ())}, **labels}
+    offered = [seat for seat in seat_names if most.seats is None or seat in most.seats]
     picked = st.multiselect(
         "Of these seats",
         offered,
         default=[seat for seat in sorted(grant.seats or ()) if seat in offered],
-        format_func=lambda seat: known[seat],
+        format_func=lambda seat: seat_names[seat],
         key=f"{key}_seats",
         placeholder=SEATS_OF_DSP if level == "sync" else ALL_SEATS if most.seats is None else "All of yours",
         select_all=False,
@@ -108,8 +108,8 @@ def column(people: Iterable[Person]) -> dict[str, list[str]]:
 
 def way_in(person: Person) -> str:
     """How a person signs in: with a password, or with an account of that host, unless they are blocked."""
-    found = f"Company ({urlsplit(person.company).netloc})" if person.company else "Password"
-    return f"{found}, blocked: {person.blocked}" if person.blocked else found
+    method = f"Company ({urlsplit(person.company).netloc})" if person.company else "Password"
+    return f"{method}, blocked: {person.blocked}" if person.blocked else method
 
 
 def draw_company_person(person: Person, *, is_oneself: bool) -> bool:
@@ -152,15 +152,15 @@ def read_input() -> Typed:
     return Typed(texts[0].lower(), texts[1], texts[2], st.session_state.get(PASSWORD) or "")
 
 
-def faults(access: Access, given: Typed) -> dict[str, str]:
+def faults(access: Access, typed: Typed) -> dict[str, str]:
     """The errors by field."""
-    found = {
-        USERNAME: _username(access, given.username),
-        NAME: name_fault(given.name),
-        EMAIL: email_fault(given.email),
-        PASSWORD: password_fault(given.password),
+    sentences = {
+        USERNAME: _username(access, typed.username),
+        NAME: name_fault(typed.name),
+        EMAIL: email_fault(typed.email),
+        PASSWORD: password_fault(typed.password),
     }
-    return {field: sentence for field, sentence in found.items() if sentence}
+    return {field: sentence for field, sentence in sentences.items() if sentence}
 
 
 def password_fault(password: str) -> str:
@@ -189,9 +189,9 @@ def draw(access: Access) -> dict[str, str]:
     password is sent while it is typed: the Tab key goes to the button that shows it, inside of the field,
     and a field that is not left sends nothing.
     """
-    found, given = faults(access, read_input()), read_input()
+    sentences, typed = faults(access, read_input()), read_input()
     is_tried = was_tried()
-    values = {USERNAME: given.username, NAME: given.name, EMAIL: given.email, PASSWORD: given.password}
+    values = {USERNAME: typed.username, NAME: typed.name, EMAIL: typed.email, PASSWORD: typed.password}
     for key, label, placeholder in (
         (USERNAME, "User name", "Used to sign in"),
         (NAME, "Name", "Shown on screen"),
@@ -203,8 +203,8 @@ def draw(access: Access) -> dict[str, str]:
             label, key=key, placeholder=placeholder, type="password" if is_password else "default",
             autocomplete="new-password" if is_password else "off", live=LIVE if is_password else False,
         )  # fmt: skip
-        beside([found[key]] if key in found and (is_tried or values[key]) else [])
-    return found
+        beside([sentences[key]] if key in sentences and (is_tried or values[key]) else [])
+    return sentences
 
 
 def labels_of_errors(wrong: Iterable[str], grants: str) -> list[str]:

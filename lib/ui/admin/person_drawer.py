@@ -69,8 +69,8 @@ def change(context: PageContext, access: Access, person: Person, closed: Closed)
 
 
 def _add(context: PageContext, access: Access, closed: Closed) -> None:
-    if said := st.session_state.pop(ADDED, None):
-        notes.say(said)
+    if confirmation := st.session_state.pop(ADDED, None):
+        notes.say(confirmation)
         st.rerun()
     wrong = new_person.draw(access)
     role = _role("new", "viewer", disabled=False)
@@ -90,20 +90,20 @@ def _add(context: PageContext, access: Access, closed: Closed) -> None:
 def _added(context: PageContext, access: Access, deals: DealsGrant, closed: Closed) -> None:
     """Add the person if there are no errors. A callback, so that a later rerun can't interrupt it."""
     new_person.note_attempt()
-    given, grants = new_person.read_input(), list(st.session_state["person_grants_new"])
+    typed, grants = new_person.read_input(), list(st.session_state["person_grants_new"])
     role: Role = st.session_state["person_role_new"]
-    if new_person.faults(access, given) or new_person.grants_fault(grants):
+    if new_person.faults(access, typed) or new_person.grants_fault(grants):
         return
-    name, email = given.name or given.username, given.email or None
+    name, email = typed.name or typed.username, typed.email or None
 
     def add() -> None:
-        held = tuple(map(Grant.parse, grants))
-        new = Person(given.username, name, email, role, held, deals=cap_grant(role, deals))
-        access.add(new, given.password, context.person.username)
+        new_grants = tuple(map(Grant.parse, grants))
+        new = Person(typed.username, name, email, role, new_grants, deals=cap_grant(role, deals))
+        access.add(new, typed.password, context.person.username)
 
     if _did(add):
         closed()
-        st.session_state[ADDED] = f"{given.username} is added"
+        st.session_state[ADDED] = f"{typed.username} is added"
 
 
 def _change(context: PageContext, access: Access, person: Person, closed: Closed) -> None:
@@ -156,8 +156,8 @@ def _removal(
 def _changed(
     context: PageContext, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
 ) -> None:
-    held = [Grant.parse(text) for text in grants]
-    access.change(person.username, context.person.username, role, held, deals)
+    new_grants = [Grant.parse(text) for text in grants]
+    access.change(person.username, context.person.username, role, new_grants, deals)
 
 
 def _new_password(

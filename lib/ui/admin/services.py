@@ -85,7 +85,7 @@ def _summary(steps: tuple[Step, ...]) -> None:
 
 def _draw_steps(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tuple[Step, ...]:
     """Draw each step as it finishes, grouped by service; returns the steps."""
-    drawn: list[Step] = []
+    finished: list[Step] = []
     services: list[str] = []
     for step in steps:
         is_new = step.service not in services
@@ -94,8 +94,8 @@ def _draw_steps(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tupl
             if is_new:
                 st.header(plain(step.service), anchor=False)
             _step(step)
-        drawn.append(step)
-    return tuple(drawn)
+        finished.append(step)
+    return tuple(finished)
 
 
 def _step(step: Step) -> None:

@@ -90,8 +90,8 @@ def draw(access: Access, person: Person) -> None:
         on_click=_begin,
         args=(active,),
     )
-    if asked := st.session_state.get(ASKED):
-        _ask(access, asked)
+    if pending := st.session_state.get(ASKED):
+        _ask(access, pending)
 
 
 def _visible_tokens(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
