@@ -51,7 +51,12 @@ SPLIT = "[data-table=split]"
 SPLITS: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
     "table": (
         "lower=split&split=bid_context_wrapper.supply.publisher_id",
-        {"Order the split's table": (f"{SPLIT} [data-column=clicks] button", f"{SPLIT} [data-column=imps] button")},
+        {
+            "Order the split's table": (
+                f"{SPLIT} [data-column=clicks] button",
+                f"{SPLIT} [data-column=imps] button",
+            )
+        },
     ),
     "pivot": (
         "chart=pivot&split=bid_context_wrapper.user.geo.country~bid_context_wrapper.supply.publisher_id",
@@ -102,7 +107,9 @@ def made(home: Path) -> Path:
 
 def show(name: str, times: Sequence[tuple[float, float]]) -> None:
     """One line of the table."""
-    first, last = ("".join(f"{quantile([one[side] for one in times], q):8,.0f}" for q in QUANTILES) for side in (0, 1))
+    first, last = (
+        "".join(f"{quantile([one[side] for one in times], q):8,.0f}" for q in QUANTILES) for side in (0, 1)
+    )
     print(f"{name:42} {first} {last}", flush=True)
 
 

@@ -3,8 +3,8 @@
     python bench/desk_people.py [people] [clicks] [data directory]
 
 One person clicks in Chromium. The others are sessions without a browser, since twenty browsers would measure
-this machine: each clicks every five seconds on average, drawn with a fixed seed, and does what the board of the
-page does for a click. It asks the route, has the first figure with the first line, and then tells Streamlit.
+this machine: each clicks every five seconds on average, drawn with a fixed seed, and does what the page's
+board does for a click: it asks the route, has the first figure with the first line, then tells Streamlit.
 """
 
 import asyncio
@@ -20,7 +20,19 @@ from urllib.parse import quote
 
 import httpx
 import numpy as np
-from desk_clicks import ARGUMENTS, CARD, CHROMIUM, INTERACTIONS, SCREEN, click, desk, heading, made, opened, show
+from desk_clicks import (
+    ARGUMENTS,
+    CARD,
+    CHROMIUM,
+    INTERACTIONS,
+    SCREEN,
+    click,
+    desk,
+    heading,
+    made,
+    opened,
+    show,
+)
 from playwright.sync_api import Browser, Page, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -153,7 +165,10 @@ async def clicked_by(client: httpx.AsyncClient, socket: ClientConnection, value:
         async for _ in lines:
             pass
     message = BackMsg()
-    message.rerun_script.query_string, message.rerun_script.page_name = f"{QUESTION}&{asked(value)}", "audience"
+    message.rerun_script.query_string, message.rerun_script.page_name = (
+        f"{QUESTION}&{asked(value)}",
+        "audience",
+    )
     await socket.send(message.SerializeToString())
     async with asyncio.timeout(LONGEST_SECONDS):
         while not is_over(await socket.recv()):

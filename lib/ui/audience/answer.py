@@ -15,7 +15,7 @@ import numpy.typing as npt
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import DataField
-from lib.ui.audience import date_notes, headline, leaderboards, over_time, split_lines
+from lib.ui.audience import chart_kinds, date_notes, headline, leaderboards, over_time, split_lines
 from lib.ui.audience.headline import NoData
 from lib.ui.charts import numbers, time_chart
 from lib.ui.charts.series import Series, bucket_words
@@ -62,6 +62,12 @@ def head(focus: Focus, params: Params) -> Json:
 def cards(focus: Focus) -> list[Json]:
     """The leaderboards, as the component with rows draws them; one that fails says why."""
     return [rows.as_json(table) for table in leaderboards.tables(focus)]
+
+
+def split(focus: Focus) -> list[Json]:
+    """The split's table or pivot, likewise; none of a split that is drawn otherwise."""
+    table = chart_kinds.rows_of(focus)
+    return [] if table is None else [rows.as_json(table)]
 
 
 def _other_days(focus: Focus) -> list[Days]:
@@ -111,7 +117,7 @@ def _empty() -> Json:
 
 def of_nothing(name: str) -> Json | list[Json]:
     """A part about a slicer without data fields, about which nothing can be asked."""
-    if name == "cards":
+    if name != "head":
         return []
     about = dict.fromkeys(("field", "grain", "period", "before"))
     said = {"sentence": "This slicer has no data fields to show.", "label": None, "params": None}
@@ -215,4 +221,8 @@ def _date_notes(notes: Iterable[Note], lines: Sequence[Named]) -> list[Json]:
 
 
 Make = Callable[[Focus, Params], Json | list[Json]]
-PARTS: Mapping[str, Make] = {"head": head, "cards": lambda focus, _: cards(focus)}
+PARTS: Mapping[str, Make] = {
+    "head": head,
+    "cards": lambda focus, _: cards(focus),
+    "split": lambda focus, _: split(focus),
+}

@@ -16,7 +16,7 @@ from lib.reporting.models import Direction
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-DRAWING = ("rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
+DRAWING = ("answer_lines.js", "rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
 NOTHING_TAKEN: Taken = ("", 0)
@@ -182,11 +182,20 @@ class Going:
 Act = Choice | Ordering | Finding | Opening | Setting | Zooming | RecordLimit | Going
 
 
-def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], None]) -> None:
-    """Draw tables in one component. `taken` is the last act that is already applied to them."""
+def draw(
+    key: str,
+    tables: Sequence[Table],
+    taken: Taken,
+    on_acts: Callable[[], None],
+    asked: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw tables in one component. `taken` is the last act that is already applied to them.
+
+    `asked` is the request to the board's route (project, slicer, params and the part) that returns them too.
+    """
     _mount(
         key=key,
-        data={"taken": taken, "tables": [as_json(table) for table in tables]},
+        data={"taken": taken, "tables": [as_json(table) for table in tables], "asked": asked},
         on_acts_change=on_acts,
     )
 
