@@ -11,7 +11,7 @@ The request is JSON (at most 64 KiB), from a page of the desk, with its session 
 
 Parts are `head`, `cards` and `split`. Acts are lists: `["include" | "add" | "exclude" | "release" | "draw" |
 "undraw" | "expand" | "collapse", [[field, value], …]]`, `["order", table, column, "asc" | "desc"]`,
-`["find", table, text]`, `["open", table]`, `["field", name]`, `["grain", name]`, `["lower", tab]`,
+`["find", table, text]`, `["open" | "card", table]`, `["field", name]`, `["grain", name]`, `["lower", tab]`,
 `["zoom", first day, last day]`, `["zoom_out"]`. What can't be read is passed over.
 
 The answer is `application/x-ndjson`: an object a line, each sent as soon as it is ready, gzipped where the

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lib.reporting.models import Direction
+from lib.reporting.models import DataField, Direction
 from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.audience.leaderboard_queries import Board
 from lib.ui.charts import numbers
@@ -11,12 +12,13 @@ from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
-from lib.ui.query import filter_words, focus, lines, precision, split_rows, values
-from lib.ui.query.cards import By, Card
+from lib.ui.query import cards, filter_words, focus, lines, precision, split_rows, values
+from lib.ui.query.cards import Card
 from lib.ui.query.focus import Focus
 from lib.wire.errors import TrancheError
 
 OTHERS, ALL_OTHERS = "Others", "All others"
+SHARE_RANK = 9  # the first to go where there is no room
 VAGUE = "Smaller than its uncertainty: it may not be a real rise or fall"
 Bar = tuple[float, float, float]
 
@@ -47,22 +49,27 @@ def failed_table(focus: Focus, card: Card, why: str) -> Table:
 
 def _columns(focus: Focus, board: Board) -> list[Column]:
     field, card = focus.field, board.card
+    title = numbers.title(field, with_unit=True)
     columns = [
         Column("name", "Name", True, "asc", _direction(card, "name")),
-        Column("value", numbers.title(field, with_unit=True), False, "desc", _sorted_by_value(focus, card)),
+        Column("value", title, False, "desc", _sorted_by_value(focus, card)),
     ]
     if board.split.has_share:
-        columns.append(Column("share", "Share, %", about="Of all values, whatever this card's filter"))
+        about = "Of all values, whatever this card's filter"
+        columns.append(Column("share", "Share, %", about=about, rank=SHARE_RANK))
     if focus.comparison is not None:
         of = numbers.change_title if focus.view.changes == "percent" else numbers.amount_title
         title = of(field)
         columns.append(
-            Column("change", title, False, "desc", _direction(card, "change"), _said_of_changes(focus))
+            Column("change", title, False, "desc", _direction(card, "change"), _said_of_changes(focus), 1)
         )
+    for rank, column in enumerate(focus.columns, 2):
+        by, title = cards.OF_FIELD + column.name, numbers.title(column, with_unit=True)
+        columns.append(Column(by, title, False, "desc", _direction(card, by), rank=rank))
     return columns
 
 
-def _direction(card: Card, by: By) -> Direction | None:
+def _direction(card: Card, by: str) -> Direction | None:
     return card.direction if card.by == by else None
 
 
@@ -81,19 +88,28 @@ def _rows(focus: Focus, board: Board) -> list[Row]:
     changes = split_rows.changes(split) if focus.comparison is not None else [None] * len(labels)
     values = split.answer.values[focus.field.name].tolist()
     names = split.answer.names[board.card.name].tolist()
+    more = [split.answer.values[column.name].tolist() for column in focus.columns]
     rows = zip(names, labels, values, _bars(board, values), changes, strict=True)
-    return [_row(focus, board, *row) for row in rows]
+    return [_row(focus, board, *row, [side[place] for side in more]) for place, row in enumerate(rows)]
 
 
 def _row(
-    focus: Focus, board: Board, code: str, label: str, value: float, bar: Bar | None, changed: Change | None
+    focus: Focus,
+    board: Board,
+    code: str,
+    label: str,
+    value: float,
+    bar: Bar | None,
+    changed: Change | None,
+    more: Sequence[float],
 ) -> Row:
     split, name = board.split, board.card.name
-    cells = [Cell(label, bar=bar, about=filter_words.both(code, label)), _value(focus, value)]
+    cells = [Cell(label, bar=bar, about=filter_words.both(code, label)), _value(focus, focus.field, value)]
     if split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, value), 1)))
     if changed is not None:
         cells.append(_change(focus, changed, value))
+    cells += [_value(focus, *one) for one in zip(focus.columns, more, strict=True)]
     return Row(
         cells,
         ((name, code),),
@@ -103,11 +119,13 @@ def _row(
     )
 
 
-def _value(focus: Focus, value: float) -> Cell:
-    text = focus.numbers.plain(value, focus.field)
+def _value(focus: Focus, field: DataField, value: float | None) -> Cell:
+    if value is None:
+        return Cell(NOTHING)
+    text = focus.numbers.plain(value, field)
     if math.isfinite(value) and abs(value) >= LONGEST:
         text = focus.numbers.rough(value)
-    return Cell(text, about=focus.numbers.full(value, focus.field))
+    return Cell(text, about=focus.numbers.full(value, field))
 
 
 def _change(focus: Focus, changed: Change, value: float) -> Cell:
@@ -157,12 +175,14 @@ def _rest(focus: Focus, board: Board) -> Sequence[Row]:
     label = precision.others(answer, focus.numbers, OTHERS, board.found - len(answer))
     cells = [
         Cell(ALL_OTHERS if board.split.is_chosen else label),
-        _value(focus, rest),
+        _value(focus, focus.field, rest),
     ]
     if board.split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, rest), 1)))
     if focus.comparison is not None:
         cells.append(_change(focus, split_rows.others_change(board.split), rest))
+    for column in focus.columns:
+        cells.append(_value(focus, column, split_rows.others(replace(board.split, field=column))))
     return [Row(cells, kind="rest")]
 
 

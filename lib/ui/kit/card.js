@@ -40,6 +40,30 @@ function drawCard(shown, table) {
   if (!isTyping && find.value !== table.card.find) find.value = table.card.find
 }
 
+/** How many letters the figures of a card have, beside its names. */
+function setRoom(board, shown, width) {
+  const letter = parseFloat(getComputedStyle(shown.box).fontSize) / 2
+  const room = Math.floor((FIGURES_SHARE * width) / letter)
+  if (!shown.all?.card || !width || room === shown.room) return
+  shown.room = room
+  drawTable(shown, shown.all)
+  showWaiting(board)
+}
+
+/** A card has the columns that it has room for, those of the lowest rank, and says how many it hides. */
+function fitted(shown, table) {
+  if (!table.card || !shown.room) return table
+  const figures = table.columns.filter((column) => !column.is_key).sort((one, other) => one.rank - other.rank)
+  let left = shown.room / TIGHTEST
+  const there = figures.filter((column, place) => (left -= shown.widths[column.id]) >= 0 || place === 0)
+  const count = figures.length - there.length
+  if (!count) return table
+  const only = (list) => list.filter((_, place) => table.columns[place].is_key || there.includes(table.columns[place]))
+  const about = [`${count} ${count === 1 ? "column" : "columns"} hidden`, table.card.about].filter(Boolean).join(" · ")
+  const rows = table.rows.map((row) => ({ ...row, cells: only(row.cells) }))
+  return { ...table, columns: only(table.columns), rows, card: { ...table.card, about } }
+}
+
 /** The service is asked once nobody has typed for a moment. */
 function findSoon(board, id, find) {
   clearTimeout(find.waiting)

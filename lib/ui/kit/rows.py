@@ -33,7 +33,8 @@ _mount = st.components.v2.component(
 class Column:
     """A column. `order` is the direction of the first click on its header; None: not sortable.
 
-    `sorted` is the direction in which the rows are ordered by it now.
+    `sorted` is the direction in which the rows are ordered by it now. Where a card has no room for all of its
+    columns, those of the lowest `rank` are shown.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Column:
     order: Direction | None = None
     sorted: Direction | None = None
     about: str = ""
+    rank: int = 0
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,13 @@ class Opening:
 
 
 @dataclass(frozen=True)
+class CardChoice:
+    """A choice of a key field, whose card comes first."""
+
+    table: str
+
+
+@dataclass(frozen=True)
 class Ordering:
     """A click that sorts a table by a column."""
 
@@ -179,7 +188,7 @@ class Going:
     params: Mapping[str, str]
 
 
-Act = Choice | Ordering | Finding | Opening | Setting | Zooming | RecordLimit | Going
+Act = Choice | CardChoice | Ordering | Finding | Opening | Setting | Zooming | RecordLimit | Going
 
 
 def draw(
@@ -241,6 +250,8 @@ def parsed(act: Sequence[Any]) -> Iterator[Act]:
             yield Finding(table, text)
         case ["open", str(table)]:
             yield Opening(table)
+        case ["card", str(table)]:
+            yield CardChoice(table)
         case [
             "include" | "add" | "exclude" | "release" | "draw" | "undraw" | "expand" | "collapse" as kind,
             list(values),

@@ -83,6 +83,11 @@ class Focus:
         return self.view.cards or cards.usual(self.slicer)
 
     @property
+    def columns(self) -> tuple[DataField, ...]:
+        """The data fields that leaderboards have as more columns."""
+        return tuple(self.slicer.data_field(name) for name in self.view.columns if name != self.field.name)
+
+    @property
     def lines(self) -> Lines:
         """A key field and its values with their own lines on the chart; empty without any."""
         return lines.value_lines(self.query, self.view.lines) if self.grain is not None else ()

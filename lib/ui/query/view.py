@@ -29,6 +29,7 @@ PARAMS = (
     "lower",
     "moved",
     "across",
+    "columns",
     "lines",
     "folds",
     "having",
@@ -36,7 +37,7 @@ PARAMS = (
 )
 CHANGES: tuple[Changes, ...] = get_args(Changes)
 LOWERS: Mapping[Lower, str] = {"cards": "Leaderboards", "split": "Split", "moved": "What moved"}
-ACROSS, USUAL_ACROSS = (2, 3, 4, 5), 4
+ACROSS, USUAL_ACROSS, MOST_COLUMNS = (2, 3, 4, 5), 4, 3
 TOP, MOST = 20, 1000
 
 
@@ -47,10 +48,10 @@ class View:
     `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `rows` is how many of the
     split; `zoom` is the start and end that the question had before it was zoomed in to its days, and
     after them its granularity where one was chosen; or it is empty. `cards` are the leaderboards (None:
-    the usual ones), which show changes in percent or as amounts, `across` of them in a row. `lower` is
-    the tab in sight below the chart; `lines` a key field and its values that have lines of their own
-    (None: those that a filter keeps); `folds` the rows of a pivot that are not open or closed as usual.
-    `having` are filters by figures on the rows of leaderboards and split.
+    the usual ones), which show changes in percent or as amounts, `across` of them in a row, and have more
+    data fields as `columns`. `lower` is the tab in sight below the chart; `lines` a key field and its values
+    that have lines of their own (None: those that a filter keeps); `folds` the rows of a pivot that are not
+    open or closed as usual. `having` are filters by figures on the rows of leaderboards and split.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
@@ -62,6 +63,7 @@ class View:
     cards: tuple[Card, ...] | None = None
     changes: Changes = "percent"
     across: int = USUAL_ACROSS
+    columns: tuple[str, ...] = ()
     lower: Lower = "cards"
     lines: Lines | None = None
     folds: Folds = folds.AS_USUAL
@@ -82,6 +84,7 @@ def to_params(view: View) -> dict[str, str]:
         "lines": "" if view.lines is None else link.join_texts(view.lines) or NONE,
         "changes": "" if view.changes == "percent" else view.changes,
         "across": "" if view.across == USUAL_ACROSS else str(view.across),
+        "columns": link.join_texts(view.columns),
         "lower": "" if view.lower == _usual_lower(view.chart) else view.lower,
         "folds": folds.to_text(view.folds),
         "having": figure_filters.to_text(view.having),
@@ -105,6 +108,7 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         lines=_lines(params.get("lines", ""), slicer),
         changes=next((known for known in CHANGES if known == params.get("changes")), "percent"),
         across=next((many for many in ACROSS if str(many) == params.get("across")), USUAL_ACROSS),
+        columns=_columns(params.get("columns", ""), slicer),
         lower=_lower(params, chart),
         folds=folds.from_text(params.get("folds", ""), slicer),
         having=figure_filters.from_text(params.get("having", ""), slicer),
@@ -117,7 +121,9 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
     keys = {field.name for field in slicer.key_fields}
     data = {field.name for field in slicer.data_fields}
     field, line = params.get("field"), link.split_texts(params.get("lines", ""))[0]
+    columns = link.split_texts(params["columns"]) if params.get("columns") else ()
     missing = [
+        *(f"the column {one}" for one in columns if one not in data),
         *([f"the data field {field}"] if field and field not in data else []),
         *(f"the leaderboard of {card}" for card in cards.missing(params.get("cards", ""), slicer)),
         *(f"the filter by {one}" for one in figure_filters.missing(params.get("having", ""), slicer)),
@@ -141,6 +147,11 @@ def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
     """The tab in sight; `moved=1` is what links said before there were tabs."""
     old: Lower = "moved" if params.get("moved") == "1" else _usual_lower(chart)
     return next((known for known in LOWERS if known == params.get("lower")), old)
+
+
+def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:
+    there = {field.name for field in slicer.data_fields}
+    return tuple(name for name in dict.fromkeys(link.split_texts(text)) if name in there)[:MOST_COLUMNS]
 
 
 def _compare(text: str) -> tuple[str, ...]:
