@@ -176,8 +176,8 @@ def sign_in(credentials: Mapping[str, Any], username: str) -> None:
     if controller := _controller(credentials):
         controller.login(token={"username": username})
         return
-    found = credentials["usernames"][username]
-    st.session_state.update({name: found.get(name) for name in PROFILE})
+    profile = credentials["usernames"][username]
+    st.session_state.update({name: profile.get(name) for name in PROFILE})
     st.session_state.update(username=username, authentication_status=True, logout=None)
 
 
@@ -289,8 +289,8 @@ def _controller(credentials: Mapping[str, Any]) -> Any:
 
 def _names(module: str, name: str, *attributes: str) -> bool:
     """Whether a class of Streamlit sets these attributes when it is made."""
-    made = _part(f"streamlit.{module}", name)
-    return made is not None and set(attributes) <= set(made.__init__.__code__.co_names)
+    part = _part(f"streamlit.{module}", name)
+    return part is not None and set(attributes) <= set(part.__init__.__code__.co_names)
 
 
 def _has_run() -> bool:

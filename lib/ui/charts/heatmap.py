@@ -62,8 +62,8 @@ def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GREY
 
 
 def _cells(grid: Grid, texts: list[list[str]], field: DataField, ink: str) -> go.Heatmap:
-    known = grid.solid[~np.isnan(grid.solid)]
-    least = 0.0 if field.formula is None or not len(known) else float(known.min())
+    solid = grid.solid[~np.isnan(grid.solid)]
+    least = 0.0 if field.formula is None or not len(solid) else float(solid.min())
     return go.Heatmap(
         z=np.where(np.isnan(grid.solid) & ~np.isnan(grid.values), least, grid.values),
         x=list(range(len(grid.across))),
@@ -71,7 +71,7 @@ def _cells(grid: Grid, texts: list[list[str]], field: DataField, ink: str) -> go
         colorscale=theme.SCALE,
         showscale=False,
         zmin=0 if field.formula is None else least,
-        zmax=_darkest(known, field),
+        zmax=_darkest(solid, field),
         xgap=2,
         ygap=2,
         text=texts,
@@ -112,6 +112,6 @@ def _squares(grid: Grid, texts: list[list[str]], field: DataField) -> go.Scatter
     )
 
 
-def _darkest(known: np.ndarray, field: DataField) -> float | None:
+def _darkest(solid: np.ndarray, field: DataField) -> float | None:
     """The end of the colour scale; for a ratio below the extremes, which are those of the smallest cells."""
-    return float(np.quantile(known, 0.95)) if len(known) and field.formula is not None else None
+    return float(np.quantile(solid, 0.95)) if len(solid) and field.formula is not None else None

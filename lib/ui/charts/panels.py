@@ -53,7 +53,7 @@ def _traces(line: ValueLine, field: DataField, numbers: Numbers) -> list[go.Scat
 
 def _scale(panels: Sequence[Panel], field: DataField) -> list[float]:
     """The range of all panels with a margin; it starts at zero except for formulas."""
-    drawn = [
+    sides = [
         side
         for panel in panels
         for line in (panel.line.now, panel.line.before)
@@ -61,10 +61,10 @@ def _scale(panels: Sequence[Panel], field: DataField) -> list[float]:
         for side in (line.values, line.low, line.high)
         if side is not None
     ]
-    known = np.concatenate([side[np.isfinite(side)] for side in drawn] or [np.zeros(0)])
+    values = np.concatenate([side[np.isfinite(side)] for side in sides] or [np.zeros(0)])
     if field.formula is None:
-        known = np.append(known, 0.0)
-    least, most = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+        values = np.append(values, 0.0)
+    least, most = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     spare = (most - least) * SPARE or 1.0
     return [least - (spare if least else 0.0), most + (spare if most else 0.0)]
 
@@ -131,10 +131,12 @@ def _number(place: int) -> str:
 
 def alternative(panels: Sequence[Panel], title: str) -> str:
     """The alternative text: each value's figure, and when it is highest."""
-    told = []
+    parts = []
     for panel in panels:
         values = panel.line.now.values
-        known = np.flatnonzero(~np.isnan(values))
-        most = f", highest on {panel.line.now.names[known[np.argmax(values[known])]]}" if len(known) else ""
-        told.append(f"{panel.line.label} {panel.figure}{most}")
-    return f"{title}: {'; '.join(told)}"
+        places = np.flatnonzero(~np.isnan(values))
+        most = (
+            f", highest on {panel.line.now.names[places[np.argmax(values[places])]]}" if len(places) else ""
+        )
+        parts.append(f"{panel.line.label} {panel.figure}{most}")
+    return f"{title}: {'; '.join(parts)}"

@@ -54,7 +54,7 @@ class Series:
 def usual_grain(period: Days, there: Sequence[Granularity]) -> Granularity:
     """The granularity for a range of days: hours for three days, days for a hundred, weeks, then months."""
     length = (period[1] - period[0]).days + 1
-    wanted: Granularity = (
+    grain: Granularity = (
         "hour"
         if length <= HOURS_TO
         else "day"
@@ -63,7 +63,7 @@ def usual_grain(period: Days, there: Sequence[Granularity]) -> Granularity:
         if length <= WEEKS_TO
         else "month"
     )
-    return wanted if wanted in there else there[0]
+    return grain if grain in there else there[0]
 
 
 def over(
@@ -130,10 +130,10 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
 
 def bucket_words(name: str) -> str:
     """A bucket's name as people write it: `22 Nov 2026`, `22 Nov 2026 13:00`, `Nov 2026`; else as it is."""
-    found = re.fullmatch(r"(\d{4}-\d\d)(-\d\d)?( \d\d:\d\d)?", name)
-    if found is None:
+    parts = re.fullmatch(r"(\d{4}-\d\d)(-\d\d)?( \d\d:\d\d)?", name)
+    if parts is None:
         return name
-    month, day, hour = found.groups(default="")
+    month, day, hour = parts.groups(default="")
     first = date.fromisoformat(month + (day or "-01"))
     return f"{first.day} {first:%b %Y}{hour}" if day else f"{first:%b %Y}"
 

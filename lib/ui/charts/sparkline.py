@@ -31,9 +31,9 @@ def has_course(course: Series) -> bool:
 
 def picture(values: np.ndarray) -> str:
     """An SVG of one line per run of known values: their mean in the middle, at least 25 % to each side."""
-    known = values[np.isfinite(values)]
-    mean = float(known.mean())
-    side = max(LEAST_SIDE * abs(mean), float(np.abs(known - mean).max())) or 1.0
+    finite = values[np.isfinite(values)]
+    mean = float(finite.mean())
+    side = max(LEAST_SIDE * abs(mean), float(np.abs(finite - mean).max())) or 1.0
     low, span = mean - side, 2 * side
     across = np.linspace(EDGE, WIDTH - EDGE, len(values))
     up = HEIGHT - EDGE - (values - low) / span * (HEIGHT - 2 * EDGE)
@@ -51,18 +51,18 @@ def picture(values: np.ndarray) -> str:
 
 def text(course: Series, field: DataField, grain: Granularity, period: Days, numbers: Numbers) -> str:
     """The alternative text: every value, or of many the first, the least, the greatest and the last."""
-    known = np.flatnonzero(np.isfinite(course.values))
+    places = np.flatnonzero(np.isfinite(course.values))
     head = f"{title(field)} by {grain}, {days(*period)}"
     if len(course) <= MOST_NAMED:
         return f"{head}: {', '.join(numbers.full(value, field) for value in course.values.tolist())}"
-    told: Sequence[tuple[str, int]] = (
-        ("first", known[0]),
-        ("least", known[int(np.argmin(course.values[known]))]),
-        ("greatest", known[int(np.argmax(course.values[known]))]),
-        ("last", known[-1]),
+    points: Sequence[tuple[str, int]] = (
+        ("first", places[0]),
+        ("least", places[int(np.argmin(course.values[places]))]),
+        ("greatest", places[int(np.argmax(course.values[places]))]),
+        ("last", places[-1]),
     )
     parts = [
         f"{word} {numbers.full(course.values[at], field)} ({bucket_words(course.names[at])})"
-        for word, at in told
+        for word, at in points
     ]
     return f"{head}: {', '.join(parts) or NOTHING}"

@@ -89,7 +89,7 @@ def time_axis(times: Series, most: int = MOST_TICKS) -> dict[str, object]:
 
 
 def line(
-    shown: Named,
+    named: Named,
     times: Series,
     field: DataField,
     numbers: Numbers,
@@ -100,10 +100,10 @@ def line(
 
     A solid line is that of whole buckets alone.
     """
-    count = min(len(shown.series), len(times))
-    values = shown.series.values[:count]
-    texts = _texts(shown.series, field, numbers)[:count]
-    values = values if dotted else np.where(shown.series.is_whole[:count], values, np.nan)
+    count = min(len(named.series), len(times))
+    values = named.series.values[:count]
+    texts = _texts(named.series, field, numbers)[:count]
+    values = values if dotted else np.where(named.series.is_whole[:count], values, np.nan)
     return go.Scatter(
         x=times.starts[:count],
         y=values,
@@ -114,16 +114,16 @@ def line(
             "dash": "dot" if dotted else "solid",
         },
         marker={"size": 5},
-        name=theme.plain_text(shown.label),
+        name=theme.plain_text(named.label),
         customdata=texts,
         hovertemplate="%{customdata}",
         connectgaps=False,
     )
 
 
-def partial(shown: Named, field: DataField, numbers: Numbers, color: str | None = None) -> list[go.Scatter]:
+def partial(named: Named, field: DataField, numbers: Numbers, color: str | None = None) -> list[go.Scatter]:
     """Partial buckets: hollow points, with dotted light lines to the whole buckets beside them."""
-    line, whole = shown.series, shown.series.is_whole
+    line, whole = named.series, named.series.is_whole
     light = {"color": theme.PART} if color is None else {"color": color}
     beside = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
     places = np.flatnonzero(~whole)
@@ -142,7 +142,7 @@ def partial(shown: Named, field: DataField, numbers: Numbers, color: str | None 
             y=line.values[places],
             mode="markers",
             marker={"size": 7, "symbol": "circle-open", "color": color or theme.ACCENT},
-            name=theme.plain_text(shown.label),
+            name=theme.plain_text(named.label),
             customdata=[texts[place] for place in places],
             hovertemplate="%{customdata}",
         ),
@@ -168,10 +168,10 @@ def ticks(times: Series, most: int = MOST_TICKS) -> list[tuple[int, str]] | None
 
 def _ticks(times: Series, most: int) -> dict[str, object]:
     """The ticks of weeks and longer buckets; those of hours and days are the chart's own."""
-    if (found := ticks(times, most)) is None:
+    if (marks := ticks(times, most)) is None:
         return {}
-    values = [times.starts[place] for place, _ in found]
-    return {"tickmode": "array", "tickvals": values, "ticktext": [text for _, text in found]}
+    values = [times.starts[place] for place, _ in marks]
+    return {"tickmode": "array", "tickvals": values, "ticktext": [text for _, text in marks]}
 
 
 def _tick(name: str, start: datetime) -> str:
@@ -200,9 +200,9 @@ def _label(figure: go.Figure, lines: Sequence[Named], times: Series) -> None:
     """Label the lines at their right ends without overlaps, in the theme's text colour."""
     ends = []
     for place, line in enumerate(lines):
-        known = np.flatnonzero(~np.isnan(line.series.values[: len(times)]))
-        if len(known):
-            ends.append((float(line.series.values[known[-1]]), place, line.label, times.starts[known[-1]]))
+        places = np.flatnonzero(~np.isnan(line.series.values[: len(times)]))
+        if len(places):
+            ends.append((float(line.series.values[places[-1]]), place, line.label, times.starts[places[-1]]))
     ends.sort()
     for rank, (value, _, text, at) in enumerate(ends):
         figure.add_annotation(

@@ -32,10 +32,10 @@ class BulkJob(BatchJob):
         self.effects = [Effect(row.key, row.name, before, after) for row in self.rows]
         self.phase = "preview"
 
-    def effect(self, found: PackageOrDeal, key: Key) -> Effect:
+    def effect(self, entity: PackageOrDeal, key: Key) -> Effect:
         """What becomes of an entity, which may be so already."""
-        before, after = {"is_active": found.is_active}, {"is_active": self.is_active}
-        return Effect(key, title_of(found), before, {} if before == after else after)
+        before, after = {"is_active": entity.is_active}, {"is_active": self.is_active}
+        return Effect(key, title_of(entity), before, {} if before == after else after)
 
     def name(self, key: Key) -> str:
         """What the list calls it."""
@@ -86,8 +86,8 @@ def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequen
     reason = ""
     try:
         if rows is None:
-            found = catalogue.rows_by_name(context.deals, search, is_active=not is_active)
-            rows = [row for row in found if _is_concerned(row, is_active)]
+            matches = catalogue.rows_by_name(context.deals, search, is_active=not is_active)
+            rows = [row for row in matches if _is_concerned(row, is_active)]
     except TrancheError as error:
         reason = with_full_stop(error.reason)
     record = context.clients.bulk_actions.record(VERBS[is_active][1].capitalize())

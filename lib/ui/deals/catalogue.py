@@ -61,9 +61,9 @@ def lists(context: PageContext) -> tuple[DomainList | AppList, ...]:
 def named_lists(context: PageContext) -> dict[str, dict[str, str]]:
     """Their names by kind and id, as the pickers take them."""
     named: dict[str, dict[str, str]] = {"domain_list": {}, "app_list": {}}
-    for found in lists(context):
-        kind = "domain_list" if isinstance(found, DomainList) else "app_list"
-        named[kind][str(found.id)] = found.name or f"list {found.id}"
+    for entry_list in lists(context):
+        kind = "domain_list" if isinstance(entry_list, DomainList) else "app_list"
+        named[kind][str(entry_list.id)] = entry_list.name or f"list {entry_list.id}"
     return named
 
 
@@ -157,13 +157,13 @@ def find_some(context: PageContext, model: type[Any], text: str, limit: int) -> 
 
 def by_id(context: PageContext, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
     """The existing ones of these ids."""
-    client, wanted = context.deals, sorted(set(ids))
-    if not wanted:
+    client, unique_ids = context.deals, sorted(set(ids))
+    if not unique_ids:
         return ()
-    found: tuple[Any, ...] = fetch_cached(
-        context, ("by_id", model, *wanted), lambda: of_ids(client, model, wanted)
+    entities: tuple[Any, ...] = fetch_cached(
+        context, ("by_id", model, *unique_ids), lambda: of_ids(client, model, unique_ids)
     )
-    return found
+    return entities
 
 
 def fetch_cached(context: PageContext, key: Hashable, fetch: Callable[[], Value]) -> Value:
@@ -184,19 +184,19 @@ def _pages() -> SessionCache[Any]:
 def read_page(client: Deals, search: ListSearch, offset: int, limit: int) -> RowsPage:
     """Some rows, with what they are linked with."""
     params = search.found_by | {"ordering": search.ordering}
-    found = client.list(search.entity, limit=limit, offset=offset, **params)
-    return RowsPage(found.count, tuple(_rows(client, found.results)))
+    page = client.list(search.entity, limit=limit, offset=offset, **params)
+    return RowsPage(page.count, tuple(_rows(client, page.results)))
 
 
 def all_rows(client: Deals, search: ListSearch) -> Iterator[DealRow]:
     """All rows of the list, page after page; a package of several deals is read once."""
-    seen, known_packages = 0, _KnownPackages(client)
+    offset, known_packages = 0, _KnownPackages(client)
     while True:
         params = search.found_by | {"ordering": search.ordering}
-        found = client.list(search.entity, limit=LARGEST_PAGE, offset=seen, **params)
-        yield from _rows(client, found.results, known_packages)
-        seen += len(found.results)
-        if not found.results or seen >= found.count:
+        page = client.list(search.entity, limit=LARGEST_PAGE, offset=offset, **params)
+        yield from _rows(client, page.results, known_packages)
+        offset += len(page.results)
+        if not page.results or offset >= page.count:
             return
 
 
@@ -209,13 +209,15 @@ def rows_by_name(client: Deals, search: ListSearch, **more: Any) -> Iterator[Dea
 def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list[DemandDeal]]:
     """The deals of packages, by package id; of those not listed, what the packages say."""
     sold = [one.id for one in packages if one.demand_deals and one.id is not None]
-    known: dict[int | None, DemandDeal] = {}
+    whole_deals: dict[int | None, DemandDeal] = {}
     for first in range(0, len(sold), TOGETHER):
         some = sold[first : first + TOGETHER]
-        known |= {one.id: one for one in client.everything(DemandDeal, supply_deals=some, ordering="id")}
+        whole_deals |= {
+            one.id: one for one in client.everything(DemandDeal, supply_deals=some, ordering="id")
+        }
     return {
         one.id or 0: [
-            known.get(link.id) or DemandDeal(id=link.id, name=link.name) for link in one.demand_deals
+            whole_deals.get(link.id) or DemandDeal(id=link.id, name=link.name) for link in one.demand_deals
         ]
         for one in packages
     }
@@ -249,9 +251,11 @@ class _KnownPackages(dict[int | None, SupplyPackage]):
         return words.sentence(self[package])
 
 
-def _rows(client: Deals, found: Entities, known_packages: _KnownPackages | None = None) -> Iterator[DealRow]:
-    packages = [one for one in found if isinstance(one, SupplyPackage)]
-    deals = [one for one in found if isinstance(one, DemandDeal)]
+def _rows(
+    client: Deals, entities: Entities, known_packages: _KnownPackages | None = None
+) -> Iterator[DealRow]:
+    packages = [one for one in entities if isinstance(one, SupplyPackage)]
+    deals = [one for one in entities if isinstance(one, DemandDeal)]
     of = deals_of(client, packages)
     yield from (of_package(one, of[one.id or 0]) for one in packages)
     if deals:
@@ -296,21 +300,21 @@ def link_options(
 ) -> dict[int, str]:
     """The options: those chosen, and the newest; if there are more, those that a search finds."""
     everything = find_some(context, model, "", OFFERED)
-    found = everything
+    matches = everything
     if everything.count > OFFERED:
         number = Numbers.of(st.context.locale).number(everything.count)
         text = st.text_input(
             f"Search for {label.lower()}", type="search", live="200ms", key=key, disabled=disabled,
             placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
         )  # fmt: skip
-        found = find_some(context, model, " ".join((text or "").split()), OFFERED)
-    return link_labels(context, model, chosen) | {one.id or 0: link_title(one) for one in found.results}
+        matches = find_some(context, model, " ".join((text or "").split()), OFFERED)
+    return link_labels(context, model, chosen) | {one.id or 0: link_title(one) for one in matches.results}
 
 
 def link_labels(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:
     """The labels of these in the picker."""
-    known = {one.id: link_title(one) for one in by_id(context, model, ids)}
-    return {one: known.get(one) or f"{ENTITY_WORDS[model.entity]} {one}" for one in ids}
+    title_of_id = {one.id: link_title(one) for one in by_id(context, model, ids)}
+    return {one: title_of_id.get(one) or f"{ENTITY_WORDS[model.entity]} {one}" for one in ids}
 
 
 def link_title(one: PackageOrDeal) -> str:
@@ -356,8 +360,10 @@ def _key_field(context: PageContext, name: str) -> KeyField | None:
 
 def _codes(context: PageContext, field: KeyField, word: str) -> Iterator[str]:
     try:
-        found = values.value_options(context, usual_days(context), field.name, word).described
+        descriptions = values.value_options(context, usual_days(context), field.name, word).described
     except TrancheError:
         return
-    names = [code for code, words in found.items() if f" {words.casefold()}".find(f" {word}") >= 0 and code]
+    names = [
+        code for code, words in descriptions.items() if f" {words.casefold()}".find(f" {word}") >= 0 and code
+    ]
     yield from names[:MOST_CODES]

@@ -144,9 +144,9 @@ def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) 
     theirs = edits.of(latest)
     together, meetings = edits.merge(edit.base, mine, theirs)
     failure = "" if meetings else _failure_text(error)
-    found = Edit(theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure)
-    _start(_prefix(key), key, found, together)
-    return found
+    rebased = Edit(theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure)
+    _start(_prefix(key), key, rebased, together)
+    return rebased
 
 
 def _by(client: Deals, key: Key) -> dict[str, str]:
@@ -162,9 +162,9 @@ def _by(client: Deals, key: Key) -> dict[str, str]:
     }
 
 
-def _start(prefix: str, key: Key, edit: Edit, shown: Fields) -> None:
+def _start(prefix: str, key: Key, edit: Edit, values: Fields) -> None:
     st.session_state[prefix] = edit
-    change_form.fill(prefix, key[0], shown)
+    change_form.fill(prefix, key[0], values)
 
 
 def _errors_text(wrong: Mapping[Path, str]) -> str:

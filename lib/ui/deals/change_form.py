@@ -58,14 +58,14 @@ def fill(prefix: str, entity: str, edited: Fields) -> None:
 def read(context: PageContext, prefix: str, entity: str) -> Fields:
     """The fields in the widgets, as in a PUT request."""
     state, zone = st.session_state, _zone(prefix)
-    found: dict[str, Any] = {
+    request: dict[str, Any] = {
         name: inputs.request_value(name, one, zone) for name, one in _widget_values(prefix, entity).items()
     }
     if (chosen := state.get(prefix + LINKED[entity])) is not None:
-        found[LINKED[entity]] = [{"id": one} for one in sorted(chosen)]
+        request[LINKED[entity]] = [{"id": one} for one in sorted(chosen)]
     if entity == SUPPLY:
-        return {**found, **elements(picker.read(prefix + TARGET, catalogue.named_lists(context)))}
-    return found | ({"seat": {"id": state[f"{prefix}seat"]}} if f"{prefix}seat" in state else {})
+        return {**request, **elements(picker.read(prefix + TARGET, catalogue.named_lists(context)))}
+    return request | ({"seat": {"id": state[f"{prefix}seat"]}} if f"{prefix}seat" in state else {})
 
 
 def as_draft(context: PageContext, prefix: str) -> Draft:
@@ -84,18 +84,18 @@ def as_draft(context: PageContext, prefix: str) -> Draft:
 
 def wrong(context: PageContext, prefix: str, entity: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty, and an old name as it is."""
-    held = _widget_values(prefix, entity)
+    typed_values = _widget_values(prefix, entity)
     if not catalogue.abilities(context).fees:
-        held.pop(FEE, None)
-    found = inputs.faults(held)
-    if held.get("name") == base.get("name"):  # an older name may have what a new one may not
-        found.pop("name", None)
+        typed_values.pop(FEE, None)
+    sentences = inputs.faults(typed_values)
+    if typed_values.get("name") == base.get("name"):  # an older name may have what a new one may not
+        sentences.pop("name", None)
     for name, sentence in inputs.MISSING.items():
-        if name in held and base.get(name) is not None and not held[name].strip():
-            found[name] = sentence
+        if name in typed_values and base.get(name) is not None and not typed_values[name].strip():
+            sentences[name] = sentence
     if waiting := typed.pending_tasks(prefix + TARGET) if entity == SUPPLY else []:
-        found["targeting"] = f"Not added yet. {', '.join(waiting)}."
-    return {(name,): sentence for name, sentence in found.items()}
+        sentences["targeting"] = f"Not added yet. {', '.join(waiting)}."
+    return {(name,): sentence for name, sentence in sentences.items()}
 
 
 def doubt(context: PageContext, prefix: str, entity: str, base: Fields) -> str:
@@ -194,7 +194,7 @@ def _draw_guides(
     """
     if not packages:
         return
-    with report_errors("What wins cost", kept="What you typed is kept."):
+    with report_errors("What wins cost", effect="What you typed is kept."):
         sold_in = report.of_deals(context) or context
         lists = entries(catalogue.lists(context))
         for place, package in enumerate(catalogue.by_id(context, SupplyPackage, packages[:MOST])):

@@ -99,7 +99,7 @@ class ChangeJob(Job):
     same: set[Key] = field(default_factory=set)
 
     @abstractmethod
-    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+    def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of an entity that was read for these rows."""
 
     @abstractmethod
@@ -219,12 +219,12 @@ class ChangeJob(Job):
         """The rows of which something failed or was not sent."""
         return {key for one in [*self.failed, *map(Outcome, self.left)] for key in one.effect.rows}
 
-    def add(self, found: PackageOrDeal, effect: Effect) -> None:
+    def add(self, entity: PackageOrDeal, effect: Effect) -> None:
         """Add the effect on an entity, unless it is saved; what a first try saved is no change any more."""
         if effect.key in self.done:
             return
         tried = self.tried.get(effect.key)
-        if tried is not None and _has(found, tried):
+        if tried is not None and _has(entity, tried):
             self.done.add(effect.key)
             effect = Effect(
                 effect.key, effect.name, effect.before, also="saved by the first try", rows=effect.rows
@@ -237,16 +237,16 @@ class BatchJob(ChangeJob):
     """A change that reads and sends batches of one kind of entity, and reads each again before it is sent."""
 
     @abstractmethod
-    def effect(self, found: PackageOrDeal, key: Key) -> Effect:
+    def effect(self, entity: PackageOrDeal, key: Key) -> Effect:
         """What becomes of an entity as it is now."""
 
     def has_lists(self, keys: Sequence[Key]) -> bool:
         """Whether a list changes, so that each request has to name the state that it is about."""
         return False
 
-    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+    def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of an entity."""
-        self.effects.append(self.effect(found, key))
+        self.effects.append(self.effect(entity, key))
 
     def read(self, client: Deals) -> None:
         """Read a batch; the preview is complete when nothing is left to read."""
@@ -264,11 +264,13 @@ class BatchJob(ChangeJob):
         if not batch:
             return []
         keys = [one.key for one in batch]
-        found = client.get_many(keys[0][0], [number for _, number in keys], with_etags=self.has_lists(keys))
+        entities = client.get_many(
+            keys[0][0], [number for _, number in keys], with_etags=self.has_lists(keys)
+        )
         gone = "It is not there any more, or you can't see it."
         return [
-            self.effect(found[one.key[1]], one.key)
-            if one.key[1] in found
+            self.effect(entities[one.key[1]], one.key)
+            if one.key[1] in entities
             else Effect(one.key, self.name(one.key), refused=gone)
             for one in batch
         ]
@@ -322,7 +324,7 @@ def _batch(effects: Sequence[Effect], most: int) -> list[Effect]:
     return [*takewhile(lambda one: one.key[0] == effects[0].key[0], effects[:most])]
 
 
-def _has(found: PackageOrDeal, fields: Mapping[str, Any]) -> bool:
+def _has(entity: PackageOrDeal, fields: Mapping[str, Any]) -> bool:
     """Whether an entity has these values, as a request carries them."""
-    there = edits.of(found)
+    there = edits.of(entity)
     return all(name in there and there[name] == value for name, value in fields.items())

@@ -200,11 +200,11 @@ def _result_word(effect: Effect, outcome: Outcome | None) -> str:
 
 def _draw_others(changes: Sequence[Effect]) -> None:
     """Draw the deals that change with a package and were not chosen."""
-    found = {deal: (name, effect.name) for effect in changes for deal, name in effect.others.items()}
-    if not found:
+    names_of_deal = {deal: (name, effect.name) for effect in changes for deal, name in effect.others.items()}
+    if not names_of_deal:
         return
-    count = f"{number(len(found))} other deal{'s' if len(found) > 1 else ''}"
-    verb = "changes too: its" if len(found) == 1 else "change too: their"
+    count = f"{number(len(names_of_deal))} other deal{'s' if len(names_of_deal) > 1 else ''}"
+    verb = "changes too: its" if len(names_of_deal) == 1 else "change too: their"
     st.markdown(f":material/warning: **{count}** {verb} dates are those of the package.")
-    names, packages = zip(*found.values(), strict=True)
+    names, packages = zip(*names_of_deal.values(), strict=True)
     draw_table({"Deal": names, "Package": packages}, "Other deals that change")

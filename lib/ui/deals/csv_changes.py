@@ -57,12 +57,12 @@ class CsvChangeJob(ChangeJob):
     deals: dict[str, DemandDeal | None] = field(default_factory=dict)
     packages: dict[int, SupplyPackage] = field(default_factory=dict)
 
-    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+    def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Remember an entity that was read."""
-        if isinstance(found, SupplyPackage):
-            self.packages[key[1]] = found
+        if isinstance(entity, SupplyPackage):
+            self.packages[key[1]] = entity
         else:
-            self.deals[found.deal_id or ""] = found
+            self.deals[entity.deal_id or ""] = entity
 
     def name(self, key: Key) -> str:
         """What it is called."""
@@ -191,10 +191,10 @@ class _Plan:
         except ValueError as error:
             self.wrong(row, f"{title}: {error}")
             return
-        known = self._dates.setdefault(package.id or 0, {})
-        if name in known and known[name][0] != at:
-            self.wrong(row, f"{title} is not that of line {known[name][1]}, whose deal has the same package.")
-        known.setdefault(name, (at, row.line))
+        dates = self._dates.setdefault(package.id or 0, {})
+        if name in dates and dates[name][0] != at:
+            self.wrong(row, f"{title} is not that of line {dates[name][1]}, whose deal has the same package.")
+        dates.setdefault(name, (at, row.line))
 
     def effects(self) -> list[Effect]:
         """What changes: deals in the order of their lines, then packages. Wrong dates are refused."""
@@ -214,8 +214,8 @@ def _terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterato
     if FEE in after or FEE_TYPE in after:
         if whole[FEE] is not None and whole[FEE_TYPE] is None:
             yield "A fee needs its type."
-        held = inputs.widget_value(FEE, whole[FEE])
-        if sentence := inputs.fee_fault(held, whole[FEE_TYPE], "This type of fee needs an amount."):
+        size = inputs.widget_value(FEE, whole[FEE])
+        if sentence := inputs.fee_fault(size, whole[FEE_TYPE], "This type of fee needs an amount."):
             yield f"{fields.BY_NAME[FEE].column}: {sentence}"
     if after.get("deal_sync") and not whole[EMAIL]:
         yield "Deal sync needs a contact."

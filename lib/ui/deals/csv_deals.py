@@ -105,49 +105,49 @@ class SeatIndex:
         if is_id(name) and int(name) in self.by_id:
             return self.by_id[int(name)]
         called: list[Seat] = [*self._called.get(name.casefold(), ()), *self._called.get(name, ())]
-        found = {one.id: one for one in called if _same(one.name, name) or one.external_id == name}
-        return only("seat", name, [*found.values()], "its id, its name, or its id at the DSP", faults)
+        matches = {one.id: one for one in called if _same(one.name, name) or one.external_id == name}
+        return only("seat", name, [*matches.values()], "its id, its name, or its id at the DSP", faults)
 
 
 def plan(
     client: Deals, rows: Sequence[CsvRow], seats: Mapping[int, Seat], fees: Mapping[int, str]
 ) -> Iterator[CsvPlan]:
     """The plan as it grows, at last whole. `fees` are the words of the fee types that may be set."""
-    found, index = CsvPlan(), SeatIndex(seats)
-    packages = yield from _packages(client, rows, found)
+    csv_plan, index = CsvPlan(), SeatIndex(seats)
+    packages = yield from _packages(client, rows, csv_plan)
     for count, row in enumerate(rows, 1):
         faults: list[str] = []
         package, seat = _package(row, packages, faults), index.find(row, faults)
-        given = read(row, seat, fees, faults)
+        values = read(row, seat, fees, faults)
         if package is not None and seat is not None and not faults:
-            found.entries.append(CsvEntry(row.line, request(package, seat, given), seat, package))
-        found.faults += [CsvFault(row.line, text) for text in faults]
+            csv_plan.entries.append(CsvEntry(row.line, request(package, seat, values), seat, package))
+        csv_plan.faults += [CsvFault(row.line, text) for text in faults]
         if count % PART == 0:
-            found.done = count
-            yield found
-    found.faults += _duplicates(found.entries)
-    if not found.faults:
-        yield from _note(client, found)
-    found.done = len(rows)
-    found.end()
-    yield found
+            csv_plan.done = count
+            yield csv_plan
+    csv_plan.faults += _duplicates(csv_plan.entries)
+    if not csv_plan.faults:
+        yield from _note(client, csv_plan)
+    csv_plan.done = len(rows)
+    csv_plan.end()
+    yield csv_plan
 
 
 def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
     """The plain fields of a deal's row; adds what is wrong with them."""
-    given = {
+    values = {
         one.name: inputs.cell(one, row[title], faults)
         for title, one in COLUMNS.items()
         if one.name not in (FEE, FEE_TYPE)
     }
     if not row["Price"]:
         faults.append("Price is empty.")
-    if given["deal_sync"] and not row[fields.BY_NAME[EMAIL].column]:
+    if values["deal_sync"] and not row[fields.BY_NAME[EMAIL].column]:
         faults.append("Deal sync needs a contact.")
     dsp = seat.dsp if seat is not None else None
-    if given["deal_sync"] and dsp is not None and dsp.supports_deal_sync is False:
+    if values["deal_sync"] and dsp is not None and dsp.supports_deal_sync is False:
         faults.append(f"The DSP of the seat '{seat and seat.name}' does not support deal sync.")
-    return given | fee(row, fees, faults)
+    return values | fee(row, fees, faults)
 
 
 def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
@@ -159,8 +159,8 @@ def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, An
         return {}
     numbers = [number for number, words in FEE_TYPES.items() if words.casefold() == kind and number in fees]
     if not numbers:
-        known = ", ".join(fees.values()) or "none for this service"
-        faults.append(f"Unknown fee type '{kind[:50]}'. Known are: {known}.")
+        names = ", ".join(fees.values()) or "none for this service"
+        faults.append(f"Unknown fee type '{kind[:50]}'. Known are: {names}.")
         return {}
     [number] = numbers
     if number == NO_FEE:
@@ -173,9 +173,9 @@ def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, An
     return {FEE_TYPE: number, FEE: amounts.read(size)}
 
 
-def request(package: SupplyPackage, seat: Seat, given: Mapping[str, Any]) -> DemandDeal:
+def request(package: SupplyPackage, seat: Seat, fields_of_row: Mapping[str, Any]) -> DemandDeal:
     """The request for a deal; without a name it gets one of its package and seat."""
-    values = {name: value for name, value in given.items() if value is not None}
+    values = {name: value for name, value in fields_of_row.items() if value is not None}
     name = values.pop("name", None) or generated_name(package.name or "", seat_name(seat, seat.id or 0))
     return DemandDeal.model_construct(
         name=name, seat=_seat_link(seat.id), supply_deals=_links(package.id), **values
@@ -198,7 +198,7 @@ def is_id(text: str) -> bool:
 
 
 def _packages(
-    client: Deals, rows: Iterable[CsvRow], found: CsvPlan
+    client: Deals, rows: Iterable[CsvRow], csv_plan: CsvPlan
 ) -> Generator[CsvPlan, None, dict[str, list[SupplyPackage]]]:
     """The packages by what the rows call them: an id, or the exact name whatever its case.
 
@@ -206,25 +206,25 @@ def _packages(
     """
     names = dict.fromkeys(row["Package"] for row in rows if row["Package"])
     ids = [int(name) for name in names if is_id(name)]
-    known: dict[str, list[SupplyPackage]] = {}
+    packages_of_name: dict[str, list[SupplyPackage]] = {}
     for first in range(0, len(ids), catalogue.TOGETHER):
         for one in catalogue.of_ids(client, SupplyPackage, ids[first : first + catalogue.TOGETHER]):
-            known[str(one.id)] = [one]
-        yield found
+            packages_of_name[str(one.id)] = [one]
+        yield csv_plan
     by_name = {str(int(name)): name for name in names if is_id(name)}
-    packages = {by_name[number]: of for number, of in known.items()}
+    packages = {by_name[number]: of for number, of in packages_of_name.items()}
     others = [name for name in names if name not in packages]
     if len(others) > FEW_NAMES and client.abilities.finds:
         for first in range(0, len(others), TOGETHER):
             some = others[first : first + TOGETHER]
             for one in client.list(SupplyPackage, name=some, limit=LARGEST_PAGE).results:
                 packages.setdefault(one.name or "", []).append(one)
-            yield found
+            yield csv_plan
     for name in others:
         if name not in packages:
             page = client.list(SupplyPackage, search=name, limit=MOST_OF_A_NAME)
             packages[name] = [one for one in page.results if _same(one.name, name)]
-            yield found
+            yield csv_plan
     return packages
 
 
@@ -232,24 +232,24 @@ def _package(
     row: CsvRow, packages: Mapping[str, Sequence[SupplyPackage]], faults: list[str]
 ) -> SupplyPackage | None:
     name = row["Package"]
-    found = only("package", name, packages.get(name, ()), "its id or its name", faults)
-    if found is not None and found.status == "complete":
+    package = only("package", name, packages.get(name, ()), "its id or its name", faults)
+    if package is not None and package.status == "complete":
         faults.append(f"The package '{name[:80]}' has ended.")
         return None
-    return found
+    return package
 
 
-def only(kind: str, name: str, found: Sequence[Named], how: str, faults: list[str]) -> Named | None:
+def only(kind: str, name: str, matches: Sequence[Named], how: str, faults: list[str]) -> Named | None:
     """The one that a cell means; None, with the fault, for none and for several."""
     if not name:
         faults.append(f"{kind.capitalize()} is empty: give {how}.")
-    elif not found:
+    elif not matches:
         faults.append(f"There is no {kind} '{name[:80]}'.")
-    elif len(found) > 1:
-        ids = ", ".join(str(one.id) for one in found)
-        faults.append(f"{len(found)} {kind}s are called '{name[:80]}': use the id ({ids}).")
+    elif len(matches) > 1:
+        ids = ", ".join(str(one.id) for one in matches)
+        faults.append(f"{len(matches)} {kind}s are called '{name[:80]}': use the id ({ids}).")
     else:
-        return found[0]
+        return matches[0]
     return None
 
 
@@ -265,10 +265,10 @@ def _duplicates(entries: Iterable[CsvEntry]) -> list[CsvFault]:
     ]
 
 
-def _note(client: Deals, found: CsvPlan) -> Iterator[CsvPlan]:
+def _note(client: Deals, csv_plan: CsvPlan) -> Iterator[CsvPlan]:
     """Note the deals whose seat has one of their package already."""
     seats: dict[int, set[int]] = defaultdict(set)
-    for one in found.entries:
+    for one in csv_plan.entries:
         package, seat = one.pair
         if one.package is not None and one.package.demand_deals and package and seat:
             seats[package].add(seat)
@@ -280,8 +280,8 @@ def _note(client: Deals, found: CsvPlan) -> Iterator[CsvPlan]:
         params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalogue.TOGETHER else {}
         for deal in client.everything(DemandDeal, supply_deals=some, ordering="id", **params):
             has |= {(link.id, deal.seat.id) for link in deal.supply_deals if deal.seat is not None}
-        yield found
-    found.entries = [replace(one, note=TWICE) if one.pair in has else one for one in found.entries]
+        yield csv_plan
+    csv_plan.entries = [replace(one, note=TWICE) if one.pair in has else one for one in csv_plan.entries]
 
 
 def _same(name: str | None, text: str) -> bool:

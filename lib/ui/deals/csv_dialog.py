@@ -45,8 +45,8 @@ class CsvKind:
 
     def count_label(self, entities: Iterable[str]) -> str:
         """`3 deals`, `1 package and 2 deals`; what the file is of is counted even where there is none."""
-        given = list(entities)
-        counts = {kind: given.count(entity) for entity, kind in KINDS.items()}
+        several = list(entities)
+        counts = {kind: several.count(entity) for entity, kind in KINDS.items()}
         return " and ".join(
             count_label(kind.called, count) for kind, count in counts.items() if count or kind is self
         )

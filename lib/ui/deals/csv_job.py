@@ -137,7 +137,11 @@ class CsvJob(Job):
         if not isinstance(self.entries[0].request, SupplyPackage):
             return {}
         pairs = zip(self.entries, self.made, strict=False)
-        return {one.line: made.id for one, made in pairs if isinstance(made, SupplyPackage) and made.id}
+        return {
+            one.line: package.id
+            for one, package in pairs
+            if isinstance(package, SupplyPackage) and package.id
+        }
 
     def _undo(self, client: Deals) -> None:
         """Delete the last that was created; a next try starts over, with a key of its own."""

@@ -66,45 +66,45 @@ class DealCells:
         if self.why_not:
             faults.append(f"{self.why_not.rstrip('.')}.")
             return None
-        found: list[str] = []
+        faults_of_deal: list[str] = []
         plain = CsvRow(row.line, {theirs: row[title] for title, theirs in OF_DEALS.items()})
-        seat = self._index.find(plain, found)
-        given = csv_deals.read(plain, seat, self.fees, found)
+        seat = self._index.find(plain, faults_of_deal)
+        values = csv_deals.read(plain, seat, self.fees, faults_of_deal)
         if seat is not None:
             first = self.lines.setdefault((package_line, seat.id), row.line)
             if first != row.line:
-                found.append(f"Same package and seat as line {first}.")
-        faults += [f"Deal: {text}" for text in found]
-        if seat is None or found:
+                faults_of_deal.append(f"Same package and seat as line {first}.")
+        faults += [f"Deal: {text}" for text in faults_of_deal]
+        if seat is None or faults_of_deal:
             return None
-        return CsvEntry(row.line, csv_deals.request(package, seat, given), seat, package_line=package_line)
+        return CsvEntry(row.line, csv_deals.request(package, seat, values), seat, package_line=package_line)
 
 
 def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: DealCells) -> Iterator[CsvPlan]:
     """The plan as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
-    found = CsvPlan()
-    known: dict[str, tuple[CsvRow, SupplyPackage]] = {}
+    csv_plan = CsvPlan()
+    package_of_name: dict[str, tuple[CsvRow, SupplyPackage]] = {}
     for row in rows:
         faults: list[str] = []
         name = row["Name"].casefold()
-        if name and name in known:
-            first, package = known[name]
+        if name and name in package_of_name:
+            first, package = package_of_name[name]
             _again(row, first, faults)
         else:
-            first, package = known[name] = row, _package(row, lists, faults)
-            found.entries.append(CsvEntry(row.line, package))
+            first, package = package_of_name[name] = row, _package(row, lists, faults)
+            csv_plan.entries.append(CsvEntry(row.line, package))
         deal = deals.read(row, package, first.line, faults)
-        found.entries += [deal] if deal is not None else []
-        found.faults += [CsvFault(row.line, text) for text in faults]
-    for place, one in enumerate(found.entries if not found.faults else ()):
+        csv_plan.entries += [deal] if deal is not None else []
+        csv_plan.faults += [CsvFault(row.line, text) for text in faults]
+    for place, one in enumerate(csv_plan.entries if not csv_plan.faults else ()):
         if isinstance(one.request, SupplyPackage):
-            taken = form_fields.of_name(client, one.request.name or "")
-            note = f"This name is taken ({', '.join(taken)})." if taken else ""
-            found.entries[place], found.done = replace(one, note=note), place
-            yield found
-    found.done = len(rows)
-    found.end()
-    yield found
+            others = form_fields.of_name(client, one.request.name or "")
+            note = f"This name is taken ({', '.join(others)})." if others else ""
+            csv_plan.entries[place], csv_plan.done = replace(one, note=note), place
+            yield csv_plan
+    csv_plan.done = len(rows)
+    csv_plan.end()
+    yield csv_plan
 
 
 def _again(row: CsvRow, first: CsvRow, faults: list[str]) -> None:
@@ -125,9 +125,11 @@ def _package(row: CsvRow, lists: Named, faults: list[str]) -> SupplyPackage:
         targeting=_targeting(row, lists, faults),
         deals="none",
     )
-    found = draft.faults()
-    faults += [f"{fields.BY_NAME[str(place[0])].column} is empty." for place in found.missing]
-    faults += [f"{fields.BY_NAME[str(place[0])].column}: {text}" for place, text in found.wrong.items()]
+    draft_faults = draft.faults()
+    faults += [f"{fields.BY_NAME[str(place[0])].column} is empty." for place in draft_faults.missing]
+    faults += [
+        f"{fields.BY_NAME[str(place[0])].column}: {text}" for place, text in draft_faults.wrong.items()
+    ]
     if len(draft["name"]) > LONGEST_NAME:
         faults.append(f"Name: at most {LONGEST_NAME} characters.")
     return draft.package()
@@ -200,10 +202,10 @@ def _target(kind: TargetingKind, text: str, lists: Named, faults: list[str]) -> 
     return text
 
 
-def _list(kind: TargetingKind, text: str, known: Mapping[str, str], faults: list[str]) -> str | None:
-    if text in known:
+def _list(kind: TargetingKind, text: str, names: Mapping[str, str], faults: list[str]) -> str | None:
+    if text in names:
         return text
-    ids = [number for number, name in known.items() if name.strip().casefold() == text.casefold()]
+    ids = [number for number, name in names.items() if name.strip().casefold() == text.casefold()]
     if len(ids) == 1:
         return ids[0]
     if ids:

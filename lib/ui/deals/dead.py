@@ -89,7 +89,7 @@ def _content(context: PageContext, view: DeadView) -> None:
         if field is None:
             st.caption("This slicer has no data field for bids or impressions.")
             return
-        with report_errors("The dead targets", kept="Nothing was changed."):
+        with report_errors("The dead targets", effect="Nothing was changed."):
             _draw_search(context, view, days or USUAL, field)
 
 
@@ -98,32 +98,34 @@ def _draw_search(context: PageContext, view: DeadView, days: int, field: DataFie
     period = _exactly(context, days, field)
     span = report.period(context, period)
     before = _before(context, period, span[0])
-    asked = (context.person.username, period, before)
-    if view.search is None or view.asked != asked:
+    scope_key = (context.person.username, period, before)
+    if view.search is None or view.asked != scope_key:
         view.forget()
         lists, now = entries(catalogue.lists(context)), datetime.now(UTC)
         scope = DeadScope(context.slicer, lists, period, before, field.name, now)
         ask = partial(context.reporting.audience, slicer=context.slicer)
-        view.asked, view.search = asked, DeadSearch(context.deals, ask, scope)
+        view.asked, view.search = scope_key, DeadSearch(context.deals, ask, scope)
     if not view.search.wait(MOMENT_SECONDS):
         st.caption(f":material/hourglass_top: Looking for dead targets: {plain(view.search.progress)}.")
         report.look_again(view.search)
         return
     try:
-        found = view.search.found()
+        dead_found = view.search.found()
     except TrancheError:
         view.forget()
         raise
-    _draw_list(context, view, found, span, field)
-    _notes(context, found, span, before, field)
+    _draw_list(context, view, dead_found, span, field)
+    _notes(context, dead_found, span, before, field)
 
 
-def _draw_list(context: PageContext, view: DeadView, found: DeadFound, span: Days, field: DataField) -> None:
+def _draw_list(
+    context: PageContext, view: DeadView, dead_found: DeadFound, span: Days, field: DataField
+) -> None:
     """Draw the list, and what can be done about it."""
-    rows, what = dead_list.rows(found), plain(numbers.title(field).lower())
-    if not found.bids.has_data:
+    rows, what = dead_list.rows(dead_found), plain(numbers.title(field).lower())
+    if not dead_found.bids.has_data:
         st.info(f"The report has no data for {numbers.days(*span)}: nothing can be said.")
-    elif not rows and found.unproven:
+    elif not rows and dead_found.unproven:
         st.info("No target is known to be dead.", icon=":material/info:")
     elif not rows:
         st.success(f"Every target that was checked had {what}.", icon=":material/check_circle:")
@@ -135,7 +137,7 @@ def _draw_list(context: PageContext, view: DeadView, found: DeadFound, span: Day
         f"**{count_label('target', len(rows))}** of {count_label('package', packages)} had no {what}{more}."
     )
     why_not = catalogue.abilities(context).why_not(SUPPLY, "change")
-    descriptions = _descriptions(context)(dead_list.targeting(one.included for one in found.dead))
+    descriptions = _descriptions(context)(dead_list.targeting(one.included for one in dead_found.dead))
     dead_list.draw_list(rows, descriptions, ticks=not why_not)
     if why_not:
         st.caption(f":material/lock: {plain(why_not)}.")
@@ -156,14 +158,18 @@ def _preview(context: PageContext, view: DeadView, chosen: list[dead_list.DeadRo
 
 
 def _notes(
-    context: PageContext, found: DeadFound, span: Days, before: AudienceQuery | None, field: DataField
+    context: PageContext, dead_found: DeadFound, span: Days, before: AudienceQuery | None, field: DataField
 ) -> None:
     """Say what was asked, and what could not be checked."""
     days = (span[1] - span[0]).days + 1
-    had = f" ({number(found.bids.days)} of {days} days have data)" if 0 < found.bids.days < days else ""
-    has = "has" if len(found.packages) == 1 else "have"
-    looked = f"{count_label('package', len(found.packages))} that {has} not ended"
-    exact = "Exact" if found.bids.is_exact else "From a sample"
+    had = (
+        f" ({number(dead_found.bids.days)} of {days} days have data)"
+        if 0 < dead_found.bids.days < days
+        else ""
+    )
+    has = "has" if len(dead_found.packages) == 1 else "have"
+    looked = f"{count_label('package', len(dead_found.packages))} that {has} not ended"
+    exact = "Exact" if dead_found.bids.is_exact else "From a sample"
     last = "" if before is None else f" Last days are looked for from {_day(before.start_date)}."
     st.caption(
         plain(
@@ -172,11 +178,11 @@ def _notes(
             f"{exact} · {looked}.{last}"
         )
     )
-    sentences = [*found.not_checked]
-    if not found.is_whole:
+    sentences = [*dead_found.not_checked]
+    if not dead_found.is_whole:
         sentences.append(f"Packages after the first {MOST:,}.")
-    if found.unproven:
-        named = ", ".join(one.kind.value(one.target) for one in found.unproven)
+    if dead_found.unproven:
+        named = ", ".join(one.kind.value(one.target) for one in dead_found.unproven)
         sentences.append(f"{named}: none in a sample, which proves nothing. Fewer days may be exact.")
     for sentence in sentences:
         st.caption(f":material/info: Not checked: {plain(sentence)}")

@@ -61,16 +61,18 @@ class DeadChosen:
     taken: Taken = NOTHING_TAKEN
 
 
-def rows(found: DeadFound) -> list[DeadRow]:
+def rows(dead_found: DeadFound) -> list[DeadRow]:
     """The rows, by package name."""
-    every = [DeadRow(found.packages[one], dead) for dead in found.dead for one in dead.included.packages]
+    every = [
+        DeadRow(dead_found.packages[one], dead) for dead in dead_found.dead for one in dead.included.packages
+    ]
     return sorted(every, key=lambda row: (row.name.casefold(), row.package.id or 0, row.key))
 
 
 def current_choice() -> DeadChosen:
     """What is chosen, with clicks applied that no callback has taken yet. A callback itself."""
     before: DeadChosen = st.session_state.get(CHOSEN) or DeadChosen()
-    acts, taken = new_acts(st.session_state.get(LIST) or {}, before.taken)
+    acts, acts_taken = new_acts(st.session_state.get(LIST) or {}, before.taken)
     keys = before.keys
     for act in acts:
         match act:
@@ -78,7 +80,7 @@ def current_choice() -> DeadChosen:
                 keys = keys | {*some} if is_ticked else keys - {*some}
             case Opened(key):
                 keys = keys ^ {key}
-    st.session_state[CHOSEN] = DeadChosen(keys, taken)
+    st.session_state[CHOSEN] = DeadChosen(keys, acts_taken)
     return st.session_state[CHOSEN]  # type: ignore[no-any-return]
 
 
@@ -139,22 +141,22 @@ class RepairJob(ChangeJob):
     after: dict[Key, SupplyPackage] = field(default_factory=dict)
     removed: dict[Key, str] = field(default_factory=dict)
 
-    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+    def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of a package."""
-        if not isinstance(found, SupplyPackage):
+        if not isinstance(entity, SupplyPackage):
             return
-        fields, gone, kept = _without(found, self.chosen[key[1]])
-        also = " ".join(_stays(name, some) for name, some in kept.items())
+        fields, gone, needed = _without(entity, self.chosen[key[1]])
+        also = " ".join(_stays(name, some) for name, some in needed.items())
         refused = "" if fields else also
-        if not fields and not kept:
+        if not fields and not needed:
             also = "It does not target this any more."
-        before = {name: elements(found)[name] for name in fields}
-        effect = Effect(key, self.name(key), before, fields, found.etag, refused, also, rows)
-        targets = {name: tuple(one for one in getattr(found, name) if one not in gone) for name in fields}
-        self.after[key] = found.model_copy(update=targets)
+        before = {name: elements(entity)[name] for name in fields}
+        effect = Effect(key, self.name(key), before, fields, entity.etag, refused, also, rows)
+        targets = {name: tuple(one for one in getattr(entity, name) if one not in gone) for name in fields}
+        self.after[key] = entity.model_copy(update=targets)
         lost = (one for one in self.chosen[key[1]] if one.kind.field in fields)
         self.removed[key] = ", ".join(one.kind.value(one.target) for one in lost)
-        self.add(found, effect)
+        self.add(entity, effect)
 
     def name(self, key: Key) -> str:
         """What the list calls it."""
@@ -170,7 +172,7 @@ def _without(
     """
     fields: dict[str, Any] = {}
     gone: list[Any] = []
-    kept: dict[str, list[str]] = {}
+    needed: dict[str, list[str]] = {}
     there = elements(package)
     for name in dict.fromkeys(one.kind.field for one in dead):
         in_field = [one for one in dead if one.kind.field == name]
@@ -179,7 +181,7 @@ def _without(
         if len(rest) == len(there[name]):
             continue
         if all(one["is_excluded"] for one in rest):
-            kept[name] = [one.kind.value(one.target) for one in in_field]
+            needed[name] = [one.kind.value(one.target) for one in in_field]
             continue
         fields[name] = rest
         ids = {(one.kind.name, identity(one.kind, one.target)) for one in in_field}
@@ -189,7 +191,7 @@ def _without(
             for target in kind.of(package)
             if not target.is_excluded and (kind.name, identity(kind, target)) in ids
         ]
-    return fields, gone, kept
+    return fields, gone, needed
 
 
 def _stays(name: str, values: list[str]) -> str:

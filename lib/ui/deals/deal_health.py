@@ -44,8 +44,8 @@ class SessionHealth:
 
     def of(self, ids: Collection[int]) -> Healths:
         """The health of these deals, as far as it comes at once."""
-        found = self._found(MOMENT_SECONDS) or {}
-        return {one: found[one] for one in ids if one in found}
+        healths = self._found(MOMENT_SECONDS) or {}
+        return {one: healths[one] for one in ids if one in healths}
 
     def reported(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """No part of a list's filters: the service does not know health."""
@@ -53,18 +53,18 @@ class SessionHealth:
 
     def selection(self) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], str]:
         """The filter of the list for those that need attention: their ids; or why there is none."""
-        found = self._found(None)
-        if found is None:
+        healths = self._found(None)
+        if healths is None:
             return (), self.why_not()
-        ids = tuple(str(deal) for deal, one in sorted(found.items()) if one.state == "attention")
+        ids = tuple(str(deal) for deal, one in sorted(healths.items()) if one.state == "attention")
         if len(ids) > MOST_FOUND:
             return (), f"{len(ids):,} deals need attention; this service finds {MOST_FOUND:,} at once."
         return (("id", ids or ("0",)),), ""
 
     def count(self) -> int:
         """How many deals need attention, as far as that is known."""
-        found = self._found(0) if self._coming.done() else None
-        return sum(one.state == "attention" for one in (found or {}).values())
+        healths = self._found(0) if self._coming.done() else None
+        return sum(one.state == "attention" for one in (healths or {}).values())
 
     def is_coming(self) -> bool:
         """Whether it is still being computed."""
@@ -78,17 +78,17 @@ class SessionHealth:
         """Why there is no health, as a sentence; empty where there is, or will be."""
         if not self._coming.done():
             return ""
-        if isinstance(found := self._coming.result(), TrancheError):
-            return f"The health of the deals could not be loaded: {found.reason.rstrip('.')}."
+        if isinstance(outcome := self._coming.result(), TrancheError):
+            return f"The health of the deals could not be loaded: {outcome.reason.rstrip('.')}."
         few = f"Of a remote service, health is shown for up to {MOST:,} deals that are not paused."
-        return few if found is None else ""
+        return few if outcome is None else ""
 
     def _found(self, seconds: float | None) -> Healths | None:
         try:
-            found = self._coming.result(seconds)
+            outcome = self._coming.result(seconds)
         except WaitedTooLong:
             return None
-        return None if isinstance(found, TrancheError) else found
+        return None if isinstance(outcome, TrancheError) else outcome
 
 
 def _check(context: PageContext) -> Check:
@@ -109,8 +109,8 @@ def _check(context: PageContext) -> Check:
 
 def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
-    found = report.of_deals(context)
-    asking = None if found is None else report.deal_report(found, found.reporting)
+    report_context = report.of_deals(context)
+    asking = None if report_context is None else report.deal_report(report_context, report_context.reporting)
     return Assessor(asking, context.clients.usual_terms.get("price_type", "floor"))
 
 
@@ -164,8 +164,8 @@ class StoredHealths:
 
     def of(self, ids: Collection[int]) -> Mapping[int, DealHealth]:
         """The health of these deals, as far as it is known."""
-        found = {} if self.trouble else self.store.of(self.pair, ids)
-        return {deal: DealHealth.stored(one.state, one.facts) for deal, one in found.items()}
+        healths = {} if self.trouble else self.store.of(self.pair, ids)
+        return {deal: DealHealth.stored(one.state, one.facts) for deal, one in healths.items()}
 
     def selection(self) -> Selection:
         """The filter of the list for those that need attention; or a sentence why it can't be applied."""
@@ -179,14 +179,14 @@ class StoredHealths:
 
     def count(self) -> int:
         """How many deals need attention."""
-        wanted = {name: list(values) for name, values in self.selection()[0]}
-        if not wanted:
+        filters = {name: list(values) for name, values in self.selection()[0]}
+        if not filters:
             return 0
         client = self.context.deals
-        asked = catalogue.fetch_cached(
-            self.context, ("attention", self.pair), lambda: client.list(DemandDeal, limit=1, **wanted).count
+        matches = catalogue.fetch_cached(
+            self.context, ("attention", self.pair), lambda: client.list(DemandDeal, limit=1, **filters).count
         )
-        return int(asked)
+        return int(matches)
 
     def is_coming(self) -> bool:
         """Whether some deals are still to be computed with the present data."""
@@ -242,11 +242,13 @@ def of(context: PageContext) -> StoredHealths | SessionHealth:
     if store is None:
         return SessionHealth(context)
     try:
-        found = report.of_deals(context)
+        healths = report.of_deals(context)
     except TrancheError as error:
         why = f"The health of the deals could not be loaded: {error.reason.rstrip('.')}."
         return StoredHealths(context, store, NO_REPORT, why)
-    return StoredHealths(context, store, NO_REPORT if found is None else (found.project, found.slicer_name))
+    return StoredHealths(
+        context, store, NO_REPORT if healths is None else (healths.project, healths.slicer_name)
+    )
 
 
 def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:

@@ -38,9 +38,9 @@ ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date
 Key = tuple[str, int]
 
 
-def title_of(found: PackageOrDeal) -> str:
+def title_of(entity: PackageOrDeal) -> str:
     """What a package or a deal is called: `Deal 17` without a name."""
-    return found.name or f"{KINDS[found.entity]} {found.id}"
+    return entity.name or f"{KINDS[entity.entity]} {entity.id}"
 
 
 @dataclass(frozen=True)

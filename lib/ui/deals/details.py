@@ -49,11 +49,11 @@ def draw_note(context: PageContext, package: SupplyPackage) -> None:
             _note_form(context, number, note)
 
 
-def _note_form(context: PageContext, number: int, kept: PackageNote) -> None:
+def _note_form(context: PageContext, number: int, stored: PackageNote) -> None:
     """Draw the form. What is typed stays until it is saved; `before` is what it was typed over."""
     state, owner, note = st.session_state, OWNER.format(number), NOTE.format(number)
     if BEFORE.format(number) not in state:
-        state[BEFORE.format(number)], state[owner], state[note] = kept, kept.owner, kept.note
+        state[BEFORE.format(number)], state[owner], state[note] = stored, stored.owner, stored.note
     with st.form(f"note_form_{number}", border=False):
         st.text_input("Owner", key=owner, max_chars=LONGEST_OWNER, placeholder="Who looks after this package")
         st.text_area("Note", key=note, max_chars=LONGEST_NOTE)
@@ -90,10 +90,12 @@ def save_note(context: PageContext, number: int) -> None:
 def add_owners(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows of packages with their owners; without them where they can't be read now."""
     try:
-        kept = context.clients.package_notes.of([row.id for row in rows])
+        notes_of = context.clients.package_notes.of([row.id for row in rows])
     except TrancheError:
-        kept = {}
-    return [replace(row, more=(*row.more, ("owner", kept.get(row.id, PackageNote()).owner))) for row in rows]
+        notes_of = {}
+    return [
+        replace(row, more=(*row.more, ("owner", notes_of.get(row.id, PackageNote()).owner))) for row in rows
+    ]
 
 
 NO_DEFAULTS: Mapping[str, str] = {}
@@ -246,15 +248,15 @@ def _others(entity: PackageOrDeal, usual: Mapping[str, str] = NO_DEFAULTS) -> di
     """The plain fields that are shown nowhere else, by title."""
 
     def text(name: str) -> str:
-        given = getattr(entity, name, None)
-        is_usual = given is None and name in usual
-        return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, given)
+        value = getattr(entity, name, None)
+        is_usual = value is None and name in usual
+        return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, value)
 
     return {facts.title(name): text(name) for name in fields.writable(entity.entity) if name not in SHOWN}
 
 
-def _facts(found: dict[str, str]) -> None:
-    st.table({name: plain(text) for name, text in found.items()}, border="horizontal", alt="Facts")
+def _facts(texts: dict[str, str]) -> None:
+    st.table({name: plain(text) for name, text in texts.items()}, border="horizontal", alt="Facts")
 
 
 def _draw_linked(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
@@ -263,28 +265,28 @@ def _draw_linked(context: PageContext, title: str, rows: Sequence[DealRow], noth
         st.caption(nothing)
         return
     names = deal_list.BRIEF[rows[0].entity]
-    shown = listing.Listing(
+    table = listing.Listing(
         label=title,
         columns=deal_list.list_columns(names, facts.prices_of(context).title),
         rows=deal_list.list_rows(catalogue.mark_rows(context, rows), names, frozenset(), None),
         count=len(rows),
     )
     with st.container(key="linked_table"):
-        listing.draw(LINKED, shown, st.session_state.get(TAKEN, NOTHING_TAKEN), _open)
+        listing.draw(LINKED, table, st.session_state.get(TAKEN, NOTHING_TAKEN), _open)
 
 
 def _open() -> None:
     """Open the row that was clicked last. A callback."""
     sent, before = st.session_state.get(LINKED) or {}, st.session_state.get(TAKEN, NOTHING_TAKEN)
-    acts, taken = listing.new_acts(sent, before)
+    acts, acts_taken = listing.new_acts(sent, before)
     opened = [act.key for act in acts if isinstance(act, listing.Opened)]
     if opened:
-        st.session_state[TAKEN] = taken
+        st.session_state[TAKEN] = acts_taken
         st.query_params[OPEN] = opened[-1]
         st.rerun()
 
 
 def _packages_of(context: PageContext, deal: DemandDeal) -> list[DealRow]:
     ids = [one.id for one in deal.supply_deals if one.id is not None]
-    known = {package.id: package for package in catalogue.by_id(context, SupplyPackage, ids)}
-    return [of_package(known.get(one.id, one), [deal]) for one in deal.supply_deals]
+    whole_packages = {package.id: package for package in catalogue.by_id(context, SupplyPackage, ids)}
+    return [of_package(whole_packages.get(one.id, one), [deal]) for one in deal.supply_deals]

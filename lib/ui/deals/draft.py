@@ -60,26 +60,28 @@ class NewDeals:
     def request(self) -> CreateDemandDeals:
         """The request. What is missing or can't be read is left out."""
         options = tuple(_option(seat, terms) for seat, terms in self.seats.items())
-        given = {name: one for name, one in terms_request(self.terms).items() if one is not None}
-        return CreateDemandDeals.model_construct(**{"demand_deals_options": options, **given})
+        values = {name: one for name, one in terms_request(self.terms).items() if one is not None}
+        return CreateDemandDeals.model_construct(**{"demand_deals_options": options, **values})
 
     def faults(self, has_fees: bool = True) -> "Faults":
         """What is wrong, at its place in the request. `has_fees`: the form offers a fee."""
-        held = {**NO_DEAL_YET, **self.terms}
+        values = {**NO_DEAL_YET, **self.terms}
         wrong: dict[Path, str] = {}
         missing: dict[Path, str] = (
             {} if self.seats else {OPTIONS: "Choose seats, or another way to get deals."}
         )
         for place, terms in enumerate(self.seats.values()):
             where = (*OPTIONS, place, "price")
-            if found := amounts.fault(terms.price):
-                wrong[where] = found
+            if sentence := amounts.fault(terms.price):
+                wrong[where] = sentence
             elif not terms.price.strip():
                 missing[where] = inputs.MISSING["price"]
-        for name, sentence in inputs.faults(held).items():
+        for name, sentence in inputs.faults(values).items():
             if name != FEE or has_fees:
-                (missing if name == FEE and not held[FEE].strip() else wrong)[NEW, name] = sentence
-        if not held[EMAIL].strip() and any(one.deal_sync and one.own is None for one in self.seats.values()):
+                (missing if name == FEE and not values[FEE].strip() else wrong)[NEW, name] = sentence
+        if not values[EMAIL].strip() and any(
+            one.deal_sync and one.own is None for one in self.seats.values()
+        ):
             missing[NEW, EMAIL] = "Deal sync needs a contact e-mail address."
         return Faults(wrong, missing)
 
@@ -104,14 +106,14 @@ class Draft:
     pending: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, **given: Any) -> Self:
+    def of(cls, **entries: Any) -> Self:
         """A draft of plain fields of a package and of the terms, each by its name, and of its other parts."""
         parts = {one.name for one in fields(cls)}
-        values = {name: one for name, one in given.items() if name in PLAIN}
-        terms = {name: one for name, one in given.items() if name in TERMS}
-        if odd := given.keys() - parts - values.keys() - terms.keys():
+        values = {name: one for name, one in entries.items() if name in PLAIN}
+        terms = {name: one for name, one in entries.items() if name in TERMS}
+        if odd := entries.keys() - parts - values.keys() - terms.keys():
             raise TypeError(f"A draft has no {', '.join(sorted(odd))}")
-        more = {name: one for name, one in given.items() if name in parts}
+        more = {name: one for name, one in entries.items() if name in parts}
         return cls(**{"values": values, "terms": terms, **more})
 
     def __getitem__(self, name: str) -> Any:
@@ -144,29 +146,31 @@ class Draft:
 
     def moment(self, name: str) -> datetime | None:
         """A time of the form with its offset; None without a readable one."""
-        found: datetime | None = inputs.value(name, self[name], self.zone)
-        return found
+        value: datetime | None = inputs.value(name, self[name], self.zone)
+        return value
 
     def package(self) -> SupplyPackage:
         """The package to create. What is missing or can't be read is left out."""
-        given: dict[str, Any] = {name: inputs.value(name, self[name], self.zone) for name in PLAIN}
-        given |= {name: getattr(self.targeting, name) for name in Targeting.model_fields}
+        fields_of_package: dict[str, Any] = {
+            name: inputs.value(name, self[name], self.zone) for name in PLAIN
+        }
+        fields_of_package |= {name: getattr(self.targeting, name) for name in Targeting.model_fields}
         if self.deals == "new":
-            given[NEW] = self.new_deals.request()
+            fields_of_package[NEW] = self.new_deals.request()
         elif self.deals == "existing":
-            given["demand_deals"] = tuple(Reference(id=deal) for deal in self.links)
+            fields_of_package["demand_deals"] = tuple(Reference(id=deal) for deal in self.links)
         return SupplyPackage.model_construct(
-            **{name: one for name, one in given.items() if one not in (None, ())}
+            **{name: one for name, one in fields_of_package.items() if one not in (None, ())}
         )
 
     def faults(self, has_fees: bool = True) -> "Faults":
         """All that the form finds before anything is sent. `has_fees`: it offers a fee."""
-        held = {name: self[name] for name in PLAIN}
-        wrong: dict[Path, str] = {(name,): sentence for name, sentence in inputs.faults(held).items()}
+        values = {name: self[name] for name in PLAIN}
+        wrong: dict[Path, str] = {(name,): sentence for name, sentence in inputs.faults(values).items()}
         missing: dict[Path, str] = {
             (name,): inputs.MISSING.get(name, "Needed.")
             for name in PLAIN
-            if _is_needed(name) and not held[name].strip()
+            if _is_needed(name) and not values[name].strip()
         }
         if self.deals != "new":
             return Faults(wrong, missing)
@@ -196,11 +200,11 @@ class Faults:
 
 def terms_request(typed: Typed) -> dict[str, Any]:
     """The terms of deals as a request has them; no fee where its type has none."""
-    held = {**NO_DEAL_YET, **typed}
-    found = {name: inputs.value(name, held[name]) for name in TERMS}
-    if not has_amount(held[FEE_TYPE]):
-        found[FEE] = None
-    return found
+    terms = {**NO_DEAL_YET, **typed}
+    fields_of_request = {name: inputs.value(name, terms[name]) for name in TERMS}
+    if not has_amount(terms[FEE_TYPE]):
+        fields_of_request[FEE] = None
+    return fields_of_request
 
 
 def number(text: str) -> Decimal | None:
@@ -237,10 +241,10 @@ def _is_needed(name: str) -> bool:
 
 
 def _option(seat: int, terms: Terms) -> DemandDealOption:
-    given: dict[str, Any] = {"seat": Reference(id=seat), "deal_sync": terms.deal_sync}
+    values: dict[str, Any] = {"seat": Reference(id=seat), "deal_sync": terms.deal_sync}
     if terms.amount is not None:
-        given["price"] = terms.amount
-    return DemandDealOption.model_construct(**given)
+        values["price"] = terms.amount
+    return DemandDealOption.model_construct(**values)
 
 
 STORED = TypeAdapter(Draft)

@@ -31,25 +31,25 @@ class Meeting:
 
 def of_package(package: SupplyPackage) -> Fields:
     """The fields of a package that can be changed, as in a PUT request."""
-    found = {
+    values = {
         **{name: getattr(package, name) for name in fields.writable(SUPPLY)},
         **elements(package),
         "demand_deals": [{"id": one.id} for one in sorted(package.demand_deals, key=lambda one: one.id)],
     }
-    return _readable_fields(package, found)
+    return _readable_fields(package, values)
 
 
 def of_deal(deal: DemandDeal) -> Fields:
     """The fields of a deal that can be changed, as in a PUT request."""
     packages = sorted(one.id for one in deal.supply_deals if one.id is not None)
-    found = {
+    values = {
         **{name: getattr(deal, name) for name in fields.writable(DEALS)},
         "seat": {"id": deal.seat.id if deal.seat else None},
         "supply_deals": [{"id": one} for one in packages],
     }
     if FEE_TYPE in deal.unread:
-        del found["agency_curation_fee"]
-    return _readable_fields(deal, found)
+        del values["agency_curation_fee"]
+    return _readable_fields(deal, values)
 
 
 def of(entity: PackageOrDeal) -> Fields:
@@ -81,19 +81,19 @@ def targeting(edited: Mapping[str, Any]) -> Targeting:
     return Targeting.model_validate({name: edited[name] for name in Targeting.model_fields if name in edited})
 
 
-def _readable_fields(entity: PackageOrDeal, found: Fields) -> Fields:
+def _readable_fields(entity: PackageOrDeal, values: Fields) -> Fields:
     """The fields without unreadable ones, and without those that the service does not return.
 
     A text, a number or a time that is not told may be set; a switch, a choice or a list may not.
     """
     returned_names = entity.model_fields_set
     odd = {name for name, part in entity.unread.items() if not isinstance(part, list)}
-    missing = {name for name in CHOICES if name in found and found[name] is None}
+    missing = {name for name in CHOICES if name in values and values[name] is None}
     missing |= {
-        name for name, value in found.items() if isinstance(value, list) and name not in returned_names
+        name for name, value in values.items() if isinstance(value, list) and name not in returned_names
     }
     missing |= {one.name for one in fields.FIELDS if one.is_extension and one.name not in returned_names}
-    return {name: value for name, value in found.items() if name not in odd | missing}
+    return {name: value for name, value in values.items() if name not in odd | missing}
 
 
 def same(one: Any, other: Any) -> bool:

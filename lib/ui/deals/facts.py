@@ -136,37 +136,37 @@ def fee(deal: DemandDeal, money: Prices = USUAL) -> str:
     return kind if deal.agency_curation_fee is None else f"{amount(deal.agency_curation_fee)} {kind}"
 
 
-def value(field: str, given: Any) -> str:
+def value(field: str, content: Any) -> str:
     """A field's value as people read it, from what the API sends or from a model."""
-    if (words := _choice(field, given)) is not None:
+    if (words := _choice(field, content)) is not None:
         return words
-    match given:
+    match content:
         case None | "" | [] | ():
             return NO_END if field == "end_date" else NOTHING
         case bool():
-            return "yes" if given else "no"
+            return "yes" if content else "no"
         case datetime():
-            return moment(given)
+            return moment(content)
         case str() if field.endswith("_date"):
-            return _read(given)
+            return _read(content)
         case int() | float() | Decimal():
-            return amount(Decimal(str(given)))
+            return amount(Decimal(str(content)))
         case list() | tuple() if field.endswith("_targetings"):
-            return _targeting(field, given)
+            return _targeting(field, content)
         case list() | tuple():
-            return ", ".join(_name_of(one) for one in given)
+            return ", ".join(_name_of(one) for one in content)
         case Mapping():
-            return _name_of(given)
+            return _name_of(content)
         case _:
-            return str(given)
+            return str(content)
 
 
-def _choice(field: str, given: Any) -> str | None:
+def _choice(field: str, content: Any) -> str | None:
     """One of a few values by its word, an unknown one as it is; None of another kind of field, or nothing."""
     choices = BY_NAME[field].kind.choices if field in BY_NAME else None
-    if choices is None or not isinstance(given, str | int) or given == "":
+    if choices is None or not isinstance(content, str | int) or content == "":
         return None
-    return choices.get(given, str(given))
+    return choices.get(content, str(content))
 
 
 def _read(text: str) -> str:
@@ -176,17 +176,17 @@ def _read(text: str) -> str:
         return text
 
 
-def _targeting(field: str, given: Any) -> str:
+def _targeting(field: str, content: Any) -> str:
     try:
-        return words.sentence(Targeting.model_validate({field: given}), None)
+        return words.sentence(Targeting.model_validate({field: content}), None)
     except ValidationError:
-        return str(given)
+        return str(content)
 
 
 def _name_of(one: Any) -> str:
     """Another entity by its name, else by its id."""
-    found = one if isinstance(one, Mapping) else getattr(one, "__dict__", {})
-    return str(found.get("name") or found.get("id") or one)
+    content = one if isinstance(one, Mapping) else getattr(one, "__dict__", {})
+    return str(content.get("name") or content.get("id") or one)
 
 
 _ODD_OFFSETS = (-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765)
@@ -304,12 +304,12 @@ def _fee_words(draft: Draft, prices: Prices) -> list[str]:
 
 def _others(terms: Typed) -> list[str]:
     """The terms beside fee and contact that are set: `price type: fixed price`."""
-    found: dict[str, Any] = {
+    words_of: dict[str, Any] = {
         fields.BY_NAME[name].title: (fields.BY_NAME[name].kind.choices or {}).get(terms[name], terms[name])
         for name in TERMS
         if name not in (FEE, FEE_TYPE, EMAIL) and terms.get(name) not in (None, "")
     }
-    return [f"{title.lower()}: {words}" for title, words in found.items()]
+    return [f"{title.lower()}: {words}" for title, words in words_of.items()]
 
 
 def _count_label(number: int, entity_store: str) -> str:

@@ -89,12 +89,12 @@ def fold(name: str) -> str:
 
 def _look_up(context: PageContext, name: str) -> str:
     try:
-        found = of_name(context.deals, name)
+        ids = of_name(context.deals, name)
     except TrancheError:
         return ""
-    if not found:
+    if not ids:
         return ""
-    which = f"package {found[0]}" if len(found) == 1 else f"packages {', '.join(found)}"
+    which = f"package {ids[0]}" if len(ids) == 1 else f"packages {', '.join(ids)}"
     return f"This name is taken by {which}. You can still use it."
 
 
@@ -135,30 +135,30 @@ def read_seats(prefix: str) -> NewDeals:
         for seat in state.get(CHOSEN.format(prefix)) or ()
     }
     empty = {name: state.get(prefix + name, NO_DEAL_YET[name]) for name in TERMS}
-    return NewDeals(seats, {name: held for name, held in empty.items() if held != NO_DEAL_YET[name]})
+    return NewDeals(seats, {name: content for name, content in empty.items() if content != NO_DEAL_YET[name]})
 
 
 def fill_seats(prefix: str, deals: NewDeals) -> dict[str, Any]:
     """The widgets' values for these deals."""
-    held: dict[str, Any] = {
+    widgets: dict[str, Any] = {
         CHOSEN.format(prefix): list(deals.seats),
         OWN.format(prefix): {seat: one.own for seat, one in deals.seats.items() if one.own is not None},
         **{prefix + name: deals.terms.get(name, NO_DEAL_YET[name]) for name in TERMS},
     }
     for seat, one in deals.seats.items():
-        held |= {PRICE.format(prefix, seat): one.price, SYNC.format(prefix, seat): one.deal_sync}
-    return held
+        widgets |= {PRICE.format(prefix, seat): one.price, SYNC.format(prefix, seat): one.deal_sync}
+    return widgets
 
 
 def cleared_places(prefix: str) -> set[tuple[str | int, ...]]:
     """The places of amounts that were typed, and taken out again."""
     state = st.session_state
-    found: set[tuple[str | int, ...]] = {
+    places: set[tuple[str | int, ...]] = {
         (*OPTIONS, place, "price")
         for place, (seat, one) in enumerate(read_seats(prefix).seats.items())
         if not one.price and amounts.was_typed(PRICE.format(prefix, seat), state)
     }
-    return found | ({(NEW, FEE)} if amounts.was_typed(prefix + FEE, state) else set())
+    return places | ({(NEW, FEE)} if amounts.was_typed(prefix + FEE, state) else set())
 
 
 def draw_seats(
@@ -287,10 +287,10 @@ def seat_label(seat: Seat | None, seat_id: int) -> str:
 def _as_numbers(key: str) -> None:
     """Typed ids become numbers. A callback."""
     typed = st.session_state[key]
-    found = [number for one in typed if (number := read_number(one)) is not None]
-    if len(found) < len(typed):
+    read_numbers = [number for one in typed if (number := read_number(one)) is not None]
+    if len(read_numbers) < len(typed):
         notes.say(WRONG)
-    st.session_state[key] = list(dict.fromkeys(found))
+    st.session_state[key] = list(dict.fromkeys(read_numbers))
 
 
 def _draw_field(prefix: str, name: str, problems: FieldProblems, look: Look) -> None:

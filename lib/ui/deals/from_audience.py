@@ -74,7 +74,11 @@ def draw_new_package(context: PageContext) -> None:
     )  # fmt: skip
     if not popover.open:
         return
-    with popover, st.container(width=WIDTH), report_errors("The new package", kept="Your question is kept."):
+    with (
+        popover,
+        st.container(width=WIDTH),
+        report_errors("The new package", effect="Your question is kept."),
+    ):
         _content(context)
 
 
@@ -91,17 +95,17 @@ def _content(context: PageContext) -> None:
         st.caption(f":material/lock: {plain(reason)}.")
         return
     query = question.current(context)
-    found = from_filters(query.filters, context.slicer, entries(catalogue.lists(context)))
-    if not found.is_empty:
-        descriptions = {**picker.describe(context, query, found.targeting), **_list_names(context)}
-        st.markdown(f"Targeting: **{plain(_sentence(found, descriptions))}**")
-    for one in found.left_out:
+    translation = from_filters(query.filters, context.slicer, entries(catalogue.lists(context)))
+    if not translation.is_empty:
+        descriptions = {**picker.describe(context, query, translation.targeting), **_list_names(context)}
+        st.markdown(f"Targeting: **{plain(_sentence(translation, descriptions))}**")
+    for one in translation.left_out:
         left_out = filter_words.sentence(one.filter, context.slicer)
         st.caption(f":material/info: Left out: {plain(left_out)} ({plain(one.why)}).")
-    if found.is_empty:
+    if translation.is_empty:
         st.caption(HOW)
         return
-    _open(context, found)
+    _open(context, translation)
 
 
 def _list_names(context: PageContext) -> dict[str, dict[str, str]]:
@@ -172,6 +176,6 @@ def _list(context: PageContext, one: NewList, name: str) -> int:
     key = str(
         uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((context.person.username, entity, name, *one.entries)))
     )
-    made = context.deals.create(kind, kind(**{"name": name, field: one.entries}), key)
+    created = context.deals.create(kind, kind(**{"name": name, field: one.entries}), key)
     catalogue.forget()
-    return made.id or 0
+    return created.id or 0

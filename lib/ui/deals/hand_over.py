@@ -63,16 +63,16 @@ def buyers(deals: Iterable[DemandDeal]) -> list[Buyer]:
 
 def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> None:
     """Draw the hand-over of the seat that is chosen, and the house's own sheet; once per screen."""
-    known = {one.key: one for one in buyers(deals)}
-    count = Counter(one.label for one in known.values())
+    buyer_of = {one.key: one for one in buyers(deals)}
+    count = Counter(one.label for one in buyer_of.values())
     labels = {
-        key: one.label if count[one.label] == 1 else f"{one.label} · {key}" for key, one in known.items()
+        key: one.label if count[one.label] == 1 else f"{one.label} · {key}" for key, one in buyer_of.items()
     }
     chosen = st.selectbox(
-        "Buyer", list(known), key=f"hand_over_{package.id}", filter_mode="contains",
+        "Buyer", list(buyer_of), key=f"hand_over_{package.id}", filter_mode="contains",
         format_func=lambda key: labels.get(key, key),
     )  # fmt: skip
-    buyer = known.get(chosen) or next(iter(known.values()))
+    buyer = buyer_of.get(chosen) or next(iter(buyer_of.values()))
     components.copy_button(text(package, buyer.deals, money))
     if not any(one.deal_id for one in buyer.deals):
         st.caption(NO_DEAL_ID)
@@ -84,11 +84,11 @@ def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> 
             st.link_button(f"Write to {to}", link, icon=":material/mail:", key="hand_over_mail")
     if buyer.contacts and not is_whole:
         st.caption(":material/attach_file: The deals don't fit into a mail link: attach the CSV.")
-    others = {contact for one in known.values() if one is not buyer for contact in one.contacts}
+    others = {contact for one in buyer_of.values() if one is not buyer for contact in one.contacts}
     if shared := [one for one in buyer.contacts if one in others]:
         is_contact = "is a contact" if len(shared) == 1 else "are contacts"
         st.caption(f":material/info: {plain(', '.join(shared))} {is_contact} of other seats here, too.")
-    everything = tuple(row for one in known.values() for row in one.deals)
+    everything = tuple(row for one in buyer_of.values() for row in one.deals)
     _download(INTERNAL, "all-seats-internal", partial(csv, package, everything, money), package)
 
 

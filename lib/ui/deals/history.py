@@ -33,7 +33,7 @@ KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 def draw_delivery(context: PageContext, key: Key) -> None:
     """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
-    with report_errors("The delivery", kept="Nothing was changed."):
+    with report_errors("The delivery", effect="Nothing was changed."):
         deal_health.draw_funnel(context, key)
         deals_context = report.of_deals(context)
         if deals_context is None:
@@ -65,20 +65,20 @@ def _closer(query: AudienceQuery) -> None:
 
 
 def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
-    shown, period = Numbers.of(st.context.locale), report.period(context, query)
+    locale_numbers, period = Numbers.of(st.context.locale), report.period(context, query)
     with st.grid(4, min_column_width=NARROWEST, gap="small"):
         for name in query.data_fields or ():
             field = context.slicer.data_field(name)
             with st.container(gap="xxsmall"):
                 st.metric(
                     plain(numbers.title(field)),
-                    plain(shown.short(answer.total.values.get(name), field)),
+                    plain(locale_numbers.short(answer.total.values.get(name), field)),
                     help=plain(field.formula_description or field.annotation or "") or None,
                 )
-                sparkline.draw(series.over(answer, name, "day", period), field, "day", period, shown)
+                sparkline.draw(series.over(answer, name, "day", period), field, "day", period, locale_numbers)
     where = f"{context.project}/{context.slicer_name}"
     exact = precision.over(
-        answer, [context.slicer.data_field(name) for name in query.data_fields or ()], shown
+        answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers
     )
     st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
 
@@ -87,8 +87,8 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     """Draw the first of the figures over time, and its table."""
     name = (query.data_fields or ("",))[0]
     field, period = context.slicer.data_field(name), report.period(context, query)
-    shown, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
-    figure = time_chart.over_time([Named(numbers.title(field), shown)], field, numbered)
+    daily, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
+    figure = time_chart.over_time([Named(numbers.title(field), daily)], field, numbered)
     st.plotly_chart(
         figure,
         key="delivery_chart",
@@ -97,8 +97,8 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     )
     with st.expander("As a table"):
         columns = {
-            "Day": list(shown.names),
-            numbers.title(field): [numbered.plain(v, field) for v in shown.values],
+            "Day": list(daily.names),
+            numbers.title(field): [numbered.plain(v, field) for v in daily.values],
         }
         st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
 
@@ -133,7 +133,7 @@ def draw_evidence(
     if chosen is None:
         report.forget(PLACE)
         return
-    with report_errors("The evidence", kept="Nothing was changed."):
+    with report_errors("The evidence", effect="Nothing was changed."):
         _draw(context, key, changes, next(one for one in changes if one.id == chosen))
 
 
@@ -232,17 +232,19 @@ def _file(
     return evidence_file.content(matter, queries, rows)
 
 
-def _table(rows: Sequence[EvidenceRow], shown: Numbers) -> dict[str, list[str]]:
+def _table(rows: Sequence[EvidenceRow], locale_numbers: Numbers) -> dict[str, list[str]]:
     columns = {
         "Figure": [numbers.title(row.field) for row in rows],
-        "Difference": [_evidence_change(row.difference, shown) for row in rows],
+        "Difference": [_evidence_change(row.difference, locale_numbers) for row in rows],
         "Without a change": [_placebos(row) for row in rows],
-        "Before": [shown.short(row.own[0], row.field) for row in rows],
-        "After": [shown.short(row.own[1], row.field) for row in rows],
+        "Before": [locale_numbers.short(row.own[0], row.field) for row in rows],
+        "After": [locale_numbers.short(row.own[1], row.field) for row in rows],
     }
     if any(row.others for row in rows):
         for place, title in enumerate(("Untouched before", "Untouched after")):
-            columns[title] = [shown.short((row.others or (None, None))[place], row.field) for row in rows]
+            columns[title] = [
+                locale_numbers.short((row.others or (None, None))[place], row.field) for row in rows
+            ]
     return columns
 
 
@@ -272,11 +274,11 @@ def _note(
     matter: Matter,
     answers: Sequence[Audience],
     fields: Sequence[DataField],
-    shown: Numbers,
+    locale_numbers: Numbers,
 ) -> str:
     """The days, the slicer, how exact the figures are, and what they are compared with."""
     before, after = (numbers.days(*days) for days in (matter.around.before, matter.around.after))
-    exactly = dict.fromkeys(precision.over(answer, fields, shown) for answer in answers)
+    exactly = dict.fromkeys(precision.over(answer, fields, locale_numbers) for answer in answers)
     kind, count = KINDS[matter.key[0]].lower(), len(matter.others)
     if count:
         several = f"{count} {kind}{'' if count == 1 else 's'}"
@@ -308,7 +310,7 @@ def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
 
 def draw(context: PageContext, key: Key) -> None:
     """The changes of one package or deal, and the evidence of a chosen one."""
-    with report_errors("The history", kept="Nothing was changed."):
+    with report_errors("The history", effect="Nothing was changed."):
         changes = context.deals.history(*key)
         st.dataframe(
             straighten(table(changes, facts.prices_of(context))),

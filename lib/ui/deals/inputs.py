@@ -36,7 +36,7 @@ def widget_value(name: str, value: Any) -> Any:
     return value or "" if kind in fields.TEXTS else value
 
 
-def request_value(name: str, held: Any, zone: tzinfo = UTC) -> Any:
+def request_value(name: str, content: Any, zone: tzinfo = UTC) -> Any:
     """What a widget holds as the field of a request, a time in this zone.
 
     What can't be read stays the text that it is, which differs from what was there.
@@ -44,58 +44,60 @@ def request_value(name: str, held: Any, zone: tzinfo = UTC) -> Any:
     kind = fields.BY_NAME[name].kind
     try:
         if kind is fields.AMOUNT:
-            return amounts.read(held or "")
+            return amounts.read(content or "")
         if kind is fields.MOMENT:
-            local = times.read(held or "")
+            local = times.read(content or "")
             return None if local is None else local.replace(tzinfo=zone)
     except ValueError:
-        return held
-    return held or None if kind in fields.TEXTS and name != "name" else held
+        return content
+    return content or None if kind in fields.TEXTS and name != "name" else content
 
 
-def value(name: str, held: Any, zone: tzinfo = UTC) -> Any:
+def value(name: str, content: Any, zone: tzinfo = UTC) -> Any:
     """The same; None for what can't be read."""
-    found = request_value(name, held, zone)
-    is_text = isinstance(found, str) and fields.BY_NAME[name].kind in (fields.AMOUNT, fields.MOMENT)
-    return None if is_text else found
+    request = request_value(name, content, zone)
+    is_text = isinstance(request, str) and fields.BY_NAME[name].kind in (fields.AMOUNT, fields.MOMENT)
+    return None if is_text else request
 
 
-def fault(name: str, held: Any) -> str:
+def fault(name: str, content: Any) -> str:
     """What is wrong with what was typed, as a sentence; empty for what is right, or empty."""
     kind = fields.BY_NAME[name].kind
     if kind is fields.AMOUNT:
-        return amounts.fault(held or "")
+        return amounts.fault(content or "")
     if kind is fields.MOMENT:
-        return times.fault(held or "")
-    if kind is fields.EMAIL and (held or "").strip():
-        return "" if texts.is_email(held.strip()) else NO_EMAIL
-    if kind in fields.TEXTS and (found := texts.fault(held or "")):
-        return f"This {found}."
+        return times.fault(content or "")
+    if kind is fields.EMAIL and (content or "").strip():
+        return "" if texts.is_email(content.strip()) else NO_EMAIL
+    if kind in fields.TEXTS and (sentence := texts.fault(content or "")):
+        return f"This {sentence}."
     return ""
 
 
-def fee_fault(held: str, fee_type: int | None, missing: str = "Type the fee.") -> str:
+def fee_fault(content: str, fee_type: int | None, missing: str = "Type the fee.") -> str:
     """The error in the size of a fee of this type."""
     if not has_amount(fee_type):
         return ""
-    if found := amounts.fault(held, "" if fee_type == UNDISCLOSED else missing):
-        return found
-    size = value(FEE, held)
+    if sentence := amounts.fault(content, "" if fee_type == UNDISCLOSED else missing):
+        return sentence
+    size = value(FEE, content)
     return PERCENTAGE if fee_type == PERCENT and size is not None and size > 100 else ""
 
 
-def faults(held: Mapping[str, Any]) -> dict[str, str]:
+def faults(widgets: Mapping[str, Any]) -> dict[str, str]:
     """What is wrong with fields as they were typed, by name; without those that are empty.
 
     The end has to be after the start, and a fee has to fit its type where there is a type.
     """
-    found = {name: fault(name, one) for name, one in held.items() if name in fields.BY_NAME and name != FEE}
-    start, end = (value(name, held.get(name)) for name in ("start_date", "end_date"))
+    sentences = {
+        name: fault(name, one) for name, one in widgets.items() if name in fields.BY_NAME and name != FEE
+    }
+    start, end = (value(name, widgets.get(name)) for name in ("start_date", "end_date"))
     if start is not None and end is not None and end <= start:
-        found["end_date"] = "The end must be after the start."
-    if FEE in held:
-        found[FEE] = fee_fault(held[FEE] or "", held.get(FEE_TYPE))
-    return {name: sentence for name, sentence in found.items() if sentence}
+        sentences["end_date"] = "The end must be after the start."
+    if FEE in widgets:
+        sentences[FEE] = fee_fault(widgets[FEE] or "", widgets.get(FEE_TYPE))
+    return {name: sentence for name, sentence in sentences.items() if sentence}
 
 
 def blank(one: DealField) -> Any:
@@ -128,8 +130,8 @@ def _from_cell(kind: FieldKind, text: str) -> Any:
         return _choice(kind.choices, text)
     if kind is fields.EMAIL and not texts.is_email(text):
         raise ValueError(NO_EMAIL)
-    if found := texts.fault(text):
-        raise ValueError(f"This {found}.")
+    if sentence := texts.fault(text):
+        raise ValueError(f"This {sentence}.")
     longest = LONGEST_NAME
     if len(text) > longest:
         raise ValueError(f"at most {longest} characters.")
@@ -184,9 +186,9 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
 def _draw_choice(one: DealField, label: str, key: str, look: Look) -> None:
     """A choice that is always made as a row of buttons, one that may be left open as a list."""
     words = dict(look.options or one.kind.choices or {})
-    held = st.session_state.get(key)
-    if held is not None and held not in words:
-        words[held] = str(held)
+    chosen = st.session_state.get(key)
+    if chosen is not None and chosen not in words:
+        words[chosen] = str(chosen)
     if one.default is not None:
         st.segmented_control(
             plain(label), list(words), format_func=lambda one: plain(capital(words[one])), key=key,

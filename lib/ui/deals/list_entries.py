@@ -50,8 +50,8 @@ class ListKind:
 
     def entries(self, one: DomainList | AppList) -> tuple[str, ...]:
         """The domains or apps of a list."""
-        found: tuple[str, ...] = getattr(one, self.word)
-        return found
+        texts: tuple[str, ...] = getattr(one, self.word)
+        return texts
 
 
 KINDS = {
@@ -77,9 +77,9 @@ class Pasted:
     broken: tuple[Broken, ...]
     repeated: int
 
-    def new(self, known: Iterable[str]) -> list[str]:
+    def new(self, present: Iterable[str]) -> list[str]:
         """The entries that are not known yet."""
-        there = set(known)
+        there = set(present)
         return [one for one in self.entries if one not in there]
 
     @property
@@ -90,7 +90,7 @@ class Pasted:
 
 def read(text: str, kind: ListKind) -> Pasted:
     """One entry a line, or several with commas, semicolons or tabs between; empty lines count as lines."""
-    found: dict[str, None] = {}
+    unique: dict[str, None] = {}
     broken: list[Broken] = []
     repeated = 0
     for line_number, line in enumerate(text.splitlines(), start=1):
@@ -100,6 +100,6 @@ def read(text: str, kind: ListKind) -> Pasted:
             except ValueError as error:
                 broken.append(Broken(line_number, part, str(error)))
                 continue
-            repeated += entry in found
-            found[entry] = None
-    return Pasted(tuple(found), tuple(broken), repeated)
+            repeated += entry in unique
+            unique[entry] = None
+    return Pasted(tuple(unique), tuple(broken), repeated)

@@ -73,7 +73,7 @@ class OpenList:
 
 def draw(context: PageContext) -> None:
     """Draw the lists of a kind, and the drawer of the open one."""
-    with report_errors("The lists", kept="Nothing was changed."):
+    with report_errors("The lists", effect="Nothing was changed."):
         does = catalogue.abilities(context)
         if not does.lists:
             st.info("This service has no lists that Tranche can read.", icon=":material/info:")
@@ -107,9 +107,9 @@ def _draw_list(context: PageContext) -> None:
         entries = kind.entries(one)
         texts = (one.name or "", number(len(entries)), ", ".join(entries[:5]), str(one.id))
         rows.append(listing.ListRow(f"{entity}-{one.id}", tuple(map(listing.ListCell, texts))))
-    taken: Taken = st.session_state.get(TAKEN, NOTHING_TAKEN)
+    acts_taken: Taken = st.session_state.get(TAKEN, NOTHING_TAKEN)
     with st.container(key="lists_table"):
-        listing.draw(LIST, listing.Listing(kind.title, COLUMNS, rows, page.count), taken, _open)
+        listing.draw(LIST, listing.Listing(kind.title, COLUMNS, rows, page.count), acts_taken, _open)
     if page.count > MOST:
         st.caption(f"The first {MOST:d} of {number(page.count)}. Search to find the others.")
 
@@ -117,10 +117,10 @@ def _draw_list(context: PageContext) -> None:
 def _open() -> None:
     """Open the row that was clicked last. A callback."""
     state = st.session_state
-    acts, taken = listing.new_acts(state.get(LIST) or {}, state.get(TAKEN, NOTHING_TAKEN))
+    acts, acts_taken = listing.new_acts(state.get(LIST) or {}, state.get(TAKEN, NOTHING_TAKEN))
     keys = [act.key for act in acts if isinstance(act, listing.Opened)]
     if keys:
-        state[TAKEN], st.query_params[OPEN] = taken, keys[-1]
+        state[TAKEN], st.query_params[OPEN] = acts_taken, keys[-1]
 
 
 def _draw_new(context: PageContext, entity: str) -> None:
@@ -146,7 +146,7 @@ def _create(context: PageContext, entity: str) -> None:
     fields: dict[str, Any] = {"name": name, kind.word: ()}
     key = state.setdefault(f"{NEW}_key", str(uuid.uuid4()))
     try:
-        made = context.deals.create(kind.model, kind.model(**fields), key)
+        created = context.deals.create(kind.model, kind.model(**fields), key)
     except TrancheError as error:
         advice = "Check the list before you retry." if is_open(error) else "Nothing was created."
         if not is_open(error):
@@ -157,7 +157,7 @@ def _create(context: PageContext, entity: str) -> None:
     catalogue.forget()
     notes.say(f"{name} is created")
     state[NEW], state[f"{NEW}_name"] = False, ""
-    st.query_params[OPEN] = f"{entity}-{made.id}"
+    st.query_params[OPEN] = f"{entity}-{created.id}"
 
 
 def _open_key() -> tuple[str, int] | None:
@@ -178,7 +178,7 @@ def _draw_drawer(context: PageContext) -> None:
     if key is None:
         return
     try:
-        found = context.deals.get(*key)
+        entry_list = context.deals.get(*key)
     except NotFound:
         _close()
         st.warning(f"List {key[1]:d} no longer exists.", icon=":material/link_off:")
@@ -186,7 +186,7 @@ def _draw_drawer(context: PageContext) -> None:
     except TrancheError as error:
         show(error, "The list", "Nothing was changed.")
         return
-    title = plain(found.name or f"List {key[1]}")
+    title = plain(entry_list.name or f"List {key[1]}")
     drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/list_alt:", on_dismiss=_close)
     drawer(_content)(context, key)
 
@@ -223,14 +223,14 @@ def _draw_entries(one: OpenList, may_change: bool) -> None:
     if not entries:
         st.caption("No entries yet: the list selects nothing.")
         return
-    shown = [entry for entry in entries if (text or "").strip().casefold() in entry.casefold()]
-    _draw_table({word.capitalize(): shown[:SHOWN]}, len(shown), 300, "Entries")
-    more = f", the first {number(SHOWN)} shown" if len(shown) > SHOWN else ""
-    st.caption(f"{number(len(shown))} of {number(len(entries))} {word}{more}")
-    if may_change and text and shown and len(shown) < len(entries):
-        label = f"Remove these {number(len(shown))}"
+    matches = [entry for entry in entries if (text or "").strip().casefold() in entry.casefold()]
+    _draw_table({word.capitalize(): matches[:SHOWN]}, len(matches), 300, "Entries")
+    more = f", the first {number(SHOWN)} shown" if len(matches) > SHOWN else ""
+    st.caption(f"{number(len(matches))} of {number(len(entries))} {word}{more}")
+    if may_change and text and matches and len(matches) < len(entries):
+        label = f"Remove these {number(len(matches))}"
         st.button(
-            label, icon=":material/remove:", key="list_remove", on_click=_remove, args=(one, tuple(shown))
+            label, icon=":material/remove:", key="list_remove", on_click=_remove, args=(one, tuple(matches))
         )
 
 
@@ -255,9 +255,9 @@ def _draw_paste(one: OpenList) -> None:
             "Why": [each.why for each in broken],
         }
         _draw_table(columns, len(broken), 250, "Not readable")
-    known = len(pasted.entries) - len(new)
+    present = len(pasted.entries) - len(new)
     parts = [f"{number(len(new))} new" if pasted.entries else ""]
-    parts += [f"{number(known)} already in the list" if known else ""]
+    parts += [f"{number(present)} already in the list" if present else ""]
     parts += [f"{number(pasted.repeated)} pasted twice" if pasted.repeated else ""]
     if sentence := ", ".join(filter(None, parts)):
         st.caption(sentence)
@@ -318,9 +318,9 @@ def _draw_delete(one: OpenList) -> None:
 def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
     """The packages that target or exclude the list, by name and id."""
     name, field = client.get(*key).name or "", KINDS[key[0]].targeting
-    found = client.everything(SupplyPackage, search=name, ordering="id") if client.abilities.finds else ()
+    packages = client.everything(SupplyPackage, search=name, ordering="id") if client.abilities.finds else ()
     return [
-        f"{one.name} ({one.id})" for one in found if any(part.id == key[1] for part in getattr(one, field))
+        f"{one.name} ({one.id})" for one in packages if any(part.id == key[1] for part in getattr(one, field))
     ]
 
 

@@ -138,8 +138,8 @@ def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
     listed: dict[int | None, DemandDeal] = {}
     if client.abilities.lists and package.demand_deals:
         try:
-            found = client.list(DemandDeal, supply_deals=package.id, limit=LARGEST_PAGE)
-            listed = {deal.id: deal for deal in found.results}
+            page = client.list(DemandDeal, supply_deals=package.id, limit=LARGEST_PAGE)
+            listed = {deal.id: deal for deal in page.results}
         except (BadRequest, Invalid):
             listed = {}
     return [listed.get(one.id) or client.get(DemandDeal, one.id) for one in package.demand_deals]
@@ -173,14 +173,14 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
     if faults := _wrong(context, seat, price):
         st.session_state[PROBLEMS] = FieldProblems({(): (f"Not created. To fix: {', '.join(faults)}.",)})
         return
-    wanted = like(deal, seat, price)
+    request = like(deal, seat, price)
     is_once = True
     try:
         client = context.deals
         is_once = client.abilities.repeats
-        made = client.create(DemandDeal, wanted, st.session_state[KEY])
+        created = client.create(DemandDeal, request, st.session_state[KEY])
     except Invalid as error:
-        st.session_state[PROBLEMS] = FieldProblems.of(error, wanted.sent())
+        st.session_state[PROBLEMS] = FieldProblems.of(error, request.sent())
     except TrancheError as error:
         sentence = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
         st.session_state[PROBLEMS] = FieldProblems({(): (sentence,)})
@@ -188,8 +188,8 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
         for name in (KEY, PROBLEMS, PRICE):
             st.session_state.pop(name, None)
         catalogue.forget()
-        st.session_state[SAID] = f"{made.name or ''} is created as deal {made.id}"
-        st.query_params["open"] = f"demand_deals-{made.id}"
+        st.session_state[SAID] = f"{created.name or ''} is created as deal {created.id}"
+        st.query_params["open"] = f"demand_deals-{created.id}"
         st.rerun()
 
 
@@ -216,8 +216,8 @@ def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDe
         "price": price,
         "supply_deals": tuple(SupplyPackage(id=one.id) for one in deal.supply_deals),
     }
-    given: dict[str, Any] = {name: value for name, value in (same | own).items() if value is not None}
-    return DemandDeal.model_construct(**given)
+    values: dict[str, Any] = {name: value for name, value in (same | own).items() if value is not None}
+    return DemandDeal.model_construct(**values)
 
 
 ADD_KEY, ADD_PROBLEMS, TRIED = "key", "problems", "tried"
@@ -236,10 +236,10 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     prefix, state = _prefix(package), st.session_state
     deals, is_tried = form_fields.read_seats(prefix), f"{prefix}{TRIED}" in state
     problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
-    found = deals.faults(bool(catalogue.abilities(context).fees))
-    places = {*found.all} if is_tried else {*found.wrong, *form_fields.cleared_places(prefix)}
+    draft_faults = deals.faults(bool(catalogue.abilities(context).fees))
+    places = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *form_fields.cleared_places(prefix)}
     still = problems.still({NEW: deals.request().sent()}) if problems else problems
-    still = still.with_({place: text for place, text in found.all.items() if place in places})
+    still = still.with_({place: text for place, text in draft_faults.all.items() if place in places})
     form_fields.draw_seats(context, prefix, still, after=lambda: _warn_of_second(context, package, deals))
     beside(still.elsewhere([(NEW,)]))
     doubt = questions.of_deals(context, deals)
@@ -248,8 +248,8 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
         f"Add {_count_label(deals)}" if deals.seats else "Add deals", type="primary", key=f"{prefix}add",
         disabled=not deals.seats, on_click=add, args=(context, package),
     )  # fmt: skip
-    if is_tried and found.all:
-        beside([f"Not added. To fix: {', '.join(found.named(deals, catalogue.seats(context)))}."])
+    if is_tried and draft_faults.all:
+        beside([f"Not added. To fix: {', '.join(draft_faults.named(deals, catalogue.seats(context)))}."])
 
 
 def add(context: PageContext, package: SupplyPackage) -> None:

@@ -65,9 +65,9 @@ def close() -> None:
 
 
 def _content(context: PageContext, ids: tuple[int, ...]) -> None:
-    with report_errors("The overlap", kept="Nothing was changed."):
-        known = {one.id: one for one in catalogue.by_id(context, SupplyPackage, ids[: overlap.MOST])}
-        packages = [known[one] for one in ids if one in known]
+    with report_errors("The overlap", effect="Nothing was changed."):
+        package_of = {one.id: one for one in catalogue.by_id(context, SupplyPackage, ids[: overlap.MOST])}
+        packages = [package_of[one] for one in ids if one in package_of]
         field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
         if len(ids) > overlap.MOST:
             number = Numbers.of(st.context.locale).number(len(ids))

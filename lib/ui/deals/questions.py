@@ -41,8 +41,8 @@ def of_price(context: PageContext, seat: int | None, price: Decimal | None) -> s
 
 def price_doubt(quartile_of: QuartileOf, seat: int | None, price: Decimal | None) -> str:
     """The same, with a function that knows the upper quartile of a seat's prices."""
-    if (found := amounts.doubt(price)) or price is None or seat is None:
-        return found
+    if (doubt := amounts.doubt(price)) or price is None or seat is None:
+        return doubt
     quartile = quartile_of(seat)
     if not quartile or price <= TIMES * quartile:
         return ""
@@ -53,12 +53,12 @@ def price_doubt(quartile_of: QuartileOf, seat: int | None, price: Decimal | None
 def of_deals(context: PageContext, deals: NewDeals) -> str:
     """The prices of new deals to confirm: `a price of 0 for Alpha (USD CPM)`; empty without any."""
     seats = catalogue.seats(context)
-    found = [
+    doubts_of_seats = [
         f"{doubt} for {seat_name(seats.get(seat), seat)}"
         for seat, terms in deals.seats.items()
         if (doubt := of_price(context, seat, terms.amount))
     ]
-    return with_unit(context, ", ".join(found))
+    return with_unit(context, ", ".join(doubts_of_seats))
 
 
 def with_unit(context: PageContext, doubt: str) -> str:
@@ -130,31 +130,34 @@ def of_lines(context: PageContext, entries: Iterable[Any]) -> CsvQuestions:
         words.marks(context, catalogue.usual_days(context), packages, with_unchecked=True) if packages else {}
     )
     quartile_of, unit = partial(upper_quartile, context), facts.prices_of(context).terms
-    asked: list[str] = []
+    sentences: list[str] = []
     for one in several:
         request = one.request
         is_package = isinstance(request, SupplyPackage)
-        found = _of_package(request, marks) if is_package else of_deal(quartile_of, request, unit)
-        asked += [f"Line {one.line}: {sentence}." for sentence in found]
-    return CsvQuestions(tuple(asked), tuple(f"Line {one.line}: {one.note}" for one in several if one.note))
+        doubts_of_line = _of_package(request, marks) if is_package else of_deal(quartile_of, request, unit)
+        sentences += [f"Line {one.line}: {sentence}." for sentence in doubts_of_line]
+    return CsvQuestions(
+        tuple(sentences), tuple(f"Line {one.line}: {one.note}" for one in several if one.note)
+    )
 
 
 def of_deal(quartile_of: QuartileOf, deal: DemandDeal, unit: str) -> Iterator[str]:
     """What is to be confirmed of a deal to create; prices are in this unit."""
     seat = deal.seat.id if deal.seat is not None else None
-    if found := price_doubt(quartile_of, seat, deal.price):
-        yield f"{found} ({unit})"
+    if doubt := price_doubt(quartile_of, seat, deal.price):
+        yield f"{doubt} ({unit})"
 
 
 def draw_lines(questions: CsvQuestions) -> bool:
     """Draw the first of them, and a box to confirm; whether nothing is left to confirm."""
     if questions.notes:
         st.info(_list(questions.notes), icon=":material/info:")
-    if not (asked := questions.asked):
+    if not (sentences := questions.asked):
         return True
-    st.warning(_list(asked), title="Please check", icon=":material/warning:")
+    st.warning(_list(sentences), title="Please check", icon=":material/warning:")
     return st.checkbox(
-        "Confirm this point" if len(asked) == 1 else f"Confirm these {len(asked):,} points", key=questions.key
+        "Confirm this point" if len(sentences) == 1 else f"Confirm these {len(sentences):,} points",
+        key=questions.key,
     )
 
 

@@ -39,11 +39,11 @@ def of_deals(context: PageContext) -> PageContext | None:
     """
     if tells_deals(context.slicer):
         return context
-    kept: dict[tuple[str, str], Slicer] = st.session_state.setdefault(SLICERS, {})
+    slicers: dict[tuple[str, str], Slicer] = st.session_state.setdefault(SLICERS, {})
     for pair in sorted(context.clients.slicers, key=lambda pair: pair[0] != context.project):
-        slicer = kept.get(pair) or _info(context, *pair)
+        slicer = slicers.get(pair) or _info(context, *pair)
         if slicer is not None:
-            kept[pair] = slicer
+            slicers[pair] = slicer
             if tells_deals(slicer):
                 return replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
     return None
@@ -108,15 +108,15 @@ BatchKey = tuple[object, ...]
 
 def query_batch(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:
     """The questions of this place on the screen; those that it asked before are given up."""
-    kept: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.setdefault(BATCHES, {})
+    batches: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.setdefault(BATCHES, {})
     key = (context.person.username, *queries)
-    known = kept.get(place)
-    if known is None or known[0] != key:
-        if known is not None:
-            known[1].cancel()
+    entry = batches.get(place)
+    if entry is None or entry[0] != key:
+        if entry is not None:
+            entry[1].cancel()
         ask = partial(context.reporting.audience, slicer=context.slicer)
-        known = kept[place] = (key, QueryBatch(ask, queries))
-    return known[1]
+        entry = batches[place] = (key, QueryBatch(ask, queries))
+    return entry[1]
 
 
 def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audience] | None:
@@ -136,18 +136,18 @@ def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audien
     return None
 
 
-def look_again(found: QueryBatch | DeadSearch) -> None:
+def look_again(work: QueryBatch | DeadSearch) -> None:
     """Draw the screen again once it is done."""
-    st.fragment(_look, run_every=POLL_SECONDS)(found)
+    st.fragment(_look, run_every=POLL_SECONDS)(work)
 
 
 def forget(place: str) -> None:
     """Ask again next time: what came was a failure. Whatever is on its way is given up."""
-    kept: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.get(BATCHES, {})
-    if (known := kept.pop(place, None)) is not None:
-        known[1].cancel()
+    batches: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.get(BATCHES, {})
+    if (entry := batches.pop(place, None)) is not None:
+        entry[1].cancel()
 
 
-def _look(found: QueryBatch | DeadSearch) -> None:
-    if found.is_done:
+def _look(work: QueryBatch | DeadSearch) -> None:
+    if work.is_done:
         st.rerun()

@@ -114,9 +114,9 @@ def go(does: Abilities, options: Options, one: DealEntry) -> None:
     state[KIND], state[FIND] = entity, body["find"]
     missing = 0
     for name in available_filters(entity, does):
-        wanted = body["filters"].get(name, [])
-        state[FILTER.format(name)] = _there(options, name, wanted)
-        missing += len(wanted) - len(state[FILTER.format(name)])
+        saved_values = body["filters"].get(name, [])
+        state[FILTER.format(name)] = _there(options, name, saved_values)
+        missing += len(saved_values) - len(state[FILTER.format(name)])
     for name in deal_list.OPTIONAL[entity]:
         state[ALSO.format(name)] = name in body["columns"]
     if entity == deal_health.DEALS:
@@ -129,23 +129,23 @@ def go(does: Abilities, options: Options, one: DealEntry) -> None:
 
 def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[str]]:
     """The URL parameters of a list, with the names of values as its filters have them."""
-    found: dict[str, str | list[str]] = {KIND: PLURALS[body["kind"]], FIND: body["find"]}
+    link: dict[str, str | list[str]] = {KIND: PLURALS[body["kind"]], FIND: body["find"]}
     for name, values in body["filters"].items():
-        known, named = options(name)
-        found[FILTER.format(name)] = [named(value) for value in values if value in known]
-    found |= {ALSO.format(name): "true" for name in body["columns"]}
-    found |= {deal_health.ONLY: "true"} if body["attention"] else {}
-    found[view.ORDER_PARAM] = body["order"]
-    return {name: value for name, value in found.items() if value}
+        offered, named = options(name)
+        link[FILTER.format(name)] = [named(value) for value in values if value in offered]
+    link |= {ALSO.format(name): "true" for name in body["columns"]}
+    link |= {deal_health.ONLY: "true"} if body["attention"] else {}
+    link[view.ORDER_PARAM] = body["order"]
+    return {name: value for name, value in link.items() if value}
 
 
-def _there(options: Options, name: str, wanted: list[str]) -> list[str]:
+def _there(options: Options, name: str, saved_values: list[str]) -> list[str]:
     """The values that the person may choose; all of them where that can't be read now."""
     try:
-        known = {*options(name)[0]} if wanted else set()
+        offered = {*options(name)[0]} if saved_values else set()
     except TrancheError:
-        return wanted
-    return [value for value in wanted if value in known]
+        return saved_values
+    return [value for value in saved_values if value in offered]
 
 
 def _label(entry: DealEntry | None, now: dict[str, Any]) -> str:

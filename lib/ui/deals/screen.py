@@ -195,7 +195,7 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
     """The targeting in words, its days and the cost of its targets."""
     if not isinstance(entity, SupplyPackage):
         return
-    with report_errors("The targeting", kept="Nothing was changed."):
+    with report_errors("The targeting", effect="Nothing was changed."):
         descriptions = picker.describe(context, catalogue.usual_days(context), entity)
         lists = entries(catalogue.lists(context))
         st.markdown(plain(words.sentence(entity, None, descriptions)))
@@ -283,7 +283,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     if st.session_state.get(SHOWN) not in (None, *names):
         del st.session_state[SHOWN]
     is_unsaved = may_change and change.is_unsaved(context, key)
-    shown = st.segmented_control(
+    section = st.segmented_control(
         "Section",
         names,
         default=CHANGE if is_unsaved else FACTS,
@@ -293,7 +293,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         persist_state="session",
         label_visibility="collapsed",
     )
-    sections[shown]()
+    sections[section]()
     page_scripts.ask_before(is_unsaved)
 
 
@@ -314,7 +314,7 @@ def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities
 
 def draw(context: PageContext) -> None:
     """Draw the packages or the deals."""
-    with report_errors("The deals", kept="Nothing was changed."):
+    with report_errors("The deals", effect="Nothing was changed."):
         does = catalogue.abilities(context)
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")

@@ -115,9 +115,9 @@ class SeveralJob(ChangeJob):
     wanted: SeveralWanted = field(default_factory=SeveralWanted)
     failure: str = ""
 
-    def preview(self, wanted: SeveralWanted, rows: Iterable[DealRow]) -> None:
+    def preview(self, several_changes: SeveralWanted, rows: Iterable[DealRow]) -> None:
         """Read these rows, and what the change concerns, from now on."""
-        self.wanted, self.rows = wanted, [*rows]
+        self.wanted, self.rows = several_changes, [*rows]
         self.begin(row.key for row in self.rows)
 
     @property
@@ -125,16 +125,16 @@ class SeveralJob(ChangeJob):
         """The rows of which something failed or was not sent."""
         return [row for row in self.rows if row.key in self.unsaved]
 
-    def plan(self, found: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
+    def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of an entity; of a deal whose dates change, its packages are read next."""
-        if isinstance(found, SupplyPackage):
-            self.add(found, self.wanted.of_package(found, rows))
+        if isinstance(entity, SupplyPackage):
+            self.add(entity, self.wanted.of_package(entity, rows))
             return
         if self.wanted.is_price:
-            self.add(found, self.wanted.of_deal(found, rows))
+            self.add(entity, self.wanted.of_deal(entity, rows))
         if not self.wanted.dates:
             return
-        packages = [one.id for one in found.supply_deals if one.id is not None]
+        packages = [one.id for one in entity.supply_deals if one.id is not None]
         for package in packages:
             self.to_read.setdefault((SUPPLY, package), set()).update(rows)
         if not packages:
@@ -263,13 +263,13 @@ def _read() -> SeveralWanted:
         if not (name == END and has_no_end)
     }
     dates = {name: at for name, at in typed.items() if at is not None} | ({END: None} if has_no_end else {})
-    wanted = SeveralWanted(
+    several_changes = SeveralWanted(
         number if how == SET else None, number if how == PERCENT else None, dates,
         zone if isinstance(zone, int) else None,
     )  # fmt: skip
-    if not wanted.names:
+    if not several_changes.names:
         raise ValueError("Type what to change: a price or a date.")
-    return wanted
+    return several_changes
 
 
 def _ask(job: SeveralJob) -> None:

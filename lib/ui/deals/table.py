@@ -156,11 +156,11 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             filters = {name: _several(context, name) for name in names}
             is_on = deal_health.draw_switch(entity, view.start_over)
     order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER_PARAM, ""), entity, does)
-    found = " ".join((text or "").split())
-    means = catalogue.meanings(context, found) if does.finds else ()
+    words = " ".join((text or "").split())
+    means = catalogue.meanings(context, words) if does.finds else ()
     only, why_not = deal_health.filters(context, is_on, order[0])
     chosen = (*active_filters(filters, entity, does), *only)
-    return ListSearch(entity, found, means, chosen, order, _page()), why_not
+    return ListSearch(entity, words, means, chosen, order, _page()), why_not
 
 
 def _phone_switch(names: Sequence[str]) -> bool:
@@ -206,8 +206,8 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
         return list(STATUSES), str.capitalize
     if name == "media_type":
         return list(MEDIA_TYPES), str.capitalize
-    known = catalogue.seats(context) if name == "seat" else catalogue.dsps(context)
-    names = {str(one.id): one.name or f"{name} {one.id}" for one in known.values()}
+    several = catalogue.seats(context) if name == "seat" else catalogue.dsps(context)
+    names = {str(one.id): one.name or f"{name} {one.id}" for one in several.values()}
     twice = (
         {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
     )
@@ -240,7 +240,7 @@ def _listing(
         if list_view.all_of == bulk.question(search)
         else list_view.keys
     )
-    shown = listing.Listing(
+    listing_table = listing.Listing(
         label=PLURALS[search.entity],
         columns=deal_list.list_columns(names, title, orders(search.entity, does), search.order),
         rows=deal_list.list_rows(rows, names, ticked, open_key()),
@@ -248,7 +248,7 @@ def _listing(
         ticks=not does.why_not(search.entity, "change"),
     )
     with st.container(key="deals_table"):
-        listing.draw(view.LIST, shown, list_view.taken, view.catch_up)  # type: ignore[arg-type]
+        listing.draw(view.LIST, listing_table, list_view.taken, view.catch_up)  # type: ignore[arg-type]
 
 
 def _also(entity: str) -> tuple[str, ...]:
@@ -272,8 +272,8 @@ def _pager(search: ListSearch, count: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="center"):
         _turn("First page", "first_page", 0, page == 0)
         _turn("Previous page", "chevron_left", page - 1, page == 0)
-        shown = f"{numbers.number(first + 1)}–{numbers.number(min(count, first + PAGE))}"
-        st.caption(f"{shown} of {numbers.number(count)}", width="content")
+        span = f"{numbers.number(first + 1)}–{numbers.number(min(count, first + PAGE))}"
+        st.caption(f"{span} of {numbers.number(count)}", width="content")
         _turn("Next page", "chevron_right", page + 1, page >= last)
         _turn("Last page", "last_page", last, page >= last)
 
@@ -288,7 +288,7 @@ def _turn(label: str, icon: str, to: int, is_off: bool) -> None:
 def _nothing(context: PageContext, search: ListSearch) -> None:
     """Draw a note that nothing was found, and how many of the other kind the search finds."""
     other = next(entity for entity in KINDS if entity != search.entity)
-    found = catalogue.count(context, search.of_kind(other, catalogue.abilities(context)))
+    count_of_other = catalogue.count(context, search.of_kind(other, catalogue.abilities(context)))
     word, others = PLURALS[search.entity].lower(), PLURALS[other].lower()
     if not search.is_narrowed:
         st.info(f"There are no {word} yet.", icon=":material/handshake:")
@@ -296,9 +296,9 @@ def _nothing(context: PageContext, search: ListSearch) -> None:
             st.page_link(screens.NEW_PACKAGE, label="Set up a package", icon=":material/add_box:")
     else:
         st.info(f"No {word} match. Shorten the search, or remove a filter.", icon=":material/search_off:")
-    if found:
-        number = Numbers.of(st.context.locale).number(found)
-        label = f"Show {number} {others if found > 1 else others[:-1]}"
+    if count_of_other:
+        number = Numbers.of(st.context.locale).number(count_of_other)
+        label = f"Show {number} {others if count_of_other > 1 else others[:-1]}"
         st.button(label, icon=":material/arrow_forward:", key="deals_other", on_click=_show, args=(other,))
 
 

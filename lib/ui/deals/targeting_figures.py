@@ -42,7 +42,7 @@ def draw_days(context: PageContext, place: str, filters: tuple[Filter, ...], boo
     elif forecast.DAY not in {field.name for field in context.slicer.key_fields}:
         st.caption("This slicer can't be split by day.")
     else:
-        with report_errors("The forecast", kept="What you entered is kept."):
+        with report_errors("The forecast", effect="What you entered is kept."):
             _draw_forecast(context, place, filters, booked, fields)
 
 
@@ -164,7 +164,7 @@ def draw_costs(
     if field is None:
         st.caption("This slicer has no data field for bids or impressions.")
         return
-    with report_errors("The cost of each target", kept="What you entered is kept."):
+    with report_errors("The cost of each target", effect="What you entered is kept."):
         _draw_trials(context, place, tried, field, descriptions)
 
 

@@ -45,9 +45,9 @@ class UndoJob(BatchJob):
         job.begin(stored)
         return job
 
-    def effect(self, found: PackageOrDeal, key: Key) -> Effect:
+    def effect(self, entity: PackageOrDeal, key: Key) -> Effect:
         """The way back of an entity."""
-        return effect(found, self.stored[key])
+        return effect(entity, self.stored[key])
 
     def has_lists(self, keys: Sequence[Key]) -> bool:
         """Whether the action changed a list of one of these."""
@@ -75,9 +75,9 @@ def title(action: BulkAction) -> str:
     return f"{UNDO}{action.title.removeprefix(REDO)}"
 
 
-def effect(found: PackageOrDeal, row: ActionRow) -> Effect:
+def effect(entity: PackageOrDeal, row: ActionRow) -> Effect:
     """The way back of an entity, field by field; refused if somebody has changed one of them since."""
-    now = {name: sent(value) for name, value in edits.of(found).items() if name in row.after}
+    now = {name: sent(value) for name, value in edits.of(entity).items() if name in row.after}
     gone = [facts.title(one) for one in row.after if one not in now]
     others = [
         f"{facts.title(one)} now {facts.value(one, value)}, "
@@ -89,7 +89,7 @@ def effect(found: PackageOrDeal, row: ActionRow) -> Effect:
     why = why or (f"Changed since: {'; '.join(others)}. It stays." if others else "")
     back = {one: row.before[one] for one, value in now.items() if not _same(value, row.before[one])}
     also = "" if back or why else "It is as it was before."
-    return Effect(row.key, title_of(found), now, {} if why else back, found.etag, why, also)
+    return Effect(row.key, title_of(entity), now, {} if why else back, entity.etag, why, also)
 
 
 def _same(one: Any, other: Any) -> bool:

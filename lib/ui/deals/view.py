@@ -66,10 +66,10 @@ class ListSearch:
 
     def of_kind(self, entity: str, does: Abilities) -> "ListSearch":
         """The same search among the other kind."""
-        kept = tuple(
+        filters = tuple(
             (name, values) for name, values in self.filters if name in available_filters(entity, does)
         )
-        return replace(self, entity=entity, filters=kept, order=NEWEST, page=0)
+        return replace(self, entity=entity, filters=filters, order=NEWEST, page=0)
 
 
 def available_filters(entity: str, does: Abilities) -> tuple[str, ...]:
@@ -144,10 +144,10 @@ def current() -> ListView:
 def catch_up() -> ListView:
     """Apply new clicks once, in one write. A callback, and the first step of a run."""
     before: ListView = st.session_state.get(VIEW) or ListView()
-    acts, taken = new_acts(st.session_state.get(LIST) or {}, before.taken)
+    acts, acts_taken = new_acts(st.session_state.get(LIST) or {}, before.taken)
     if not acts:
         return before
-    after = replace(before, taken=taken)
+    after = replace(before, taken=acts_taken)
     order, opened = "", ""
     for act in acts:
         match act:
@@ -168,10 +168,10 @@ def catch_up() -> ListView:
 
 def note_rows(view: ListView, rows: Iterable[DealRow]) -> None:
     """Store the rows on screen, so that clicks can be matched by key."""
-    shown = {as_text(row.key): row for row in rows}
-    ticked = {key: shown.get(key, row) for key, row in view.ticked.items()}
-    if shown != view.drawn or ticked != view.ticked:
-        st.session_state[VIEW] = replace(view, drawn=shown, ticked=ticked)
+    row_of = {as_text(row.key): row for row in rows}
+    ticked = {key: row_of.get(key, row) for key, row in view.ticked.items()}
+    if row_of != view.drawn or ticked != view.ticked:
+        st.session_state[VIEW] = replace(view, drawn=row_of, ticked=ticked)
 
 
 def choose_all(question: object) -> None:
@@ -212,9 +212,9 @@ def turn(to: int) -> Callable[[], None]:
 
 
 def _tick(view: ListView, keys: Iterable[str], is_ticked: bool) -> ListView:
-    known = {key: view.drawn[key] for key in keys if key in view.drawn}
+    rows = {key: view.drawn[key] for key in keys if key in view.drawn}
     if is_ticked:
-        return replace(view, ticked={**view.ticked, **known})
+        return replace(view, ticked={**view.ticked, **rows})
     return replace(
-        view, ticked={key: row for key, row in view.ticked.items() if key not in known}, all_of=None
+        view, ticked={key: row for key, row in view.ticked.items() if key not in rows}, all_of=None
     )

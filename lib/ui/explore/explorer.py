@@ -160,8 +160,8 @@ def _answer(context: PageContext, chosen: Explored) -> None:
 
 def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues) -> None:
     for field in (key, data):
-        if known := fields.about(field):
-            st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(known))}")
+        if facts := fields.about(field):
+            st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(facts))}")
     for sentence in (
         *precision.codes(context.slicer, [key.name]),
         *precision.optional_field_note(context.slicer, data),

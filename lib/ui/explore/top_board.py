@@ -85,11 +85,11 @@ def _column(
 
 
 def _beside(frame: pd.DataFrame, field: DataField) -> list[tuple[str, str, str]]:
-    known = {
+    columns = {
         f"share:{field.name}": ("Share, %", "Of the total of all values"),
         f"off:{field.name}": ("±, %", f"{LEVEL} confidence interval: how far off the figure may be"),
     }
-    return [(name, *known[name]) for name in known if name in frame]
+    return [(name, *columns[name]) for name in columns if name in frame]
 
 
 def _cells(top: TopValues, record: Mapping[Any, Any], numbers: Numbers) -> list[Cell]:

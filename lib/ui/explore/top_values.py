@@ -62,13 +62,13 @@ def top_values(
     A formula's rows are ordered by volume: the largest ratios are those of the smallest rows. Values are
     counted in all records, but not where the service would send every one of them for it.
     """
-    key, wanted = slicer.key_field(key_field), slicer.data_field(data_field)
-    order = slicer.data_field(focus.volume(slicer, wanted))
-    by = by if by is not None and by.name in (key.name, wanted.name, order.name) else Order(name=order.name)
+    key, data = slicer.key_field(key_field), slicer.data_field(data_field)
+    order = slicer.data_field(focus.volume(slicer, data))
+    by = by if by is not None and by.name in (key.name, data.name, order.name) else Order(name=order.name)
     query = question.model_copy(
         update={
             "split_by": (key.name,),
-            "data_fields": tuple(dict.fromkeys((wanted.name, order.name))),
+            "data_fields": tuple(dict.fromkeys((data.name, order.name))),
             "order_by": (by,),
             "limit": MOST,
             "include_mappings": 1,
@@ -78,11 +78,11 @@ def top_values(
     answer = ask(query)
     if answer.confidence_range is None or not slicer.knows("limit"):
         is_counted = answer.confidence_range is None
-        return TopValues(key, wanted, order, by, answer, answer.total.records_found, is_counted)
+        return TopValues(key, data, order, by, answer, answer.total.records_found, is_counted)
     all_rows = {"limit": 0, "precision": 0, "include_mappings": 0, "audience_rows_limit": ROWS_LIMITS[1]}
     counted = ask(query.model_copy(update=all_rows))
-    found, is_counted = counted.total.records_found, counted.total.confidence_range is None
-    return TopValues(key, wanted, order, by, answer, found, is_counted)
+    count, is_counted = counted.total.records_found, counted.total.confidence_range is None
+    return TopValues(key, data, order, by, answer, count, is_counted)
 
 
 def has_share(top: TopValues, field: DataField) -> bool:
@@ -114,8 +114,8 @@ def frame(top: TopValues) -> pd.DataFrame:
 def counted(top: TopValues, numbers: Numbers) -> str:
     """`1,163 values, the top 15`: the number of values, and of those shown."""
     number = ("" if top.is_counted else "At least ") + numbers.number(top.found)
-    shown = f", the top {len(top.values)}" if len(top.values) < top.found else ""
-    return f"{number} value{'' if top.found == 1 else 's'}{shown}"
+    rest = f", the top {len(top.values)}" if len(top.values) < top.found else ""
+    return f"{number} value{'' if top.found == 1 else 's'}{rest}"
 
 
 def _descriptions(top: TopValues) -> list[str]:

@@ -32,11 +32,11 @@ def draw(context: PageContext) -> None:
         alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
         start = context.clients.view_store.start.get()
         saved_views = first(views, start.id if start else 0, alerts)
-        seen = [_view_focus(context, view) for view in saved_views]
-        ask.ahead(context, (question(focus) for focus, left_out in seen if not left_out))
+        focuses = [_view_focus(context, view) for view in saved_views]
+        ask.ahead(context, (question(focus) for focus, left_out in focuses if not left_out))
         st.subheader("Saved views", anchor=False)
         with st.grid(len(saved_views), min_column_width=NARROWEST, gap="small"):
-            for view, (focus, left_out) in zip(saved_views, seen, strict=True):
+            for view, (focus, left_out) in zip(saved_views, focuses, strict=True):
                 _card(view, focus, left_out, alerts.get(view.id))
         if len(views) > len(saved_views):
             st.caption(f"{len(saved_views)} of {len(views)} views. The others are under Views.")
@@ -97,11 +97,11 @@ def _answer(focus: Focus) -> None:
 
 
 def _figures(focus: Focus, answer: Audience) -> None:
-    found = compared_answers.fetch_compared(focus, question(focus), answer)
+    compared = compared_answers.fetch_compared(focus, question(focus), answer)
     fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
-            changed = None if found is None else found.total(field)
+            changed = None if compared is None else compared.total(field)
             style = metric.UNCERTAIN if changed is None else metric.style(field, changed)
             st.metric(
                 plain(numbers.title(field)),
@@ -112,6 +112,6 @@ def _figures(focus: Focus, answer: Audience) -> None:
             )
     exact = precision.over(answer, fields, focus.numbers)
     before = (
-        "" if found is None or focus.comparison is None else f" with {numbers.days(*focus.comparison[1])}"
+        "" if compared is None or focus.comparison is None else f" with {numbers.days(*focus.comparison[1])}"
     )
     st.caption(plain(f"{numbers.days(*focus.period)}{before and ', compared' + before} · {exact}"))

@@ -20,13 +20,13 @@ SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
 }
 
 
-def draw(context: PageContext, asked: AudienceQuery) -> ExportQuery:
+def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
     """Draw the form, and return the file requested. The choices are kept for the session."""
     split_rows.draw(context, label_visibility="visible")
-    chosen = _data_fields(context, asked) if context.slicer.knows("data_fields") else ()
+    chosen = _data_fields(context, question) if context.slicer.knows("data_fields") else ()
     export_format = _format(context)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        mappings = _mappings(len(asked.split_by))
+        mappings = _mappings(len(question.split_by))
         total = st.toggle("Total row", key="export_total", persist_state="session")
         escapes = _escapes(context, export_format)
         full_digits = _full_digits(context, export_format)
@@ -38,7 +38,7 @@ def draw(context: PageContext, asked: AudienceQuery) -> ExportQuery:
         "escape_formulas": int(escapes),
         "full_digits": int(full_digits),
     }
-    return _query(context, asked).model_copy(update=chosen_here)
+    return _query(context, question).model_copy(update=chosen_here)
 
 
 def _query(context: PageContext, query: AudienceQuery) -> ExportQuery:
@@ -72,16 +72,16 @@ def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
 def _format(context: PageContext) -> ExportFormat:
     is_plain = precision.is_plain(context.slicer)
     words = {name: one.plain_words if is_plain else one.words for name, one in FORMATS.items()}
-    known = [
+    formats = [
         name
         for name, one in FORMATS.items()
         if words[name] and (one.plain_words or context.slicer.knows(name))
     ]
     picked = st.segmented_control(
-        "Format", known, default="csv", required=True, format_func=plain, key="export_format",
+        "Format", formats, default="csv", required=True, format_func=plain, key="export_format",
         persist_state="session",
     )  # fmt: skip
-    chosen = picked if picked in known else known[0]
+    chosen = picked if picked in formats else formats[0]
     st.caption(plain(words[chosen]))
     return chosen
 

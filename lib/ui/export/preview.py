@@ -58,13 +58,13 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     """The preview of the file for `query`. Raises the errors of both calls, and the row limit's."""
     if query.data_filters and slicer.knows("limit"):
         return _filter_rows(export, query, slicer)
-    shown = query.data_fields or _usual_fields(query, slicer)
+    data_fields = query.data_fields or _usual_fields(query, slicer)
     rows_limit = ROWS_LIMITS[1] if slicer.knows("limit") else DESK_ROWS_LIMIT
-    answer = ask(_question(query, shown, rows_limit))
+    answer = ask(_question(query, data_fields, rows_limit))
     is_exact = answer.confidence_range is None
     return Preview(
         query,
-        rows=replace(answer, values=answer.values[list(shown)]),
+        rows=replace(answer, values=answer.values[list(data_fields)]),
         found=answer.total.records_found,
         is_counted=is_exact,
         is_exact=is_exact,

@@ -120,25 +120,25 @@ def _of_rows(split: SplitRows, names: Iterable[str], exact: Exact, query: Export
         values = exact.get(tuple(map(str, key)), {})
         is_left_out = bool(values) and not _passes(values, query)
         for name in names:
-            shown = _number(answer.values[name].iloc[place])
+            value = _number(answer.values[name].iloc[place])
             low, high = (
                 None if side is None or name not in side else _number(side[name].iloc[place])
                 for side in (answer.low, answer.high)
             )
             field = split.slicer.data_field(name)
             exactly = values.get(name)
-            lines.append(ReceiptLine(label, field, shown, low, high, exactly, is_sampled, is_left_out))
+            lines.append(ReceiptLine(label, field, value, low, high, exactly, is_sampled, is_left_out))
     return lines
 
 
 def _query_of_rows(question: AudienceQuery, screen: Audience) -> AudienceQuery:
     """The question limited to the values of the rows on screen."""
-    shown = (
+    filters = (
         Filter(name=str(name), value=tuple(screen.names[name].unique()), match="equals")
         for name in screen.names
         if len(screen)
     )
-    return question.model_copy(update={"filters": (*question.filters, *shown)})
+    return question.model_copy(update={"filters": (*question.filters, *filters)})
 
 
 def _exact(
@@ -160,12 +160,12 @@ def _exact(
     return {} if file.is_plain else _by_name(_in_file(export, query, slicer))
 
 
-def _in_file(export: Export, asked: AudienceQuery, slicer: Slicer) -> Audience:
+def _in_file(export: Export, question: AudienceQuery, slicer: Slicer) -> Audience:
     """The same from a file, which is never sampled."""
-    fields = asked.model_dump(include={*ExportQuery.model_fields} & {*AudienceQuery.model_fields})
+    fields = question.model_dump(include={*ExportQuery.model_fields} & {*AudienceQuery.model_fields})
     query = ExportQuery.model_validate({**fields, "export_format": "tsv2", "include_mappings": 0})
-    found = raw_file.read(export, query, slicer)
-    return found.first(found.rows)
+    raw = raw_file.read(export, query, slicer)
+    return raw.first(raw.rows)
 
 
 def _by_name(answer: Audience) -> Exact:
@@ -179,10 +179,10 @@ def _by_name(answer: Audience) -> Exact:
 
 def _passes(values: Values, query: ExportQuery) -> bool:
     """Whether a row of these values passes the file's data filters."""
-    found = [(values.get(data_filter.name), data_filter) for data_filter in query.data_filters]
+    pairs = [(values.get(data_filter.name), data_filter) for data_filter in query.data_filters]
     return all(
         value is not None and COMPARE[data_filter.match](value, data_filter.value)
-        for value, data_filter in found
+        for value, data_filter in pairs
     )
 
 

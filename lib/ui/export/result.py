@@ -142,7 +142,7 @@ def _size(count: int, figures: Numbers) -> str:
 RECEIPT = "Receipt: the Audience screen and the file compared"
 
 
-def draw(context: PageContext, asked: AudienceQuery, query: ExportQuery) -> None:
+def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> None:
     """Draw preview, download, receipt and request, or why the question can't be exported."""
     with problems.report_errors("The preview"):
         try:
@@ -158,16 +158,16 @@ def draw(context: PageContext, asked: AudienceQuery, query: ExportQuery) -> None
                 icon=":material/error:",
             )
         else:
-            _file(context, asked, file)
+            _file(context, question, file)
             if context.slicer.data_fields:
                 _receipt(context, file)
     with st.expander("For a script", icon=":material/terminal:"):
         tables.request(query, context.clients.reporting_address or _own_address())
 
 
-def _file(context: PageContext, asked: AudienceQuery, file: Preview) -> None:
+def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
     figures, query = Numbers.of(st.context.locale), file.query
-    first, last = periods.resolved(query.start_date, query.end_date, ask.today(context, asked))
+    first, last = periods.resolved(query.start_date, query.end_date, ask.today(context, question))
     table = preview.first_rows(file, context.slicer)
     problem = preview.hindrance(file, len(table.columns))
     name = files.filename(context.slicer_name, first, last, query.export_format)
@@ -176,8 +176,8 @@ def _file(context: PageContext, asked: AudienceQuery, file: Preview) -> None:
             draw_download(context, file, name, files.media_type(query.export_format), problem)
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**{plain(preview.summary(file, figures))}**")
-            known = () if file.is_plain else (_columns(table), "every record is read")
-            st.caption(" · ".join((plain(name), numbers.days(first, last), *known)))
+            notes = () if file.is_plain else (_columns(table), "every record is read")
+            st.caption(" · ".join((plain(name), numbers.days(first, last), *notes)))
     news(file, name)
     if problem:
         st.warning(plain(problem), icon=":material/warning:")
@@ -193,11 +193,11 @@ def _columns(table: FileTable) -> str:
 def _receipt(context: PageContext, file: Preview) -> None:
     """Draw the comparison of the split on Audience with the file."""
     query = focus.of(context).rows()
-    found = receipt.receipt(
+    comparison = receipt.receipt(
         lambda q: ask.audience(context, q), _exporter(context), query, file, context.slicer
     )
-    with st.expander(RECEIPT, expanded=bool(found.differing), icon=":material/receipt_long:"):
-        tables.receipt(found, Numbers.of(st.context.locale))
+    with st.expander(RECEIPT, expanded=bool(comparison.differing), icon=":material/receipt_long:"):
+        tables.receipt(comparison, Numbers.of(st.context.locale))
 
 
 def _exporter(context: PageContext) -> Export:

@@ -92,8 +92,8 @@ def bind(issuer: str, client_id: str, algorithms: Collection[str]) -> bool:
     issuers = [issuer.rstrip("/"), f"{issuer.rstrip('/')}/"]
     options = {"iss": {"essential": True, "values": issuers}, "aud": {"essential": True, "value": client_id}}
 
-    def bound(given: type[Any]) -> type[Any]:
-        class BoundClient(given):  # type: ignore[misc]
+    def bound(base: type[Any]) -> type[Any]:
+        class BoundClient(base):  # type: ignore[misc]
             async def parse_id_token(
                 self, token: Any, nonce: str, claims_options: Any = None, **more: Any
             ) -> Any:

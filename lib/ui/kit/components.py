@@ -54,8 +54,8 @@ def chosen_file(sent: object, most: int) -> ChosenFile | None:
         return None
     name, text, problem = file["name"][:200], file.get("text"), file.get("problem")
     if not isinstance(text, str):
-        known = problem if problem in PROBLEMS else "reading"
-        return ChosenFile(name, problem=PROBLEMS[known].format(most=most))
+        reason = problem if problem in PROBLEMS else "reading"
+        return ChosenFile(name, problem=PROBLEMS[reason].format(most=most))
     if len(text.encode(errors="replace")) > most:
         return ChosenFile(name, problem=PROBLEMS["size"].format(most=most))
     return ChosenFile(name, text)

@@ -27,12 +27,12 @@ class FieldProblems:
 
     def still(self, now: Any) -> "FieldProblems":
         """The messages about fields that have not been changed since the request."""
-        kept = {
+        problems = {
             path: sentences
             for path, sentences in self.found.items()
             if _at(self.sent, path) == _at(now, path)
         }
-        return FieldProblems(kept, self.sent)
+        return FieldProblems(problems, self.sent)
 
     def with_(self, faults: Mapping[Path, str]) -> "FieldProblems":
         """These together with the form's own messages, which win at their places."""
@@ -41,12 +41,12 @@ class FieldProblems:
 
     def inside(self, *path: str | int) -> "FieldProblems":
         """The messages at this place, as FieldProblems of their own."""
-        kept = {
+        problems = {
             where[len(path) :]: sentences
             for where, sentences in self.found.items()
             if where[: len(path)] == path
         }
-        return FieldProblems(kept, _at(self.sent, path))
+        return FieldProblems(problems, _at(self.sent, path))
 
     def at(self, *path: str | int) -> list[str]:
         """The messages at this place, and inside of it."""
@@ -66,9 +66,9 @@ class FieldProblems:
             for text in sentences
         ]
 
-    def elsewhere(self, shown: Iterable[Path]) -> list[str]:
-        """The messages that are at none of the places `shown`, each with its place."""
-        places = list(shown)
+    def elsewhere(self, visible: Iterable[Path]) -> list[str]:
+        """The messages that are at none of the places `visible`, each with its place."""
+        places = list(visible)
         return [
             f"{_words(where)}: {text}" if where else text
             for where, sentences in self.found.items()

@@ -35,15 +35,15 @@ class OwnedMedia:
         """Whether the file was made for this browser and person."""
         return owner in self._owners.get(file_id, ())
 
-    def add(self, *given: Any, **named: Any) -> str:
+    def add(self, *content: Any, **named: Any) -> str:
         """Store a file of the running script, and return its address."""
-        address: str = self._files.add(*given, **named)
+        address: str = self._files.add(*content, **named)
         self._own(_id(address), filter(None, [self._owner()]))
         return address
 
-    def add_deferred(self, *given: Any, **named: Any) -> str:
+    def add_deferred(self, *content: Any, **named: Any) -> str:
         """Store what makes a file of the running script on a click, and return its identifier."""
-        deferred: str = self._files.add_deferred(*given, **named)
+        deferred: str = self._files.add_deferred(*content, **named)
         self._own(deferred, filter(None, [self._owner()]))
         return deferred
 

@@ -23,8 +23,8 @@ def say(text: str) -> None:
 
 def draw() -> None:
     """Draw the line, which takes its space even if empty; its text fades after some seconds."""
-    if said := st.session_state.pop(SAID, None):
-        st.session_state[SHOWN] = (next(_numbers), said, time.monotonic())
+    if note := st.session_state.pop(SAID, None):
+        st.session_state[SHOWN] = (next(_numbers), note, time.monotonic())
     number, text, since = st.session_state.get(SHOWN, (0, "", float("-inf")))
     if time.monotonic() - since > LONGEST:
         number, text = 0, ""

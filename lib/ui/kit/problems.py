@@ -43,20 +43,20 @@ FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen, StoreUnwritable)
 
 
 @contextmanager
-def report_errors(what: str, kept: str = "Your question is kept.") -> Iterator[None]:
-    """Show an error of the block as a sentence about `what`; `kept` says what was kept."""
+def report_errors(what: str, effect: str = "Your question is kept.") -> Iterator[None]:
+    """Show an error of the block as a sentence about `what`; `effect` says what was kept."""
     try:
         yield
     except TrancheError as error:
-        show(error, what, kept)
+        show(error, what, effect)
     else:
         retry.over(what)
 
 
-def show(error: TrancheError, what: str, kept: str) -> None:
+def show(error: TrancheError, what: str, effect: str) -> None:
     """Draw the error as a sentence with folded details, and a button to retry if that may help."""
     text = sentence(error)
-    st.error(f"{text} {kept}", title=f"{plain(what)} could not be loaded", icon=":material/error:")
+    st.error(f"{text} {effect}", title=f"{plain(what)} could not be loaded", icon=":material/error:")
     if plain(error.reason.rstrip(".")) not in text:
         with st.expander("Details"):
             st.code(details(error), language=None, wrap_lines=True)

@@ -37,8 +37,8 @@ def offer(error: TrancheError, what: str) -> None:
     """
     if isinstance(error, PASSING) and not isinstance(error, TooLarge):
         pause = _pause(error, what)
-        drawn: dict[str, count[int]] = st.session_state.setdefault(DRAWN, {})
-        key = f"try_again_{what}_{next(drawn.setdefault(what, count()))}"
+        buttons: dict[str, count[int]] = st.session_state.setdefault(DRAWN, {})
+        key = f"try_again_{what}_{next(buttons.setdefault(what, count()))}"
         st.fragment(_wait, run_every=pause.seconds)(pause, key)
 
 

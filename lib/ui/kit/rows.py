@@ -229,16 +229,16 @@ def new_acts(sent: object, taken: Taken) -> tuple[list[Act], Taken]:
 
 def fresh(sent: object, taken: Taken) -> tuple[list[list[Any]], Taken]:
     """The same, unread: each a list without its number."""
-    told = sent.get("acts") if isinstance(sent, Mapping) else None
-    if not isinstance(told, Mapping):
+    message = sent.get("acts") if isinstance(sent, Mapping) else None
+    if not isinstance(message, Mapping):
         return [], taken
-    by, last = str(told.get("by")), taken[1] if taken[0] == str(told.get("by")) else 0
-    found: list[list[Any]] = []
-    for number, *act in _lists(told.get("list")):
+    by, last = str(message.get("by")), taken[1] if taken[0] == str(message.get("by")) else 0
+    acts: list[list[Any]] = []
+    for number, *act in _lists(message.get("list")):
         if isinstance(number, int) and number > last:
             last = number
-            found.append(act)
-    return found, (by, last) if last else taken
+            acts.append(act)
+    return acts, (by, last) if last else taken
 
 
 def parsed(act: Sequence[Any]) -> Iterator[Act]:
@@ -278,8 +278,8 @@ def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
             yield Going({str(name): text for name, text in params.items() if isinstance(text, str)})
 
 
-def _lists(told: object) -> Iterator[list[Any]]:
-    yield from (item for item in told if isinstance(item, list) and item) if isinstance(told, list) else ()
+def _lists(items: object) -> Iterator[list[Any]]:
+    yield from (item for item in items if isinstance(item, list) and item) if isinstance(items, list) else ()
 
 
 def as_json(table: Table) -> dict[str, Any]:

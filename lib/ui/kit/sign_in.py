@@ -193,10 +193,10 @@ def still_here() -> Callable[[], None]:
 
     It raises AccessError once they signed out in whichever tab, their password or permissions changed.
     """
-    found, sessions, ends = person(), _installation().sessions, st.session_state.get(ENDS, 0.0)
+    signed_in, sessions, ends = person(), _installation().sessions, st.session_state.get(ENDS, 0.0)
 
     def check() -> None:
-        if found is None or sessions.person(found.username, ends) != found:
+        if signed_in is None or sessions.person(signed_in.username, ends) != signed_in:
             raise AccessError(NOT_HERE)
 
     return check

@@ -64,8 +64,8 @@ def problem(sentence: str, method: str = "") -> None:
 
 def problem_of(method: str) -> str:
     """What this method has to show; empty if nothing."""
-    found: Problem | None = st.session_state.get(PROBLEM)
-    return found.sentence if found is not None and found.method == method else ""
+    problem: Problem | None = st.session_state.get(PROBLEM)
+    return problem.sentence if problem is not None and problem.method == method else ""
 
 
 class PasswordForm:

@@ -52,16 +52,16 @@ def draw(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
     Both are bound to their query parameters, so that a link shows the same to somebody else.
     """
     in_order = sorted(slicers, key=lambda pair: pair[0])
-    wanted: dict[str, str] = st.session_state.pop(NEXT, {})
-    project, slicer = (wanted.get(part) or _slicer_of_link(part, slicers) for part in PARTS)
-    found = first_of(in_order, project, slicer)
-    shown = found or (project or "", slicer or "")
-    _remember(shown)
+    choice: dict[str, str] = st.session_state.pop(NEXT, {})
+    project, slicer = (choice.get(part) or _slicer_of_link(part, slicers) for part in PARTS)
+    match = first_of(in_order, project, slicer)
+    current = match or (project or "", slicer or "")
+    _remember(current)
     projects = [*dict.fromkeys(pair[0] for pair in in_order)]
-    names = [pair[1] for pair in in_order if pair[0] == shown[0]]
-    for part, options, value in zip(PARTS, (projects, names), shown, strict=True):
+    names = [pair[1] for pair in in_order if pair[0] == current[0]]
+    for part, options, value in zip(PARTS, (projects, names), current, strict=True):
         _picker(part, options, value, slicers)
-    return shown, found is None
+    return current, match is None
 
 
 def _slicer_of_link(part: str, slicers: Sequence[Pair]) -> str | None:
@@ -70,19 +70,19 @@ def _slicer_of_link(part: str, slicers: Sequence[Pair]) -> str | None:
     After a choice a browser may still send the address of a missing slicer: that is passed over, unless the
     person went back there.
     """
-    asked, picked, place = st.query_params.get(part), st.session_state.get(part), PARTS.index(part)
+    linked, picked, place = st.query_params.get(part), st.session_state.get(part), PARTS.index(part)
     page, pairs = st.session_state.get(PICKED, ("", ()))
-    was_shown = page == streamlit_compat.page() and asked in {pair[place] for pair in pairs}
-    is_old = was_shown and asked not in {pair[place] for pair in slicers} and not streamlit_compat.is_back()
-    return picked if asked is None or (is_old and picked) else asked
+    was_shown = page == streamlit_compat.page() and linked in {pair[place] for pair in pairs}
+    is_old = was_shown and linked not in {pair[place] for pair in slicers} and not streamlit_compat.is_back()
+    return picked if linked is None or (is_old and picked) else linked
 
 
-def _remember(shown: Pair) -> None:
+def _remember(current: Pair) -> None:
     """Note what the pickers have shown on this page."""
     page, pairs = st.session_state.get(PICKED, ("", ()))
     before = pairs if page == streamlit_compat.page() else ()
-    others = (pair for pair in before if pair != shown)
-    st.session_state[PICKED] = (streamlit_compat.page(), (*others, shown)[-MOST:])
+    others = (pair for pair in before if pair != current)
+    st.session_state[PICKED] = (streamlit_compat.page(), (*others, current)[-MOST:])
 
 
 def _picker(part: str, options: list[str], value: str, slicers: Sequence[Pair]) -> None:
@@ -109,9 +109,9 @@ def _picker(part: str, options: list[str], value: str, slicers: Sequence[Pair]) 
 def _pick(slicers: Sequence[Pair]) -> None:
     """Show what was picked; of another project the slicer of the same name, or else its first."""
     project, slicer = (st.session_state.get(part) for part in PARTS)
-    found = first_of(slicers, project, slicer) or first_of(slicers, project, None)
-    if found is not None and not streamlit_compat.is_back():
-        pick(*found)
+    match = first_of(slicers, project, slicer) or first_of(slicers, project, None)
+    if match is not None and not streamlit_compat.is_back():
+        pick(*match)
 
 
 def explain(project: str, slicer: str) -> None:

@@ -113,10 +113,10 @@ def _look(key: Key) -> None:
 
 
 def _cache() -> dict[Key, CachedSlicer]:
-    kept: dict[Key, CachedSlicer] = st.session_state.setdefault(KNOWN, {})
-    return kept
+    slicers: dict[Key, CachedSlicer] = st.session_state.setdefault(KNOWN, {})
+    return slicers
 
 
 def _requests() -> dict[Key, Future[CachedSlicer]]:
-    asked: dict[Key, Future[CachedSlicer]] = st.session_state.setdefault(ASKED, {})
-    return asked
+    requests: dict[Key, Future[CachedSlicer]] = st.session_state.setdefault(ASKED, {})
+    return requests

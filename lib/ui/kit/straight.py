@@ -14,8 +14,8 @@ def straighten(table: pd.DataFrame | Mapping[str, Any]) -> pd.DataFrame:
     if not any(TURNING.search(text) for text in _texts(frame)):
         return frame
     columns = {at: frame.iloc[:, at].map(_straight) for at in range(frame.shape[1])}
-    found = pd.DataFrame(columns, index=frame.index.map(_straight))
-    return found.set_axis(frame.columns.map(_straight), axis="columns")
+    straight = pd.DataFrame(columns, index=frame.index.map(_straight))
+    return straight.set_axis(frame.columns.map(_straight), axis="columns")
 
 
 def _texts(frame: pd.DataFrame) -> list[str]:

@@ -98,8 +98,8 @@ def calendar(fields: Mapping[str, str], key: str, *, disabled: bool = False) -> 
 
 
 def _calendar(label: str, key: str) -> None:
-    held = _read(st.session_state.get(key) or "")
-    st.session_state[key + PICKED] = None if held is None else held.date()
+    moment = _read(st.session_state.get(key) or "")
+    st.session_state[key + PICKED] = None if moment is None else moment.date()
     st.date_input(
         f"{plain(label)} on", key=key + PICKED, min_value=date(1, 1, 1), max_value=date(9999, 12, 31),
         value=None, format="YYYY-MM-DD", on_change=_picked, args=(key,),
@@ -108,9 +108,9 @@ def _calendar(label: str, key: str) -> None:
 
 def _picked(key: str) -> None:
     """Write the picked day into the field and keep the hour. A callback."""
-    day, held = st.session_state.get(key + PICKED), _read(st.session_state.get(key) or "")
+    day, moment = st.session_state.get(key + PICKED), _read(st.session_state.get(key) or "")
     if isinstance(day, date):
-        st.session_state[key] = typed(datetime.combine(day, time() if held is None else held.time()))
+        st.session_state[key] = typed(datetime.combine(day, time() if moment is None else moment.time()))
 
 
 def _read(text: str) -> datetime | None:

@@ -7,12 +7,12 @@ import streamlit as st
 
 
 @contextmanager
-def reserve(height: int, drawn: str) -> Iterator[None]:
+def reserve(height: int, widget: str) -> Iterator[None]:
     """Reserve a height in pixels for content that is loading for the first time on this screen.
 
-    Once the widget with the key `drawn` is there, what was shown before stays, faded, until the new is there.
+    Once there is a widget with the key `widget`, what was shown before stays, faded, until the new is there.
     """
-    if drawn in st.session_state:
+    if widget in st.session_state:
         st.empty()
         yield
     else:

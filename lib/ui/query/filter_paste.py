@@ -47,7 +47,7 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
         return
     if not (text or "").strip():
         return
-    with problems.report_errors("The values", kept="What you pasted is kept."):
+    with problems.report_errors("The values", effect="What you pasted is kept."):
         pasted = check_paste(context, query, name, text or "")
         _say(pasted)
         _ways(context, query, key, name, pasted)

@@ -101,16 +101,16 @@ def _give_up(
 def _adjust(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> CreatedPackage:
     """The package of a service that creates no single deals: those that differ are changed."""
     left: list[str] = []
-    wanted = dict(own)
+    left_over = dict(own)
     for link in package.demand_deals:
         try:
             deal = deals.get(DemandDeal, link.id)
-            terms = wanted.pop(deal.seat.id, None) if deal.seat and deal.seat.id is not None else None
+            terms = left_over.pop(deal.seat.id, None) if deal.seat and deal.seat.id is not None else None
             if terms is not None and terms.own is not None:
                 deals.change(DemandDeal, link.id, _terms(terms.own, is_change=True))
         except TrancheError as error:
             left.append(f"Deal {link.id} has the shared terms: {error.reason.rstrip('.')}")
-    left += [f"The deal for {seat_name(seats.get(one), one)} may have the shared terms" for one in wanted]
+    left += [f"The deal for {seat_name(seats.get(one), one)} may have the shared terms" for one in left_over]
     return CreatedPackage(package, tuple(left))
 
 
@@ -128,9 +128,9 @@ def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> Dema
 
 def _terms(own: Typed, is_change: bool = False) -> dict[str, Any]:
     """The fields of a deal's own terms; a change empties those of the specification that have no value."""
-    given = {"is_active": own.get("is_active", True), **terms_request(own)}
-    emptied = {name for name in given if is_change and not fields.BY_NAME[name].is_extension}
-    return {name: value for name, value in given.items() if value is not None or name in emptied}
+    values = {"is_active": own.get("is_active", True), **terms_request(own)}
+    emptied = {name for name in values if is_change and not fields.BY_NAME[name].is_extension}
+    return {name: value for name, value in values.items() if value is not None or name in emptied}
 
 
 SHOWN = (
@@ -214,8 +214,8 @@ def _doubts(context: PageContext, draft: Draft) -> dict[str, str]:
     """What has to be confirmed, prices and dates, with what is said while it is not."""
     of_prices = questions.of_deals(context, draft.new_deals) if draft.deals == "new" else ""
     of_dates = doubts.dates(draft.moment("end_date"))
-    found = {of_prices: "confirm this price first", of_dates: "confirm these dates first"}
-    return {doubt: words for doubt, words in found.items() if doubt}
+    advice_of = {of_prices: "confirm this price first", of_dates: "confirm these dates first"}
+    return {doubt: words for doubt, words in advice_of.items() if doubt}
 
 
 def create(context: PageContext) -> None:

@@ -109,7 +109,7 @@ def draw_price_guide(
     elif fields is None:
         st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
     else:
-        with report_errors("The win CPM", kept="What you entered is kept."):
+        with report_errors("The win CPM", effect="What you entered is kept."):
             _draw_price_guide(context, question, fields, draft, closed)
 
 
@@ -198,7 +198,7 @@ HEIGHT = 200
 def draw_panel(context: PageContext, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
     st.header("Past delivery of this targeting", anchor=False)
-    with report_errors("The figures", kept="What you entered is kept."):
+    with report_errors("The figures", effect="What you entered is kept."):
         with st.skeleton(height=HEIGHT):
             answers = [report.figures(context, translation.filters, days) for days in DAYS]
         numbers = Numbers.of(st.context.locale)
@@ -269,7 +269,7 @@ def draw(context: PageContext) -> None:
     state.begin(context.clients.drafts)
     with st.container():  # always there, so that what comes and goes moves no other element
         _notes()
-    with report_errors("The form", kept="What you entered is kept."):
+    with report_errors("The form", effect="What you entered is kept."):
         _draw(context)
     if trouble := catalogue.trouble(context):
         older(trouble, "Seats and lists")
@@ -287,8 +287,8 @@ def _notes() -> None:
 def _draw(context: PageContext) -> None:
     draft = state.read(catalogue.named_lists(context))
     left, right = st.columns([8, 5], gap="large")
-    found = draft.faults(bool(catalogue.abilities(context).fees))
-    problems = state.problems(draft, found)
+    draft_faults = draft.faults(bool(catalogue.abilities(context).fees))
+    problems = state.problems(draft, draft_faults)
     lists = entries(catalogue.lists(context))
     translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
     with left:
@@ -302,7 +302,7 @@ def _draw(context: PageContext) -> None:
         query = catalogue.usual_days(context)
         descriptions = picker.describe(context, query, draft.targeting)
         marks = words.marks(context, query, [draft.targeting], with_unchecked=True)
-        review.draw(context, draft, found, problems, descriptions, marks)
+        review.draw(context, draft, draft_faults, problems, descriptions, marks)
         _keep(context, draft)
         booked = (draft.moment("start_date"), draft.moment("end_date"))
         targeting_figures.draw_days(context, "form_days", translation.filters, booked)

@@ -135,7 +135,7 @@ def read(lists: NamedLists) -> Draft:
     )
 
 
-def problems(draft: Draft, found: Faults) -> FieldProblems:
+def problems(draft: Draft, draft_faults: Faults) -> FieldProblems:
     """Errors from the service whose fields did not change since, and errors that the form finds.
 
     What is missing is only said once somebody tried to create the package, or emptied the field.
@@ -143,10 +143,10 @@ def problems(draft: Draft, found: Faults) -> FieldProblems:
     field_problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
     still = field_problems.still(draft.package().sent()) if field_problems else field_problems
     if TRIED in st.session_state:
-        return still.with_(found.all)
+        return still.with_(draft_faults.all)
     emptied = form_fields.cleared_places(PREFIX)
     return still.with_(
-        {place: text for place, text in found.all.items() if place in {*found.wrong, *emptied}}
+        {place: text for place, text in draft_faults.all.items() if place in {*draft_faults.wrong, *emptied}}
     )
 
 
@@ -219,7 +219,7 @@ def draw_templates(context: PageContext, draft: Draft) -> None:
         with (
             popover,
             st.container(width=WIDTH),
-            report_errors("The templates", kept="The form is kept."),
+            report_errors("The templates", effect="The form is kept."),
         ):
             _content(context, draft)
 
@@ -227,9 +227,9 @@ def draw_templates(context: PageContext, draft: Draft) -> None:
 def body_of(draft: Draft) -> dict[str, Any]:
     """What a template keeps of a form: no dates, and no contact of any deal."""
     seats = {seat: _without_contact(terms) for seat, terms in draft.seats.items()}
-    kept = draft.with_(start_date="", end_date="")
+    undated = draft.with_(start_date="", end_date="")
     terms = {**draft.terms, EMAIL: ""}
-    return {"draft": dump_draft(replace(kept, offset=0, terms=terms, seats=seats))}
+    return {"draft": dump_draft(replace(undated, offset=0, terms=terms, seats=seats))}
 
 
 def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple[Draft, int]:
@@ -241,11 +241,11 @@ def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple
         draft = load_draft(body["draft"])
     except (ValidationError, KeyError) as error:
         raise BadRequest("This template can't be read any more") from error
-    known = {seat: terms for seat, terms in draft.seats.items() if seats is None or seat in seats}
+    usable_seats = {seat: terms for seat, terms in draft.seats.items() if seats is None or seat in seats}
     usual = empty()
     dated = draft.with_(start_date=usual["start_date"], end_date="")
-    shown = replace(dated, offset=usual.offset, seats=known)
-    return shown, len(draft.seats) - len(known)
+    filled = replace(dated, offset=usual.offset, seats=usable_seats)
+    return filled, len(draft.seats) - len(usable_seats)
 
 
 def _content(context: PageContext, draft: Draft) -> None:

@@ -61,12 +61,12 @@ def read(prefix: str, lists: NamedLists) -> Targeting:
 
 def describe(context: PageContext, query: AudienceQuery, targeting: Targeting) -> Described:
     """Words for the values of a targeting, by kind, as far as the report has them."""
-    found: dict[str, Mapping[str, str]] = {}
+    described: dict[str, Mapping[str, str]] = {}
     for kind in KINDS:
         field, chosen = key_field(kind, context.slicer), [kind.value(target) for target in kind.of(targeting)]
         if field is not None and chosen and not kind.is_list:
-            found[kind.name] = values.words(context, query, field.name, chosen)
-    return found
+            described[kind.name] = values.words(context, query, field.name, chosen)
+    return described
 
 
 def draw(
@@ -111,7 +111,7 @@ def _kind(
         st.caption(plain(chosen))
     beside(typed.waiting(prefix, kind))
     if popover.open:
-        with popover, report_errors("The values", kept="What you entered is kept."):
+        with popover, report_errors("The values", effect="What you entered is kept."):
             offered = words if kind.is_list else _options(context, query, prefix, kind)
             with st.container(key=f"{prefix}_{kind.name}_twins"):  # style.css: an open list covers no twin
                 for is_excluded in SIDES:
@@ -131,14 +131,14 @@ def _options(
             f"The slicer {plain(context.slicer_name)} has no values for it: what you type is not checked."
         )
         return {}
-    found = values.value_options(context, query, field.name)
-    if found.has_more:
+    options = values.value_options(context, query, field.name)
+    if options.has_more:
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
-            placeholder=found.searched(Numbers.of(st.context.locale)), label_visibility="collapsed",
+            placeholder=options.searched(Numbers.of(st.context.locale)), label_visibility="collapsed",
         )  # fmt: skip
-        found = values.value_options(context, query, field.name, text or "")
-    return {code: words for code, words in found.described.items() if code}
+        options = values.value_options(context, query, field.name, text or "")
+    return {code: words for code, words in options.described.items() if code}
 
 
 def _values(

@@ -39,25 +39,25 @@ SAME = (
 CLOSE, MOST_NEAR = 0.6, 3
 
 
-def exact(text: str, known: Mapping[str, str]) -> str | None:
+def exact(text: str, words_of: Mapping[str, str]) -> str | None:
     """The value with this code or description, ignoring case, or None."""
-    wanted = text.strip().casefold()
-    for code, words in known.items():
-        if wanted in (code.casefold(), words.casefold()):
+    folded = text.strip().casefold()
+    for code, words in words_of.items():
+        if folded in (code.casefold(), words.casefold()):
             return code
     return None
 
 
-def near(text: str, known: Mapping[str, str]) -> list[str]:
+def near(text: str, words_of: Mapping[str, str]) -> list[str]:
     """The codes of values like the one that was typed, the nearest first: the trade's other words, then
-    those spelt alike. `known` has the descriptions by code."""
-    wanted = text.strip().casefold()
+    those spelt alike. `words_of` has the descriptions by code."""
+    folded = text.strip().casefold()
     codes: dict[str, str] = {}
-    for code, words in known.items():
+    for code, words in words_of.items():
         codes.setdefault(words.casefold(), code)
         codes.setdefault(code.casefold(), code)
-    others = [word for group in SAME if wanted in group for word in group]
-    alike = difflib.get_close_matches(wanted, codes, n=MOST_NEAR, cutoff=CLOSE)
+    others = [word for group in SAME if folded in group for word in group]
+    alike = difflib.get_close_matches(folded, codes, n=MOST_NEAR, cutoff=CLOSE)
     return list(dict.fromkeys(codes[word] for word in [*others, *alike] if word in codes))[:MOST_NEAR]
 
 
@@ -90,8 +90,8 @@ def key(prefix: str, kind: TargetingKind, is_excluded: bool) -> str:
 
 def picker_values(place: Place) -> list[str]:
     """All values that the picker of one side holds."""
-    found: list[str] = st.session_state.get(key(*place), [])
-    return found
+    codes: list[str] = st.session_state.get(key(*place), [])
+    return codes
 
 
 def settled_values(place: Place) -> list[str]:
@@ -102,8 +102,8 @@ def settled_values(place: Place) -> list[str]:
 
 def pending(prefix: str) -> Pending:
     """What was typed and neither added nor left out, by side: `{"country_only": ("Narnia",)}`."""
-    found = {side: tuple(_waiting(place)) for side, place in _sides(prefix).items()}
-    return {side: values for side, values in found.items() if values}
+    waiting = {side: tuple(_waiting(place)) for side, place in _sides(prefix).items()}
+    return {side: values for side, values in waiting.items() if values}
 
 
 def fill(prefix: str, pending: Pending) -> None:
@@ -138,9 +138,9 @@ def settle(context: PageContext, query: AudienceQuery, place: Place) -> None:
     """
     field = key_field(place[1], context.slicer)
     fit = [odd for odd in _waiting(place) if not wrong(place[1], odd)] if field is not None else []
-    known = values.known(context, query, field.name, fit) if field is not None and fit else {}
+    is_known = values.known(context, query, field.name, fit) if field is not None and fit else {}
     for odd in fit:
-        if known.get(odd):
+        if is_known.get(odd):
             add(place, odd, odd)
     st.session_state[_before(place)] = settled_values(place)
 
@@ -189,8 +189,10 @@ def waiting(prefix: str, kind: TargetingKind) -> list[str]:
 
 def pending_tasks(prefix: str) -> list[str]:
     """What is to be done about pending input: `Country: add or leave out 'Narnia'`."""
-    found = {kind.title: [f"'{odd}'" for odd in _of_kind(prefix, kind)] for kind in KINDS}
-    return [f"{title}: add or leave out {', '.join(several)}" for title, several in found.items() if several]
+    texts_of = {kind.title: [f"'{odd}'" for odd in _of_kind(prefix, kind)] for kind in KINDS}
+    return [
+        f"{title}: add or leave out {', '.join(several)}" for title, several in texts_of.items() if several
+    ]
 
 
 def wrong(kind: TargetingKind, value: str) -> str:
@@ -198,7 +200,7 @@ def wrong(kind: TargetingKind, value: str) -> str:
     check = CHECKS.get("list" if kind.is_list else kind.name)
     if check is not None:
         return "" if check.shape.fullmatch(value.lower()) else check.says
-    return f"a value {found}" if (found := text.fault(value)) else ""
+    return f"a value {sentence}" if (sentence := text.fault(value)) else ""
 
 
 def _near(
@@ -207,7 +209,7 @@ def _near(
     """Similar codes among the values listed and, if the report has more, those with the same beginning."""
     candidates, field = dict(offered), key_field(kind, context.slicer)
     if field is not None:
-        with report_errors("Other values", kept="What you typed is kept."):
+        with report_errors("Other values", effect="What you typed is kept."):
             candidates |= values.value_options(context, query, field.name, odd[:BEGINNING]).described
     return near(odd, {code: words for code, words in candidates.items() if code})
 
@@ -222,8 +224,8 @@ def _sides(prefix: str) -> dict[str, Place]:
 
 
 def _waiting(place: Place) -> list[str]:
-    found: list[str] = st.session_state.get(f"{key(*place)}_waiting", [])
-    return found
+    codes: list[str] = st.session_state.get(f"{key(*place)}_waiting", [])
+    return codes
 
 
 def _hold(place: Place, values: list[str]) -> None:

@@ -40,8 +40,8 @@ def unread(targeting: Targeting) -> list[str]:
     """The parts of a targeting that Tranche can't read: `places: 2 unread`."""
     if not isinstance(targeting, SupplyPackage):
         return []
-    kept = {name: part for name, part in targeting.unread.items() if name in Targeting.model_fields}
-    return [_count_label(name, len(part) if isinstance(part, list) else None) for name, part in kept.items()]
+    parts = {name: part for name, part in targeting.unread.items() if name in Targeting.model_fields}
+    return [_count_label(name, len(part) if isinstance(part, list) else None) for name, part in parts.items()]
 
 
 def value_label(value: str, words: Mapping[str, str], marks: Mapping[str, str]) -> str:
@@ -83,19 +83,19 @@ def marks(
     answer.
     """
     several, ends = [*targetings], time.monotonic() + MOST_SECONDS
-    found: dict[str, dict[str, str]] = {}
+    marks_of: dict[str, dict[str, str]] = {}
     for kind in KINDS:
         codes = list(dict.fromkeys(kind.value(target) for one in several for target in kind.of(one)))
         if codes and not kind.is_list and (with_unchecked or time.monotonic() < ends):
-            found[kind.name] = _marks(context, query, kind, codes, with_unchecked)
-    return found
+            marks_of[kind.name] = _marks(context, query, kind, codes, with_unchecked)
+    return marks_of
 
 
 def _marks(
     context: PageContext, query: AudienceQuery, kind: TargetingKind, codes: list[str], with_unchecked: bool
 ) -> dict[str, str]:
     field = key_field(kind, context.slicer)
-    known = {} if field is None else values.known(context, query, field.name, codes)
-    found = {code: UNKNOWN for code in codes if known.get(code) is False}
-    unchecked = dict.fromkeys((code for code in codes if code not in known), NOT_CHECKED)
-    return found | unchecked if with_unchecked else found
+    is_known = {} if field is None else values.known(context, query, field.name, codes)
+    unknown = {code: UNKNOWN for code in codes if is_known.get(code) is False}
+    unchecked = dict.fromkeys((code for code in codes if code not in is_known), NOT_CHECKED)
+    return unknown | unchecked if with_unchecked else unknown
