@@ -11,8 +11,8 @@ The request is JSON (at most 64 KiB), from a page of the desk, with its session 
 
 Parts are `head`, `cards` and `split`. Acts are lists: `["include" | "add" | "exclude" | "release" | "draw" |
 "undraw" | "expand" | "collapse", [[field, value], …]]`, `["order", table, column, "asc" | "desc"]`,
-`["find", table, text]`, `["open" | "card", table]`, `["field", name]`, `["grain", name]`, `["lower", tab]`,
-`["zoom", first day, last day]`, `["zoom_out"]`. What can't be read is passed over.
+`["find", table, text]`, `["open" | "card", table]`, `["zoom", first day, last day]`, `["zoom_out"]`,
+`["field" | "grain" | "trend" | "second" | "lower", name]`. What can't be read is passed over.
 
 The answer is `application/x-ndjson`: an object a line, each sent as soon as it is ready, gzipped where the
 browser takes that and is not on this machine. Every part of a request comes once, with `"stage": "first"`.
@@ -33,13 +33,16 @@ slicer's today: figures of others are out of date. `is_final` is false if a line
 The head (texts are for `textContent`; null values are unknown; B is the number of buckets):
 
     {"field": name, "grain": name | null, "grains": [name, …],
+     "trend": name, "trends": [[name, label], …],          what the lines say of their buckets
      "period": {"first", "last", "label"}, "before": {"first", "last", "label"} | null,   the days compared
      "figures": [{"name", "title", "text", "delta": text | null, "color": "green" | "red" | "gray",
                   "arrow": "up" | "down" | "off", "range": text | null, "help", "spark": text}, …],
      "metrics": [name, …],                 those of the headline that are chosen; another is the one shown
      "nothing": null | {"sentence", "label": text | null, "params": {…} | null},  a button and its question
      "fields": {name: {"title", "precision", "notes": [text, …], "alt", "has_zero": bool,
-                       "now": line, "before": line | null}, …},
+                       "now": line, "before": line | null,             of single buckets
+                       "drawn": null | {"now": line, "before": line | null}}, …},  of the trend
+     "second": null | {"name", "label", "color", "has_zero", …line…},  on an axis of its own
      "other_precision": null | {"limit": number, "help"},          the other precision that a click gives
      "buckets": {"names": [B], "starts": [B], "parts": [B], "ticks": [[place, text], …] | null},
      "buckets_before": {"names", "parts"} | null,

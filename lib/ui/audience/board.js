@@ -8,6 +8,7 @@ const LEFT_MILLISECONDS = 250
 const COOKIE_MILLISECONDS = [200, 400, 800, 1600, 3000] // right after a sign-in the cookie is still on its way
 const RETRY_MILLISECONDS = [1000, 2000, 4000, 8000, 15000, 30000] // after what may pass
 const UNREACHABLE = "The desk can't be reached. What is shown is not up to date; your clicks are kept."
+const ONLY_HEAD = ["grain", "trend", "second"]
 const ONLY_CARDS = ["order", "find", "card"]
 const USUAL_ACROSS = 4
 const LOWER = ["lower", "open"] // acts that show another tab
@@ -38,7 +39,7 @@ function newPage() {
   own.cards.send = () => onAct(own)
   own.time = newChart(own)
   root.addEventListener("click", (event) => onControl(own, event))
-  root.addEventListener("change", (event) => event.target.matches(".tools select") && act(own.cards, "field", event.target.value))
+  root.addEventListener("change", (event) => event.target.matches(".tools select") && act(own.cards, event.target.name, event.target.value))
   root.addEventListener("pointerdown", (event) => event.button === 0 && askAhead(own, event))
   root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && askAhead(own, event))
   document.addEventListener("pointerup", () => giveUp(own), true)
@@ -171,7 +172,7 @@ function staleParts(page) {
   const since = acts.filter(([number, kind]) => number > drawn.upto && !LOWER.includes(kind))
   const isOnly = (kinds) => since.length > 0 && since.every(([, kind]) => kinds.includes(kind))
   if (isOnly(ONLY_CARDS) || (!since.length && !drawn.whole.cards)) return ["cards"]
-  return isOnly(["grain"]) && drawn.whole.cards ? ["head"] : ["head", "cards"]
+  return isOnly(ONLY_HEAD) && drawn.whole.cards ? ["head"] : ["head", "cards"]
 }
 
 /** What to ask for: the stale parts that are in sight. The other parts are those of `base`. */

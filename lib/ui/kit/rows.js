@@ -5,6 +5,7 @@ const WORDS = { asc: "ascending", desc: "descending" }
 const CARD_TITLE = 15
 const [LEAST_KEY, LONGEST_COLUMN] = [18, 60]
 const [SHORTEST_CUT, SHORTEST_TAIL, LONGEST_TAIL] = [18, 7, 14]
+const MOST_LINES = 5 // of a key field on the chart (lines.py)
 const FIND_MILLISECONDS = 250
 const FIGURES_SHARE = 0.55 // of a card; the rest is for names (rows.css)
 const TIGHTEST = 0.8 // of their width, to which figures shrink before one of them is hidden

@@ -160,9 +160,9 @@ class Ordering:
 
 @dataclass(frozen=True)
 class Setting:
-    """A click that shows another data field, another granularity, or another tab below the chart."""
+    """A click that shows another data field, granularity, trend, second field, or tab below the chart."""
 
-    name: Literal["field", "grain", "lower"]
+    name: Literal["field", "grain", "trend", "second", "lower"]
     value: str
 
 
@@ -266,7 +266,7 @@ def parsed(act: Sequence[Any]) -> Iterator[Act]:
 def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
     """The same of acts outside of tables."""
     match act:
-        case ["field" | "grain" | "lower" as name, str(value)]:
+        case ["field" | "grain" | "trend" | "second" | "lower" as name, str(value)]:
             yield Setting(name, value)
         case ["zoom", str(first), str(last)]:
             yield Zooming(first, last)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, Order, Slicer
+from lib.ui.charts.trends import TRENDS
 from lib.ui.kit import rows
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import (
@@ -139,12 +140,14 @@ def apply(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> Audience
 
 
 def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
-    """The changes of the view by these clicks: cards, their order and search text, field, grain, tab."""
+    """The changes of the view by these clicks: cards, their order and search text, and settings."""
     shown = {card.name: card for card in view.cards or cards.usual(slicer)}
     after, settings = dict(shown), dict[str, Any]()
     known: dict[str, set[str]] = {
         "field": {field.name for field in slicer.data_fields},
         "grain": {*granularities(slicer)},
+        "trend": {*TRENDS},
+        "second": {"", *(field.name for field in slicer.data_fields)},
         "lower": {*views.LOWERS},
     }
     for act in acts:

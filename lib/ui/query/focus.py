@@ -65,7 +65,9 @@ class Focus:
     def over_time(self) -> AudienceQuery:
         """The question behind headline and time chart."""
         split = () if self.grain is None else (time_key_field(self.grain),)
-        return self._audience_query(split_by=split, data_fields=self.fields, order_by=())
+        second = [self.view.second] if self.view.second else []
+        fields = tuple(dict.fromkeys((*self.fields, *second)))
+        return self._audience_query(split_by=split, data_fields=fields, order_by=())
 
     def rows(self) -> AudienceQuery:
         """The question behind the split's table and bars: its top rows."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, DataFilter, Granularity, Slicer
+from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.query import cards, explored, figure_filters, folds, lines, link
 from lib.ui.query.cards import Card
 from lib.ui.query.explored import Explored
@@ -21,6 +22,8 @@ PARAMS = (
     "compare",
     "field",
     "grain",
+    "trend",
+    "second",
     "chart",
     "top",
     "zoom",
@@ -45,6 +48,9 @@ TOP, MOST = 20, 1000
 class View:
     """The comparison, the data field shown, the granularity (None: by the range), and the split's chart.
 
+    `trend` is what the lines over time say of their buckets (TRENDS); `second` a data field on an axis of its
+    own beside them.
+
     `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `rows` is how many of the
     split; `zoom` is the start and end that the question had before it was zoomed in to its days, and
     after them its granularity where one was chosen; or it is empty. `cards` are the leaderboards (None:
@@ -57,6 +63,8 @@ class View:
     compare: tuple[str, ...] = (PREVIOUS,)
     field: str | None = None
     grain: Granularity | None = None
+    trend: str = EACH
+    second: str = ""
     chart: Chart = "table"
     rows: int = TOP
     zoom: tuple[str, ...] = ()
@@ -77,6 +85,8 @@ def to_params(view: View) -> dict[str, str]:
         "compare": "" if view.compare == (PREVIOUS,) else link.join_texts(view.compare) or NONE,
         "field": view.field or "",
         "grain": view.grain or "",
+        "trend": "" if view.trend == EACH else view.trend,
+        "second": view.second,
         "chart": "" if view.chart == "table" else view.chart,
         "top": "" if view.rows == TOP else str(view.rows),
         "zoom": link.join_texts(view.zoom),
@@ -95,11 +105,14 @@ def to_params(view: View) -> dict[str, str]:
 
 def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
     """The view in URL parameters; parts that can't be shown are at their defaults."""
-    field, grain, rows = (params.get(name, "") for name in ("field", "grain", "top"))
+    field, second, grain, rows = (params.get(name, "") for name in ("field", "second", "grain", "top"))
+    data = {known.name for known in slicer.data_fields}
     chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
     return View(
         compare=_compare(params.get("compare", PREVIOUS)),
-        field=field if field in {known.name for known in slicer.data_fields} else None,
+        field=field if field in data else None,
+        trend=next((known for known in TRENDS if known == params.get("trend")), EACH),
+        second=second if second in data else "",
         grain=next((known for known in granularities(slicer) if known == grain), None),
         chart=chart,
         rows=min(max(int(rows), 1), MOST) if rows.isascii() and rows.isdigit() else TOP,
@@ -120,11 +133,12 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
     """A sentence for each field in these parameters that the slicer `name` does not have."""
     keys = {field.name for field in slicer.key_fields}
     data = {field.name for field in slicer.data_fields}
-    field, line = params.get("field"), link.split_texts(params.get("lines", ""))[0]
+    line = link.split_texts(params.get("lines", ""))[0]
+    fields = [field for name in ("field", "second") if (field := params.get(name))]
     columns = link.split_texts(params["columns"]) if params.get("columns") else ()
     missing = [
         *(f"the column {one}" for one in columns if one not in data),
-        *([f"the data field {field}"] if field and field not in data else []),
+        *(f"the data field {field}" for field in fields if field not in data),
         *(f"the leaderboard of {card}" for card in cards.missing(params.get("cards", ""), slicer)),
         *(f"the filter by {one}" for one in figure_filters.missing(params.get("having", ""), slicer)),
         *([f"the lines of {line}"] if line not in ("", NONE, *keys) else []),
