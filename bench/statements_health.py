@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from statements import NOISES, counts
+from statements import NOISES, Noise, counts
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, GeoTarget, Seat, SupplyPackage
 from lib.insight import change_point, diagnosis
@@ -92,15 +92,59 @@ def made(draw: np.random.Generator, number: int) -> Made:
     return all_made
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """A deal to make: its ids, its cause, the place of its day, and the part that stays of what it breaks."""
+
+    deal: int
+    seat: int
+    package: int
+    kind: str
+    at: int
+    left: float
+    noise: Noise
+
+    @property
+    def after(self) -> Any:
+        """Which days are those after the break."""
+        return np.arange(DAYS) >= self.at
+
+    @property
+    def day(self) -> date:
+        """The first one of them."""
+        return FIRST + self.at * ONE
+
+
 def _add(draw: np.random.Generator, all_made: Made, deal: int, kind: str) -> None:
     noise = NOISES[str(draw.choice(list(NOISES)))]
     seat = deal if kind == "seat" else 10_000 + deal // 4
     package = 5_000 + deal if kind == "targeting" else deal // 2
     at, left = int(draw.integers(30, 59)), min(0.6, CAUSES.get(kind, 1.0) * draw.uniform(0.5, 1.5))
-    day = FIRST + at * ONE
-    after = np.arange(DAYS) >= at
-    price, size = Decimal(str(round(draw.uniform(0.5, 8), 2))), float(np.exp(draw.uniform(6, 10)))
-    requests = counts(draw, noise, DAYS, size)
+    plan = _Plan(deal, seat, package, kind, at, left, noise)
+    price = Decimal(str(round(draw.uniform(0.5, 8), 2)))
+    funnel, lost = _funnel(draw, plan)
+    by_reason = _by_reason(plan, funnel[2], lost)
+    is_fixed = kind in ("price", "price lowered") or (not kind and draw.random() < 0.3)
+    seat_of = Seat(id=seat, dsp=Dsp(id=seat % 7))
+    all_made.deals.append(
+        DemandDeal(
+            id=deal, price=price, seat=seat_of, dsp=seat_of.dsp, is_active=True, deal_sync=False,
+            supply_deals=(SupplyPackage(id=package),), price_type="fixed" if is_fixed else "floor",
+        )
+    )  # fmt: skip
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    all_made.packages[package] = SupplyPackage(id=package, name="P", is_active=True, start_date=began)
+    all_made.causes[deal] = kind, plan.day
+    _history(draw, all_made, deal, package, kind, plan.day, price)
+    _rows(all_made, deal, package, seat_of, funnel, by_reason, float(price), draw)
+    if kind == "seat":
+        _sister(draw, all_made, seat_of, plan.after, left, noise)
+
+
+def _funnel(draw: np.random.Generator, plan: _Plan) -> tuple[tuple[Any, Any, Any], Any]:
+    """Requests, bids and impressions by day, broken as planned, and the bids (of a budget, requests) lost."""
+    kind, left, after = plan.kind, plan.left, plan.after
+    requests = counts(draw, plan.noise, DAYS, float(np.exp(draw.uniform(6, 10))))
     bid_rate, win_rate = draw.beta(4, 6), draw.beta(5, 14)
     bid_rates, win_rates = (
         np.clip(rate * np.exp(0.08 * NOISES[str(draw.choice(list(NOISES)))](draw, DAYS)), 0, 0.95)
@@ -114,35 +158,29 @@ def _add(draw: np.random.Generator, all_made: Made, deal: int, kind: str) -> Non
         win_rates = np.where(after, left * win_rates, win_rates)
     bids = draw.binomial(requests.astype(np.int64), bid_rates)
     imps = draw.binomial(bids, win_rates)
-    withheld = (
-        draw.binomial((requests - bids).astype(np.int64), bid_rate) if kind == "budget" else np.zeros(DAYS)
+    if kind == "budget":
+        withheld = draw.binomial((requests - bids).astype(np.int64), bid_rate)
+        return (requests, bids, imps), np.where(after, withheld, 0)
+    return (requests, bids, imps), bids - imps
+
+
+def _by_reason(plan: _Plan, imps: Any, lost: Any) -> dict[str, Any]:
+    """What was lost by day, by reason: the usual ones, and that of the cause for what the break took."""
+    planted = {"floor raised": "floor", "price": "outbid", "price lowered": "outbid"}.get(
+        plan.kind, plan.kind
     )
-    lost = np.where(after, withheld, 0) if kind == "budget" else bids - imps
-    planted = {
-        "floor raised": "floor", "floor": "floor", "price": "outbid", "price lowered": "outbid",
-        "creative": "creative", "blocked": "blocked", "budget": "budget", "unexplained": "unexplained",
-    }.get(kind, "")  # fmt: skip
-    more = np.where(after, imps / max(left, 0.01) * (1 - left), 0) if planted and planted != "budget" else 0
-    reasons: dict[str, Any] = {"102": 0.7, "101": 0.15, "2": 0.15}
-    usual = np.maximum(lost - more, 0) if planted != "budget" else np.zeros(DAYS)
-    by_reason = {name: usual * part for name, part in reasons.items()}
-    if planted:
-        by_reason[REASONS[planted]] = by_reason.get(REASONS[planted], 0) + np.minimum(lost, lost - usual)
-    is_fixed = kind in ("price", "price lowered") or (not kind and draw.random() < 0.3)
-    seat_of = Seat(id=seat, dsp=Dsp(id=seat % 7))
-    all_made.deals.append(
-        DemandDeal(
-            id=deal, price=price, seat=seat_of, dsp=seat_of.dsp, is_active=True, deal_sync=False,
-            supply_deals=(SupplyPackage(id=package),), price_type="fixed" if is_fixed else "floor",
-        )
-    )  # fmt: skip
-    began = datetime(2026, 1, 1, tzinfo=UTC)
-    all_made.packages[package] = SupplyPackage(id=package, name="P", is_active=True, start_date=began)
-    all_made.causes[deal] = kind, day
-    _history(draw, all_made, deal, package, kind, day, price)
-    _rows(all_made, deal, package, seat_of, (requests, bids, imps), by_reason, float(price), draw)
-    if kind == "seat":
-        _sister(draw, all_made, seat_of, after, left, noise)
+    if planted not in REASONS:
+        return _usual_reasons(lost)
+    if planted == "budget":
+        return {**_usual_reasons(np.zeros(DAYS)), REASONS[planted]: lost}
+    more = np.where(plan.after, imps / max(plan.left, 0.01) * (1 - plan.left), 0)
+    usual = np.maximum(lost - more, 0)
+    reasons = _usual_reasons(usual)
+    return {**reasons, REASONS[planted]: reasons.get(REASONS[planted], 0) + lost - usual}
+
+
+def _usual_reasons(lost: Any) -> dict[str, Any]:
+    return {name: lost * part for name, part in {"102": 0.7, "101": 0.15, "2": 0.15}.items()}
 
 
 def _sister(

@@ -107,6 +107,7 @@ def _owner(alert: Alert, settings: Settings) -> Person | None:
 def _of_view(alert: Alert, view: SavedView, clients: connect.Clients, read: Read) -> Verdict:
     about = {"project_name": view.project, "slicer_name": view.slicer}
     slicer = clients.reporting.info(InfoQuery(**about))
+    slicer = clients.with_own(slicer, view.project, view.slicer)
     if alert.field not in {field.name for field in slicer.data_fields}:
         raise FigureUnavailable(f"{view.slicer} has no data field {alert.field} any more.")
     reading = read(view.params, slicer, view.project, view.slicer)

@@ -3,6 +3,7 @@
 `Reports` are for the desk's own work, in nobody's name; their results are for those who may see the slicer.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from functools import partial
 from sqlalchemy import make_url
 
 from lib import private
+from lib.connect import own_metrics
 from lib.connect.embedded import EmbeddedReporting
 from lib.connect.opening import Installation, installation
 from lib.deals.bulk_actions import BulkActions
@@ -24,11 +26,13 @@ from lib.reporting.client import ONCE, Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.reporting.service import AuthorizedRequest
 from lib.settings import Settings
+from lib.tokens.audit import Event
 from lib.views import ViewStore
 from lib.views.named import Scope
 from lib.wire.deadline import Deadline
-from lib.wire.errors import Misconfigured
+from lib.wire.errors import Misconfigured, TrancheError
 
+log = logging.getLogger(__name__)
 WHO, SLOW_MINUTES = "tranche", 15
 __all__ = ["Clients", "Installation", "Reports", "connect", "installation", "one_desk", "startup_warnings"]
 SLICER_SECONDS = 60
@@ -111,6 +115,19 @@ class Clients:
     price_unit: str = ""
     usual_terms: Mapping[str, str] = field(default_factory=dict)
 
+    def with_own(self, slicer: Slicer, project: str, name: str) -> Slicer:
+        """What the slicer is, with the person's own metrics among its data fields.
+
+        Without those that don't fit it any more, and without any where the database fails (see the log).
+        """
+        try:
+            metrics = self.view_store.metrics.of(project, name)
+        except TrancheError as error:
+            log.warning("Own metrics could not be read: %s", error.reason)
+            return slicer
+        fields = (own_metrics.field(one, slicer) for one in metrics)
+        return slicer.with_own(one for one in fields if one is not None)
+
     @property
     def own(self) -> tuple[str, ...]:
         """The embedded APIs, for which tokens can be issued here."""
@@ -147,7 +164,11 @@ def connect(
         PackageQuestions(resources.access.store.engine, settings.curate_url, settings.base_url, person),
         PackageNotes(resources.access.store.engine, settings.curate_url, person),
         BulkActions(resources.access.store.engine, settings.curate_url, person),
-        ViewStore(Scope(resources.access.store.engine, settings.base_url, person), settings.curate_url),
+        ViewStore(
+            Scope(resources.access.store.engine, settings.base_url, person),
+            settings.curate_url,
+            partial(_note, resources, person),
+        ),
         None if settings.curate_url else HealthStore(resources.access.store.engine),
         settings.base_url,
         settings.curate_url,
@@ -203,6 +224,10 @@ def _reporting(
         service, meter = installation.reporting, installation.meter
         return EmbeddedReporting(installation.http, token, patience, service, meter)
     return Reporting(line.http, line.credential, patience)
+
+
+def _note(installation: Installation, person: Person, event: Event, detail: str) -> None:
+    installation.access.audit.note(event, person.username, person.username, detail)
 
 
 def _deals(installation: Installation, person: Person) -> Deals:

@@ -1,4 +1,4 @@
-"""What hangs on a slicer: saved views, alerts, notes, leaderboards, packages' questions, grants, tokens."""
+"""What hangs on a slicer: saved views, metrics, alerts, notes, leaderboards, packages' questions, grants."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -13,7 +13,7 @@ from lib.people import Grant, People
 from lib.reporting.warehouse import Warehouse
 from lib.tokens.access import Access
 from lib.tokens.store import tokens
-from lib.views.tables import alerts, chosen_cards, notes, saved_views
+from lib.views.tables import alerts, chosen_cards, notes, own_metrics, saved_views
 from lib.wire.deadline import Deadline
 
 SECONDS, EMBEDDED = 30, ""
@@ -25,6 +25,7 @@ class Hanging:
     """How many of each hang on a slicer; `grants` are those of people for this slicer alone."""
 
     views: int
+    metrics: int
     alerts: int
     notes: int
     leaderboards: int
@@ -49,6 +50,7 @@ def hanging(access: Access, pair: Pair) -> Hanging:
         views = select(saved_views.c.id).where(*_about(saved_views, pair))
         return Hanging(
             views=_count(connection, saved_views, *_about(saved_views, pair)),
+            metrics=_count(connection, own_metrics, *_about(own_metrics, pair)),
             alerts=_count(connection, alerts, alerts.c.view_id.in_(views)),
             notes=_count(connection, notes, *_about(notes, pair)),
             leaderboards=_count(connection, chosen_cards, *_about(chosen_cards, pair)),
@@ -69,7 +71,7 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
     warehouse.remove(*pair)
 
     def within(connection: Connection) -> None:
-        for table in (saved_views, chosen_cards, notes):
+        for table in (saved_views, own_metrics, chosen_cards, notes):
             connection.execute(delete(table).where(*_about(table, pair)))
         connection.execute(delete(package_questions).where(*_question_of(pair)))
         connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
@@ -90,7 +92,7 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
     values = {"project": to[0], "slicer": to[1]}
 
     def within(connection: Connection) -> None:
-        for table in (saved_views, chosen_cards, notes):
+        for table in (saved_views, own_metrics, chosen_cards, notes):
             connection.execute(update(table).where(*_about(table, pair)).values(values))
         connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
         connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))

@@ -10,9 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lib.deals import moments
-from lib.deals.models import FEE_TYPES, MEDIA_TYPES, PRICE_TYPES, STATUSES, MediaType, PriceType
-from lib.deals.values import Amount, Email, FeeType, Moment, Name, Value
+from lib.deals import moments, values
+from lib.deals.models import (
+    DEAL_TYPES,
+    FEE_TYPES,
+    MEDIA_TYPES,
+    PACINGS,
+    PRICE_TYPES,
+    STATUSES,
+    DealType,
+    MediaType,
+    Pacing,
+    PriceType,
+)
+from lib.deals.values import Amount, Count, Email, FeeType, Limits, Moment, Name, Percentage, Value
 from lib.wire.schemas import FLAG, NO_TEXT, NUMBER, TEXT, Schema
 
 SUPPLY, DEALS = "supply_deals", "demand_deals"
@@ -24,22 +35,27 @@ class FieldKind:
     """A kind of value: the type with which requests are read, and the schema of answers.
 
     With `open_answer`, an answer may hold null as well. `choices` are the words of the values of a kind that
-    has few.
+    has few, `limits` those of a number.
     """
 
     given: Any
     answer: Schema
     open_answer: Schema | None = None
     choices: Mapping[Any, str] | None = None
+    limits: Limits | None = None
 
 
 NAME = FieldKind(Name, TEXT)
 SHORT_TEXT = FieldKind(Value, TEXT, NO_TEXT)
 EMAIL = FieldKind(Email, TEXT, NO_TEXT)
 SWITCH = FieldKind(bool, FLAG)
-AMOUNT = FieldKind(Amount, NUMBER, NUMBER)
+AMOUNT = FieldKind(Amount, NUMBER, NUMBER, limits=values.AMOUNT)
+COUNT = FieldKind(Count, NUMBER, NUMBER, limits=values.COUNT)
+PERCENTAGE = FieldKind(Percentage, NUMBER, NUMBER, limits=values.PERCENTAGE)
 FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]}, FEE_TYPES)
 MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={one: one for one in MEDIA_TYPES})
+DEAL_TYPE = FieldKind(DealType, {"enum": [*DEAL_TYPES]}, {"enum": [*DEAL_TYPES, None]}, DEAL_TYPES)
+PACING = FieldKind(Pacing, {"enum": [*PACINGS]}, {"enum": [*PACINGS, None]}, PACINGS)
 PRICE_TYPE = FieldKind(
     PriceType,
     {"enum": [*PRICE_TYPES]},
@@ -111,6 +127,13 @@ class DealField:
         return self.kind.answer if self.default is not None else self.kind.open_answer or self.kind.answer
 
 
+def _term(name: str, kind: FieldKind, title: str, width: float, help: str = "") -> DealField:
+    """A term of deals that the deals specification does not have."""
+    return DealField(
+        name, kind, title, (DEALS,), is_term=True, width=width, is_extra=True, is_extension=True, help=help
+    )
+
+
 BOTH = (SUPPLY, DEALS)
 FIELDS = (
     DealField("name", NAME, "Name", BOTH, REQUIRED, is_searched=True, width=15.5),
@@ -136,6 +159,14 @@ FIELDS = (
         "price_type", PRICE_TYPE, "Price type", (DEALS,), is_term=True, width=7.0, is_extra=True,
         is_extension=True, help="Floor: bids compete from the price up. Fixed: the price is what a win pays",
     ),
+    _term("deal_type", DEAL_TYPE, "Deal type", 10.0),
+    _term("units", COUNT, "Guaranteed impressions", 10.0, "How many a programmatic guaranteed deal promises"),
+    _term("pacing", PACING, "Pacing", 8.0, "How the guaranteed impressions are spread over the dates"),
+    _term("budget", AMOUNT, "Budget", 7.0, "The most that the buyer spends, in the currency of prices"),
+    _term("frequency_cap", COUNT, "Frequency cap", 7.0, "The most impressions per user and day"),
+    _term("viewability_goal", PERCENTAGE, "Viewability goal", 8.0, "Percent of the impressions"),
+    _term("audience_segments", SHORT_TEXT, "Audience segments", 10.0, "As buyer and seller call them"),
+    _term("buyer_note", SHORT_TEXT, "Note to the buyer", 12.0, "Part of the text and the CSV for the buyer"),
 )  # fmt: skip
 BY_NAME = {field.name: field for field in FIELDS}
 TERMS = tuple(field.name for field in FIELDS if field.is_term)

@@ -19,6 +19,8 @@ MediaType = Literal["banner", "video", "audio", "native"]
 GeoType = Literal["country", "region", "city", "dma", "zip"]
 Status = Literal["pending", "active", "paused", "complete"]
 PriceType = Literal["floor", "fixed"]
+DealType = Literal["private_auction", "preferred", "guaranteed"]
+Pacing = Literal["even", "fast"]
 Action = Literal["created", "changed", "removed"]
 HealthState = Literal["attention", "unknown", "idle", "healthy"]
 MEDIA_TYPES: tuple[MediaType, ...] = get_args(MediaType)
@@ -27,8 +29,15 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 HEALTH_STATES: tuple[HealthState, ...] = get_args(HealthState)
 ACTIONS: tuple[Action, ...] = get_args(Action)
 PRICE_TYPES: dict[PriceType, str] = {"floor": "floor price", "fixed": "fixed price"}
+DEAL_TYPES: dict[DealType, str] = {
+    "private_auction": "private auction",
+    "preferred": "preferred deal",
+    "guaranteed": "programmatic guaranteed",
+}
+PACINGS: dict[Pacing, str] = {"even": "evenly", "fast": "as fast as possible"}
 LONGEST_NAME = 200
 UNDISCLOSED, PERCENT, FLAT, CPM, NO_FEE = range(5)
+NOT_GUARANTEED = "Guaranteed impressions and pacing are for a programmatic guaranteed deal."
 FEE_TYPES = {
     UNDISCLOSED: "undisclosed",
     PERCENT: "percent of spend",
@@ -48,6 +57,16 @@ Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(moments.w
 def has_amount(fee_type: int | None) -> bool:
     """Whether a fee of this type has an amount: not without a type, and not where it is none."""
     return fee_type not in (None, NO_FEE)
+
+
+def is_guaranteed(terms: Mapping[str, Any]) -> bool:
+    """Whether the impressions of a deal of these terms are guaranteed."""
+    return terms.get("deal_type") == "guaranteed"
+
+
+def has_guarantee(terms: Mapping[str, Any]) -> bool:
+    """Whether terms, as values or as typed, say what is guaranteed, or how that is spread."""
+    return any(terms.get(name) not in (None, "") for name in ("units", "pacing"))
 
 
 def generated_name(package: str, seat: str) -> str:
@@ -214,6 +233,23 @@ class AppList(Resource):
     apps: tuple[str, ...] = ()
 
 
+class DealTerms(WireModel):
+    """What a deal's buyer and seller agree on beside seat, price and dates; see lib/deals/fields.py."""
+
+    agency_curation_fee: Decimal | None = None
+    agency_curation_fee_type: int | None = None
+    contact_email: str | None = None
+    price_type: str | None = None
+    deal_type: str | None = None
+    units: Decimal | None = None
+    pacing: str | None = None
+    budget: Decimal | None = None
+    frequency_cap: Decimal | None = None
+    viewability_goal: Decimal | None = None
+    audience_segments: str | None = None
+    buyer_note: str | None = None
+
+
 class DemandDealOption(WireModel):
     """One demand deal to create: for which seat, and at which price."""
 
@@ -222,14 +258,10 @@ class DemandDealOption(WireModel):
     deal_sync: bool = False
 
 
-class CreateDemandDeals(WireModel):
-    """Demand deals to create with a supply package, one for each option; the fee is that of them all."""
+class CreateDemandDeals(DealTerms):
+    """Demand deals to create with a supply package, one for each option; the terms are those of them all."""
 
     demand_deals_options: tuple[DemandDealOption, ...]
-    agency_curation_fee: Decimal | None = None
-    agency_curation_fee_type: int | None = None
-    contact_email: str | None = None
-    price_type: str | None = None
 
 
 class SupplyPackage(Resource, Targeting):
@@ -249,7 +281,7 @@ class SupplyPackage(Resource, Targeting):
     status: str | None = None
 
 
-class DemandDeal(Resource):
+class DemandDeal(Resource, DealTerms):
     """A demand deal: one seat's access to supply packages, at a price."""
 
     entity: ClassVar[str] = "demand_deals"
@@ -262,10 +294,6 @@ class DemandDeal(Resource):
     price: Decimal | None = None
     deal_sync: bool | None = None
     is_active: bool | None = None
-    agency_curation_fee: Decimal | None = None
-    agency_curation_fee_type: int | None = None
-    contact_email: str | None = None
-    price_type: str | None = None
     status: str | None = None
 
 

@@ -4,6 +4,7 @@ The limits, and what is refused, are our own choice: the deals specification sho
 """
 
 import re
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar
@@ -49,15 +50,35 @@ def whole(value: Any) -> Any:
     return value
 
 
-def _amount(value: Any) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, int | Decimal):
-        raise ValueError("must be a number")
-    if not 0 <= value < LARGEST_AMOUNT:
-        raise ValueError(f"must be at least 0 and below {LARGEST_AMOUNT:,}")
-    amount = Decimal(value)
-    if _decimals(amount) > DECIMALS:
-        raise ValueError(f"may have at most {DECIMALS} decimals")
-    return amount
+@dataclass(frozen=True)
+class Limits:
+    """The numbers that a field takes: from `least` up to, but not including, `below`."""
+
+    least: int = 0
+    below: int = LARGEST_AMOUNT
+    decimals: int = DECIMALS
+
+    def read(self, value: Any) -> Decimal:
+        """A number of JSON. ValueError says what is wrong with another one."""
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            raise ValueError("must be a number")
+        if not self.least <= value < self.below:
+            raise ValueError(f"must be at least {self.least} and below {self.below:,}")
+        amount = Decimal(value)
+        if _decimals(amount) > self.decimals:
+            raise ValueError(
+                f"may have at most {self.decimals} decimals" if self.decimals else "must be a whole number"
+            )
+        return amount
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """In JSON Schema."""
+        kind = "number" if self.decimals else "integer"
+        return {"type": kind, "minimum": self.least, "exclusiveMaximum": self.below}
+
+
+AMOUNT, COUNT, PERCENTAGE = Limits(), Limits(least=1, decimals=0), Limits(least=1, below=101, decimals=0)
 
 
 def _decimals(amount: Decimal) -> int:
@@ -97,11 +118,9 @@ Value = Annotated[str, _text(200), AfterValidator(_readable), _READABLE]
 Id = Annotated[int, Field(ge=1, le=LARGEST_ID), BeforeValidator(whole)]
 Pixels = Annotated[int, Field(ge=1, le=20_000), BeforeValidator(whole)]
 FeeType = Annotated[int, Field(ge=0, le=max(FEE_TYPES)), BeforeValidator(whole)]
-Amount = Annotated[
-    Decimal,
-    PlainValidator(_amount),
-    WithJsonSchema({"type": "number", "minimum": 0, "exclusiveMaximum": LARGEST_AMOUNT}),
-]
+Amount = Annotated[Decimal, PlainValidator(AMOUNT.read), WithJsonSchema(AMOUNT.schema)]
+Count = Annotated[Decimal, PlainValidator(COUNT.read), WithJsonSchema(COUNT.schema)]
+Percentage = Annotated[Decimal, PlainValidator(PERCENTAGE.read), WithJsonSchema(PERCENTAGE.schema)]
 Moment = Annotated[
     datetime,
     PlainValidator(_moment),

@@ -34,18 +34,18 @@ The head (texts are for `textContent`; null values are unknown; B is the number 
 
     {"field": name, "grain": name | null, "grains": [name, …],
      "trend": name, "trends": [[name, label], …],          what the lines say of their buckets
-     "period": {"first", "last", "label"}, "before": {"first", "last", "label"} | null,   the days compared
+     "period": {"first", "last", "label"}, "before": [{"first", "last", "label"}, …],   the days compared
      "figures": [{"name", "title", "text", "delta": text | null, "color": "green" | "red" | "gray",
                   "arrow": "up" | "down" | "off", "range": text | null, "help", "spark": text}, …],
      "metrics": [name, …],                 those of the headline that are chosen; another is the one shown
      "nothing": null | {"sentence", "label": text | null, "params": {…} | null},  a button and its question
      "fields": {name: {"title", "precision", "notes": [text, …], "alt", "has_zero": bool,
-                       "now": line, "before": line | null,             of single buckets
-                       "drawn": null | {"now": line, "before": line | null}}, …},  of the trend
+                       "now": line, "before": [line, …],             of single buckets
+                       "drawn": null | {"now": line, "before": [line, …]}}, …},  of the trend
      "second": null | {"name", "label", "color", "has_zero", …line…},  on an axis of its own
      "other_precision": null | {"limit": number, "help"},          the other precision that a click gives
      "buckets": {"names": [B], "starts": [B], "parts": [B], "ticks": [[place, text], …] | null},
-     "buckets_before": {"names", "parts"} | null,
+     "buckets_before": [{"names", "parts"}, …],     of each of the lines before
      "values": [{"label", "color", "now": line, "before": line | null}, …],  lines of values, of `field`
      "date_notes": [{"day", "text", "owner", "place": number}, …],
      "engine": text,                       what reads the rows, and how old they are

@@ -22,7 +22,7 @@ from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Filter, time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
-LONGEST, FEWEST, CONFIDENCE, HISTORY = 7, 4, 0.95, 91
+LONGEST, FEWEST, CONFIDENCE, POWER, HISTORY = 7, 4, 0.95, 0.8, 91
 SEEN = "seen"
 Daily = Mapping[date, float]
 
@@ -73,7 +73,8 @@ class DayPair:
 class Difference:
     """By how much a figure changed beyond the untouched ones, as a part of it (0.1 is 10 %), from `pairs`.
 
-    `as_large` of the `placebos`, the same difference around earlier days without a change, were as large.
+    `as_large` of the `placebos`, the same difference around earlier days without a change, were as large. A
+    fall by the part `reliable` or more is found in POWER of cases; a smaller one may not show in these days.
     """
 
     value: float
@@ -82,6 +83,7 @@ class Difference:
     pairs: int
     placebos: int
     as_large: int
+    reliable: float
 
     @property
     def is_certain(self) -> bool:
@@ -226,6 +228,7 @@ def difference(
         len(pairs),
         len(there),
         int(np.sum(np.abs(there) >= abs(mean))),
+        -math.expm1(-usual.reliable(CONFIDENCE, POWER)),
     )
 
 

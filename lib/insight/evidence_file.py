@@ -108,5 +108,6 @@ def _as_json(row: EvidenceRow) -> dict[str, Any]:
             "placebos": difference.placebos,
             "placebos_as_large": difference.as_large,
             "is_certain": difference.is_certain,
+            "falls_found_in_80_percent_of_cases_from": difference.reliable,
         },
     }

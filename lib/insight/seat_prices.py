@@ -1,19 +1,35 @@
-"""What wins cost in a targeting, for one seat or for all: quartiles of the win CPM, and the win rate.
+"""What wins cost in a targeting, for one seat or for all: quartiles of the win CPM, and the win rate; and
+what seats won per day at or above their prices.
 
 Groups are a site on a day where the slicer can tell sites, else a deal, else a day (see win_prices.py).
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 
-from lib.insight import win_prices
-from lib.insight.estimate import WIN_RATE, field_of
+import numpy as np
+
+from lib.insight import forecast, win_prices
+from lib.insight.estimate import WIN_RATE, Estimate, field_of
+from lib.insight.forecast import DayFigure
 from lib.insight.kinds import KINDS, key_field
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Filter, Slicer
 
 SEAT, DEAL, PACKAGE = "seat", "deal", "supply_package"
+MOST_GROUPS = 50_000
+
+
+@dataclass(frozen=True)
+class SeatPrice:
+    """The price of a seat's deal by CPM; None where it has none yet. It is a floor, or fixed."""
+
+    amount: Decimal | None = None
+    is_fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,8 +71,38 @@ def seat_prices(answer: Audience, slicer: Slicer, fields: WinFields) -> SeatPric
     return SeatPrices(win_prices.win_prices(answer, fields), value)
 
 
+def daily_questions(
+    base: AudienceQuery, slicer: Slicer, fields: WinFields, prices: Mapping[int, SeatPrice]
+) -> list[AudienceQuery]:
+    """One question for each seat, for `daily_wins`; `base` has the days and filters of the targeting."""
+    update = {"limit": MOST_GROUPS}
+    return [question(base, slicer, fields, seat).model_copy(update=update) for seat in prices]
+
+
+def daily_wins(
+    answers: Sequence[Audience], prices: Mapping[int, SeatPrice], fields: WinFields, days: Days
+) -> tuple[DayFigure, ...]:
+    """What these seats won each day at or above their prices, by the averages of groups; all that a seat
+    without a price won. Days without data have no figure.
+
+    Of more groups than MOST_GROUPS those with the fewest wins are taken to be like the others.
+    """
+    with_data = {day for answer in answers for day in answer.total.dates}
+    won = dict.fromkeys(with_data, 0.0)
+    for answer, price in zip(answers, prices.values(), strict=True):
+        cpm, wins = (answer.values[name].to_numpy(np.float64) for name in (fields.cpm, fields.wins))
+        wins = np.nan_to_num(wins)
+        whole = answer.total.values.get(fields.wins) or wins.sum()
+        scale = whole / wins.sum() if wins.sum() and answer.total.records_found > len(wins) else 1.0
+        reach = np.ones(len(wins), bool) if price.amount is None else cpm >= float(price.amount)
+        for day, count in zip(answer.names[forecast.DAY][reach], wins[reach] * scale, strict=True):
+            won[str(day)[:10]] = won.get(str(day)[:10], 0.0) + float(count)
+    every = (date.fromordinal(at) for at in range(days[0].toordinal(), days[1].toordinal() + 1))
+    return tuple(DayFigure(day, Estimate(won.get(day.isoformat()))) for day in every)
+
+
 def standing(price: Decimal, won: WinPrices) -> str:
-    """How many of these wins a floor at this price lets through: those that cost as much or more."""
+    """How many of these wins cost as much as this price or more: those that a floor lets through."""
     value = float(price)
     if value <= won.low:
         return "at least three quarters of these wins"

@@ -8,6 +8,7 @@ Order, page and choice of data fields are made here from the whole answer; total
 A file is the service's alone: what it can't do for one is refused.
 """
 
+import math
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lib.reporting import formulas
 from lib.reporting.answers import Audience, Total, Values, as_arrow, received
 from lib.reporting.formats import FORMATS
 from lib.reporting.matches import COMPARE
@@ -30,18 +32,21 @@ from lib.reporting.models import (
     ExportQuery,
     InfoQuery,
     Order,
+    OwnField,
     Slicer,
 )
 from lib.wire import call
 from lib.wire.call import Credential, credential, in_the_name_of
 from lib.wire.errors import BadRequest, MalformedResponse, Unreadable
 
+Query = TypeVar("Query", AudienceQuery, ExportQuery)
 Places = npt.NDArray[np.intp]
 Keys = npt.NDArray[np.float64]
 PAGE = frozenset({"order_by", "limit", "offset"})
 *SOME, LAST = sorted(name for name, one in FORMATS.items() if one.plain_words)
 OF_A_FILE = {
     "data_fields": "This service can't choose a file's data fields: it writes all of them",
+    "own_fields": "This service can't compute own metrics for a file: take their parts",
     "order_by": "This service can't order a file's rows: it uses its own order",
     "limit": "This service can't write a part of a file's rows: it writes all of them",
     "offset": "This service can't write a part of a file's rows: it writes all of them",
@@ -62,9 +67,23 @@ def describe(slicer: Slicer) -> Slicer:
     return slicer.model_copy(update={"data_fields": (*slicer.data_fields, *more)}) if more else slicer
 
 
+def with_own_fields(query: Query, slicer: Slicer) -> Query:
+    """The query with what the slicer's own fields are that it names."""
+    named = _ranked_by(query).union(query.data_fields or ())
+    used = tuple(one for one in slicer.own_fields if one.name in named)
+    return query.model_copy(update={"own_fields": used}) if used else query
+
+
+def _ranked_by(query: AudienceQuery | ExportQuery) -> set[str]:
+    """The fields by which rows are ordered or left out."""
+    return {order.name for order in query.order_by} | {one.name for one in query.data_filters}
+
+
 def request_fields(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:
     """The request's fields for a service with these extensions; what is ordered here is cut here too."""
     left_out = _left_out(query, extensions)
+    if "own_fields" in left_out and query.data_fields:
+        query = query.model_copy(update={"data_fields": _parts(query)})
     return query.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
 
 
@@ -75,6 +94,9 @@ def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audien
     `confidence_range` leaves.
     """
     left_out = _left_out(query, slicer.extensions)
+    if "own_fields" in left_out and query.own_fields:
+        audience = _with_own(audience, query.own_fields)
+        left_out |= {"data_fields"}
     if "data_filters" in left_out and query.data_filters:
         audience = _passing(audience, query.data_filters)
     if "order_by" in left_out:
@@ -88,15 +110,59 @@ def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audien
             f"unique_{query.audience_key}"
         }
         audience = _fields(audience, [name for name in audience.total.values if name not in others])
-    return _with_ranges(audience) if "precision" in left_out and query.precision else audience
+    if "precision" in left_out and query.precision:
+        audience = _with_ranges(audience)
+    own = [one.name for one in query.own_fields if "own_fields" in left_out]
+    return _without_ranges(audience, own) if own else audience
 
 
 def _left_out(query: AudienceQuery, extensions: Collection[str]) -> set[str]:
     """What the service isn't asked for: what it doesn't know, and what rows filtered here need whole."""
     left_out = set(EXTENSIONS) - set(extensions)
+    own = {one.name for one in query.own_fields} if "own_fields" in left_out else set()
+    if own & {one.name for one in query.data_filters}:
+        left_out |= {"data_filters"}
+    if own & _ranked_by(query):
+        left_out |= PAGE
     if "data_filters" in left_out and query.data_filters:
         left_out |= PAGE | {"data_fields"}
     return left_out | PAGE if "order_by" in left_out else left_out
+
+
+def _parts(query: AudienceQuery) -> tuple[str, ...]:
+    """The data fields to ask for: those of the service, and in place of own ones those of their formulas."""
+    own = {one.name: sorted(formulas.parse(one.formula).fields()) for one in query.own_fields}
+    ranked = [name for name in _ranked_by(query) if name in own]
+    parts = [part for name in (*(query.data_fields or ()), *ranked) for part in own.get(name, [name])]
+    return tuple(dict.fromkeys(parts))
+
+
+def _with_own(audience: Audience, own_fields: Iterable[OwnField]) -> Audience:
+    """The answer with these fields, computed from the fields that came."""
+    values, totals = audience.values.copy(), dict(audience.total.values)
+    for one in own_fields:
+        expression = formulas.parse(one.formula)
+        parts = expression.fields()
+        if missing := parts - set(values):
+            raise BadRequest(f"This service sent no {min(missing)}, of which {one.name} is computed")
+        sums = {name: math.nan if (value := totals.get(name)) is None else value for name in parts}
+        total = float(expression.evaluate(sums))
+        columns = {name: values[name].to_numpy(np.float64) for name in parts}
+        values[one.name] = np.broadcast_to(expression.evaluate(columns), len(values))
+        totals[one.name] = total if math.isfinite(total) else None
+    return replace(audience, values=values, total=replace(audience.total, values=totals))
+
+
+def _without_ranges(audience: Audience, names: Collection[str]) -> Audience:
+    """The answer with ranges that are not known for these fields, if it has any."""
+    if audience.low is None or audience.high is None:
+        return audience
+    unknown = dict.fromkeys(names, np.nan)
+    low, high = ({**side, **dict.fromkeys(names)} for side in (audience.total.low, audience.total.high))
+    total = replace(audience.total, low=low, high=high)
+    return replace(
+        audience, total=total, low=audience.low.assign(**unknown), high=audience.high.assign(**unknown)
+    )
 
 
 def _passing(audience: Audience, data_filters: Iterable[DataFilter]) -> Audience:
@@ -235,6 +301,7 @@ class Reporting:
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
         slicer = slicer or self.info(_where(query))
+        query = with_own_fields(query, slicer)
         audience = self._audience(request_fields(query, slicer.extensions), query.split_by, slicer)
         return complete(audience, query, slicer)
 
@@ -250,6 +317,7 @@ class Reporting:
 
         BadRequest where the file is to have what its service does not know: nobody else can make it.
         """
+        query = with_own_fields(query, slicer) if slicer else query
         if extensions_of(query):
             slicer = slicer or self.info(_where(query))
             check_file(query, slicer.extensions)

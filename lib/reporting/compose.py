@@ -10,6 +10,7 @@ import pandas as pd
 from lib.reporting import intervals
 from lib.reporting.answers import Audience, Precision, Total, Values
 from lib.reporting.answers.as_arrow import number_frame, texts_at
+from lib.reporting.digits import settle
 from lib.reporting.engines.sums import Aggregate, Numbers, Sums
 from lib.reporting.intervals import Ranges
 from lib.reporting.matches import COMPARE
@@ -18,7 +19,6 @@ from lib.reporting.models import TIME_KEY_FIELDS, DataFilter, Order
 
 Places = npt.NDArray[np.intp]
 Mappings = Mapping[str, Mapping[str, str]]
-DIGITS = 13
 
 
 @dataclass(frozen=True)
@@ -78,23 +78,10 @@ def compose(sums: Sums, shape: Shape) -> Audience:
 
 
 def _rounded(aggregate: Aggregate) -> Aggregate:
-    """The same with sums to 13 significant digits: further ones depend on the order in which it was added up.
-
-    Whole numbers stay as they are.
-    """
+    """The same with settled sums (digits.py)."""
     estimate = {atom: settle(of) if is_additive(atom) else of for atom, of in aggregate.estimate.items()}
     certain = {atom: settle(of) for atom, of in aggregate.certain.items()}
     return replace(aggregate, estimate=estimate, certain=certain)
-
-
-def settle(sums: Numbers) -> Numbers:
-    """Sums to 13 significant digits, where they are no whole numbers; NaN stays."""
-    is_fraction = np.isfinite(sums) & (sums != np.rint(sums))
-    if not is_fraction.any():
-        return sums
-    size = np.floor(np.log10(np.abs(np.where(is_fraction, sums, 1.0)))).astype(np.int64)
-    scale = 10.0 ** np.clip(DIGITS - 1 - size, 0, 22)
-    return np.where(is_fraction, np.rint(sums * scale) / scale, sums)
 
 
 def _values(measure: Measure, aggregate: Aggregate) -> Numbers:

@@ -181,7 +181,8 @@ def audience(most_values: int) -> dict[str, Any]:
         "description": "Sampled when more records are in range than `audience_rows_limit`; "
         f"`confidence_range` is then the {LEVEL} confidence interval, in percent. Extensions of ours: "
         "data_fields, data_filters (rows by their figures; the total stays that of the whole), "
-        "include_mappings, order_by, limit, offset, audience_key, precision, exact_within.",
+        "include_mappings, order_by, limit, offset, audience_key, precision, exact_within, and own_fields "
+        "(formulas over data fields, to be named wherever a data field is).",
         "openapi_extra": _request(AudienceQuery, AUDIENCE_EXAMPLES, most_values),
         "responses": _success(
             "The figures",
@@ -198,9 +199,9 @@ def export(most_values: int) -> dict[str, Any]:
     """The documentation of /export; a filter may have `most_values` values."""
     return {
         "summary": "The same as a file",
-        "description": "Never sampled. xlsx is an extension of ours, as are data_fields, order_by, limit, "
-        "offset, audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0: texts "
-        "that a spreadsheet would run get no apostrophe); "
+        "description": "Never sampled. xlsx is an extension of ours, as are data_fields, own_fields, "
+        "order_by, limit, offset, audience_key, full_digits (1: csv and tsv are not rounded) and "
+        "escape_formulas (0: texts that a spreadsheet would run get no apostrophe); "
         "the elements of data_filters are our own choice.",
         "openapi_extra": _request(ExportQuery, EXPORT_EXAMPLES, most_values),
         "responses": _success("The file", {media: {"schema": TEXT | {"format": "binary"}} for media in FILES})

@@ -63,9 +63,14 @@ def expand(formulas: Mapping[str, Expression]) -> dict[str, Expression]:
     expanded: dict[str, Expression] = {}
     for name in _in_order(formulas):
         expanded[name] = formulas[name].substitute(expanded)
-        if expanded[name].depth() > MAX_DEPTH or expanded[name].size() > MAX_NODES:
+        if is_too_large(expanded[name]):
             raise BadDefinition([f"Formula of '{name}': too large with the formulas that it refers to"])
     return {name: expanded[name] for name in formulas}
+
+
+def is_too_large(expression: Expression) -> bool:
+    """Whether an expression is larger than any that is computed."""
+    return expression.depth() > MAX_DEPTH or expression.size() > MAX_NODES
 
 
 def _in_order(formulas: Mapping[str, Expression]) -> list[str]:

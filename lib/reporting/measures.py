@@ -7,13 +7,14 @@
 A sum is its own atom; a mean is sum / present; a formula is put together from the fields that it names.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lib.reporting.definition import DataFieldDefinition, Definition
 from lib.reporting.expressions import BinaryOperation, Expression, Field
-from lib.reporting.formulas import expand, parse
-from lib.reporting.models import DataField
+from lib.reporting.formulas import expand, is_too_large, parse
+from lib.reporting.models import DataField, OwnField
+from lib.wire.errors import BadRequest
 
 RECORDS = "records"
 
@@ -65,6 +66,23 @@ def measures(definition: Definition) -> dict[str, Measure]:
     whole = simple | {name: expression.substitute(simple) for name, expression in parsed.items()}
     descriptions = {field.name: field for field in definition.slicer(None, None).data_fields}
     return {name: Measure(field, whole[name]) for name, field in descriptions.items()}
+
+
+def own_measures(own_fields: Iterable[OwnField], measures: Mapping[str, Measure]) -> dict[str, Measure]:
+    """Fields of the caller's own as measures, by name, over those of the slicer (`measures`).
+
+    BadRequest for a formula that can't be read or is too large, and for a name that is taken.
+    """
+    own: dict[str, Measure] = {}
+    expressions = {name: measure.expression for name, measure in measures.items()}
+    for one in own_fields:
+        if one.name in measures or one.name in own:
+            raise BadRequest(f"own_fields: there is a data field named '{one.name}' already")
+        expression = parse(one.formula, measures).substitute(expressions)
+        if is_too_large(expression):
+            raise BadRequest(f"own_fields: the formula of '{one.name}' is too large")
+        own[one.name] = Measure(one.data_field, expression)
+    return own
 
 
 def pairs(measures: Iterable[Measure]) -> frozenset[tuple[str, str]]:

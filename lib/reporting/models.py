@@ -5,6 +5,7 @@ Names and types are those of the reporting specification ("Resources and their f
 neither sends nor expects them. The answer to an AudienceQuery is an Audience (answers.py).
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -35,7 +36,7 @@ Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
-    "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",
+    "data_fields", "own_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "escape_formulas", "full_digits",
     *(name for name, one in FORMATS.items() if not one.plain_words), "arrow",
 )  # fmt: skip
@@ -96,6 +97,24 @@ class DataField(Descriptor):
     role: Named = None
 
 
+class OwnField(BaseModel):
+    """A data field of the caller's own: a formula over data fields of the slicer. *Extension.*"""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(min_length=1, max_length=200)
+    formula: str = Field(min_length=1, max_length=2_000)
+    description: str = Field(default="", max_length=200)
+    display_precision: int = Field(default=2, ge=0, le=10)
+    display_pattern: str | None = Field(default=None, max_length=50)
+
+    @property
+    def data_field(self) -> DataField:
+        """It as the slicer's own data fields are described; files and headlines have it on request only."""
+        described = self.model_dump() | {"description": self.description or self.name}
+        return DataField(**described, display_type="float", is_optional=1)
+
+
 class AudienceSource(Descriptor):
     """A source of unique users; gives the data field `unique_<name>`."""
 
@@ -108,7 +127,8 @@ class Slicer(Descriptor):
     """The answer of info about a slicer (specification, Info response fields).
 
     Our own: what the `engine` reads, such as "PostgreSQL, live", and `as_of`, the UTC moment (ISO 8601) of
-    the last import, or at which the days of a table were last compared with it.
+    the last import, or at which the days of a table were last compared with it. `own_fields` are fields
+    beside those of info, which are among its `data_fields` too.
     """
 
     status: Literal["success"] = "success"
@@ -123,6 +143,14 @@ class Slicer(Descriptor):
     key_fields: Annotated[tuple[KeyField, ...], use_defaults(())] = ()
     data_fields: Annotated[tuple[DataField, ...], use_defaults(())] = ()
     extensions: Annotated[tuple[str, ...], use_defaults(())] = ()
+    own_fields: tuple[OwnField, ...] = Field(default=(), exclude=True)
+
+    def with_own(self, own_fields: Iterable[OwnField]) -> "Slicer":
+        """The slicer with these data fields too, but for those whose name it has already."""
+        names = {field.name for field in self.data_fields}
+        own = tuple(one for one in own_fields if one.name not in names)
+        fields = (*self.data_fields, *(one.data_field for one in own))
+        return self.model_copy(update={"data_fields": fields, "own_fields": own}) if own else self
 
     def knows(self, extension: str) -> bool:
         """Whether the service of this slicer knows that extension of ours."""
@@ -178,6 +206,7 @@ class _Question(InfoQuery):
     split_by: Names = ()
     timezone: Offset | None = None
     data_fields: Names | None = None
+    own_fields: tuple[OwnField, ...] = Field(default=(), max_length=50)
     order_by: tuple[Order, ...] = ()
     limit: Limit = None
     offset: Whole = Field(default=0, ge=0)
@@ -188,10 +217,10 @@ class _Question(InfoQuery):
 class AudienceQuery(_Question):
     """The question. Frozen and hashable: a cache key, a link, a saved view.
 
-    data_fields, data_filters, include_mappings, order_by, limit, offset, audience_key, precision and
-    exact_within are *extensions*. Rows that a data filter leaves out are not counted in `records_found`; the
-    total stays that of the whole. With `exact_within` every record is read where that is expected to take
-    at most so many milliseconds, whatever `audience_rows_limit` says.
+    data_fields, own_fields, data_filters, include_mappings, order_by, limit, offset, audience_key,
+    precision and exact_within are *extensions*. Rows that a data filter leaves out are not counted in
+    `records_found`; the total stays that of the whole. With `exact_within` every record is read where that
+    is expected to take at most so many milliseconds, whatever `audience_rows_limit` says.
     """
 
     audience_rows_limit: Whole = Field(default=API_ROWS_LIMIT, ge=ROWS_LIMITS[0], le=ROWS_LIMITS[1])
@@ -203,9 +232,10 @@ class AudienceQuery(_Question):
 class ExportQuery(_Question):
     """The same question, as a file.
 
-    data_fields, order_by, limit, offset, audience_key, escape_formulas, full_digits and the format xlsx are
-    *extensions*. Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get texts as they are;
-    `full_digits` gives csv and tsv the digits of tsv2, where they are rounded as shown otherwise.
+    data_fields, own_fields, order_by, limit, offset, audience_key, escape_formulas, full_digits and the
+    format xlsx are *extensions*. Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get
+    texts as they are; `full_digits` gives csv and tsv the digits of tsv2, where they are rounded as shown
+    otherwise.
     """
 
     export_format: ExportFormat

@@ -41,6 +41,10 @@ class Spread:
         by_spread = self.scale * float(stdtrit(self.freedom, (1 + confidence) / 2))
         return max(by_spread, float(self.sizes[place - 1]))
 
+    def reliable(self, confidence: float, power: float) -> float:
+        """The size from which a statistic leaves the interval in this share of cases, 0 to 1."""
+        return self.side(confidence) + self.scale * float(stdtrit(self.freedom, power))
+
     def p_value(self, moved: float, error: float = 0.0) -> float:
         """The probability of a movement this large in noise, two-sided; `error` is that of sampling."""
         spread = math.hypot(self.scale, error)

@@ -26,7 +26,7 @@ from lib.reporting.connected import Connected
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.files.table import export_table
-from lib.reporting.measures import is_additive, pairs
+from lib.reporting.measures import is_additive, own_measures, pairs
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings
@@ -208,7 +208,7 @@ class ReportingService:
         audience = inquiry.answer(self._sums(inquiry, None, deadline))
         if query.include_total and query.data_filters and query.split_by:
             audience = replace(audience, total=self._total_of(audience.names, inquiry, deadline))
-        table = export_table(query, stored.info(), audience)
+        table = export_table(query, stored.info().with_own(query.own_fields), audience)
         return ExportFile(
             media_type=files.media_type(query.export_format),
             disposition=files.content_disposition(stored.name, *inquiry.period, query.export_format),
@@ -300,6 +300,9 @@ def _shape(
     query: AudienceQuery | ExportQuery, stored: StoredSlicer, with_descriptions: bool, with_precision: bool
 ) -> Shape:
     slicer, measures = stored.info(), stored.measures
+    if query.own_fields:
+        measures = measures | own_measures(query.own_fields, measures)
+        slicer = slicer.with_own(query.own_fields)
     requests.check(query, slicer)
     mapped = {name: slicer.key_field(name).mapping for name in query.split_by if with_descriptions}
     mappings = {name: stored.mapping(mapping) for name, mapping in mapped.items() if mapping}

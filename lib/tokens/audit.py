@@ -1,4 +1,4 @@
-"""The audit log: who signed in, who was refused, who changed whose permissions and tokens, and when."""
+"""The audit log: who signed in, who was refused, who changed permissions, tokens and metrics, and when."""
 
 import logging
 from collections.abc import Callable
@@ -37,6 +37,9 @@ Event = Literal[
     "password changed",
     "token made",
     "token revoked",
+    "metric added",
+    "metric changed",
+    "metric removed",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSED: Event = "sign-in refused"

@@ -10,6 +10,7 @@ from lib.views.models import (
     AlertState,
     DealEntry,
     Note,
+    OwnMetric,
     SavedView,
 )
 from lib.views.named import NamedEntries
@@ -28,6 +29,7 @@ __all__ = [
     "EntriesScope",
     "NamedEntries",
     "Note",
+    "OwnMetric",
     "SavedView",
     "ViewStore",
 ]

@@ -35,6 +35,24 @@ class SavedView:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnMetric:
+    """A formula over data fields of a slicer, and how its figures are written; the rest as of a view."""
+
+    id: int
+    project: str
+    slicer: str
+    name: str
+    formula: str
+    unit: str
+    digits: int
+    owner: str
+    is_shared: bool
+    created: datetime
+    changed: datetime
+    is_mine: bool
+
+
+@dataclass(frozen=True, slots=True)
 class DealEntry:
     """A list of deals or a template of a package, stored under a name; the rest as of a saved view."""
 

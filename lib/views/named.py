@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, Row, Table, delete, func, insert, sel
 
 from lib.database import reading, transact
 from lib.people import Person
-from lib.views.models import LONGEST_NAME, DealEntry, SavedView, check_name, fitting
+from lib.views.models import LONGEST_NAME, DealEntry, OwnMetric, SavedView, check_name, fitting
 from lib.views.tables import saved_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest
@@ -21,7 +21,7 @@ from lib.wire.errors import AccessError, BadRequest
 SECONDS = 10
 NOT_YOURS = "Only its owner or an administrator can do that"
 MOST = 200
-Entry = TypeVar("Entry", SavedView, DealEntry)
+Entry = TypeVar("Entry", SavedView, DealEntry, OwnMetric)
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,10 @@ class NamedEntries(ABC, Generic[Entry]):
     def beside(self, row: Row[Any]) -> tuple[Any, ...]:
         """The condition for the rows among which the name of a row stands once for its owner."""
 
+    def changeable(self, row: Row[Any] | None) -> Row[Any]:
+        """The row, if the person may change it; BadRequest and AccessError as of the scope."""
+        return self.scope.changeable(row, self.entity_store)
+
     def get(self, number: int) -> Entry | None:
         """The entry, or None if it does not exist or the person may not see it."""
 
@@ -92,7 +96,7 @@ class NamedEntries(ABC, Generic[Entry]):
         """Delete an entry, and what depends on it; BadRequest and AccessError as for a change."""
 
         def within(connection: Connection) -> None:
-            self.scope.changeable(self._row(connection, number), self.entity_store)
+            self.changeable(self._row(connection, number))
             connection.execute(delete(self.table).where(self.table.c.id == number))
 
         transact(self.scope.engine, within, Deadline(SECONDS))
@@ -139,7 +143,7 @@ class NamedEntries(ABC, Generic[Entry]):
         """Partial update; BadRequest for a name that is taken, AccessError for another person's entry."""
 
         def within(connection: Connection) -> Entry:
-            row = self.scope.changeable(self._row(connection, number), self.entity_store)
+            row = self.changeable(self._row(connection, number))
             if "name" in values and self.scope.owns(row.owner, row.created):
                 others = self._mine(connection, self.beside(row))
                 self._check_name(values["name"], [other for other in others if other.id != number])

@@ -1,5 +1,6 @@
 """All stores of one person: views, notes, start page, leaderboards; own entries and shared ones."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -11,6 +12,7 @@ from lib.views.alerts import Alerts
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
 from lib.views.models import LONGEST_NOTE, LONGEST_PARAMS, Note, SavedView, check_name
 from lib.views.named import SECONDS, SavedViews, Scope
+from lib.views.own_metrics import OwnMetrics
 from lib.views.tables import chosen_cards, notes, start_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
@@ -157,16 +159,23 @@ class StartView:
 class ViewStore:
     """The stores of one person. Their methods raise StoreUnavailable where the database can't be used.
 
-    `deals_service` is the remote deals service, empty if embedded.
+    `deals_service` is the remote deals service, empty if embedded; `note` takes changes of what others see
+    too into the audit log: the event, and its details.
     """
 
     scope: Scope
     deals_service: str = ""
+    note: Callable[[str, str], None] = lambda event, detail: None
 
     @property
     def views(self) -> SavedViews:
         """Saved views."""
         return SavedViews(self.scope)
+
+    @property
+    def metrics(self) -> OwnMetrics:
+        """Own metrics."""
+        return OwnMetrics(self.scope, self.note)
 
     @property
     def deal_lists(self) -> DealLists:

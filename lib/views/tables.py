@@ -1,4 +1,4 @@
-"""The tables of saved views, start pages, notes, chosen leaderboards and alerts.
+"""The tables of saved views, own metrics, start pages, notes, chosen leaderboards and alerts.
 
 `service` is the remote reporting service, of `deal_entries` the remote deals service, or empty.
 """
@@ -49,6 +49,25 @@ deal_entries = Table(
     Column("created", Instant, nullable=False),
     Column("changed", Instant, nullable=False),
     Index(None, "service", "kind"),
+    sqlite_autoincrement=True,
+)
+
+own_metrics = Table(
+    "own_metrics",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("slicer", String(200), nullable=False),
+    Column("name", String(100), nullable=False),
+    Column("formula", Text, nullable=False),
+    Column("unit", String(20), nullable=False),
+    Column("digits", Integer, nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("is_shared", Boolean, nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("changed", Instant, nullable=False),
+    Index(None, "service", "project", "slicer"),
     sqlite_autoincrement=True,
 )
 

@@ -184,13 +184,29 @@ def test_a_zoom_stays_until_it_is_left(audience: Page) -> None:
     audience.get_by_role("combobox", name="Data field").select_option("clicks")
     expect_asked(audience, "field=clicks", days)
     audience.locator(".st-key-compare button").click()
-    audience.get_by_role("radio", name="Same weekdays").click()
+    audience.get_by_role("radio", name="Same weekdays").first.click()
     expect_asked(audience, "compare=weekdays", days)
     audience.keyboard.press("Escape")
     audience.reload()
     audience.get_by_role("button", name="Zoom out").click()
     expect_asked(audience, "start=-14d", "end=yesterday")
     assert "zoom=" not in audience.url
+
+
+def test_any_number_of_days_can_be_typed(audience: Page) -> None:
+    """What is typed as a number of days is asked in relative dates; what is none is kept, and said."""
+    settled(audience)
+    audience.locator(".st-key-dates button").click()
+    field = audience.get_by_role("combobox", name="Last days, weeks or months")
+    field.fill("45 days")
+    field.press("Enter")
+    expect_asked(audience, "start=-45d", "end=yesterday")
+    expect(audience.locator(".st-key-dates button").first).to_contain_text("Last 45 days")
+    field.fill("a fortnight")
+    field.press("Enter")
+    expect(audience.get_by_text("like 45 days, 6 weeks or 3 months")).to_be_visible()
+    expect_asked(audience, "start=-45d", "end=yesterday")
+    expect(field).to_have_value("a fortnight")
 
 
 def test_stale_figures_are_dimmed_at_once(audience: Page) -> None:
@@ -231,7 +247,7 @@ def test_nothing_moves_the_table(audience: Page) -> None:
     before = audience.evaluate(top)
     for kind, said in (("Same weekdays", "compare=weekdays"), ("Nothing", "compare=none")):
         audience.locator(".st-key-compare button").click()
-        audience.get_by_role("radio", name=kind).click()
+        audience.get_by_role("radio", name=kind).first.click()
         expect_asked(audience, said)
         audience.keyboard.press("Escape")
         assert audience.evaluate(top) == before

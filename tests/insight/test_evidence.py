@@ -139,8 +139,8 @@ def test_too_little_history_says_nothing() -> None:
 @pytest.mark.parametrize("name", NOISES)
 def test_claims_are_seldom_false(name: str) -> None:
     """Of days on which nothing happened about a twentieth have a difference; ranges hold what was planted."""
-    false, _, silent = evidence_rates(NOISES[name], 300, 7)
-    _, held, _ = evidence_rates(NOISES[name], 300, 8, effect=-0.2)
+    false, _, silent, _ = evidence_rates(NOISES[name], 300, 7)
+    _, held, _, _ = evidence_rates(NOISES[name], 300, 8, effect=-0.2)
     assert silent == 0 and false <= 0.09 and held >= 0.91
 
 
@@ -148,6 +148,13 @@ def test_a_fifth_less_is_found() -> None:
     """Of falls of a fifth in noise of 5 % a day at least four fifths are found, even if it persists."""
     for name in ("white", "AR(0.6)", "heavy tails"):
         assert evidence_rates(NOISES[name], 200, 9, effect=-0.2, scale=0.05)[0] >= 0.8
+
+
+@pytest.mark.parametrize("name", ["white", "AR(0.6)", "AR(0.8)"])
+def test_what_may_not_show_is_said(name: str) -> None:
+    """A fall as large as the smallest that is said to show usually is found in about four of five cases."""
+    usual = evidence_rates(NOISES[name], 200, 12)[3]
+    assert 0.7 <= evidence_rates(NOISES[name], 300, 13, effect=-usual)[0] <= 0.9
 
 
 def test_figures_of_the_days_are_those_of_the_rows(own_deals_home: Path) -> None:

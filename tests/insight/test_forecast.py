@@ -135,11 +135,16 @@ def test_no_data_is_not_zero(of: Clients) -> None:
     ]
 
 
+def all_of(figures: targeting_figures.Figures) -> dict[str, targeting_figures.Figures]:
+    """As those of all buyers."""
+    return {targeting_figures.ALL_BUYERS: figures}
+
+
 def test_sentences() -> None:
     """The booked period in words: a range and how often it held, a figure alone, and what can't be said."""
     shown = Numbers()
     both = [(BIDS, TWO_WEEKS)]
-    assert targeting_figures.sentences(both, (at(7), at(8)), 0, shown) == [
+    assert targeting_figures.sentences(all_of(both), (at(7), at(8)), 0, shown) == [
         "The booked period (1 day), what all buyers together may have: about 12 bids (too little history for "
         "a range)."
     ]
@@ -148,25 +153,27 @@ def test_sentences() -> None:
     assert math.isnan(found.low)
     soon = long[0][1][-1].day + dt.timedelta(days=1)
     start = dt.datetime.combine(soon, dt.time(), UTC)
-    (sentence,) = targeting_figures.sentences(long, (start, start + dt.timedelta(days=7)), 0, shown)
+    (sentence,) = targeting_figures.sentences(all_of(long), (start, start + dt.timedelta(days=7)), 0, shown)
     assert re.fullmatch(
         r"The booked period \(7 days\), what all buyers together may have: \d+ to \d+ bids "
         r"\(so in \d\d of 70 past periods like it\)\.",
         sentence,
     )
-    assert targeting_figures.sentences(both, (at(7), None), 0, shown)[0].startswith(
+    assert targeting_figures.sentences(all_of(both), (at(7), None), 0, shown)[0].startswith(
         "The first 30 days (no end is booked)"
     )
-    assert targeting_figures.sentences(both, (None, None), 0, shown) == [
+    assert targeting_figures.sentences(all_of(both), (None, None), 0, shown) == [
         "Choose a start to see what the booked period would have."
     ]
-    assert targeting_figures.sentences(both, (at(8), at(7)), 0, shown) == ["The booked period has no days."]
+    assert targeting_figures.sentences(all_of(both), (at(8), at(7)), 0, shown) == [
+        "The booked period has no days."
+    ]
     assert (
         "no estimate of bids"
-        in targeting_figures.sentences([(BIDS, TWO_WEEKS[:8])], (at(1), at(2)), 0, shown)[0]
+        in targeting_figures.sentences(all_of([(BIDS, TWO_WEEKS[:8])]), (at(1), at(2)), 0, shown)[0]
     )
     assert "1 day has no data and is left out" in targeting_figures.caution(
-        [(BIDS, days(None, 3))], "2–3 Nov 2026"
+        [(BIDS, days(None, 3))], "2–3 Nov 2026", targeting_figures.left_out({}, None)
     )
 
 

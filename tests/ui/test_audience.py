@@ -1,5 +1,6 @@
 """The Audience page as a script: it opens on an answer, and its question is the link's."""
 
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 
@@ -170,11 +171,22 @@ def test_days_picked_before_do_not_come_back(visit: Visit) -> None:
     desk = visit()
     desk.get_by_key("dates_preset").set_value("Last 14 days")
     assert question(checked(desk.run()))["start"] == "-14d"
-    desk.query_params["start"] = desk.query_params["end"] = LAST_DAY.isoformat()
+    day = (LAST_DAY - dt.timedelta(days=2)).isoformat()
+    desk.query_params["start"] = desk.query_params["end"] = day
     checked(desk.run())
     assert desk.get_by_key("dates_preset_1").value is None
     boards.click(desk, drill.CARDS, ["field", "clicks"])
-    assert question(checked(desk))["start"] == LAST_DAY.isoformat()
+    assert question(checked(desk))["start"] == day
+
+
+def test_days_are_compared_twice(visit: Visit) -> None:
+    """A second comparison is picked beside the first, and goes with it."""
+    desk = visit()
+    desk.get_by_key("also_kind").set_value("weekdays")
+    assert question(checked(desk.run()))["also"] == "weekdays"
+    desk.get_by_key("compare_kind").set_value("none")
+    after = question(checked(desk.run()))
+    assert after["compare"] == "none" and "also" not in after
 
 
 def test_the_split_is_in_the_url(visit: Visit) -> None:

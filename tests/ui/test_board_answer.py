@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,33 @@ def check_card(
             rows[code][field], slicer.data_field(field).display_precision
         )
     assert card["card"]["about"] == str(len(rows))
+
+
+def test_two_comparisons_are_those_of_the_files(
+    answer: Answer, slicer: Slicer, file: Callable[..., Table]
+) -> None:
+    """Both dotted lines and both columns of changes have the figures of an export of the days they name."""
+    days = {"start": "-5d", "end": "yesterday", "compare": "weekdays", "also": _days_back(15, 11)}
+    found = answer(days)
+    head, query = found["head"]["head"], link.from_params(days, slicer, "demo", "delivery").query
+    assert len(head["before"]) == len(head["fields"]["imps"]["before"]) == 2
+    now = file(query, ("geo.country",), ("imps",))
+    card = next(card for card in found["cards"]["cards"] if card["id"] == "geo.country")
+    for place, before in enumerate(head["before"]):
+        asked = query.model_copy(update={"start_date": before["first"], "end_date": before["last"]})
+        by_day = file(asked, (time_key_field("day"),), ("imps",))
+        line = head["fields"]["imps"]["before"][place]["values"]
+        assert line == pytest.approx([float(row["imps"]) for row in by_day.values()], rel=1e-5)
+        rows = file(asked, ("geo.country",), ("imps",))
+        for row in card["rows"]:
+            if row["kind"] == "row" and (code := row["values"][0][1]) in rows:
+                change = 100 * (float(now[code]["imps"]) / float(rows[code]["imps"]) - 1)
+                assert row["cells"][-2:][place]["text"].replace("−", "-") == f"{change:+.1f}"
+
+
+def _days_back(first: int, last: int) -> str:
+    """A range of days as the link has it, so many days before yesterday."""
+    return "~".join((LAST_DAY - timedelta(days=days)).isoformat() for days in (first, last))
 
 
 def test_an_undone_click_gives_the_same_answer(answer: Answer) -> None:

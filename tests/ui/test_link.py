@@ -139,6 +139,8 @@ def test_parameters_of_others_are_not_ours() -> None:
         View(),
         View(compare=("previous",), field="ctr", grain="hour", chart="heatmap"),
         View(compare=("2026-10-01", "-1m_last"), chart="bars"),
+        View(compare=("year",), also=("previous",)),
+        View(also=("2026-10-01", "2026-10-07")),
         View(zoom=("-30d", "yesterday"), rows=100),
         View(chart="pivot", folds=Folds(("site", "a,b~c"), (("",), ("x~%",)))),
     ],
@@ -146,6 +148,12 @@ def test_parameters_of_others_are_not_ours() -> None:
 def test_a_view_survives_its_link(looked: View) -> None:
     """What is compared and shown is in the link too."""
     assert view.from_params(view.to_params(looked), SLICER) == looked
+
+
+@pytest.mark.parametrize("params", [{"also": "previous"}, {"also": "x"}, {"compare": "none", "also": "year"}])
+def test_a_second_comparison_is_another_one(params: dict[str, str]) -> None:
+    """Days are not compared twice, and a second comparison needs a first."""
+    assert view.from_params(params, SLICER).also == ()
 
 
 def test_a_view_that_can_not_be_shown_is_the_usual_one() -> None:

@@ -100,9 +100,10 @@ def test_its_figures_are_those_of_the_rows(
     cells = [cell["text"] for cell in tables(desk)[0]["rows"][0]["cells"]]
     stored = Warehouse(demo / "warehouse").open("demo", "delivery")
     files = [str(path) for day in stored.files.values() for path in day]
-    duckdb.execute("set timezone = 'UTC'")
+    database = duckdb.connect()
+    database.execute("set timezone = 'UTC'")
     sums = {
-        day: duckdb.execute(
+        day: database.execute(
             f"""select sum(imps) filter ("{PUBLISHER}" = $2), sum(bids) filter ("{PUBLISHER}" = $2),
             sum(imps), sum(bids) from read_parquet($1, hive_partitioning = false) where time::date = $3""",
             [files, stories.PUBLISHER, day],

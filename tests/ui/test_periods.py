@@ -13,6 +13,7 @@ from lib.ui.audience import over_time
 from lib.ui.charts import series
 from lib.ui.charts.time_chart import Named
 from lib.ui.query import periods
+from lib.wire.errors import BadRequest
 
 TODAY = date(2026, 11, 21)
 FRESH = Slicer(first_date="2026-09-22", last_date="2026-11-21")
@@ -46,10 +47,45 @@ def test_weeks_and_quarters(today: date) -> None:
     """Weeks are ISO weeks and quarters those of the calendar: this one until today, the last one whole."""
     fresh = Slicer(first_date="2020-01-01", last_date=today.isoformat())
     days = {one.label: dates.date_range(one.start, one.end, today) for one in periods.presets(fresh, today)}
-    for label, unit in (("week", "W"), ("quarter", "Q")):
+    yesterday = today - timedelta(days=1)
+    for label, unit in (("week", "W"), ("month", "M"), ("quarter", "Q")):
         this = pd.Period(today, unit)
-        assert days[f"This {label}"] == (this.start_time.date(), today)
+        first = this.start_time.date()
+        assert days[f"This {label}"] == (first, today)
         assert days[f"Last {label}"] == ((this - 1).start_time.date(), (this - 1).end_time.date())
+        assert days.get(f"{label.capitalize()} to date") == ((first, yesterday) if first < today else None)
+
+
+@pytest.mark.parametrize("today", pd.date_range("2023-12-25", "2028-03-05", freq="17D").date)
+@pytest.mark.parametrize(
+    ("count", "unit"), [(1, "day"), (45, "day"), (6, "week"), (1, "month"), (14, "month")]
+)
+def test_the_last_days_weeks_and_months(today: date, count: int, unit: str) -> None:
+    """The last N days are complete ones; weeks and months are whole, and end before the one that runs."""
+    yesterday = today - timedelta(days=1)
+    frequency = unit[0].upper()
+    running = pd.Period(today, frequency)
+    days = ((running - count).start_time.date(), (running - 1).end_time.date())
+    for last_date in (today, yesterday):
+        fresh = Slicer(first_date="2015-01-01", last_date=last_date.isoformat())
+        for text in (f"Last {count} {unit}s", f"{count} {unit}", f" {count}{frequency.lower()} "):
+            preset = periods.parse_last(text, fresh, today)
+            assert dates.date_range(preset.start, preset.end, today) == days
+        if unit != "week":
+            found = periods.named(fresh, preset.start, preset.end, today)
+            assert found is not None and found[1:] == preset[1:]
+            assert preset.start.startswith("-")
+    old = Slicer(first_date="2015-01-01", last_date=yesterday.isoformat())
+    later = today + timedelta(days=400)
+    preset = periods.parse_last(f"{count} {unit}s", old, later)
+    assert (preset.start, preset.end) == tuple(day.isoformat() for day in days)
+
+
+@pytest.mark.parametrize("text", ["", "0 days", "days", "45", "-3 days", "2 years", "99999 days", "٤ days"])
+def test_a_text_that_is_no_number_of_days_is_refused(text: str) -> None:
+    """What is no number of days, weeks or months is refused with a sentence that says what to write."""
+    with pytest.raises(BadRequest, match="like 45 days, 6 weeks or 3 months"):
+        periods.parse_last(text, FRESH, TODAY)
 
 
 @pytest.mark.parametrize("day", pd.date_range("2023-12-25", "2025-03-05", freq="1D").date)

@@ -169,10 +169,19 @@ def test_total_and_others_have_their_change() -> None:
     rows = replace(split(now, before), whole=whole)
     table = split_table.table(rows, [], ENGLISH)
     np.testing.assert_allclose(table.frame["Change, %"], [25, 50, np.nan, -25])
-    assert [changed.is_certain for changed in table.changes] == [True] * 4
+    assert [changed.is_certain for changed in table.columns[-1].changes] == [True] * 4
     vague = replace(whole, before=replace(whole.before, precision=Precision(10, 100)))
     grey = split_table.table(replace(rows, whole=vague), [], ENGLISH)
-    assert [changed.is_certain for changed in grey.changes] == [False, True, True, False]
+    assert [changed.is_certain for changed in grey.columns[-1].changes] == [False, True, True, False]
+
+
+def test_two_comparisons_have_a_column_each() -> None:
+    """Rows of 6 against 4 and against 5 rose by half and by a fifth, in columns that say the days."""
+    rows = replace(split(answer({"1": 6}, 6), answer({"1": 4}, 4)), against="1–7 Oct")
+    rows = replace(rows, also=replace(split(answer({"1": 6}, 6), answer({"1": 5}, 5)), against="8 Oct 2025"))
+    frame = split_table.table(rows, [], ENGLISH).frame
+    np.testing.assert_allclose(frame["Change vs 1–7 Oct, %"][1], 50)
+    np.testing.assert_allclose(frame["Change vs 8 Oct 2025, %"][1], 20)
 
 
 def test_a_relative_change_of_a_rate_says_so() -> None:

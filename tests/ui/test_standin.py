@@ -19,6 +19,10 @@ from standin.state import TOKEN, State
 from standin_fixtures import small
 from streamlit.testing.v1 import AppTest
 
+from lib import connect
+from lib.connect import own_metrics
+from lib.settings import Settings
+
 SCREENS = ("slicers", "audience", "export")
 Visit = Callable[..., AppTest]
 
@@ -83,6 +87,26 @@ def test_slicers_opens_on_an_answer(visit: Visit, rows: pd.DataFrame) -> None:
     assert boards.numbers(top["Impressions"]) == order.tolist()
     assert "ID" not in top
     assert "Country as codes: this service returns no descriptions" in said(desk).replace("\\", "")
+
+
+def test_an_own_metric_is_computed_from_its_parts(visit: Visit, rows: pd.DataFrame) -> None:
+    """Over a service without own metrics Tranche asks for the parts, computes and sorts, and says so."""
+    settings = Settings.current()
+    person = connect.installation(settings).people.get("manager")
+    assert person is not None
+    store = connect.connect(person, settings).view_store.metrics
+    metric = store.save("demo", "delivery", "Clicks per mille", "1000 * clicks / imps", digits=2)
+    desk = visit("audience", field=own_metrics.name(metric), having=f"{own_metrics.name(metric)}~gt~0")
+    sums = rows[["clicks", "imps"]].sum()
+    assert boards.headline(desk)["Clicks per mille"] == f"{1000 * sums['clicks'] / sums['imps']:,.2f}"
+    card = next(table for table in boards.drawn(desk) if table["card"] and table["id"] == "geo.country")
+    by_country = rows.groupby("geo.country")[["clicks", "imps"]].sum()
+    for row in card["rows"]:
+        if row["kind"] == "row":
+            clicks, imps = by_country.loc[row["values"][0][1]]
+            assert row["cells"][1]["text"] == f"{1000 * clicks / imps:,.2f}"
+    assert "is computed here from its parts" in str(boards.head(desk))
+    store.delete(metric.id)
 
 
 def test_audience_opens_on_an_answer(visit: Visit, rows: pd.DataFrame) -> None:

@@ -8,7 +8,15 @@ from typing import Any, ClassVar
 from sqlalchemy import Row, insert, select
 
 from lib.deals import moments
-from lib.deals.models import NO_FEE, PERCENT, UNDISCLOSED, has_amount
+from lib.deals.models import (
+    NO_FEE,
+    NOT_GUARANTEED,
+    PERCENT,
+    UNDISCLOSED,
+    has_amount,
+    has_guarantee,
+    is_guaranteed,
+)
 from lib.deals.store import status
 from lib.deals.store.entity_store import EntityStore, linked_ids, refer
 from lib.deals.store.tables import (
@@ -109,10 +117,13 @@ def check_sync(seat: Fields, where: Path, problems: Problems) -> None:
 
 
 def check_terms(fields: Fields, is_synced: bool, where: Path, problems: Problems) -> None:
-    """A synchronised deal needs a contact; a fee needs its type, and a type its fee."""
+    """A synchronised deal needs a contact, a guarantee its deal type, a fee its type, and a type its fee."""
     fee, kind = fields.get("agency_curation_fee"), fields.get("agency_curation_fee_type")
     at_fee, at_kind = (*where, "agency_curation_fee"), (*where, "agency_curation_fee_type")
     email = (*where, "contact_email")
+    deal_type = (*where, "deal_type")
+    if has_guarantee(fields) and not is_guaranteed(fields) and not problems.at(*deal_type):
+        problems.add(deal_type, NOT_GUARANTEED)
     if is_synced and fields.get("contact_email") is None and not problems.at(*email):
         problems.add(email, "Deal sync needs a contact e-mail address.")
     if problems.at(*at_fee) or problems.at(*at_kind):

@@ -32,6 +32,8 @@ SQL: dict[fields.FieldKind, Any] = {
     fields.EMAIL: String(254),
     fields.SWITCH: Boolean,
     fields.AMOUNT: Amount,
+    fields.COUNT: Amount,
+    fields.PERCENTAGE: Amount,
     fields.FEE_TYPE: Integer,
     fields.MOMENT: Instant,
 }

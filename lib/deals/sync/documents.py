@@ -141,6 +141,7 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
         ),
         **({"dealfloor": deal.price, "cur": currency} if is_cpm else {}),
         "pricetype": FIXED_PRICE if is_cpm and is_fixed else side.price_type,
+        **(_present_fields(guar=1, units=deal.units) if deal.deal_type == "guaranteed" else {}),
     }
 
 

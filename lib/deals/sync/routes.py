@@ -48,6 +48,8 @@ TERMS = an_object(
         "countries": a_list(TEXT | {"pattern": "^[A-Z]{3}$"}),
         "dealfloor": {"type": "number"},
         "cur": TEXT | {"pattern": "^[A-Z]{3}$"},
+        "guar": {"const": 1},
+        "units": {"type": "integer", "minimum": 1},
     },
 )
 CURATION = an_object({}, {"curator": TEXT, "curfeetype": {"type": "integer", "minimum": 0, "maximum": 4}})

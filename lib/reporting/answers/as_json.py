@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.answers import Audience, Precision, Total, Values
+from lib.reporting.digits import LARGEST_WHOLE
 
 CHUNK = 5_000
 MISSING = (None, "")
 Cell = Mapping[str, Any]
 EXTRAS = ("low", "high", "n_eff")
-LARGEST_WHOLE = 2**53
 COMMA = ord(",")
 Places = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]

@@ -15,13 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.answers import Audience
+from lib.reporting.digits import LARGEST_WHOLE
 from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.wire.errors import BadRequest
 
 TOTAL, TOTAL_OF_ROWS = "Total", "Total of these rows"
 Kind = Literal["text", "int", "float"]
 Role = Literal["key", "mapping", "data"]
-_EXACT_INTEGERS = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +130,7 @@ class FileTable:
 
 def display(values: npt.NDArray[np.float64], decimals: int) -> pa.StringArray:
     """With so many decimal places, rounded as Python does it; never "-0.00", never an exponent."""
-    if decimals == 0 and np.all(~(np.abs(values) >= _EXACT_INTEGERS)):
+    if decimals == 0 and np.all(~(np.abs(values) >= LARGEST_WHOLE)):
         return _integers(np.rint(values), ~np.isnan(values))
     texts = pa.array(list(map(f"%.{decimals}f".__mod__, values.tolist())), pa.string())
     zero = f"{0:.{decimals}f}"
@@ -139,7 +139,7 @@ def display(values: npt.NDArray[np.float64], decimals: int) -> pa.StringArray:
 
 def exact(values: npt.NDArray[np.float64]) -> pa.StringArray:
     """With as many digits as it takes to read the same number again; a whole one without a decimal point."""
-    is_whole = (np.abs(values) < _EXACT_INTEGERS) & (values == np.rint(values))
+    is_whole = (np.abs(values) < LARGEST_WHOLE) & (values == np.rint(values))
     integers = _integers(values, is_whole)
     if np.all(is_whole | np.isnan(values)):
         return integers

@@ -200,7 +200,7 @@ def spreads(
     if not past.shape[1]:
         return error, np.inf
     usual, degrees = _moderate(past, volume, float(past.shape[1]) if freedom is None else freedom)
-    return np.sqrt(usual + error**2), degrees
+    return np.sqrt(usual + error**2), min(degrees, _tails(past, usual))
 
 
 def together(p: Numbers) -> float:
@@ -236,6 +236,15 @@ def _moderate(past: Numbers, volume: Numbers, count: float) -> tuple[Numbers, fl
     if not np.isfinite(weight):
         return usual, np.inf
     return (weight * usual + count * own) / (weight + count), weight + count
+
+
+def _tails(past: Numbers, usual: Numbers) -> float:
+    """The degrees of freedom of a Student's t whose tails are as heavy as those of all earlier movements
+    together, by their kurtosis, 3 + 6 / (degrees - 4). A few weeks show too few of the rare large ones:
+    1 is added to it."""
+    squares = (past[usual > 0] ** 2 / usual[usual > 0, None]).ravel()
+    excess = float(np.mean(squares**2) / np.mean(squares) ** 2) - 3 if squares.any() else 0.0
+    return 4 + 6 / (max(excess, 0.0) + 1)
 
 
 def _least(volume: Numbers) -> float:

@@ -36,24 +36,24 @@ class Placebos:
 
 @dataclass(frozen=True)
 class Past:
-    """The placebos per key field, the earlier differences of the whole, and what they are worth together.
+    """The placebos per key field at so many `steps`, and the earlier differences of the whole, at which there
+    may be more.
 
-    `freedom` is how many degrees of freedom a mean square over the steps has.
+    `freedom` is how many degrees of freedom a mean square over the steps has, `whole_freedom` one of those of
+    the whole.
     """
 
     fields: Mapping[str, Placebos]
-    whole: Numbers
+    steps: int
     freedom: float
-
-    @property
-    def steps(self) -> int:
-        """How many earlier differences there are."""
-        return len(self.whole)
+    whole: Numbers
+    whole_freedom: float
 
     def is_usual(self, moved: float, level: float) -> bool:
         """Whether the whole moves this much by itself; not where nothing is known of that."""
         scale = float(np.sqrt(np.mean(self.whole**2))) if self.steps else 0.0
-        return scale > 0 and noise.Spread(scale, self.freedom, np.abs(self.whole)).p_value(moved) > level
+        usual = noise.Spread(scale, self.whole_freedom, np.abs(self.whole))
+        return scale > 0 and usual.p_value(moved) > level
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ def past(
     """The placebos of these values per key field, one for each earlier pair of periods."""
     if not pairs or isinstance(of, Own):
         nothing = {name: np.empty((len(values), 0)) for name, values in codes.items()}
-        return Past({name: Placebos(empty, empty) for name, empty in nothing.items()}, np.empty(0), 0.0)
+        fields = {name: Placebos(empty, empty) for name, empty in nothing.items()}
+        return Past(fields, 0, 0.0, np.empty(0), 0.0)
     span = _span(pairs)
     questions = [about.of(span, name, values, DAY) for name, values in codes.items()]
     total, *answers = ask([about.query_of(span, split_by=(DAY,)), *questions])
@@ -117,9 +118,22 @@ def past(
         ]
         differences[name] = _placebos(of, compared, name in segmented)
         persistence.append(_persistence(daily.series()))
-    moved = np.array([float(values(of, now)[0] - values(of, before)[0]) for before, now in wholes])
     degrees = noise.freedom(len(pairs), _weights(pairs[0]), max(persistence), WEEK)
-    return Past(differences, np.nan_to_num(moved), degrees)
+    return Past(differences, len(pairs), degrees, *_whole_past(about, of, whole, pairs))
+
+
+def _whole_past(about: About, of: Quantity, whole: _Daily, pairs: Sequence[Earlier]) -> tuple[Numbers, float]:
+    """The earlier differences of the whole and their degrees of freedom: of whole weeks, at each day from the
+    last pair to the first."""
+    days = 1 if all(_length(period) % WEEK == 0 for period in pairs[0]) else WEEK
+    shifts = [timedelta(days=days * number) for number in range(WEEK // days * (len(pairs) - 1) + 1)]
+    (before, now), persistence = pairs[0], _persistence(whole.series())
+    moved = [
+        float(values(of, whole.over(_back(now, by)))[0])
+        - float(values(of, about.weight * whole.over(_back(before, by)))[0])
+        for by in shifts
+    ]
+    return np.nan_to_num(np.array(moved)), noise.freedom(len(moved), _weights(pairs[0]), persistence, days)
 
 
 def _placebos(of: Quantity, pairs: Sequence[Pair], is_segmented: bool) -> Placebos:

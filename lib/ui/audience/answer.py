@@ -36,9 +36,9 @@ Params = Mapping[str, str]
 def head(focus: Focus, params: Params) -> Json:
     """Headline and time chart. `params` are those of the question. Raises the errors of the service."""
     query = focus.over_time()
-    ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in _other_days(focus))])
+    ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in focus.other_days)])
     now = ask.quickly(focus.context, query)
-    found = compared_answers.fetch_compared(focus, query, now)
+    found = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
         return _about(focus) | _nothing(headline.no_data(focus), params)
     values = over_time.drawn_values(focus, split_lines.fetch_value_lines(focus), now)
@@ -72,10 +72,6 @@ def split(focus: Focus) -> list[Json]:
     return [] if table is None else [rows.as_json(table)]
 
 
-def _other_days(focus: Focus) -> list[Days]:
-    return [days for days in focus.comparison or () if days != focus.period]
-
-
 def _showing(focus: Focus, name: str) -> Focus:
     """The same with this data field in front."""
     return replace(focus, field=focus.slicer.data_field(name))
@@ -86,7 +82,7 @@ def _second(focus: Focus, now: Audience) -> Json | None:
     second = over_time.second(focus)
     if second is None:
         return None
-    line = over_time.drawn(second, over_time.lines(second, now, None), now)[0]
+    line = over_time.drawn(second, over_time.lines(second, now, [None]), now)[0]
     about = {
         "name": second.field.name,
         "label": straight(over_time.title(second, now)),
@@ -97,6 +93,7 @@ def _second(focus: Focus, now: Audience) -> Json | None:
 
 def _about(focus: Focus) -> Json:
     """What the figures are about, whatever they are."""
+    year = focus.period[1].year
     return {
         "field": focus.field.name,
         "grain": focus.grain,
@@ -104,16 +101,16 @@ def _about(focus: Focus) -> Json:
         "trend": focus.view.trend,
         "trends": [[name, trend.label] for name, trend in TRENDS.items()],
         "period": _days(focus.period),
-        "before": _days(focus.comparison.before) if focus.comparison else None,
+        "before": [_days(one.comparison.before, year) for one in focus.comparisons if one.comparison],
         "engine": straight(precision.source(focus.slicer)),
         "is_zoomed": bool(focus.view.zoom),
         "separators": [focus.numbers.group, focus.numbers.decimal],
     }
 
 
-def _days(days: Days) -> Json:
+def _days(days: Days, year: int | None = None) -> Json:
     first, last = days
-    return {"first": first.isoformat(), "last": last.isoformat(), "label": numbers.span(*days)}
+    return {"first": first.isoformat(), "last": last.isoformat(), "label": numbers.span(*days, year)}
 
 
 def _nothing(nothing: NoData, params: Params) -> Json:
@@ -137,7 +134,7 @@ def of_nothing(name: str) -> Json | list[Json]:
     """A part about a slicer without data fields, about which nothing can be asked."""
     if name != "head":
         return []
-    about = dict.fromkeys(("field", "grain", "trend", "period", "before"))
+    about = dict.fromkeys(("field", "grain", "trend", "period")) | {"before": []}
     said = {"sentence": "This slicer has no data fields to show.", "label": None, "params": None}
     more: Json = {
         "engine": "",
@@ -150,7 +147,9 @@ def of_nothing(name: str) -> Json | list[Json]:
     return about | _empty() | more
 
 
-def _figure(focus: Focus, now: Audience, found: ComparedAnswers | None, lines: Sequence[Named]) -> Json:
+def _figure(
+    focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None], lines: Sequence[Named]
+) -> Json:
     figure = headline.figure(focus, now, found, [line.series for line in lines])
     return {
         "name": focus.field.name,
@@ -169,7 +168,7 @@ def _field(
     focus: Focus,
     lines: Sequence[Named],
     now: Audience,
-    found: ComparedAnswers | None,
+    found: Sequence[ComparedAnswers | None],
     values: Sequence[ValueLine],
     notes: Sequence[Note],
 ) -> Json:
@@ -191,7 +190,7 @@ def _field(
 
 
 def _sides(lines: Sequence[Json]) -> Json:
-    return {"now": lines[0] if lines else None, "before": lines[1] if len(lines) > 1 else None}
+    return {"now": lines[0] if lines else None, "before": [*lines[1:]]}
 
 
 def _trend_notes(focus: Focus, now: Audience) -> list[str]:
@@ -239,7 +238,7 @@ def _value_line(focus: Focus, now: Audience, line: ValueLine) -> Json:
 def _buckets(lines: Sequence[Named]) -> Json:
     """The buckets of the chart, shared by all its lines."""
     if not lines:
-        return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": None}, "buckets_before": None}
+        return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": None}, "buckets_before": []}
     now = lines[0].series
     buckets = {
         "names": [bucket_words(name) for name in now.names],
@@ -247,11 +246,11 @@ def _buckets(lines: Sequence[Named]) -> Json:
         "parts": list(now.parts),
         "ticks": time_chart.ticks(now),
     }
-    if len(lines) == 1:
-        return {"buckets": buckets, "buckets_before": None}
-    before = lines[1].series
-    names = [bucket_words(name) for name in before.names]
-    return {"buckets": buckets, "buckets_before": {"names": names, "parts": list(before.parts)}}
+    before = [
+        {"names": [bucket_words(name) for name in line.series.names], "parts": list(line.series.parts)}
+        for line in lines[1:]
+    ]
+    return {"buckets": buckets, "buckets_before": before}
 
 
 def _date_notes(notes: Iterable[Note], lines: Sequence[Named]) -> list[Json]:

@@ -72,7 +72,11 @@ def draw(context: PageContext) -> None:
                 [field.name, straight(filter_words.field(field.name, context.slicer))]
                 for field in context.slicer.key_fields
             ],
-            "edition": [date_notes.changes(), cards.to_text(question.chosen_cards(context) or ())],
+            "edition": [
+                date_notes.changes(),
+                [one.model_dump() for one in context.slicer.own_fields],
+                cards.to_text(question.chosen_cards(context) or ()),
+            ],
         },
         on_acts_change=partial(drill.follow, context),
     )

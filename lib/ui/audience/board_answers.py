@@ -133,7 +133,7 @@ class BoardAnswers:
         context = RequestContext(
             person,
             *about,
-            self._slicer(clients, person, *about),
+            clients.with_own(self._slicer(clients, person, *about), *about),
             clients,
             language=request.locale,
             caches={ask.ANSWERS: answers},

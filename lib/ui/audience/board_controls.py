@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.ui.audience import date_notes, headline, over_time
+from lib.ui.audience import date_notes, headline, over_time, own_metrics
 from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
@@ -167,7 +167,8 @@ def _download(focus: Focus) -> None:
 
 
 def _metrics(focus: Focus) -> None:
-    with st.popover("Metrics", icon=":material/tune:", type="tertiary"):
+    icon, key = ":material/tune:", own_metrics.MENU
+    with st.popover("Metrics", icon=icon, type="tertiary", key=key, on_change="rerun"):
         key = dates_picker.followed_key(METRICS, list(focus.metrics))
         st.multiselect(
             "Figures in the headline",
@@ -181,6 +182,8 @@ def _metrics(focus: Focus) -> None:
             args=(focus.context, key),
         )
         st.caption(SCALE)
+        own_metrics.draw(focus.context)
+    own_metrics.draw_dialog(focus.context)
 
 
 def _ask_metrics(context: PageContext, key: str) -> None:

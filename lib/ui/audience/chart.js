@@ -49,7 +49,7 @@ function drawChart(chart, head) {
   chart.scale = scales(chart.lines, head, width)
   const { scale } = chart
   const marks = [...grid(scale), ...secondAxis(scale), ...ticks(scale, head.buckets), ...noted(scale, head.date_notes)]
-  const drawn = chart.lines.flatMap((line) => drawCourse(line.isSecond ? scale.second : scale, line))
+  const drawn = chart.lines.flatMap((line) => drawCourse(line.isBeside ? scale.second : scale, line))
   const node = shape("svg", { width, height: CHART_HEIGHT, "aria-hidden": "true" })
   node.append(...marks, ...drawn, ...labels(scale, chart.lines))
   chart.picture.replaceChildren(node)
@@ -58,7 +58,7 @@ function drawChart(chart, head) {
 /** The lines of an answer, from the back to the front: of values, or of the period and the one compared. */
 function courses({ values, fields, field, buckets, buckets_before, period, before, second }) {
   const [parts, none] = [buckets.parts, []]
-  const beside = second ? [{ ...second, parts, isSecond: true }] : none
+  const beside = second ? [{ ...second, parts, isBeside: true }] : none
   if (values.length) {
     const there = values.flatMap(({ label, color, now, before: earlier }) => [
       ...(earlier ? [{ ...earlier, label: `${label}, before`, color, isDotted: true, parts: none, isUnnamed: true }] : none),
@@ -69,9 +69,10 @@ function courses({ values, fields, field, buckets, buckets_before, period, befor
   const there = fields[field]?.drawn ?? fields[field]
   if (!there?.now) return none
   const front = { ...there.now, label: period.label, color: ACCENT, parts }
-  const names = buckets_before?.names
-  const earlier = there.before ? [{ ...there.before, label: before?.label ?? "", color: GREY, isDotted: true, parts: none, names }] : none
-  return [...beside, ...earlier, front]
+  const earlier = there.before.map((line, place) => ({
+    ...line, label: before[place]?.label ?? "", color: GREY, isDotted: true, isSecond: place > 0, parts: none, names: buckets_before[place]?.names,
+  }))
+  return [...beside, ...earlier.reverse(), front]
 }
 
 function scales(lines, head, width) {
@@ -83,8 +84,8 @@ function scales(lines, head, width) {
   const x = (place) => ROOM.left + 8 + (last === first ? inside / 2 : ((starts[place] - first) / (last - first)) * inside)
   const foot = CHART_HEIGHT - ROOM.bottom
   const common = { x, starts, width, right: width - right, foot, grain: head.grain }
-  const own = upward(lines.filter((line) => !line.isSecond), head.fields[head.field].has_zero, starts.length)
-  const second = head.second && { ...common, ...upward(lines.filter((line) => line.isSecond), head.second.has_zero, starts.length), color: head.second.color }
+  const own = upward(lines.filter((line) => !line.isBeside), head.fields[head.field].has_zero, starts.length)
+  const second = head.second && { ...common, ...upward(lines.filter((line) => line.isBeside), head.second.has_zero, starts.length) }
   return { ...common, ...own, second }
 }
 
@@ -98,12 +99,9 @@ function upward(lines, hasZero, count) {
   return { steps, y: (value) => CHART_HEIGHT - ROOM.bottom - ((value - low) / (high - low || 1)) * room }
 }
 
-/** The numbers of the second metric, at the right edge, in the color of its line. */
+/** The numbers of the second metric, at the right edge. */
 function secondAxis({ second, width }) {
-  if (!second) return []
-  const numbers = second.steps.map((value) => words(axisNumber.format(value).replace("K", "k"), width - 2, second.y(value) + 4, "end"))
-  for (const number of numbers) number.style.fill = second.color
-  return numbers
+  return (second?.steps ?? []).map((value) => words(axisNumber.format(value).replace("K", "k"), width - 2, second.y(value) + 4, "end"))
 }
 
 /** Four to six round values around those there; from zero where values add up. */
@@ -163,7 +161,7 @@ function drawCourse({ x, y, starts }, line) {
   const isWhole = (place) => line.isDotted || !line.parts[place]
   const whole = values.map((value, place) => (isWhole(place) ? value : null))
   const style = `color: ${line.color}`
-  const drawn = [shape("path", { class: line.isDotted ? "course dotted" : "course", style, d: path(whole, x, y) })]
+  const drawn = [shape("path", { class: `course${line.isDotted ? " dotted" : ""}${line.isSecond ? " second" : ""}`, style, d: path(whole, x, y) })]
   if (line.low?.some((low, place) => line.high[place] > low)) drawn.unshift(band(x, y, line))
   if (!values.every((_, place) => isWhole(place))) {
     const beside = values.map((value, place) => (isWhole(place) && (place === 0 || isWhole(place - 1)) && (place + 1 >= values.length || isWhole(place + 1)) ? null : value))
@@ -187,7 +185,7 @@ function labels(scale, lines) {
   const { x, foot, starts } = scale
   const ends = lines.filter((line) => !line.isUnnamed).flatMap((line) => {
     const place = line.values.slice(0, starts.length).findLastIndex((value) => value !== null)
-    const { y } = line.isSecond ? scale.second : scale
+    const { y } = line.isBeside ? scale.second : scale
     return place < 0 ? [] : [{ line, x: x(place) + 8, y: y(line.values[place]) + 4 }]
   })
   ends.sort((one, other) => other.y - one.y)

@@ -15,6 +15,7 @@ from lib.reporting.models import TIME_KEY_FIELDS, DataField
 from lib.ui.audience import headline, split_charts, split_levels, split_lines, split_queries
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
+from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Table
@@ -86,6 +87,8 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
     found += split_rows.doubts(data.split, focus.numbers)
     found += map(plain, precision.codes(focus.slicer, data.split.keys))
     found.append(KINDS[focus.view.chart].shortfall(focus))
+    if focus.view.also and kind(focus) is not KINDS["table"]:
+        found.append("Only the first of the two comparisons is shown here; the table has both.")
     if focus.view.having and not kind(focus).passes:
         found.append("Filters by figures apply to the table, bars and lines, not here.")
     return [*filter(None, found), *kind(focus).notes(focus, data)]
@@ -101,12 +104,19 @@ def count_label(answer: Audience, shown: int, numbers: Numbers) -> str:
 def _ask_rows(focus: Focus) -> ChartData:
     """The rows, and the same rows on the days compared."""
     answer = ask.quickly(focus.context, focus.passing_rows())
+    first, *others = (_compared_rows(one, answer) for one in focus.comparisons)
+    return ChartData(replace(first, also=next(iter(others), None)), answer)
+
+
+def _compared_rows(focus: Focus, answer: Audience) -> SplitRows:
+    """The rows of the answer, compared with the days of the focus."""
     both = split_queries.both_sides(focus, answer)
     whole = None if both is None else compared_answers.of_whole(focus)
     today = ask.today(focus.context, focus.query)
-    is_chosen = bool(focus.view.having)
-    split = SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
-    return ChartData(split, answer)
+    is_chosen, year = bool(focus.view.having), focus.period[1].year
+    against = numbers.span(*focus.comparison.before, year) if focus.comparison else ""
+    rows = SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
+    return replace(rows, against=against)
 
 
 def _table(focus: Focus, data: ChartData) -> Table:

@@ -42,13 +42,14 @@ class HeadlineFigure:
 
 
 def figure(
-    focus: Focus, now: Audience, found: ComparedAnswers | None, lines: Sequence[Series] = ()
+    focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None], lines: Sequence[Series] = ()
 ) -> HeadlineFigure:
     """The figure of the focus's data field. `lines` are its values over time, and those compared."""
     field = focus.field
     value = now.total.values.get(field.name)
-    changed = found.total(field) if found is not None else Change(None)
-    is_noise = len(lines) == 2 and metric.is_noise(*(line.without_parts.values for line in lines))
+    changes = [Change(None) if one is None else one.total(field) for one in found]
+    changed, sides = changes[0], [line.without_parts.values for line in lines[:2]]
+    is_noise = len(sides) == 2 and found[0] is not None and metric.is_noise(*sides)
     return HeadlineFigure(
         field=field,
         title=numbers.title(field),
@@ -56,7 +57,7 @@ def figure(
         delta=metric.delta(focus, field, changed),
         style=metric.style(field, changed, is_noise),
         off=metric.off(focus, field, now),
-        help=_help(focus, field, value, changed, is_noise),
+        help=" · ".join([_help(focus, field, value, changed, is_noise), *_others(focus, field, changes[1:])]),
         course=_course(lines),
     )
 
@@ -78,6 +79,14 @@ def _help(focus: Focus, field: DataField, value: float | None, changed: Change, 
         low, high = (focus.numbers.full(side, field) for side in (changed.low, changed.high))
         parts.append(f"95 % range of the change: {low} to {high}")
     return " · ".join(part for part in parts if part)
+
+
+def _others(focus: Focus, field: DataField, changes: Sequence[Change]) -> Iterator[str]:
+    """The changes against the days compared beside the first."""
+    for one, changed in zip(focus.comparisons[1:], changes, strict=True):
+        if one.comparison is not None:
+            text = metric.delta(focus, field, changed)
+            yield f"Against {numbers.days(*one.comparison.before)}: {text}"
 
 
 @dataclass(frozen=True)
@@ -148,12 +157,13 @@ def _described(focus: Focus, place: int) -> dict[str, str]:
     return values.words(focus.context, focus.query, filter_.name, filter_.value)
 
 
-def notes(focus: Focus, now: Audience, found: ComparedAnswers | None) -> Iterator[str]:
+def notes(focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None]) -> Iterator[str]:
     """Notes on days without data, the comparison, and fields that are not computed."""
     days, with_data = periods.length(focus.period), len(now.total.dates)
     if 0 < with_data < days:
         yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."
-    yield from compared_answers.notes(focus, found)
+    for one, answers in zip(focus.comparisons, found, strict=True):
+        yield from compared_answers.notes(one, answers)
     yield from precision.optional_field_note(focus.slicer, focus.field)
     unread = now.precision.unread if now.precision else ()
     if unread:

@@ -1,11 +1,10 @@
 """The queries of a leaderboard: its top and chosen values, the same on the days compared, the total."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lib.reporting.answers import Audience
-from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, Direction, Filter, Order
 from lib.ui.audience import split_levels
 from lib.ui.charts.change import Change, is_sampled
@@ -41,9 +40,7 @@ def begin(focus: Focus) -> None:
 def begin_comparison(focus: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
     """Start the queries for the days compared that depend on the rows shown."""
     narrowed = [_query_of_rows(focus, card, answer) for card, answer in answers if not is_ranked(focus, card)]
-    ask.ahead(
-        focus.context, [focus.in_days(query, days) for query in narrowed for days in _other_days(focus)]
-    )
+    ask.ahead(focus.context, [focus.in_days(query, days) for query in narrowed for days in focus.other_days])
 
 
 def rows(focus: Focus, card: Card) -> Audience:
@@ -60,7 +57,17 @@ def rows(focus: Focus, card: Card) -> Audience:
 
 
 def board(focus: Focus, card: Card, answer: Audience) -> Board:
-    """The leaderboard of these rows, with the same rows on the days compared."""
+    """The leaderboard of these rows, with the same rows on all days compared."""
+    found = _compared(focus, card, answer)
+    for other in focus.comparisons[1:]:
+        rows = found.split.answer
+        both = compared_answers.fetch_compared(other, _query_of_rows(other, card, rows), rows)
+        found = replace(found, split=replace(found.split, also=_split(other, rows, both, card)))
+    return found
+
+
+def _compared(focus: Focus, card: Card, answer: Audience) -> Board:
+    """The leaderboard with the same rows on the days compared that come first."""
     query = _query_of_rows(focus, card, answer)
     if is_ranked(focus, card):
         query = question(focus, card).model_copy(update={"data_filters": ()})
@@ -117,15 +124,10 @@ def _first(focus: Focus, card: Card) -> Iterator[AudienceQuery]:
     yield asked
     if (filters := others(focus.query, card.name)) != focus.query.filters and focus.comparison is not None:
         whole = compared_answers.whole_query(focus, filters)
-        yield from (whole, *(focus.in_days(whole, days) for days in _other_days(focus)))
+        yield from (whole, *(focus.in_days(whole, days) for days in focus.other_days))
     if is_ranked(focus, card):
         ranked = asked.model_copy(update={"data_filters": ()})
-        yield from (focus.in_days(ranked, days) for days in _other_days(focus))
-
-
-def _other_days(focus: Focus) -> list[Days]:
-    """The days to query in addition to the question's own."""
-    return [days for days in focus.comparison or () if days != focus.period]
+        yield from (focus.in_days(ranked, days) for days in focus.other_days)
 
 
 def _query_of_rows(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:

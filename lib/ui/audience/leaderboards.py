@@ -15,10 +15,13 @@ from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.query import cards, filter_words, focus, lines, precision, split_rows, values
 from lib.ui.query.cards import Card
 from lib.ui.query.focus import Focus
+from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
+from lib.ui.query.split_rows import SplitRows
 from lib.wire.errors import TrancheError
 
 OTHERS, ALL_OTHERS = "Others", "All others"
 SHARE_RANK = 9  # the first to go where there is no room
+AGAINST = {PREVIOUS: "vs prior", WEEKDAYS: "vs weeks", YEAR: "vs year"}
 VAGUE = "Smaller than its uncertainty: it may not be a real rise or fall"
 Bar = tuple[float, float, float]
 
@@ -57,13 +60,21 @@ def _columns(focus: Focus, board: Board) -> list[Column]:
     if board.split.has_share:
         about = "Of all values, whatever this card's filter"
         columns.append(Column("share", "Share, %", about=about, rank=SHARE_RANK))
-    if focus.comparison is not None:
-        of = numbers.change_title if focus.view.changes == "percent" else numbers.amount_title
+    of = numbers.change_title if focus.view.changes == "percent" else numbers.amount_title
+    for one in focus.comparisons:
+        if one.comparison is None:
+            continue
         title = of(field)
-        columns.append(
-            Column("change", title, False, "desc", _direction(card, "change"), _said_of_changes(focus), 1)
-        )
-    for rank, column in enumerate(focus.columns, 2):
+        if len(focus.comparisons) > 1:
+            title = title.replace("change", "Change").replace(
+                "Change", AGAINST.get(one.view.compare[0], "vs own")
+            )
+        about = f"Against {numbers.days(*one.comparison.before)}"
+        if one is focus:
+            columns.append(Column("change", title, False, "desc", _direction(card, "change"), about, rank=1))
+        else:
+            columns.append(Column("also", title, about=about, rank=2))
+    for rank, column in enumerate(focus.columns, 3):
         by, title = cards.OF_FIELD + column.name, numbers.title(column, with_unit=True)
         columns.append(Column(by, title, False, "desc", _direction(card, by), rank=rank))
     return columns
@@ -78,19 +89,24 @@ def _sorted_by_value(seen: Focus, card: Card) -> Direction | None:
     return card.direction if is_volume or card.by == "value" else None
 
 
-def _said_of_changes(focus: Focus) -> str:
-    return f"Against {numbers.days(*focus.comparison.before)}" if focus.comparison else ""
-
-
 def _rows(focus: Focus, board: Board) -> list[Row]:
     split = board.split
     labels = split_rows.row_labels(split)
-    changes = split_rows.changes(split) if focus.comparison is not None else [None] * len(labels)
+    changes = [split_rows.changes(one) for one in _with_changes(focus, split)]
     values = split.answer.values[focus.field.name].tolist()
     names = split.answer.names[board.card.name].tolist()
     more = [split.answer.values[column.name].tolist() for column in focus.columns]
-    rows = zip(names, labels, values, _bars(board, values), changes, strict=True)
-    return [_row(focus, board, *row, [side[place] for side in more]) for place, row in enumerate(rows)]
+    rows = zip(names, labels, values, _bars(board, values), strict=True)
+    return [
+        _row(focus, board, *row, [one[place] for one in changes], [side[place] for side in more])
+        for place, row in enumerate(rows)
+    ]
+
+
+def _with_changes(focus: Focus, split: SplitRows) -> list[SplitRows]:
+    """The rows per comparison that has a column."""
+    sides = zip(focus.comparisons, split.comparisons, strict=True)
+    return [rows for one, rows in sides if one.comparison is not None]
 
 
 def _row(
@@ -100,15 +116,14 @@ def _row(
     label: str,
     value: float,
     bar: Bar | None,
-    changed: Change | None,
+    changes: Sequence[Change],
     more: Sequence[float],
 ) -> Row:
     split, name = board.split, board.card.name
     cells = [Cell(label, bar=bar, about=filter_words.both(code, label)), _value(focus, focus.field, value)]
     if split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, value), 1)))
-    if changed is not None:
-        cells.append(_change(focus, changed, value))
+    cells += [_change(focus, changed, value) for changed in changes]
     cells += [_value(focus, *one) for one in zip(focus.columns, more, strict=True)]
     return Row(
         cells,
@@ -179,8 +194,8 @@ def _rest(focus: Focus, board: Board) -> Sequence[Row]:
     ]
     if board.split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, rest), 1)))
-    if focus.comparison is not None:
-        cells.append(_change(focus, split_rows.others_change(board.split), rest))
+    sides = _with_changes(focus, board.split)
+    cells += [_change(focus, split_rows.others_change(one), rest) for one in sides]
     for column in focus.columns:
         cells.append(_value(focus, column, split_rows.others(replace(board.split, field=column))))
     return [Row(cells, kind="rest")]

@@ -22,7 +22,7 @@ from lib.ui.query import ask, drill, export_menu, filter_words, focus, question
 from lib.ui.query.focus import Focus
 from lib.wire.text import csv_text
 
-PARTS, BLOCK, HEIGHT = "moved_parts", "moved", 320
+PARTS, BLOCK, HEIGHT, FEW_WEEKS = "moved_parts", "moved", 320, 5
 
 
 def total_sentence(focus: Focus, found: Moved) -> str:
@@ -83,7 +83,8 @@ def _held_against(found: Moved) -> str:
             "Changes smaller than the sample's uncertainty are left out."
         )
     earlier = "the same difference once before" if found.weeks == 1 else f"{found.weeks} earlier ones like it"
-    return f"Compared with {earlier}: values that usually move as much are left out."
+    few = " With so few of them only large changes stand out." if found.weeks < FEW_WEEKS else ""
+    return f"Compared with {earlier}: values that usually move as much are left out.{few}"
 
 
 FOUND, MOST, AT_ONCE = "moved_found", 4, 6

@@ -23,17 +23,18 @@ from lib.wire.text import straight
 TWIN, TABLE_WIDTH = "time_table", 420
 
 
-def lines(focus: Focus, now: Audience, found: ComparedAnswers | None) -> list[Named]:
-    """The line of the period and the one compared; none without time key fields."""
+def lines(focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None]) -> list[Named]:
+    """The line of the period and those compared; none without time key fields."""
     if focus.grain is None:
         return []
     name, today = focus.field.name, ask.today(focus.context, focus.query)
     line = series.over(now, name, focus.grain, focus.period, today)
     shown = [Named(numbers.span(*focus.period), line)]
-    if found is not None and focus.compared is not None and focus.comparison is not None:
-        there = focus.comparison.before
-        earlier = series.over(found.before, name, focus.grain, focus.compared, today, there)
-        shown.append(Named(numbers.span(*there), earlier))
+    for one, answers in zip(focus.comparisons, found, strict=True):
+        if answers is not None and one.compared is not None and one.comparison is not None:
+            there = one.comparison.before
+            earlier = series.over(answers.before, name, focus.grain, one.compared, today, there)
+            shown.append(Named(numbers.span(*there, focus.period[1].year), earlier))
     return shown
 
 
@@ -59,7 +60,7 @@ def drawn_values(focus: Focus, values: Sequence[ValueLine], now: Audience) -> li
         replace(
             line,
             now=trend.line(line.now, totals[0] if totals else line.now),
-            before=line.before and trend.line(line.before, totals[-1] if totals else line.before),
+            before=line.before and trend.line(line.before, totals[:2][-1] if totals else line.before),
         )
         for line in values
     ]
@@ -70,9 +71,8 @@ def second(focus: Focus) -> Focus | None:
     if not focus.view.second or focus.grain is None:
         return None
     trend = EACH if TRENDS[focus.view.trend].has_total else focus.view.trend
-    return replace(
-        focus, field=focus.slicer.data_field(focus.view.second), view=replace(focus.view, trend=trend)
-    )
+    view = replace(focus.view, trend=trend, also=())
+    return replace(focus, field=focus.slicer.data_field(focus.view.second), view=view)
 
 
 def has_trend(focus: Focus, now: Audience) -> bool:
@@ -85,7 +85,7 @@ def _totals(focus: Focus) -> list[Named]:
     filters = leaderboard_queries.others(focus.query, focus.lines[0]) if focus.lines else ()
     query = focus.over_time().model_copy(update={"filters": filters})
     now = ask.quickly(focus.context, query)
-    return lines(focus, now, compared_answers.fetch_compared(focus, query, now))
+    return lines(focus, now, compared_answers.fetch_each(focus, query, now))
 
 
 def _named(value_lines: Sequence[ValueLine]) -> list[Named]:
@@ -111,12 +111,12 @@ def draw_table(focus: Focus) -> None:
         query = focus.over_time()
         now = ask.quickly(focus.context, query)
         values = split_lines.fetch_value_lines(focus)
-        found = compared_answers.fetch_compared(focus, query, now)
+        found = compared_answers.fetch_each(focus, query, now)
         shown = _named(drawn_values(focus, values, now)) or drawn(focus, lines(focus, now, found), now)
         writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in shown}
         if (beside := second(focus)) is not None:
             label = title(beside, now)
-            shown.append(Named(label, drawn(beside, lines(beside, now, None), now)[0].series))
+            shown.append(Named(label, drawn(beside, lines(beside, now, [None]), now)[0].series))
             writes[straight(label)] = _plain(beside, now)
         st.dataframe(
             straighten(table(str(focus.grain), shown)).style.format(writes),

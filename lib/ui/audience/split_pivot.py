@@ -59,11 +59,10 @@ def _split_board_cells(found: split_table.SplitTable, row: int, bar: Bar | None 
     front, cells = len(found.keys), []
     for place, column in enumerate(found.columns):
         value = [column.total, *column.rows, column.rest][row]
-        vague = column.is_change and not found.changes[row].is_certain
         if place < front and value is not None:
             cells.append(Cell(column.write(value)))
         else:
-            cells.append(figure(column, value, bool(vague), bar if place == front else None))
+            cells.append(figure(column, value, column.is_vague(row), bar if place == front else None))
     return cells
 
 
@@ -130,18 +129,12 @@ class Pivot:
         return found
 
     @cached_property
-    def changes(self) -> list[list[Change]]:
-        """By how much each row of each level changed; empty where nothing is compared."""
-        return [split_rows.changes(level.split) if level.split.compared else [] for level in self.levels]
-
-    @cached_property
     def columns(self) -> list[dict[str, split_table.SplitColumn]]:
         """The columns of figures of each level, by what they are."""
         return [
             {column.kind: column for column in columns}
             for columns in (
-                split_table.of_figures(level.split, changes, self.more, self.figures)
-                for level, changes in zip(self.levels, self.changes, strict=True)
+                split_table.of_figures(level.split, self.more, self.figures) for level in self.levels
             )
         ]
 
@@ -200,8 +193,7 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
         )
         for name, column in pivot.heads.items()
     ]
-    is_vague = not split_rows.total_change(pivot.levels[0].split).is_certain
-    totals = _cells(pivot, 0, split_table.TOTAL, lambda column: column.total, is_vague)
+    totals = _cells(pivot, 0, split_table.TOTAL, lambda column: column.total, 0)
     rows = [Row(totals, kind="total"), *_below(pivot, (), kept_filters(pivot.query))]
     return Table("split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True)
 
@@ -218,14 +210,14 @@ def _below(pivot: Pivot, above: Path, kept: set[tuple[str, str]]) -> Iterator[Ro
 def _row(pivot: Pivot, path: Path, kept: set[tuple[str, str]]) -> Row:
     _, place = pivot.rows[path]
     depth = len(path) - 1
-    changes, values = pivot.changes[depth], pivot.values(path)
+    values = pivot.values(path)
     return Row(
         _cells(
             pivot,
             depth,
             pivot.labels[depth][place],
             lambda column: column.rows[place],
-            is_vague=bool(changes) and not changes[place].is_certain,
+            row=place + 1,
             bar=pivot.bars[depth][place],
         ),
         values,
@@ -240,16 +232,16 @@ def _cells(
     depth: int,
     label: str,
     value: Callable[[split_table.SplitColumn], Any],
-    is_vague: bool = False,
+    row: int,
     bar: Bar | None = None,
 ) -> list[Cell]:
-    """A row's cells; a dash for a column that its level does not have."""
+    """A row's cells; a dash for a column that its level does not have. `row` 0 is the total."""
     cells = [Cell(label)]
     for name, head in pivot.heads.items():
         column = pivot.columns[depth].get(name)
-        vague = is_vague and name == split_table.CHANGE
         shown = None if column is None else value(column)
-        cells.append(figure(head, shown, vague, bar if name == pivot.front.name else None))
+        is_vague = column is not None and column.is_vague(row)
+        cells.append(figure(head, shown, is_vague, bar if name == pivot.front.name else None))
     return cells
 
 

@@ -22,7 +22,8 @@ RANK, GREY = "Rank", "Grey: smaller than its uncertainty"
 class SplitColumn:
     """A column: its title, its cells for the total, the rows and the rest, and how a figure is written.
 
-    `order` is the field by which the service orders rows by this column, where it can.
+    `order` is the field by which the service orders rows by this column, where it can. `changes`, of a
+    column of these, are those of the total, of the rows, and of the rest.
     """
 
     title: str
@@ -32,25 +33,25 @@ class SplitColumn:
     write: Callable[[Any], str] = str
     about: str = ""
     order: str | None = None
-    is_change: bool = False
+    changes: Sequence[Change] = ()
 
     @property
     def kind(self) -> str:
         """What its figures are: the name of a data field, or what is said of the one in front."""
-        return CHANGE if self.is_change else self.order or self.title
+        return CHANGE if self.changes else self.order or self.title
+
+    def is_vague(self, row: int) -> bool:
+        """Whether the sample may have made the change in a row: 0 is the total, -1 the rest."""
+        return bool(self.changes) and not self.changes[row].is_certain
 
 
 @dataclass(frozen=True)
 class SplitTable:
-    """Columns, those of the `keys` first. Row 0 is the total; the rest, where there is one, comes last.
-
-    `changes` are those of the total, of the rows, and of the rest; empty where nothing is compared.
-    """
+    """Columns, those of the `keys` first. Row 0 is the total; the rest, where there is one, comes last."""
 
     columns: Sequence[SplitColumn]
     keys: Sequence[str]
     has_rest: bool
-    changes: Sequence[Change]
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -67,22 +68,15 @@ def table(
 
     With `is_ranked`, the rows being the largest of the field in front, estimates have their rank too.
     """
-    changes = split_rows.changes(split) if split.compared is not None else []
-    columns = [*_keys(split), *of_figures(split, changes, more, figures, is_ranked)]
-    if changes:
-        changes = [split_rows.total_change(split), *changes, split_rows.others_change(split)]
-    return SplitTable(_distinct(columns), split.keys, split_rows.others(split) is not None, changes)
+    columns = [*_keys(split), *of_figures(split, more, figures, is_ranked)]
+    return SplitTable(_distinct(columns), split.keys, split_rows.others(split) is not None)
 
 
 def of_figures(
-    split: SplitRows,
-    changes: Sequence[Change],
-    more: Sequence[DataField],
-    figures: Numbers,
-    is_ranked: bool = False,
+    split: SplitRows, more: Sequence[DataField], figures: Numbers, is_ranked: bool = False
 ) -> list[SplitColumn]:
-    """The same without the key fields; titles may be there twice. `changes` are those of the rows."""
-    columns = [*_front(split, changes, figures)]
+    """The same without the key fields; titles may be there twice."""
+    columns = [*_front(split, figures), *_changes(split, figures)]
     columns += _ranks(split) if is_ranked else []
     return columns + [_figures(split, data_field, figures) for data_field in more]
 
@@ -100,8 +94,8 @@ def _keys(split: SplitRows) -> Iterator[SplitColumn]:
         )
 
 
-def _front(split: SplitRows, changes: Sequence[Change], figures: Numbers) -> Iterator[SplitColumn]:
-    """The main field: its values, and where meaningful their share, range and change."""
+def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
+    """The main field: its values, and where meaningful their share and range."""
     name, rest = split.field.name, split_rows.others(split)
     whole = split.answer.total.values.get(name)
     yield _figures(split, split.field, figures, rest)
@@ -119,15 +113,24 @@ def _front(split: SplitRows, changes: Sequence[Change], figures: Numbers) -> Ite
             _one_place(figures),
             f"{LEVEL} confidence interval: how far off the figure may be",
         )
-    if any(changed.ratio is not None for changed in changes):
+
+
+def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
+    """The main field's change, per comparison that says anything of any row."""
+    for one in split.comparisons:
+        rows = split_rows.changes(one) if one.compared is not None else []
+        if all(changed.ratio is None for changed in rows):
+            continue
+        changes = [split_rows.total_change(one), *rows, split_rows.others_change(one)]
+        total, *percents, rest = map(in_percent, changes)
         yield SplitColumn(
-            numbers.change_title(split.field),
-            in_percent(split_rows.total_change(split)),
-            [in_percent(changed) for changed in changes],
-            in_percent(split_rows.others_change(split)),
+            numbers.change_title(split.field, one.against if split.also is not None else ""),
+            total,
+            percents,
+            rest,
             _change_format(figures),
             GREY,
-            is_change=True,
+            changes=changes,
         )
 
 

@@ -95,9 +95,9 @@ def is_rate(field: DataField) -> bool:
     return unit(field) == "%" or (is_ratio and not unit(field))
 
 
-def change_title(field: DataField) -> str:
-    """The title of a column of relative changes."""
-    return "Relative change, %" if is_rate(field) else "Change, %"
+def change_title(field: DataField, against: str = "") -> str:
+    """The title of a column of relative changes, `against` these days."""
+    return f"{'Relative change' if is_rate(field) else 'Change'}{against and f' vs {against}'}, %"
 
 
 def amount_title(field: DataField) -> str:
@@ -127,9 +127,9 @@ def days(first: date, last: date) -> str:
     return f"{start} – {last.day} {last:%b %Y}"
 
 
-def span(first: date, last: date) -> str:
-    """A range of days in short, for a label: `14–20 Nov`."""
-    return days(first, last).removesuffix(f" {last.year}")
+def span(first: date, last: date, year: int | None = None) -> str:
+    """A range of days in short, for a label: `14–20 Nov`; with the year if it is not `year`."""
+    return days(first, last).removesuffix(f" {year or last.year}")
 
 
 def _plus(value: float, text: str) -> str:

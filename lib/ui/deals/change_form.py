@@ -6,7 +6,6 @@ background, over the same days as the deal's health, so that the two agree.
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
-from decimal import Decimal
 from typing import Any
 
 import streamlit as st
@@ -16,7 +15,8 @@ from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.kinds import elements
-from lib.ui.deals import catalogue, facts, form_fields, inputs, questions, report, seat_guide
+from lib.insight.seat_prices import SeatPrice
+from lib.ui.deals import buyers, catalogue, facts, form_fields, inputs, questions, report, seat_guide
 from lib.ui.deals.draft import PLAIN, Draft
 from lib.ui.deals.edits import Fields, targeting
 from lib.ui.deals.form_fields import ZONE
@@ -144,20 +144,21 @@ def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problem
         packages = state.get(f"{prefix}supply_deals", ())
         seat, price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
         with st.container():  # what comes and goes in it moves no field below
-            _draw_guides(context, _deal_of(prefix), seat, price, packages)
+            of = SeatPrice(price, buyers.is_fixed(context, state.get(f"{prefix}price_type")))
+            _draw_guides(context, _deal_of(prefix), seat, of, packages)
     form_fields.draw_terms(context, prefix, problems, [name for name in TERMS if name in names])
     for name in OTHERS:
         one(name)
 
 
 def _draw_seat(context: PageContext, prefix: str, problems: FieldProblems) -> None:
-    buyers, chosen = catalogue.seats(context), st.session_state[f"{prefix}seat"]
+    seats, chosen = catalogue.seats(context), st.session_state[f"{prefix}seat"]
     with st.container():
         st.selectbox(
             "Seat",
-            list(dict.fromkeys([*buyers, *([] if chosen is None else [chosen])])),
+            list(dict.fromkeys([*seats, *([] if chosen is None else [chosen])])),
             index=None,
-            format_func=lambda seat: form_fields.seat_label(buyers.get(seat), seat),
+            format_func=lambda seat: form_fields.seat_label(seats.get(seat), seat),
             key=f"{prefix}seat",
             persist_state="session",
             filter_mode="contains",
@@ -186,7 +187,7 @@ def _deal_of(prefix: str) -> int | None:
 
 
 def _draw_guides(
-    context: PageContext, deal: int | None, seat: int | None, price: Decimal | None, packages: Sequence[int]
+    context: PageContext, deal: int | None, seat: int | None, price: SeatPrice, packages: Sequence[int]
 ) -> None:
     """Draw what wins cost in each package, with what it is computed from; nothing without packages.
 
@@ -212,7 +213,7 @@ def _draw_guide(
     context: PageContext,
     where: GuidePlace,
     translation: Translation,
-    typed: dict[int, Decimal | None],
+    typed: dict[int, SeatPrice],
     title: str,
 ) -> None:
     """Draw the guide of one package."""

@@ -140,7 +140,7 @@ def _value(one: fields.DealField, row: CsvRow, faults: list[str]) -> Any:
     text = row[one.column]
     if one.name == "media_type":
         return _media_type(row, faults)
-    if one.kind in (*fields.TEXTS, fields.AMOUNT, fields.MOMENT):
+    if one.kind in (*fields.TEXTS, fields.MOMENT) or one.kind.limits is not None:
         return text
     value = inputs.cell(one, text, faults)
     return inputs.blank(one) if value is None else value

@@ -220,7 +220,10 @@ BRIEF = {
     "supply_deals": ("name", "status", "targeting"),
     "demand_deals": ("name", "status", "seat", "price"),
 }
-ON_PHONE, RIGHT = ("status", "health", "seat", "price", "start_date"), ("price", "deals", "id")
+ON_PHONE, RIGHT = (
+    ("status", "health", "seat", "price", "start_date"),
+    ("price", "deals", "id", *(one.name for one in FIELDS if one.kind.limits is not None)),
+)
 FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date"})
 
 

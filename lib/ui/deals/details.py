@@ -252,7 +252,15 @@ def _others(entity: PackageOrDeal, usual: Mapping[str, str] = NO_DEFAULTS) -> di
         is_usual = value is None and name in usual
         return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, value)
 
-    return {facts.title(name): text(name) for name in fields.writable(entity.entity) if name not in SHOWN}
+    terms = [name for name in fields.writable(entity.entity) if name not in SHOWN]
+    return {
+        facts.title(name): text(name) for name in terms if name in usual or not _is_left_out(entity, name)
+    }
+
+
+def _is_left_out(entity: PackageOrDeal, name: str) -> bool:
+    """Whether a term is none that every deal has, and this one has it not."""
+    return fields.BY_NAME[name].is_extension and getattr(entity, name) is None
 
 
 def _facts(texts: dict[str, str]) -> None:

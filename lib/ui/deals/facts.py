@@ -150,7 +150,8 @@ def value(field: str, content: Any) -> str:
         case str() if field.endswith("_date"):
             return _read(content)
         case int() | float() | Decimal():
-            return amount(Decimal(str(content)))
+            number = Decimal(str(content))
+            return shortest(number) if is_whole(field) else amount(number)
         case list() | tuple() if field.endswith("_targetings"):
             return _targeting(field, content)
         case list() | tuple():
@@ -159,6 +160,12 @@ def value(field: str, content: Any) -> str:
             return _name_of(content)
         case _:
             return str(content)
+
+
+def is_whole(field: str) -> bool:
+    """Whether the field is a number without decimals."""
+    limits = BY_NAME[field].kind.limits if field in BY_NAME else None
+    return limits is not None and not limits.decimals
 
 
 def _choice(field: str, content: Any) -> str | None:

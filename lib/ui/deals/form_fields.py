@@ -118,7 +118,7 @@ WRONG = "An id is a number; others were left out"
 NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
 NO_FEE_TYPE = "The settings don't name the type of its fee (fee_types): change the fee at the service."
 CHOSEN, OWN, PRICE, SYNC = "{}seats", "{}own", "{}price_{}", "{}sync_{}"
-PRICE_WIDTH, SYNC_WIDTH = 150, 110
+PRICE_WIDTH, SYNC_WIDTH, TERM_WIDTH = 150, 110, 220
 NO_GUIDES: Mapping[int, str] = {}
 
 
@@ -210,7 +210,7 @@ def draw_terms(
     disabled: bool = False,
 ) -> None:
     """The terms of deals among `names`, each with its errors: the fee, as far as the service has fees, the
-    contact, then the others."""
+    contact, then the others, folded."""
     fees = catalogue.abilities(context).fees
     has_fee = bool(fees) and FEE in names and FEE_TYPE in names
     if not has_fee:
@@ -232,12 +232,18 @@ def draw_terms(
     if EMAIL in names:
         with contact:
             _draw_field(prefix, EMAIL, problems, Look(disabled=disabled))
-    for name in names:
-        if name not in (FEE_TYPE, FEE, EMAIL):
-            usual = context.clients.usual_terms.get(name)
-            words = (fields.BY_NAME[name].kind.choices or {}).get(usual, "")
-            empty = f"{inputs.capital(words)} (default)" if words else ""
-            _draw_field(prefix, name, problems, Look(disabled=disabled, placeholder=empty))
+    others = [name for name in names if name not in (FEE_TYPE, FEE, EMAIL)]
+    if others:
+        wrong = any(problems.at(name) for name in others)
+        with (
+            st.expander("More terms", expanded=wrong, icon=":material/tune:"),
+            st.grid(2, min_column_width=TERM_WIDTH),
+        ):
+            for name in others:
+                usual = context.clients.usual_terms.get(name)
+                words = (fields.BY_NAME[name].kind.choices or {}).get(usual, "")
+                empty = f"{inputs.capital(words)} (default)" if words else ""
+                _draw_field(prefix, name, problems, Look(disabled=disabled, placeholder=empty))
 
 
 def draw_numbers(

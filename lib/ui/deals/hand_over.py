@@ -4,13 +4,14 @@ Prices and names of one buyer are nobody else's business. The sheet of all seats
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote, urlencode
 
 import streamlit as st
 
+from lib.deals import fields
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals import facts
 from lib.ui.deals.deal_list import DealRow, of_deal
@@ -93,13 +94,15 @@ def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> 
 
 
 def text(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> str:
-    """The package, when it runs, and a line for each deal: seat, deal id and price."""
-    return "\n".join([*_head(package), *(_line(one, money) for one in deals)])
+    """The package, when it runs, and lines for each deal: seat, deal id and price, then its other terms."""
+    lines = (line for one in deals for line in (_line(one, money), *_terms(one)))
+    return "\n".join([*_head(package), *lines])
 
 
 def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> bytes:
     """A row for each deal: times with their offset, nothing that a spreadsheet would run."""
     start, end = (at.isoformat(sep=" ") if at else "" for at in (package.start_date, package.end_date))
+    titles = dict.fromkeys(title for one in deals for title in _terms_of(one))
     data = [
         {
             "Seat": "; ".join(one.seats),
@@ -112,6 +115,7 @@ def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> byte
             "Media type": package.media_type or "",
             "Start": start,
             "End": end,
+            **{title: _terms_of(one).get(title, "") for title in titles},
         }
         for one in deals
     ]
@@ -150,6 +154,20 @@ def _line(deal: DealRow, money: Prices) -> str:
     """`Bluebird (Alder Bidder): TR-7EN1-W6ZZ-2TY2, 2.50 USD CPM`."""
     price = f", {amount(deal.prices[0])} {money.terms}".rstrip() if deal.prices else ""
     return f"{_seat(deal)}: {_number(deal)}{price}"
+
+
+def _terms(deal: DealRow) -> Iterator[str]:
+    """`  Guaranteed impressions: 5,000,000`, for each term that is set."""
+    return (f"  {title}: {words}" for title, words in _terms_of(deal).items())
+
+
+def _terms_of(deal: DealRow) -> dict[str, str]:
+    """What is agreed beside price and fee, by title: what a buyer needs to set the deal up."""
+    return {
+        fields.BY_NAME[name].title: facts.value(name, value)
+        for name, value in deal.more
+        if fields.BY_NAME[name].is_extension and value is not None
+    }
 
 
 def _seat(deal: DealRow) -> str:

@@ -253,11 +253,10 @@ def _evidence_change(difference: Difference | None, numbers: Numbers) -> str:
     if difference is None:
         return "Too few days with figures, before it or after"
     span = f"{numbers.change(difference.low)} to {numbers.change(difference.high)}"
-    return (
-        f"{numbers.change(difference.value)} ({span})"
-        if difference.is_certain
-        else f"None beyond chance ({span})"
-    )
+    if difference.is_certain:
+        return f"{numbers.change(difference.value)} ({span})"
+    least = numbers.percent(100 * difference.reliable)
+    return f"None beyond chance ({span}; a fall of less than {least} may not show)"
 
 
 def _placebos(row: EvidenceRow) -> str:

@@ -12,7 +12,15 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.fields import DealField, FieldKind
-from lib.deals.models import LONGEST_NAME, PERCENT, UNDISCLOSED, has_amount
+from lib.deals.models import (
+    LONGEST_NAME,
+    NOT_GUARANTEED,
+    PERCENT,
+    UNDISCLOSED,
+    has_amount,
+    has_guarantee,
+    is_guaranteed,
+)
 from lib.ui.kit import amounts, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.markdown import plain
@@ -29,7 +37,7 @@ PLACEHOLDERS = {"name": "Morning news, autumn", EMAIL: "Needed for deal sync", F
 def widget_value(name: str, value: Any) -> Any:
     """The value of a plain field as its widget holds it; a time in the zone that it is given in."""
     kind = fields.BY_NAME[name].kind
-    if kind is fields.AMOUNT:
+    if kind.limits is not None:
         return amounts.typed(value)
     if kind is fields.MOMENT:
         return times.typed(value and value.replace(tzinfo=None))
@@ -43,8 +51,8 @@ def request_value(name: str, content: Any, zone: tzinfo = UTC) -> Any:
     """
     kind = fields.BY_NAME[name].kind
     try:
-        if kind is fields.AMOUNT:
-            return amounts.read(content or "")
+        if kind.limits is not None:
+            return amounts.read(content or "", kind.limits)
         if kind is fields.MOMENT:
             local = times.read(content or "")
             return None if local is None else local.replace(tzinfo=zone)
@@ -56,15 +64,16 @@ def request_value(name: str, content: Any, zone: tzinfo = UTC) -> Any:
 def value(name: str, content: Any, zone: tzinfo = UTC) -> Any:
     """The same; None for what can't be read."""
     request = request_value(name, content, zone)
-    is_text = isinstance(request, str) and fields.BY_NAME[name].kind in (fields.AMOUNT, fields.MOMENT)
-    return None if is_text else request
+    kind = fields.BY_NAME[name].kind
+    is_unread = isinstance(request, str) and (kind.limits is not None or kind is fields.MOMENT)
+    return None if is_unread else request
 
 
 def fault(name: str, content: Any) -> str:
     """What is wrong with what was typed, as a sentence; empty for what is right, or empty."""
     kind = fields.BY_NAME[name].kind
-    if kind is fields.AMOUNT:
-        return amounts.fault(content or "")
+    if kind.limits is not None:
+        return amounts.fault(content or "", limits=kind.limits)
     if kind is fields.MOMENT:
         return times.fault(content or "")
     if kind is fields.EMAIL and (content or "").strip():
@@ -87,7 +96,8 @@ def fee_fault(content: str, fee_type: int | None, missing: str = "Type the fee."
 def faults(widgets: Mapping[str, Any]) -> dict[str, str]:
     """What is wrong with fields as they were typed, by name; without those that are empty.
 
-    The end has to be after the start, and a fee has to fit its type where there is a type.
+    The end has to be after the start, a fee has to fit its type where there is a type, and what is guaranteed
+    its deal type.
     """
     sentences = {
         name: fault(name, one) for name, one in widgets.items() if name in fields.BY_NAME and name != FEE
@@ -95,6 +105,8 @@ def faults(widgets: Mapping[str, Any]) -> dict[str, str]:
     start, end = (value(name, widgets.get(name)) for name in ("start_date", "end_date"))
     if start is not None and end is not None and end <= start:
         sentences["end_date"] = "The end must be after the start."
+    if has_guarantee(widgets) and not is_guaranteed(widgets):
+        sentences["deal_type"] = NOT_GUARANTEED
     if FEE in widgets:
         sentences[FEE] = fee_fault(widgets[FEE] or "", widgets.get(FEE_TYPE))
     return {name: sentence for name, sentence in sentences.items() if sentence}
@@ -103,7 +115,7 @@ def faults(widgets: Mapping[str, Any]) -> dict[str, str]:
 def blank(one: DealField) -> Any:
     """What the widget of a field holds before anything is typed: its default."""
     if one.default is None or one.default is fields.REQUIRED:
-        return "" if one.kind in (*fields.TEXTS, fields.AMOUNT, fields.MOMENT) else None
+        return "" if one.kind in (*fields.TEXTS, fields.MOMENT) or one.kind.limits is not None else None
     return widget_value(one.name, one.default)
 
 
@@ -120,8 +132,8 @@ def cell(one: DealField, text: str, faults: list[str]) -> Any:
 def _from_cell(kind: FieldKind, text: str) -> Any:
     if not text:
         return None
-    if kind is fields.AMOUNT:
-        return amounts.read(text)
+    if kind.limits is not None:
+        return amounts.read(text, kind.limits)
     if kind is fields.SWITCH:
         if text.casefold() not in SWITCHES:
             raise ValueError("write yes or no.")
@@ -164,8 +176,8 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
     one = fields.BY_NAME[name]
     label = look.label or one.called
     placeholder = look.placeholder or PLACEHOLDERS.get(name, "")
-    if one.kind is fields.AMOUNT:
-        amounts.field(label, key, disabled=look.disabled, placeholder=placeholder)
+    if one.kind.limits is not None:
+        amounts.field(label, key, disabled=look.disabled, placeholder=placeholder, help=one.help)
     elif one.kind is fields.MOMENT:
         times.draw(plain(label), key, [], disabled=look.disabled, empty=look.placeholder)
     elif one.kind is fields.SWITCH:
@@ -178,7 +190,7 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
         is_email = one.kind is fields.EMAIL
         st.text_input(
             plain(label), key=key, persist_state="session", placeholder=placeholder, disabled=look.disabled,
-            type="email" if is_email else "default", validate="" if is_email else None,
+            help=one.help or None, type="email" if is_email else "default", validate="" if is_email else None,
             max_chars=LONGEST_NAME if one.kind is fields.NAME else None,
         )  # fmt: skip
 

@@ -9,6 +9,7 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import (
+    buyers,
     catalogue,
     change,
     dead,
@@ -207,8 +208,9 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
         for sentence in translation.left_out:
             st.caption(f":material/info: Not counted in: {plain(sentence)}")
         targeting_figures.draw_days(
-            context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date)
-        )
+            context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date),
+            buyers.of_deals(context, [one.id for one in entity.demand_deals]),
+        )  # fmt: skip
         targeting_figures.draw_costs(context, PLACE, entity, lists, entity.media_type, descriptions)
 
 

@@ -6,14 +6,13 @@ when it is there. Another targeting gives up what was asked before.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import streamlit as st
 
 from lib.insight import seat_prices, win_prices
 from lib.insight.filters import Translation
 from lib.insight.query_batch import QueryBatch
-from lib.insight.seat_prices import SeatPrices
+from lib.insight.seat_prices import SeatPrice, SeatPrices
 from lib.insight.win_prices import WinFields
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
@@ -52,7 +51,7 @@ def of(
     context: PageContext,
     place: GuidePlace,
     translation: Translation,
-    typed: Mapping[int, Decimal | None],
+    typed: Mapping[int, SeatPrice],
     money: Prices,
 ) -> SeatGuide:
     """What is known by now; what is missing is asked for.
@@ -113,22 +112,27 @@ class SeatWords:
         """What wins are of, where a deal's own are left out."""
         return " by other deals" if self.leaves_out else ""
 
-    def sentence(self, price: Decimal | None, every: SeatPrices, own: SeatPrices | None) -> str:
+    def sentence(self, price: SeatPrice, every: SeatPrices, own: SeatPrices | None) -> str:
         """The quartiles of a seat's wins, else of all seats', with the place of the price among them."""
         if own is None or own.won is None:
             first = "" if own is None else f"This seat won nothing{self.other} in this targeting. "
             return f"{first}Wins of all seats: {self._figures(price, every)}"
         return f"Wins of this seat: {self._figures(price, own)}"
 
-    def _figures(self, price: Decimal | None, of: SeatPrices) -> str:
+    def _figures(self, price: SeatPrice, of: SeatPrices) -> str:
         if of.won is None:
             return "none."
         low, median, high = (
             self.shown.short(value, field=self.field) for value in (of.won.low, of.won.median, of.won.high)
         )
         parts = [f"quartiles {low}, {median} and {high}."]
-        if price is not None and self.money.unit.upper() == BY_CPM:
-            parts.append(f"As a floor, your price lets through {seat_prices.standing(price, of.won)}.")
+        if price.amount is not None and self.money.unit.upper() == BY_CPM:
+            standing = seat_prices.standing(price.amount, of.won)
+            parts.append(
+                f"Your fixed price is at or below what {standing} cost."
+                if price.is_fixed
+                else f"As a floor, your price lets through {standing}."
+            )
         if of.win_rate is not None:
             parts.append(f"Win rate {self.shown.percent(of.win_rate)}.")
         return " ".join(parts)

@@ -9,9 +9,10 @@ from itertools import islice
 
 import streamlit as st
 
+from lib.deals import values
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
-from lib.deals.values import DECIMALS, LARGEST_AMOUNT
+from lib.deals.values import DECIMALS, LARGEST_AMOUNT, Limits
 from lib.ui.deals import catalogue, change_steps, facts, view
 from lib.ui.deals.change_job import PRICE, ChangeJob, Effect
 from lib.ui.deals.change_steps import ChangeSteps, count_label
@@ -30,7 +31,7 @@ START, END = "start_date", "end_date"
 FIELDS = {START: f"{PREFIX}start", END: f"{PREFIX}end"}
 KEEP, SET, PERCENT = "Keep", "Set to", "Change by %"
 OWN_ZONE = "Each package's own"
-PERCENTAGE = amounts.Limits(least=-100, below=10_001, decimals=4)
+PERCENTAGE = Limits(least=-100, below=10_001, decimals=4)
 
 
 @dataclass(frozen=True)
@@ -245,8 +246,8 @@ def _draw_dates(is_deals: bool) -> None:
         st.checkbox("Remove the end", key=NO_END, persist_state="session")
 
 
-def _limits(how: str) -> amounts.Limits:
-    return PERCENTAGE if how == PERCENT else amounts.AMOUNT
+def _limits(how: str) -> Limits:
+    return PERCENTAGE if how == PERCENT else values.AMOUNT
 
 
 def _read() -> SeveralWanted:

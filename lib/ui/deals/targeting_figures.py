@@ -1,23 +1,25 @@
 """Figures of a targeting: volume per day, a forecast of the booked period, and what each target costs."""
 
 import math
-from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta, timezone
 
 import pandas as pd
 import streamlit as st
 
 from lib.deals.models import Targeting
-from lib.insight import cost, estimate, forecast
+from lib.insight import cost, estimate, forecast, seat_prices, win_prices
 from lib.insight.cost import Element, TargetCost, Trials
 from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
 from lib.insight.filters import Lists
 from lib.insight.forecast import DayFigure, Forecast
+from lib.insight.seat_prices import SeatPrice
+from lib.insight.win_prices import WinFields
 from lib.reporting.answers import Audience
-from lib.reporting.models import DataField, Filter
+from lib.reporting.models import DataField, Filter, Slicer
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import report
+from lib.ui.deals import facts, report
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Described
 from lib.ui.kit.frame import PageContext
@@ -25,14 +27,18 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 from lib.ui.kit.straight import straighten
 
-DAYS, HISTORY = 30, 126
+DAYS, HISTORY, MOST_SEATS = 30, 126, 12
+ALL_BUYERS = "what all buyers together may have"
 Booked = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
+Prices = Mapping[int, SeatPrice]
 
 
 @st.fragment(parallel=True)
-def draw_days(context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked) -> None:
-    """The chart and the sentence, once the answer is there."""
+def draw_days(
+    context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked, prices: Prices
+) -> None:
+    """The chart and the sentences, once the answers are there. `prices` are of the seats that are to buy."""
     fields = [
         field for names in (BIDS, IMPRESSIONS) if (field := field_of(context.slicer, names)) is not None
     ]
@@ -43,18 +49,27 @@ def draw_days(context: PageContext, place: str, filters: tuple[Filter, ...], boo
         st.caption("This slicer can't be split by day.")
     else:
         with report_errors("The forecast", effect="What you entered is kept."):
-            _draw_forecast(context, place, filters, booked, fields)
+            if facts.prices_of(context).unit.upper() != facts.BY_CPM:
+                prices = {seat: SeatPrice() for seat in prices}
+            _draw_forecast(context, place, filters, booked, fields, prices)
 
 
 def _draw_forecast(
-    context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked, fields: list[DataField]
+    context: PageContext,
+    place: str,
+    filters: tuple[Filter, ...],
+    booked: Booked,
+    fields: list[DataField],
+    prices: Prices,
 ) -> None:
     query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
-    batch = report.query_batch(context, place, [query])
+    won = seat_fields(context.slicer, prices)
+    by_seat = [] if won is None else seat_prices.daily_questions(query, context.slicer, won, prices)
+    batch = report.query_batch(context, place, [query, *by_seat])
     answers = report.answers_or_progress(batch, place, "the figures per day")
     if answers is None:
         return
-    (answer,) = answers
+    answer, *answers_by_seat = answers
     period = report.period(context, query)
     if not estimate.has_data(answer):
         st.caption(f"The report has no data for {numbers.days(*period)}.")
@@ -63,13 +78,48 @@ def _draw_forecast(
     shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
     _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
     shown = Numbers.of(st.context.locale)
-    for sentence in sentences(figures, booked, context.slicer.timezone, shown):
+    phrases = {ALL_BUYERS: figures}
+    if won is not None:
+        daily = seat_prices.daily_wins(answers_by_seat, prices, won, period)
+        phrases = {wins_of(prices): [(context.slicer.data_field(won.wins), daily)], **phrases}
+    for sentence in sentences(phrases, booked, context.slicer.timezone, shown):
         st.markdown(plain(sentence))
-    st.caption(plain(caution(figures, numbers.days(*period))))
+    st.caption(plain(caution(figures, numbers.days(*period), left_out(prices, won))))
 
 
-def sentences(figures: Figures, booked: Booked, hours: int, shown: Numbers) -> list[str]:
-    """The forecast for the booked period, or why there is none."""
+def seat_fields(slicer: Slicer, prices: Prices) -> WinFields | None:
+    """The data fields that say what these seats won at which price; None where the slicer can't."""
+    is_told = 0 < len(prices) <= MOST_SEATS and seat_prices.tells_seats(slicer)
+    return win_prices.win_fields(slicer) if is_told else None
+
+
+def wins_of(prices: Prices) -> str:
+    """`what this seat may win at or above its floor`, `what these 3 seats may win at any price`."""
+    who, whose = ("this seat", "its") if len(prices) == 1 else (f"these {len(prices)} seats", "their")
+    priced = [price.is_fixed for price in prices.values() if price.amount is not None]
+    if not priced:
+        return f"what {who} may win at any price"
+    noun = "price" if any(priced) else "floor"
+    some = "" if len(priced) == len(prices) else f" ({len(prices) - len(priced)} without one at any price)"
+    return f"what {who} may win at or above {whose} {noun}{'s' if len(prices) > 1 else ''}{some}"
+
+
+def left_out(prices: Prices, won: WinFields | None) -> str:
+    """What the forecast leaves out, and why."""
+    if won is not None:
+        return (
+            "Wins reach a price where those of a site (or deal) and day do on average. Seasons and holidays "
+            "are not in it."
+        )
+    if len(prices) > MOST_SEATS:
+        why = f"With more than {MOST_SEATS} seats, they and their prices"
+    else:
+        why = "This slicer can't tell what a seat won: seats and prices" if prices else "Seats, prices"
+    return f"{why}, seasons and holidays are not in it."
+
+
+def sentences(phrases: Mapping[str, Figures], booked: Booked, hours: int, shown: Numbers) -> list[str]:
+    """The forecasts for the booked period, of figures by whose they are, or why there are none."""
     start, end = booked
     if start is None:
         return ["Choose a start to see what the booked period would have."]
@@ -81,11 +131,17 @@ def sentences(figures: Figures, booked: Booked, hours: int, shown: Numbers) -> l
         f"The booked period ({_days(length, shown)})" if end else f"The first {DAYS} days (no end is booked)"
     )
     first = start.astimezone(timezone(timedelta(hours=hours))).date()
-    phrases = [
-        _sentence(field, forecast.forecast(daily, parts, max((first - daily[-1].day).days - 1, 0)), shown)
-        for field, daily in figures
+    return [
+        f"{what}, {whose}: {'; '.join(_forecast(field, daily, parts, first, shown) for field, daily in of)}."
+        for whose, of in phrases.items()
     ]
-    return [f"{what}, what all buyers together may have: {'; '.join(phrases)}."]
+
+
+def _forecast(
+    field: DataField, daily: tuple[DayFigure, ...], parts: Mapping[int, float], first: date, shown: Numbers
+) -> str:
+    ahead = max((first - daily[-1].day).days - 1, 0)
+    return _sentence(field, forecast.forecast(daily, parts, ahead), shown)
 
 
 def _sentence(field: DataField, found: Forecast, shown: Numbers) -> str:
@@ -99,14 +155,14 @@ def _sentence(field: DataField, found: Forecast, shown: Numbers) -> str:
     return f"{span} (so in {found.held} of {found.tests} past periods like it)"
 
 
-def caution(figures: Figures, days: str) -> str:
+def caution(figures: Figures, days: str, without_what: str) -> str:
     """Where the range comes from, and what it leaves out."""
     empty = sum(one.figure.value is None for one in figures[0][1])
     which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
     without = f" {which} left out." if empty else ""
     return (
         f"By the weekdays of the last two weeks, tested on past periods as long and as far ahead, {days}. "
-        f"Seats, price, seasons and holidays are not in it.{without}"
+        f"{without_what}{without}"
     )
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from lib.reporting.client import with_own_fields
 from lib.reporting.formats import FORMATS, ExportFormat
 from lib.reporting.lenient import Flag
 from lib.reporting.models import EXTENSIONS, AudienceQuery, ExportQuery
@@ -38,7 +39,8 @@ def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
         "escape_formulas": int(escapes),
         "full_digits": int(full_digits),
     }
-    return _query(context, question).model_copy(update=chosen_here)
+    export_query = _query(context, question).model_copy(update=chosen_here)
+    return with_own_fields(export_query, context.slicer)
 
 
 def _query(context: PageContext, query: AudienceQuery) -> ExportQuery:

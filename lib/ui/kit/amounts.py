@@ -2,31 +2,18 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 
 import streamlit as st
 
-from lib.deals.values import DECIMALS, LARGEST_AMOUNT
+from lib.deals.values import AMOUNT, Limits
 from lib.ui.kit.markdown import plain
 from lib.wire import exact
 
 DIGITS = re.compile(r"-?([0-9]+(\.[0-9]+)?|\.[0-9]+)")
 UNUSUAL_PRICE = 1_000
 TYPED = "_typed"
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The numbers that a field takes: from `least` up to, but not including, `below`."""
-
-    least: int = 0
-    below: int = LARGEST_AMOUNT
-    decimals: int = DECIMALS
-
-
-AMOUNT = Limits()
 
 
 def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
@@ -45,7 +32,7 @@ def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
     if number >= limits.below:
         raise ValueError(f"Must be less than {limits.below:,}.")
     if len(typed.partition(".")[2].rstrip("0")) > limits.decimals:
-        raise ValueError(f"At most {limits.decimals} decimals.")
+        raise ValueError(f"At most {limits.decimals} decimals." if limits.decimals else "A whole number.")
     return number
 
 
@@ -77,12 +64,13 @@ def field(
     placeholder: str = "",
     is_labelled: bool = True,
     width: int | Literal["stretch"] = "stretch",
+    help: str = "",
 ) -> None:
     """Draw a text field for a number; the input is not rewritten."""
     st.text_input(
         plain(label), key=key, persist_state="session", disabled=disabled, placeholder=placeholder,
         autocomplete="off", label_visibility="visible" if is_labelled else "collapsed", width=width,
-        on_change=_mark, args=(key,),
+        on_change=_mark, args=(key,), help=help or None,
     )  # fmt: skip
 
 

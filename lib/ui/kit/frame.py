@@ -181,9 +181,10 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
         sentence.caption(plain(context.freshness))
     else:
         cached_slicer = slicer_info.open_slicer(clients, person.username, *picked)
-        context = PageContext(
-            person, *picked, cached_slicer.slicer, clients, cached_slicer.trouble, slot=slot
-        )
+        slicer = cached_slicer.slicer
+        if slicer is not slicer_info.NOTHING:
+            slicer = clients.with_own(slicer, *picked)
+        context = PageContext(person, *picked, slicer, clients, cached_slicer.trouble, slot=slot)
         sentence.caption(plain(context.freshness))
         if cached_slicer.is_awaited:
             slicer_info.look_out(person.username, *picked)

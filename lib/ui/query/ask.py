@@ -10,6 +10,7 @@ import streamlit as st
 
 from lib.reporting import dates
 from lib.reporting.answers import Audience
+from lib.reporting.client import with_own_fields
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery
 from lib.ui.charts.change import is_sampled
 from lib.ui.kit import session_cache
@@ -90,7 +91,7 @@ def _refining(context: PageContext, query: AudienceQuery, quick: Audience) -> Ca
 
 
 def _key(context: PageContext, query: AudienceQuery) -> "Key":
-    return context.person.username, today(context, query), query
+    return context.person.username, today(context, query), with_own_fields(query, context.slicer)
 
 
 def soon(context: PageContext, query: AudienceQuery) -> Audience | None:

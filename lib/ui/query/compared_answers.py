@@ -87,6 +87,11 @@ def fetch_compared(focus: Focus, query: AudienceQuery, whole: Audience) -> Compa
     return ComparedAnswers(now, before, _with_data(now, days_now), _with_data(before, days_before))
 
 
+def fetch_each(focus: Focus, query: AudienceQuery, whole: Audience) -> list[ComparedAnswers | None]:
+    """The same for each of the focus's comparisons."""
+    return [fetch_compared(one, query, whole) for one in focus.comparisons]
+
+
 def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> AudienceQuery:
     """The question of the headline, which has the totals; under other `filters` that of the total alone."""
     if filters is None or filters == focus.query.filters:

@@ -9,6 +9,8 @@ So such a picker gets a new key, under which the browser has no value to send.
 
 from collections.abc import Callable
 from datetime import date
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -19,7 +21,8 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, periods, question
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR, Preset
-from lib.ui.query.view import View
+from lib.ui.query.view import NONE
+from lib.wire.errors import BadRequest
 
 FOLLOWED = "followed_pickers"
 
@@ -41,13 +44,23 @@ def _number_name(name: str, count: int) -> str:
 
 
 PRESET, RANGE, ZONE = "dates_preset", "dates_range", "dates_zone"
-COMPARE, COMPARE_RANGE = "compare_kind", "compare_range"
+LAST, UNREAD = "dates_last", "dates_last_unread"
+LASTS = (
+    "Last 28 days",
+    "Last 60 days",
+    "Last 4 weeks",
+    "Last 8 weeks",
+    "Last 3 months",
+    "Last 6 months",
+    "Last 12 months",
+)
+COMPARE, ALSO = "compare", "also"
 KINDS = {
     PREVIOUS: "Previous period",
     WEEKDAYS: "Same weekdays",
     YEAR: "A year ago",
     "range": "A range",
-    "none": "Nothing",
+    NONE: "Nothing",
 }
 
 
@@ -59,13 +72,13 @@ def draw(context: PageContext) -> None:
         periods.presets(context.slicer, now),
         periods.resolved(query.start_date, query.end_date, now),
     )
-    chosen = _preset(presets, query)
+    chosen = periods.named(context.slicer, query.start_date, query.end_date, now)
     zone = "" if query.timezone is None else f" · UTC{query.timezone:+d}"
     words = numbers.days(*period) + zone
     with st.popover(
         f"{plain(chosen.label)} · {words}" if chosen else words, icon=":material/calendar_month:", key="dates"
     ):
-        key = followed_key(PRESET, chosen.label if chosen else None)
+        key = followed_key(PRESET, chosen.label if chosen in presets else None)
         st.pills(
             "Days",
             [preset.label for preset in presets],
@@ -75,6 +88,7 @@ def draw(context: PageContext) -> None:
             args=(context, presets, key),
             width=380,
         )
+        _last(context, chosen.label if chosen and chosen not in presets else None)
         _range(context, RANGE, period, _ask_range)
         if context.slicer.supports_timezone:
             _zone(context, query)
@@ -82,28 +96,54 @@ def draw(context: PageContext) -> None:
             st.caption("Today is not over: its figures still grow.")
 
 
+def _last(context: PageContext, chosen: str | None) -> None:
+    """A field for any number of days, weeks or months, typed or chosen; what can't be read stays in it."""
+    unread: str | None = st.session_state.get(UNREAD)
+    key = followed_key(LAST, unread or chosen)
+    st.selectbox(
+        "Last days, weeks or months",
+        dict.fromkeys([*LASTS, *filter(None, (unread or chosen,))]),
+        index=None,
+        key=key,
+        placeholder="Choose or type: 45 days, 6 weeks, 3 months",
+        accept_new_options=True,
+        on_change=_ask_last,
+        args=(context, key),
+    )
+    if unread:
+        st.error(f"{periods.LAST_FORM}.")
+
+
 def draw_comparison(context: PageContext) -> None:
-    """Draw the comparison picker."""
+    """Draw the comparison picker: the days compared, and others beside them."""
     query, view = question.current(context), question.view(context)
     now = ask.today(context, query)
     period = periods.resolved(query.start_date, query.end_date, now)
-    other = periods.compared_days(view.compare, period, now)
-    pair = other and periods.match_days(period, other, context.slicer, now)
-    label = f"vs {numbers.days(*pair.before)}" if pair else "Not compared"
+    pairs = [periods.comparison(one, period, context.slicer, now)[1] for one in (view.compare, view.also)]
+    words = [numbers.days(*pair.before) for pair in pairs if pair]
+    label = f"vs {' and '.join(words)}" if words else "Not compared"
     with st.popover(label, icon=":material/compare_arrows:", key="compare"):
-        key = followed_key(COMPARE, _kind(view))
-        st.pills(
-            "Compare with",
-            list(KINDS),
-            format_func=lambda kind: KINDS[kind],
-            key=key,
-            required=True,
-            on_change=_look_up_compared,
-            args=(context, period, key),
-            width=380,
-        )
-        if other and _kind(view) == "range":
-            _range(context, COMPARE_RANGE, other, _look_range)
+        _kinds(context, COMPARE, "Compare with", view.compare, period)
+        if view.compare:
+            _kinds(context, ALSO, "And with", view.also, period)
+
+
+def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...], period: Days) -> None:
+    """The kinds of days to compare with, and the dates of a range."""
+    kind = compare[0] if len(compare) == 1 else "range" if compare else NONE
+    key = followed_key(f"{name}_kind", kind)
+    st.pills(
+        label,
+        list(KINDS),
+        format_func=KINDS.__getitem__,
+        key=key,
+        required=True,
+        on_change=_look_up_compared,
+        args=(context, name, period, key),
+        width=380,
+    )
+    if other := len(compare) == 2 and periods.compared_days(compare, period, period[1]):
+        _range(context, f"{name}_range", other, partial(_look_range, name=name))
 
 
 def _range(context: PageContext, name: str, shown: Days, changed: Callable[..., None]) -> None:
@@ -138,15 +178,6 @@ def _zone(context: PageContext, query: AudienceQuery) -> None:
     )
 
 
-def _preset(presets: list[Preset], query: AudienceQuery) -> Preset | None:
-    dates = (query.start_date, query.end_date)
-    return next((preset for preset in presets if (preset.start, preset.end) == dates), None)
-
-
-def _kind(view: View) -> str:
-    return view.compare[0] if len(view.compare) == 1 else "range" if view.compare else "none"
-
-
 def _ask_preset(context: PageContext, presets: list[Preset], key: str) -> None:
     """Apply a preset; deselecting one keeps its days as fixed dates."""
     query = question.current(context)
@@ -155,6 +186,17 @@ def _ask_preset(context: PageContext, presets: list[Preset], key: str) -> None:
     period = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
     start, end = (found.start, found.end) if found else (day.isoformat() for day in period)
     _ask_dates(context, query, start, end)
+
+
+def _ask_last(context: PageContext, key: str) -> None:
+    """Apply the days of a text, if it can be read; clearing the field keeps the days."""
+    query, text = question.current(context), st.session_state[key] or ""
+    try:
+        found = periods.parse_last(text, context.slicer, ask.today(context, query))
+    except BadRequest:
+        st.session_state[UNREAD] = text
+    else:
+        _ask_dates(context, query, found.start, found.end)
 
 
 def _ask_range(context: PageContext, key: str) -> None:
@@ -171,18 +213,23 @@ def _ask_zone(context: PageContext, key: str) -> None:
 
 def _ask_dates(context: PageContext, query: AudienceQuery, start: str, end: str) -> None:
     """Apply other dates and end a zoom."""
+    st.session_state.pop(UNREAD, None)
     question.look(context, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
     st.rerun()
 
 
-def _look_up_compared(context: PageContext, period: Days, key: str) -> None:
+def _look_up_compared(context: PageContext, name: str, period: Days, key: str) -> None:
     before = periods.compared_days((PREVIOUS,), period, period[1])
-    kinds = {"none": (), "range": tuple(day.isoformat() for day in before or period)}
+    kinds = {NONE: (), "range": tuple(day.isoformat() for day in before or period)}
     kind = st.session_state[key]
-    question.look(context, compare=kinds.get(kind, (kind,)))
-    st.rerun()
+    _look(context, name, kinds.get(kind, (kind,)))
 
 
-def _look_range(context: PageContext, key: str) -> None:
-    question.look(context, compare=tuple(day.isoformat() for day in st.session_state[key]))
+def _look_range(context: PageContext, key: str, name: str) -> None:
+    _look(context, name, tuple(day.isoformat() for day in st.session_state[key]))
+
+
+def _look(context: PageContext, name: str, compare: tuple[str, ...]) -> None:
+    changes: dict[str, Any] = {name: compare}
+    question.look(context, **changes)
     st.rerun()

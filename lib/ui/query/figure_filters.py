@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import streamlit as st
 
+from lib.deals.values import Limits
 from lib.reporting.matches import COMPARE, DataMatch
 from lib.reporting.models import DataFilter, Slicer
 from lib.ui.charts.numbers import Numbers, title
@@ -20,7 +21,7 @@ CODES: dict[DataMatch, str] = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "="
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
 MATCHES: tuple[DataMatch, ...] = (*COMPARE,)
 USUAL, MOST = ">=", 10
-ANY = amounts.Limits(least=-(10**15), below=10**15, decimals=15)
+ANY = Limits(least=-(10**15), below=10**15, decimals=15)
 
 
 def to_text(filters: Iterable[DataFilter]) -> str:

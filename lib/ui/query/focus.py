@@ -48,6 +48,22 @@ class Focus:
     taken_cards: Taken = NOTHING_TAKEN
 
     @property
+    def comparisons(self) -> "tuple[Focus, ...]":
+        """The same, compared with the days that come first; and with the others, if there are any."""
+        if not self.view.also:
+            return (self,)
+        view = replace(self.view, compare=self.view.also, also=())
+        today = ask.today(self.context, self.query)
+        compared, comparison = periods.comparison(view.compare, self.period, self.slicer, today)
+        return self, replace(self, view=view, compared=compared, comparison=comparison)
+
+    @property
+    def other_days(self) -> tuple[Days, ...]:
+        """The days to ask for in addition to the question's own, each once."""
+        found = (days for one in self.comparisons for days in one.comparison or ())
+        return tuple(dict.fromkeys(days for days in found if days != self.period))
+
+    @property
     def slicer(self) -> Slicer:
         """The slicer that is asked."""
         return self.context.slicer
@@ -128,14 +144,14 @@ def of_question(context: PageContext, query: AudienceQuery, view: View) -> Focus
     period = periods.resolved(query.start_date, query.end_date, now)
     there = granularities(context.slicer)
     metrics = query.data_fields or usual_metrics(context.slicer)
-    compared = periods.compared_days(view.compare, period, now)
+    compared, comparison = periods.comparison(view.compare, period, context.slicer, now)
     return Focus(
         context=context,
         query=query,
         view=view,
         period=period,
         compared=compared,
-        comparison=compared and periods.match_days(period, compared, context.slicer, now),
+        comparison=comparison,
         grain=(view.grain or series.usual_grain(period, there)) if there else None,
         metrics=metrics,
         field=context.slicer.data_field(view.field or metrics[0]),

@@ -5,6 +5,7 @@ none, and those are fixed dates. Where a slicer's data ended before yesterday, r
 nothing: its presets are fixed dates up to its last day.
 """
 
+import re
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -16,6 +17,11 @@ from lib.wire.errors import BadRequest
 PREVIOUS, WEEKDAYS, YEAR = "previous", "weekdays", "year"
 COMPARED = (PREVIOUS, WEEKDAYS, YEAR)
 DAY = timedelta(days=1)
+LAST_FORM = "Write a number of days, weeks or months, like 45 days, 6 weeks or 3 months"
+_UNITS = {"d": "day", "w": "week", "m": "month"}
+_LAST = re.compile(
+    r"(?:last )?\s*(\d{1,4})\s*(d|w|m|day|week|month)s?(?: of data)?", re.ASCII | re.IGNORECASE
+)
 
 
 class Preset(NamedTuple):
@@ -44,6 +50,7 @@ def presets(slicer: Slicer, today: date) -> list[Preset]:
             Preset("Today so far", "today", "today"),
             *_weeks(today),
             Preset("This month", "-0m_first", "today"),
+            *([Preset("Month to date", "-0m_first", "yesterday")] if today.day > 1 else []),
             Preset("Last month", "-1m_first", "-1m_last"),
             *_quarters(today),
         ]
@@ -55,18 +62,68 @@ def presets(slicer: Slicer, today: date) -> list[Preset]:
     return found
 
 
+def parse_last(text: str, slicer: Slicer, today: date) -> Preset:
+    """The days of a text like `Last 45 days`, `6 weeks` or `3m`. BadRequest for any other.
+
+    Days are the last complete ones; weeks (ISO 8601) and months are whole ones, up to the last complete one.
+    """
+    found = _LAST.fullmatch(text.strip())
+    count = int(found[1]) if found else 0
+    if found is None or not count:
+        raise BadRequest(LAST_FORM)
+    unit, is_fresh = found[2][0].lower(), dates.is_fresh(slicer, today)
+    label = f"Last {count} {_UNITS[unit]}{'s' * (count > 1)}"
+    if unit == "d":
+        of_data = "" if is_fresh else " of data"
+        return Preset(label + of_data, *dates.last_days(slicer, today, count))
+    if unit == "m" and is_fresh:
+        return Preset(label, f"-{count}m_first", "-1m_last")
+    return _before(label, unit, count, _next(slicer, today))
+
+
+def named(slicer: Slicer, start: str, end: str, today: date) -> Preset | None:
+    """The preset of two date values; of relative ones that go back any number of days or months too."""
+    same = (one for one in presets(slicer, today) if (one.start, one.end) == (start, end))
+    back = re.fullmatch(r"-(\d+)(d|m)(_first)?", start)
+    if (found := next(same, None)) is not None or back is None:
+        return found
+    preset = parse_last(back[1] + back[2], slicer, today)
+    return preset if (preset.start, preset.end) == (start, end) else None
+
+
+def _next(slicer: Slicer, today: date) -> date:
+    """The day after the last complete one with data."""
+    last_date = date.fromisoformat(slicer.last_date) if slicer.last_date else today - DAY
+    return min(last_date + DAY, today)
+
+
+def _before(label: str, unit: str, count: int, day: date) -> Preset:
+    """So many whole weeks or months, as fixed dates, the last of which ends before this day."""
+    if unit == "m":
+        first, end = (dates.resolve(text, day) for text in (f"-{count}m_first", "-1m_last"))
+        return _fixed(label, first, end)
+    monday = day - day.weekday() * DAY
+    return _fixed(label, monday - count * 7 * DAY, monday - DAY)
+
+
 def _weeks(today: date) -> list[Preset]:
-    """This week until today, and the last one; weeks begin on Mondays (ISO 8601)."""
+    """This week until today, its complete days, and the last one; weeks begin on Mondays (ISO 8601)."""
     monday = today - today.weekday() * DAY
-    return [_fixed("This week", monday, today), _fixed("Last week", monday - 7 * DAY, monday - DAY)]
+    return [*_until("week", monday, today), _fixed("Last week", monday - 7 * DAY, monday - DAY)]
 
 
 def _quarters(today: date) -> list[Preset]:
-    """This quarter until today, and the last one."""
+    """This quarter until today, its complete days, and the last one."""
     first = date(today.year, 3 * ((today.month - 1) // 3) + 1, 1)
     last = first - DAY
     before = date(last.year, last.month - 2, 1)
-    return [_fixed("This quarter", first, today), _fixed("Last quarter", before, last)]
+    return [*_until("quarter", first, today), _fixed("Last quarter", before, last)]
+
+
+def _until(unit: str, first: date, today: date) -> list[Preset]:
+    """A week or quarter with today, and its complete days, where it has any."""
+    this = _fixed(f"This {unit}", first, today)
+    return [this, *([_fixed(f"{unit.capitalize()} to date", first, today - DAY)] if first < today else [])]
 
 
 def _fixed(label: str, first: date, last: date) -> Preset:
@@ -83,6 +140,14 @@ class Comparison(NamedTuple):
 
     now: Days
     before: Days
+
+
+def comparison(
+    compare: tuple[str, ...], period: Days, slicer: Slicer, today: date
+) -> tuple[Days | None, Comparison | None]:
+    """The days to compare a period with (see `compared_days`), and the part of both that can be compared."""
+    days = compared_days(compare, period, today)
+    return days, days and match_days(period, days, slicer, today)
 
 
 def match_days(period: Days, before: Days, slicer: Slicer, today: date) -> Comparison | None:

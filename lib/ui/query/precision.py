@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from lib.reporting.answers import Audience
+from lib.reporting.digits import DIGITS, LARGEST_WHOLE
 from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.ui.charts.change import is_sampled
 from lib.ui.charts.numbers import Numbers, title
@@ -55,13 +56,15 @@ def codes(slicer: Slicer, names: Iterable[str]) -> list[str]:
 
 
 def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
-    """A sentence that an optional data field can't be requested."""
+    """A sentence that an optional data field can't be requested, or that an own metric is computed here."""
+    if field.name in {one.name for one in slicer.own_fields} and not slicer.knows("own_fields"):
+        return [f"{title(field)} is computed here from its parts: the range of an estimate is not known."]
     if field.is_optional and not slicer.knows("data_fields"):
         return [f"This service does not return {title(field)}."]
     return []
 
 
-LEAST_SHOWN, EXACT = 0.05, "Exact"
+LEAST_SHOWN, EXACT, ROUNDED = 0.05, "Exact", f"Exact to {DIGITS} digits"
 
 
 def count(audience: Audience, numbers: Numbers, found: int | None = None) -> str:
@@ -112,7 +115,7 @@ def sentence(audience: Audience, field: str, numbers: Numbers) -> str:
         return f"± {numbers.percent(off)}{_read(audience, numbers)}"
     if _has_estimates(audience, field):
         return f"Total exact, rows estimated{_read(audience, numbers)}"
-    return EXACT
+    return ROUNDED if abs(audience.total.values.get(field) or 0) >= LARGEST_WHOLE else EXACT
 
 
 def over(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> str:

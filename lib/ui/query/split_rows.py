@@ -64,7 +64,8 @@ class SplitRows:
 
     `period` is the days asked for, where parts of weeks and months are to be named; `today` is not over.
     `whole` are the totals of both periods. Where rows are chosen by their figures (`is_chosen`), all others
-    are the rest.
+    are the rest. `also` are the same rows, compared with the other days of the question,
+    and `against` says which days these are compared with.
     """
 
     answer: Audience
@@ -75,6 +76,13 @@ class SplitRows:
     today: date | None = None
     whole: ComparedAnswers | None = None
     is_chosen: bool = False
+    also: "SplitRows | None" = None
+    against: str = ""
+
+    @property
+    def comparisons(self) -> "tuple[SplitRows, ...]":
+        """The same rows per comparison."""
+        return (self,) if self.also is None else (self, self.also)
 
     @property
     def keys(self) -> list[str]:

@@ -20,6 +20,7 @@ CHARTS: tuple[Chart, ...] = get_args(Chart)
 NONE = "none"
 PARAMS = (
     "compare",
+    "also",
     "field",
     "grain",
     "trend",
@@ -51,16 +52,18 @@ class View:
     `trend` is what the lines over time say of their buckets (TRENDS); `second` a data field on an axis of its
     own beside them.
 
-    `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `rows` is how many of the
-    split; `zoom` is the start and end that the question had before it was zoomed in to its days, and
-    after them its granularity where one was chosen; or it is empty. `cards` are the leaderboards (None:
-    the usual ones), which show changes in percent or as amounts, `across` of them in a row, and have more
-    data fields as `columns`. `lower` is the tab in sight below the chart; `lines` a key field and its values
-    that have lines of their own (None: those that a filter keeps); `folds` the rows of a pivot that are not
-    open or closed as usual. `having` are filters by figures on the rows of leaderboards and split.
+    `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `also` are days compared
+    beside these; `rows` is how many of the split; `zoom` is the start and end that the question had before
+    it was zoomed in to its days, and after them its granularity where one was chosen; or it is empty.
+    `cards` are the leaderboards (None: the usual ones), which show changes in percent or as amounts,
+    `across` of them in a row, and have more data fields as `columns`. `lower` is the tab in sight below the
+    chart; `lines` a key field and its values that have lines of their own (None: those that a filter keeps);
+    `folds` the rows of a pivot that are not open or closed as usual. `having` are filters by figures on the
+    rows of leaderboards and split.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
+    also: tuple[str, ...] = ()
     field: str | None = None
     grain: Granularity | None = None
     trend: str = EACH
@@ -83,6 +86,7 @@ def to_params(view: View) -> dict[str, str]:
     """The view as URL parameters, without default values."""
     params = {
         "compare": "" if view.compare == (PREVIOUS,) else link.join_texts(view.compare) or NONE,
+        "also": link.join_texts(view.also),
         "field": view.field or "",
         "grain": view.grain or "",
         "trend": "" if view.trend == EACH else view.trend,
@@ -108,8 +112,11 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
     field, second, grain, rows = (params.get(name, "") for name in ("field", "second", "grain", "top"))
     data = {known.name for known in slicer.data_fields}
     chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
+    compare = _compare(params.get("compare", PREVIOUS), (PREVIOUS,))
+    also = _compare(params.get("also", NONE), ())
     return View(
-        compare=_compare(params.get("compare", PREVIOUS)),
+        compare=compare,
+        also=also if compare and also != compare else (),
         field=field if field in data else None,
         trend=next((known for known in TRENDS if known == params.get("trend")), EACH),
         second=second if second in data else "",
@@ -168,11 +175,11 @@ def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(link.split_texts(text)) if name in there)[:MOST_COLUMNS]
 
 
-def _compare(text: str) -> tuple[str, ...]:
+def _compare(text: str, usual: tuple[str, ...]) -> tuple[str, ...]:
     parts = link.split_texts(text)
     if text == NONE:
         return ()
-    return parts if len(parts) == 2 or (len(parts) == 1 and parts[0] in COMPARED) else (PREVIOUS,)
+    return parts if len(parts) == 2 or (len(parts) == 1 and parts[0] in COMPARED) else usual
 
 
 def _lines(text: str, slicer: Slicer) -> Lines | None:

@@ -10,11 +10,12 @@ from conformance.reporting import oracle
 from conformance.reporting.caller import Answer, Caller, agree, figures, rows, same
 from conformance.reporting.files import read
 from conformance.reporting.hourly import CATEGORIES, COUNTRIES, FIRST, ROWS, USUAL
+from conformance.reporting.others import many_frame
 
 EXTENSIONS = [
     "exact_within",
     "escape_formulas",
-    "full_digits",
+    "full_digits", "own_fields",
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
     "precision", "xlsx", "arrow",
 ]  # fmt: skip
@@ -46,6 +47,64 @@ def test_data_fields_of_an_export(hourly: Caller) -> None:
     """An export takes data_fields too."""
     file = read(hourly.export(split_by=["site_id"], data_fields=["bonus", "imps"]), "csv")
     assert file.titles == ["Site", "bonus", "Impressions"]
+
+
+OWN = [
+    {"name": "per click", "formula": "revenue / clicks", "description": "Revenue per click"},
+    {"name": "gap", "formula": "-(imps - 100 * clicks / ctr) + reach * unique_users"},
+]
+
+
+def test_own_fields(hourly: Caller) -> None:
+    """own_fields are formulas over data fields; they come back, order and filter as those of the slicer."""
+    asked = {"data_fields": ["per click", "gap"], "own_fields": OWN, "split_by": ["domain"]}
+    order = [{"name": "per click", "direction": "asc"}]
+    passing = [{"name": "per click", "match": ">=", "value": 1.0}]
+    answer = hourly.audience(**asked, order_by=order, data_filters=passing)
+    groups, whole = oracle.split(ROWS, ["domain"]), oracle.figures(ROWS)
+    ratios = {
+        key: found["revenue"] / found["clicks"]
+        for key, found in groups.items()
+        if found["clicks"] and found["revenue"] is not None and found["revenue"] / found["clicks"] >= 1
+    }
+    assert [figures(row)["per click"] for row in answer["rows"]] == pytest.approx(sorted(ratios.values()))
+    for row in answer["rows"]:
+        assert figures(row)["gap"] == pytest.approx(groups[tuple(row["name"])]["imps"], abs=1e-6)
+    assert figures(answer["total"])["per click"] == pytest.approx(whole["revenue"] / whole["clicks"])
+    file = read(hourly.export(**asked), "csv")
+    assert file.titles == ["Domain", "Revenue per click", "gap"]
+
+
+@pytest.mark.sampling
+def test_an_own_field_has_the_range_of_the_same_formula(many: Caller) -> None:
+    """Of a sample an own field has a range around the truth, as a formula of the slicer has."""
+    asked = {"start_date": "2026-03-01", "end_date": "2026-03-31", "audience_rows_limit": 10_000}
+    own = [{"name": "mine", "formula": "revenue / imps"}]
+    answer = many.audience(split_by=["site"], own_fields=own, data_fields=["mine"], precision=1, **asked)
+    sums = many_frame().groupby("site")[["revenue", "imps"]].sum()
+    truth, inside = sums["revenue"] / sums["imps"], []
+    for row in answer["rows"]:
+        cell = row["data"][0]
+        assert cell["low"] < cell["value"] < cell["high"]
+        inside.append(cell["low"] <= truth[row["name"][0]] <= cell["high"])
+    assert sum(inside) >= 0.8 * len(inside)
+
+
+@pytest.mark.parametrize(
+    ("own", "reason"),
+    [
+        ({"name": "x", "formula": "imps / nothing"}, "nothing"),
+        ({"name": "x", "formula": "imps /"}, "column 7"),
+        ({"name": "imps", "formula": "clicks"}, "already"),
+        ({"name": "x", "formula": "__import__('os')"}, "__import__"),
+        ({"name": "x"}, "formula"),
+    ],
+)
+def test_own_fields_that_can_not_be_read(hourly: Caller, own: dict[str, str], reason: str) -> None:
+    """An own field without a readable formula, or of a name that is taken, is a bad request that says why."""
+    answer = hourly.post("audience", own_fields=[own], data_fields=["imps"]).json()
+    assert answer["status"] == "bad_request"
+    assert reason in answer["reason"]
 
 
 def test_include_mappings(hourly: Caller) -> None:

@@ -13,7 +13,7 @@ from conformance.reporting.conftest import Token
 from lib import connect
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, InfoQuery, Order
+from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, InfoQuery, Order, OwnField
 
 pytestmark = pytest.mark.service
 
@@ -34,6 +34,13 @@ QUESTIONS = {
     "rows by their figures": {
         "data_filters": (DataFilter(name="clicks", match=">=", value=50),),
         "data_fields": ("imps",),
+        "limit": 3,
+    },
+    "own fields": {
+        "data_fields": ("per click", "imps"),
+        "own_fields": (OwnField(name="per click", formula="revenue / clicks"),),
+        "order_by": (Order(name="per click"),),
+        "data_filters": (DataFilter(name="per click", match=">", value=0.5),),
         "limit": 3,
     },
     "no split": {"split_by": (), "data_fields": ("records",)},

@@ -37,7 +37,8 @@ def test_what_is_guessed_has_the_figures_that_were_written(
 def figures(table: pd.DataFrame) -> list[tuple[dt.datetime, str, float, float | None, int, float]]:
     """By day and site: impressions, cost, rows that have a cost, and the mean rate."""
     return (
-        duckdb.from_df(table[["date", "site", "imps", "cost", "rate"]])
+        duckdb.connect()
+        .from_df(table[["date", "site", "imps", "cost", "rate"]])
         .aggregate(
             "date::date as day, site, sum(imps)::bigint as imps, round(sum(cost), 2) as cost, "
             "count(cost) as costs, round(avg(rate), 6) as rate"

@@ -7,7 +7,6 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-from lib.deals.fields import TERMS
 from lib.deals.models import (
     DemandDeal,
     Dsp,
@@ -21,7 +20,7 @@ from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
 from lib.ui.deals import edits, more_deals
-from lib.ui.deals.draft import Draft, Terms, dump_draft, load_draft
+from lib.ui.deals.draft import NO_DEAL_YET, Draft, Terms, dump_draft, load_draft
 from lib.ui.deals.facts import Prices, amount, offset, sentences
 from lib.ui.deals.new_package import screen
 from lib.ui.kit.field_problems import FieldProblems
@@ -262,8 +261,8 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
     assert [draft[name] for name in names] == [1, "12.5", "a@b.example", None]
     assert draft.seats == {
         1: Terms("2.345678"),
-        2: Terms("3", True, dict.fromkeys(TERMS) | own_terms(True, 3, "5", "c@d.example")),
-        3: Terms("4", False, dict.fromkeys(TERMS) | own_terms(False, 1, "12.5", "a@b.example")),
+        2: Terms("3", True, NO_DEAL_YET | own_terms(True, 3, "5", "c@d.example")),
+        3: Terms("4", False, NO_DEAL_YET | own_terms(False, 1, "12.5", "a@b.example")),
         4: Terms(""),
     }
     assert len(draft["name"]) == 200

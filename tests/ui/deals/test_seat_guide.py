@@ -1,4 +1,5 @@
-"""What wins cost beside each price on New package and in a deal's drawer: a slicer against plain pandas."""
+"""What wins cost beside each price on New package and in a deal's drawer, and what the chosen seats may win
+at their prices: a slicer against plain pandas."""
 
 import datetime as dt
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from lib.insight.win_prices import WinPrices
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.ui.charts.numbers import Numbers
 
 KEYS = ("supply_package", "deal", "seat", "site_domain", "country")
 DEFINITION = Definition(
@@ -56,7 +58,8 @@ def seated_rows() -> pd.DataFrame:
     )
 
 
-FLOOR = "As a floor, your price lets through"
+FLOOR, FIXED = "As a floor, your price lets through", "Your fixed price is at or below what"
+BOOKED = "The booked period (28 days), "
 NO_OTHER = "This seat won nothing by other deals in this targeting. Wins of all seats:"
 
 
@@ -146,6 +149,85 @@ def test_each_seat_beside_its_price(visit: Visit, seated: pd.DataFrame) -> None:
     desk.text_input(key="np_price_1").set_value(f"{(first[0] + first[1]) / 2:.3f}").run()
     assert f"{FLOOR} half to three quarters of these wins." in said(clean(desk))[0]
     assert desk.session_state["insights"]["form_prices"][1] is known, "typing asks nothing"
+
+
+def test_a_fixed_price_is_not_called_a_floor(visit: Visit, seated: pd.DataFrame) -> None:
+    """The words fit the price type: that of the new deals, and that of the deal in the drawer."""
+    there = seated[seated["country"] == "US"]
+    ((_, median, _), _), (other, _) = (
+        by_hand(there[there["seat"] == "1"]),
+        by_hand(seated[seated["deal"] != "1"]),
+    )
+    desk = form(visit, "seated", "US", {1: f"{median - 0.01:.2f}"})
+    desk.session_state["np_price_type"] = "fixed"
+    desk = come(clean(desk.run()))
+    assert f"{FIXED} half to three quarters of these wins cost." in said(desk)[0]
+    desk = come(change(visit, 1))
+    desk.text_input(key="change-demand_deals-1-price").set_value(f"{other[0] - 0.01:.2f}")
+    desk.session_state["change-demand_deals-1-price_type"] = "fixed"
+    assert f"{FIXED} at least three quarters of these wins cost." in said(clean(desk.run()))[0]
+    desk.session_state["change-demand_deals-1-price_type"] = "floor"
+    assert f"{FLOOR} at least three quarters of these wins." in said(clean(desk.run()))[0]
+
+
+def forecasts(desk: AppTest) -> list[str]:
+    """The sentences about the booked period."""
+    texts = [one.value.replace("\\", "") for one in desk.markdown]
+    return [text.removeprefix(BOOKED) for text in texts if text.startswith(BOOKED)]
+
+
+def won_at(rows: pd.DataFrame, seat: str, price: float = 0.0) -> float:
+    """What a seat won in the last two weeks on sites and days whose wins cost that much on average."""
+    rows = rows[(rows["seat"] == seat) & (rows["time"].dt.date > LAST_DAY - dt.timedelta(days=14))]
+    groups = rows.groupby(["site_domain", rows["time"].dt.date])[["spend", "imps"]].sum()
+    return float(groups["imps"][1000 * groups["spend"] / groups["imps"] >= price].sum())
+
+
+def test_seats_and_prices_enter_the_forecast(visit: Visit, seated: pd.DataFrame) -> None:
+    """Four weeks have twice what two weeks had: of the wins of the chosen seats, those at or above its price
+    for a seat that has one. What all buyers had stands below it, and is called so."""
+    there = seated[seated["country"] == "US"]
+    price = by_hand(there[there["seat"] == "1"])[0][1]
+    desk = form(visit, "seated", "US", {1: f"{price:.2f}", 2: ""})
+    desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-29"
+    desk = come(clean(desk.run()))
+    one, two = won_at(there, "1", float(f"{price:.2f}")), won_at(there, "2")
+    assert 0 < one < won_at(there, "1")
+    every = there[there["time"].dt.date > LAST_DAY - dt.timedelta(days=14)][["bids", "imps"]].sum()
+    tail, write = "(too little history for a range)", Numbers().rough
+    everyone = f"about {write(2 * every['bids'])} bids {tail}; about {write(2 * every['imps'])} imps {tail}."
+    assert forecasts(desk) == [
+        "what these 2 seats may win at or above their floors (1 without one at any price): "
+        f"about {write(2 * (one + two))} imps {tail}.",
+        f"what all buyers together may have: {everyone}",
+    ]
+    desk.session_state["np_seats"] = [1]
+    desk.session_state["np_price_type"] = "fixed"
+    assert forecasts(come(clean(desk.run())))[0] == (
+        f"what this seat may win at or above its price: about {write(2 * one)} imps {tail}."
+    )
+    desk.session_state["np_seats"] = []
+    assert forecasts(come(clean(desk.run()))) == [f"what all buyers together may have: {everyone}"]
+
+
+def test_a_slicer_without_seats_forecasts_all_buyers(visit: Visit) -> None:
+    """Where a slicer can't tell what a seat won, the forecast is called that of all buyers, and says why."""
+    desk = form(visit, SOLD, "US", {1: "2.50"})
+    desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-29"
+    desk = come(clean(desk.run()))
+    assert [text.split(":")[0] for text in forecasts(desk)] == ["what all buyers together may have"]
+    captions = " ".join(one.value.replace("\\", "") for one in desk.caption)
+    assert "can't tell what a seat won: seats and prices, seasons" in captions
+
+
+def test_the_deals_of_a_package_enter_its_forecast(visit: Visit, seated: pd.DataFrame) -> None:
+    """In a package's drawer the seats and prices are those of its deals that are not paused."""
+    desk = visit("deals", slicer="seated", open="supply_deals-1")
+    desk = come(clean(desk.button_group(key="drawer_shown").set_value("Targeting").run()))
+    texts = [one.value.replace("\\", "") for one in desk.markdown if "may win" in one.value]
+    assert [text.split(":")[0].partition(", ")[2] for text in texts] == [
+        "what these 3 seats may win at or above their floors"
+    ]
 
 
 def test_a_seat_that_won_nothing(visit: Visit, seated: pd.DataFrame) -> None:

@@ -15,7 +15,7 @@ from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
 from lib.reporting.engines.connected.exact import Exact
 from lib.reporting.engines.connected.live import LiveSlicers, Sampled
 from lib.reporting.engines.connected.samples import HOUR, ORDER, SIZE, WHOLE, DrawnColumns, semantic
-from lib.reporting.engines.connected.statements import FIRST_DAY, Statements
+from lib.reporting.engines.connected.statements import FIRST_DAY, Cells, Statements
 from lib.reporting.engines.resident import sampling
 from lib.reporting.engines.resident.sampling import SMALLEST_SAMPLE
 from lib.reporting.engines.sample_sums import REFERENCE_RECORDS, SampleSums
@@ -113,19 +113,23 @@ class SampledAnswer:
 
     def _estimate(self) -> tuple[pd.DataFrame, Numbers, Numbers]:
         """The groups, the draw's columns per group, and those of all records; see SampleSums."""
-        statements, columns = self._asked, self._columns()
+        statements, columns = self._asked, self._asked.counted(self._columns())
         weight = ibis.greatest(1.0, 1.0 / (columns.table[SIZE] * self._plan.tau))
         cells = {**_cells(columns, self._drawn.atoms), "w": weight}
         if not self._question.split_by:
-            whole = self._block(statements.fetch(statements.whole(columns, cells, self._aggregates)))
+            whole = self._block(statements.fetch(self._whole(columns, cells)))
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(whole[0, 0]))))
             return groups, whole[: len(groups)], whole
         found = statements.fetch(statements.grouped(columns, cells, self._aggregates))
         sums = self._block(found)
         if not statements.has_segmented or self._is_timed:
             return statements.names(found), sums, sums.sum(axis=0)[None, :]
-        whole = self._block(statements.fetch(statements.whole(columns, cells, self._aggregates)))
+        whole = self._block(statements.fetch(self._whole(columns, cells)))
         return statements.names(found), sums, whole
+
+    def _whole(self, columns: Columns, cells: Cells) -> ir.Table:
+        table = columns.table.select(**cells)
+        return table.aggregate(**self._aggregates(table))
 
     def _columns(self) -> DrawnColumns:
         """The records drawn, and all records of the days that have changed since."""
@@ -141,7 +145,7 @@ class SampledAnswer:
             table = table.union(whole.cast(table.schema()))
         return DrawnColumns(table, sample.columns.definition)
 
-    def _aggregates(self, table: ir.Table) -> dict[str, ir.Scalar]:
+    def _aggregates(self, table: Cells | ir.Table) -> dict[str, ir.Scalar]:
         """The draw's columns (SampleSums), summed."""
         atoms = [table[f"a{place}"] for place in range(len(self._drawn.atoms))]
         weight, light = table["w"], table["w"] * (table["w"] - 1.0)

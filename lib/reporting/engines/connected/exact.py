@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
+import ibis
 import ibis.expr.types as ir
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lib.reporting.engines.connected.columns import Columns
 from lib.reporting.engines.connected.statements import Cells, Statements
 from lib.reporting.engines.sums import Aggregate, Numbers
 from lib.reporting.measures import RECORDS, is_additive
@@ -25,50 +27,54 @@ class Exact:
 
     def answer(self) -> tuple[pd.DataFrame, Aggregate, Aggregate]:
         """The groups, and the atoms of each and of all records together."""
-        statements, columns = self._asked, self._asked.live.columns
+        statements, columns = self._asked, self._asked.counted(self._asked.live.columns)
         if not statements.question.split_by:
-            total = self._aggregate(self._fetch(lambda cells: statements.whole(columns, cells, self._sums)))
+            total = self._aggregate(self._fetch(columns, lambda cells: self._whole(columns, cells)))
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.drawn[0]))))
             return groups, total if len(groups) else _none_of(total), total
         adds_up = self._adds_up()
-        found = self._fetch(lambda cells: statements.grouped(columns, cells, self._sums, is_bare=adds_up))
+        found = self._fetch(
+            columns, lambda cells: statements.grouped(columns, cells, self._sums, is_bare=adds_up)
+        )
         if adds_up:
             found = self._without_nulls(found)
             rows = self._aggregate(found)
             return statements.names(found), rows, _total_of(rows)
-        whole = self._fetch(lambda cells: statements.whole(columns, cells, self._sums))
+        whole = self._fetch(columns, lambda cells: self._whole(columns, cells))
         return statements.names(found), self._aggregate(found), self._aggregate(whole)
 
-    def _fetch(self, statement: Callable[[Cells], ir.Table]) -> pa.Table:
+    def _whole(self, columns: Columns, cells: Cells) -> ir.Table:
+        return columns.table.aggregate(**self._sums(cells))
+
+    def _fetch(self, columns: Columns, statement: Callable[[Cells], ir.Table]) -> pa.Table:
         """The rows of a statement over the cells of the atoms.
 
         Numbers are added up as they are; only where a result is NaN they are read once more without NaN, and
         so from then on.
         """
         statements, live = self._asked, self._asked.live
-        found = statements.fetch(statement(self._cells(live.is_plain)), self._deadline)
+        found = statements.fetch(statement(self._cells(columns, live.is_plain)), self._deadline)
         if live.is_plain and any(_has_nan(found[f"a{place}"]) for place in range(len(self._atoms))):
             live.is_plain = False
-            found = statements.fetch(statement(self._cells(False)), self._deadline)
+            found = statements.fetch(statement(self._cells(columns, False)), self._deadline)
         return found
 
-    def _cells(self, is_plain: bool) -> dict[str, ir.Column]:
+    def _cells(self, columns: Columns, is_plain: bool) -> dict[str, ir.Column]:
         return {
-            f"v{place}": self._cell(atom, is_plain)
+            f"v{place}": self._cell(columns, atom, is_plain)
             for place, atom in enumerate(self._atoms)
             if atom != RECORDS
         }
 
-    def _cell(self, atom: str, is_plain: bool) -> ir.Column:
+    def _cell(self, columns: Columns, atom: str, is_plain: bool) -> ir.Column:
         kind, _, name = atom.partition(":")
-        columns = self._asked.live.columns
         if kind in ("distinct", "unique"):
             return columns.identity(name)
         shows_nan = kind != "present" or f"sum:{name}" in self._atoms
         return columns.number(name, is_plain and shows_nan)
 
-    def _sums(self, table: ir.Table) -> dict[str, ir.Scalar]:
-        return {f"a{place}": _aggregated(table, atom, f"v{place}") for place, atom in enumerate(self._atoms)}
+    def _sums(self, cells: Cells | ir.Table) -> dict[str, ir.Scalar]:
+        return {f"a{place}": _aggregated(cells, atom, f"v{place}") for place, atom in enumerate(self._atoms)}
 
     def _without_nulls(self, found: pa.Table) -> pa.Table:
         """The groups with missing values as empty texts: those that are both become one."""
@@ -97,20 +103,20 @@ class Exact:
         )
 
 
-def _aggregated(table: ir.Table, atom: str, column: str) -> ir.Scalar:
+def _aggregated(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
     match atom.partition(":")[0]:
         case "sum":
-            found = table[column].sum().fill_null(0.0)
+            found = cells[column].sum().fill_null(0.0)
         case "present":
-            found = table[column].count()
+            found = cells[column].count()
         case "min":
-            found = table[column].min()
+            found = cells[column].min()
         case "max":
-            found = table[column].max()
+            found = cells[column].max()
         case "distinct" | "unique":
-            found = table[column].nunique()
+            found = cells[column].nunique()
         case _:
-            found = table.count()
+            found = ibis._.count()
     return found.cast("float64")
 
 

@@ -242,7 +242,7 @@ class TimeKey:
 FIRST_DAY = dt.date(1970, 1, 1)
 MARGIN_HOURS = 2 * DAY_HOURS  # for records that came after the days were read
 Cells = Mapping[str, ir.Value]
-Aggregates = Callable[[ir.Table], dict[str, ir.Scalar]]
+Aggregates = Callable[[Cells | ir.Table], dict[str, ir.Scalar]]
 
 
 class Statements:
@@ -284,31 +284,33 @@ class Statements:
     def grouped(
         self, columns: Columns, cells: Cells, aggregates: Aggregates, is_bare: bool = False
     ) -> ir.Table:
-        """The groups, with aggregates of cells; one more of them than is allowed, if there are that many.
+        """The groups of `counted`, with aggregates of cells; one more than is allowed, if there are as many.
 
-        Where `is_bare`, texts are grouped as they are, and a missing one is NULL.
+        Where `is_bare`, texts are grouped as they are, a missing one is NULL, and no field is segmented.
         """
         keys = {
             f"k{place}": self._key(columns, name, is_bare)
             for place, name in enumerate(self.question.split_by)
         }
-        table = self.counted(columns, {**keys, **cells})
+        if is_bare:
+            found = columns.table.group_by(**keys).aggregate(**aggregates(cells))
+        else:
+            table = self._unnested(columns, columns.table.select(**keys, **cells))
+            found = table.group_by(list(keys)).aggregate(**aggregates(table))
+        most = self.question.max_groups
+        return found if most is None else found.limit(most + 1)
+
+    def counted(self, columns: Columns) -> Columns:
+        """The fields of the records that count."""
+        return type(columns)(columns.table.filter(self.conditions(columns).all()), columns.definition)
+
+    def _unnested(self, columns: Columns, table: ir.Table) -> ir.Table:
+        """A row per element of segmented fields."""
         for place, name in enumerate(self.question.split_by):
             if columns.is_segmented(name):
                 table = table.unnest(f"k{place}", keep_empty=True)
                 table = table.mutate(**{f"k{place}": table[f"k{place}"].fill_null("")})
-        found = table.group_by(list(keys)).aggregate(**aggregates(table))
-        most = self.question.max_groups
-        return found if most is None else found.limit(most + 1)
-
-    def whole(self, columns: Columns, cells: Cells, aggregates: Aggregates) -> ir.Table:
-        """One row: aggregates of all records that count."""
-        table = self.counted(columns, cells)
-        return table.aggregate(**aggregates(table))
-
-    def counted(self, columns: Columns, shown: Cells) -> ir.Table:
-        """The records that count, with these cells."""
-        return columns.table.filter(self.conditions(columns).all()).select(**(shown or {"v": columns.hour()}))
+        return table
 
     def conditions(self, columns: Columns) -> Conditions:
         """The conditions of the question on a table."""

@@ -20,7 +20,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, facts, form_fields, report, seat_guide, targeting_figures
+from lib.ui.deals import buyers, catalogue, facts, form_fields, report, seat_guide, targeting_figures
 from lib.ui.deals.draft import PLAIN, Draft, number
 from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.inputs import FEE, FEE_TYPE
@@ -62,8 +62,8 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
         required=True, persist_state="session", label_visibility="collapsed", disabled=closed,
     )  # fmt: skip
     if draft.deals == "new":
-        typed = {seat: terms.amount for seat, terms in draft.seats.items()}
-        guide = seat_guide.of(context, GUIDES, translation, typed, facts.prices_of(context))
+        prices = buyers.of_draft(context, draft)
+        guide = seat_guide.of(context, GUIDES, translation, prices, facts.prices_of(context))
         left_out = SEE_THERE if translation.left_out else ""
         form_fields.draw_seats(
             context, state.PREFIX, problems, guide.by_seat,
@@ -129,7 +129,7 @@ def _draw_price_guide(
         st.caption(f"Nothing was won in {days}.")
         return
     _draw_answers(context.slicer, of, query, fields, days)
-    _proposal(of, draft, facts.prices_of(context), closed)
+    _proposal(context, of, draft, closed)
 
 
 def _draw_answers(
@@ -152,19 +152,21 @@ def _draw_answers(
     )
 
 
-def _proposal(of: WinPrices, draft: Draft, money: facts.Prices, closed: bool) -> None:
+def _proposal(context: PageContext, of: WinPrices, draft: Draft, closed: bool) -> None:
     """Draw the price, what it is made of, and the button for the seats that have none."""
     if draft.deals != "new":
         return
+    money = facts.prices_of(context)
+    noun = "fixed price" if buyers.is_fixed(context, draft["price_type"]) else "floor"
     if money.unit.upper() != BY_CPM:
-        st.caption(f"No floor is proposed: prices here are in {plain(money.terms)}, not by CPM.")
+        st.caption(f"No {noun} is proposed: prices here are in {plain(money.terms)}, not by CPM.")
         return
     fee = number(draft[FEE]) if has_amount(draft[FEE_TYPE]) else None
     price = win_prices.propose_price(of, draft[FEE_TYPE], fee)
     if price is None:
-        st.caption("No floor is proposed: the agency fee takes all of it.")
+        st.caption(f"No {noun} is proposed: the agency fee takes all of it.")
         return
-    st.markdown(f"Proposed floor: **{amount(price)} {plain(money.terms)}** ({_made_of(draft, fee, money)})")
+    st.markdown(f"Proposed {noun}: **{amount(price)} {plain(money.terms)}** ({_made_of(draft, fee, money)})")
     without = [seat for seat, terms in draft.seats.items() if not terms.price.strip()]
     st.button(
         "Use for seats without a price", key="np_use_price", disabled=closed or not without,
@@ -305,7 +307,8 @@ def _draw(context: PageContext) -> None:
         review.draw(context, draft, draft_faults, problems, descriptions, marks)
         _keep(context, draft)
         booked = (draft.moment("start_date"), draft.moment("end_date"))
-        targeting_figures.draw_days(context, "form_days", translation.filters, booked)
+        prices = buyers.of_draft(context, draft)
+        targeting_figures.draw_days(context, "form_days", translation.filters, booked, prices)
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions
         )

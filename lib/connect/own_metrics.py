@@ -1,0 +1,54 @@
+"""Own metrics as data fields of a slicer: checked, named in requests by number; the views that use them."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from lib.reporting import formulas
+from lib.reporting.models import OwnField, Slicer
+from lib.views import OwnMetric, SavedView
+from lib.wire.errors import BadRequest
+
+PREFIX = "own."
+
+
+def name(metric: OwnMetric) -> str:
+    """The name of a metric in links and requests, which renaming leaves as it is."""
+    return f"{PREFIX}{metric.id}"
+
+
+def field(metric: OwnMetric, slicer: Slicer) -> OwnField | None:
+    """A metric as a data field; None where its formula does not fit the slicer (any more)."""
+    if problem(metric.formula, slicer):
+        return None
+    return OwnField(
+        name=name(metric),
+        formula=metric.formula,
+        description=metric.name,
+        display_precision=metric.digits,
+        display_pattern=pattern(metric.unit),
+    )
+
+
+def problem(formula: str, slicer: Slicer) -> str:
+    """What is wrong with a formula over the slicer's data fields, as a sentence; empty if nothing is."""
+    own = {one.name for one in slicer.own_fields}
+    try:
+        parsed = formulas.parse(formula, [one.name for one in slicer.data_fields if one.name not in own])
+    except BadRequest as error:
+        return error.reason if error.reason.endswith("?") else f"{error.reason.rstrip('.')}."
+    return "" if parsed.fields() else "Name at least one data field."
+
+
+def pattern(unit: str) -> str | None:
+    """The display pattern of a unit: a sign of a currency stands before the figure, all else after it."""
+    if not unit or "#" in unit:
+        return None
+    is_currency = all(unicodedata.category(letter) == "Sc" for letter in unit)
+    return f"{unit}#" if is_currency else f"#{unit}" if unit == "%" else f"# {unit}"
+
+
+def users(metric: OwnMetric, views: Iterable[SavedView]) -> list[SavedView]:
+    """The views that use a metric, as a figure, an order or a filter."""
+    mentions = re.compile(rf"(?<![\w.]){re.escape(name(metric))}(?!\d)")
+    return [view for view in views if any(mentions.search(text) for text in view.params.values())]

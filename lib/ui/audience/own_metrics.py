@@ -1,0 +1,176 @@
+"""Own metrics: a list beside the headline's figures, and a dialog that checks a formula while it is typed."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from lib.connect import own_metrics
+from lib.reporting import formulas
+from lib.reporting.models import OwnField
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.kit import problems
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.query import ask, question
+from lib.views import LONGEST_NAME, OwnMetric
+from lib.views.own_metrics import LONGEST_FORMULA, LONGEST_UNIT, MANAGERS, MOST_DIGITS
+from lib.wire.errors import TrancheError
+
+DRAFT, NEW = "own.draft", 0
+MENU, OPEN, INSERT = "metrics_menu", "own_metric_open", "own_metric_insert"
+NAME, FORMULA, UNIT, DIGITS, SHARED = (
+    f"own_metric_{part}" for part in ("name", "formula", "unit", "digits", "shared")
+)
+HELP = "Data fields, numbers, + - * / and brackets: 1000 * cost / imps. It is taken of sums."
+REMOTE = (
+    "This service has no own metrics: Tranche computes them from their parts. The range of an estimate is "
+    "then not known, and files can't have them."
+)
+
+
+def draw(context: PageContext) -> None:
+    """Draw the person's metrics and the shared ones, each of which opens, and a button for a new one."""
+    st.caption("Own metrics")
+    with st.container(horizontal=True, gap="xsmall", key="own_metrics"):
+        for metric in _metrics(context):
+            fits = "" if own_metrics.field(metric, context.slicer) else " · no longer fits this slicer"
+            st.button(
+                plain(metric.name),
+                icon=":material/group:" if metric.is_shared else ":material/function:",
+                key=f"own_metric_{metric.id}",
+                disabled=not _may_change(context, metric),
+                help=plain(f"{metric.formula} · by {metric.owner}{fits}"),
+                on_click=_open,
+                args=(metric,),
+            )
+        add = ":material/add:"
+        st.button("New metric", icon=add, key="own_metric_add", on_click=_open, args=(None,))
+
+
+def draw_dialog(context: PageContext) -> None:
+    """Draw the dialog of the metric that is open, if one is."""
+    number = st.session_state.get(OPEN)
+    if number is None:
+        return
+    metric = next((one for one in _metrics(context) if one.id == number), None)
+    if metric is not None or number == NEW:
+        dialog = st.dialog("Own metric", width="medium", icon=":material/function:", on_dismiss=_close)
+        dialog(_dialog)(context, metric)
+
+
+def _metrics(context: PageContext) -> list[OwnMetric]:
+    with problems.report_errors("The own metrics"):
+        return context.clients.view_store.metrics.of(context.project, context.slicer_name)
+    return []
+
+
+def _open(metric: OwnMetric | None) -> None:
+    """Open a metric, or a new one, and close the menu that would cover it."""
+    state = st.session_state
+    state[OPEN], state[MENU] = metric.id if metric else NEW, False
+    state[NAME], state[FORMULA], state[UNIT] = (
+        (metric.name, metric.formula, metric.unit) if metric else ("",) * 3
+    )
+    state[DIGITS], state[SHARED] = (metric.digits, metric.is_shared) if metric else (2, False)
+
+
+def _close() -> None:
+    st.session_state.pop(OPEN, None)
+
+
+def _may_change(context: PageContext, metric: OwnMetric) -> bool:
+    return metric.is_mine or (metric.is_shared and context.person.role in MANAGERS)
+
+
+def _dialog(context: PageContext, metric: OwnMetric | None) -> None:
+    """The form of a metric, or of a new one."""
+    name = st.text_input("Name", max_chars=LONGEST_NAME, key=NAME) or ""
+    formula = st.text_input("Formula", max_chars=LONGEST_FORMULA, key=FORMULA, help=HELP, live=True) or ""
+    own = {one.name for one in context.slicer.own_fields}
+    st.selectbox(
+        "Add a data field to the formula",
+        [one.name for one in context.slicer.data_fields if one.name not in own],
+        index=None,
+        format_func=lambda name: f"{numbers.title(context.slicer.data_field(name))} ({name})",
+        key=INSERT,
+        on_change=_insert,
+    )
+    with st.container(horizontal=True):
+        unit = st.text_input("Unit", max_chars=LONGEST_UNIT, key=UNIT, placeholder="$ or %") or ""
+        digits = st.number_input("Digits", 0, MOST_DIGITS, key=DIGITS)
+    shares = st.checkbox(
+        "Share it with everybody who may see this slicer",
+        key=SHARED,
+        disabled=context.person.role not in MANAGERS,
+        help="Managers and administrators share metrics, and change shared ones.",
+    )
+    problem = own_metrics.problem(formula, context.slicer) if formula.strip() else ""
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
+    elif formula.strip():
+        _draw_figure(context, formula, unit, digits)
+    _draw_use(context, metric)
+    if not context.slicer.knows("own_fields"):
+        st.caption(REMOTE)
+    values = (name, formula, unit, digits, shares)
+    with st.container(horizontal=True):
+        is_ready = bool(name.strip() and formula.strip() and not problem)
+        if st.button("Save metric", type="primary", key="own_metric_save", disabled=not is_ready):
+            _attempt(lambda: _save(context, metric, values))
+        if metric is not None:
+            with st.popover("Delete", icon=":material/delete:", type="tertiary"):
+                st.markdown("Views that use it are shown without it.")
+                if st.button("Delete metric", key="own_metric_delete"):
+                    _attempt(lambda: context.clients.view_store.metrics.delete(metric.id))
+
+
+def _insert() -> None:
+    """Put the chosen data field at the end of the formula."""
+    chosen = st.session_state[INSERT]
+    if chosen is not None:
+        st.session_state[FORMULA] = f"{st.session_state[FORMULA] or ''} {formulas.Field(chosen)}".strip()
+        st.session_state[INSERT] = None
+
+
+def _draw_figure(context: PageContext, formula: str, unit: str, digits: int) -> None:
+    """What the formula gives for the question that is shown."""
+    field = OwnField(
+        name=DRAFT, formula=formula, display_precision=digits, display_pattern=own_metrics.pattern(unit)
+    )
+    changes = {"split_by": (), "order_by": (), "limit": None, "data_fields": (DRAFT,), "own_fields": (field,)}
+    with problems.report_errors("The figure"):
+        answer = ask.audience(context, question.current(context).model_copy(update=changes))
+        value = Numbers.of(context.locale).full(answer.total.values.get(DRAFT), field.data_field)
+        st.markdown(plain(f"{value} for the question that is shown"))
+
+
+def _draw_use(context: PageContext, metric: OwnMetric | None) -> None:
+    """Which views use the metric, of those that the person sees."""
+    if metric is None:
+        return
+    with problems.report_errors("The views that use it"):
+        views = context.clients.view_store.views.of(context.project, context.slicer_name)
+        names = ", ".join(view.name for view in own_metrics.users(metric, views))
+        st.caption(plain(f"Used by these views: {names}." if names else "No view that you see uses it."))
+
+
+def _save(context: PageContext, metric: OwnMetric | None, values: tuple[str, str, str, int, bool]) -> None:
+    """Store the metric; a new one is shown at once."""
+    store = context.clients.view_store.metrics
+    if metric is not None:
+        store.change(metric.id, *values)
+    else:
+        made = store.save(context.project, context.slicer_name, *values)
+        question.look(context, field=own_metrics.name(made))
+
+
+def _attempt(work: Callable[[], None]) -> None:
+    """Do it and close the dialog; where it fails, say why and leave it as it is."""
+    try:
+        work()
+    except TrancheError as error:
+        st.error(plain(f"{error.reason.rstrip('.')}."), icon=":material/error:")
+    else:
+        _close()
+        st.rerun()
