@@ -2,9 +2,10 @@
 
     ROWS=5_000_000 python bench/hand_written.py
 
-The same rows in PostgreSQL (an index on the time) and in Parquet, a file per day. Every question goes through
-the reporting service (authorised, parsed, computed, composed; no answer is cached), and as SQL over the
-database's own client; they take turns, figures are medians of ROUNDS, and answers are checked to be equal.
+ROWS rows in PostgreSQL (an index on the time), and four times as many in Parquet, a file per day. Every
+question goes through the reporting service (authorised, parsed, computed, composed; no answer is cached), and
+as SQL over the database's own client, with the same period; they take turns, figures are the least of ROUNDS,
+and answers are checked to be equal.
 "First figures" are those at the head of the screen Audience while its leaderboards are asked for as well.
 """
 
@@ -40,17 +41,18 @@ from lib.tokens.access import Access
 ROWS, ROUNDS = int(os.environ.get("ROWS", "5_000_000")), int(os.environ.get("ROUNDS", "5"))
 FIELDS = ["m0", "m1", "m2", "m3", "m4"]
 SUMS = ", ".join(f"sum({name})" for name in FIELDS)
+PERIOD = "at >= timestamptz '2026-01-01 00:00+00' AND at < timestamptz '2026-04-01 00:00+00'"
 WEEK = "at >= timestamptz '2026-03-01 00:00+00' AND at < timestamptz '2026-03-08 00:00+00'"
-MAKE = f"""
-CREATE TABLE made AS SELECT
-  timestamptz '2026-01-01 00:00+00' + to_microseconds(CAST(i * (90 * 86400e6 / {ROWS}) AS bigint)) AS moment,
+MAKE = """
+CREATE OR REPLACE TABLE made AS SELECT
+  timestamptz '2026-01-01 00:00+00' + to_microseconds(CAST(i * (90 * 86400e6 / {rows}) AS bigint)) AS moment,
   'c' || CAST(floor(50 * random() * random()) AS int) AS country,
   'd' || CAST(floor(5 * random()) AS int) AS device,
   'p' || CAST(floor(2000 * random() * random()) AS int) AS placement,
   's' || CAST(floor(300 * random()) AS int) AS site,
   floor(1000 * random()) AS m0, floor(100 * random()) AS m1, floor(10 * random()) AS m2,
   floor(20 * random()) AS m3, floor(5 * random()) AS m4
-FROM range({ROWS}) t(i)
+FROM range({rows}) t(i)
 """
 COLUMNS = "at timestamptz, country text, device text, placement text, site text, " + ", ".join(
     f"{name} float8" for name in FIELDS
@@ -65,7 +67,7 @@ class Case:
     asked: dict[str, Any]
     key: str = ""
     duckdb_key: str = ""
-    condition: str = "true"
+    condition: str = PERIOD
 
 
 def equals(name: str, *values: str) -> dict[str, Any]:
@@ -91,7 +93,7 @@ CASES = [
         {"split_by": ["device"]} | equals("country", "c3"),
         "device",
         "",
-        "country = 'c3'",
+        f"{PERIOD} AND country = 'c3'",
     ),
     Case(
         "a week by country",
@@ -121,11 +123,12 @@ def main() -> None:
             found: list[Any] = connection.sql(_sql(case, lake, case.duckdb_key or case.key)).fetchall()
             return found
 
-        _measure("Parquet (DuckDB)", folder, f"parquet://{folder}/lake", parquet)
+        _measure("Parquet (DuckDB)", 4 * ROWS, folder, f"parquet://{folder}/lake", parquet)
         if url is not None:
             client = stack.enter_context(psycopg.connect(url, autocommit=True))
             _measure(
                 "PostgreSQL",
+                ROWS,
                 folder,
                 url,
                 lambda case: client.execute(_sql(case, "rows", case.key)).fetchall(),
@@ -136,7 +139,7 @@ def _fill(folder: Path, url: str | None) -> None:
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("SELECT setseed(0.1)")
-        connection.execute(MAKE)
+        connection.execute(MAKE.format(rows=4 * ROWS))
         (folder / "lake" / "rows").mkdir(parents=True)
         connection.execute(
             'COPY (SELECT moment AS "at", * EXCLUDE moment, CAST(moment AS date) AS day FROM made) '
@@ -144,6 +147,7 @@ def _fill(folder: Path, url: str | None) -> None:
         )
         if url is None:
             return
+        connection.execute(MAKE.format(rows=ROWS))
         connection.execute(f"COPY made TO '{folder}/rows.csv' (HEADER false)")
     with psycopg.connect(url, autocommit=True) as admin, (folder / "rows.csv").open("rb") as file:
         admin.execute(f"CREATE TABLE rows ({COLUMNS})")
@@ -199,8 +203,8 @@ class Api:
         return self._service.audience(admitted, self._service.deadline())
 
 
-def _measure(title: str, folder: Path, url: str, by_hand: Callable[[Case], list[Any]]) -> None:
-    print(f"### {title}, {ROWS:,} rows\n", flush=True)
+def _measure(title: str, rows: int, folder: Path, url: str, by_hand: Callable[[Case], list[Any]]) -> None:
+    print(f"### {title}, {rows:,} rows\n", flush=True)
     api = Api(folder / f"home-{title.split()[0]}", url)
     began = time.perf_counter()
     api.days()
@@ -208,13 +212,13 @@ def _measure(title: str, folder: Path, url: str, by_hand: Callable[[Case], list[
     print("| question | SQL by hand, ms | through the API, ms | ratio |\n|---|--:|--:|--:|")
     ratios, single = [], {}
     for case in CASES:
-        answer, rows = api.ask(case), by_hand(case)
-        assert sum(row[-5] for row in rows) == answer.total.values["m0"], case.title
+        answer, found = api.ask(case), by_hand(case)
+        assert sum(row[-5] for row in found) == answer.total.values["m0"], case.title
         times: dict[str, list[float]] = {"hand": [], "api": []}
         for _ in range(ROUNDS):
             for name, work in (("hand", partial(by_hand, case)), ("api", partial(api.ask, case))):
                 times[name].append(_seconds(work))
-        hand, ours = (statistics.median(values) * 1000 for values in times.values())
+        hand, ours = (min(values) * 1000 for values in times.values())
         single[case.title] = hand
         ratios.append(ours / hand)
         print(f"| {case.title} | {hand:,.0f} | {ours:,.0f} | {ours / hand:.2f} |", flush=True)
@@ -223,8 +227,8 @@ def _measure(title: str, folder: Path, url: str, by_hand: Callable[[Case], list[
     slowest = max(single[case.title] for case in (DAY, *BOARDS))
     print(
         f"First figures of Audience, beside {len(BOARDS)} leaderboards: "
-        f"{1000 * statistics.median(firsts) / slowest:.2f} × the slowest single SQL; all of them: "
-        f"{1000 * statistics.median(lasts) / slowest:.2f} ×.\n",
+        f"{1000 * min(firsts) / slowest:.2f} × the slowest single SQL; all of them: "
+        f"{1000 * min(lasts) / slowest:.2f} ×.\n",
         flush=True,
     )
 

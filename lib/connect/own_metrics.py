@@ -2,12 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from lib.reporting import formulas
 from lib.reporting.models import OwnField, Slicer
-from lib.views import OwnMetric, SavedView
-from lib.wire.errors import BadRequest
+from lib.views import Alert, OwnMetric, SavedView
+from lib.wire.errors import BadRequest, UnknownName
 
 PREFIX = "own."
 
@@ -33,11 +33,25 @@ def field(metric: OwnMetric, slicer: Slicer) -> OwnField | None:
 def problem(formula: str, slicer: Slicer) -> str:
     """What is wrong with a formula over the slicer's data fields, as a sentence; empty if nothing is."""
     own = {one.name for one in slicer.own_fields}
+    names = [one.name for one in slicer.data_fields if one.name not in own]
     try:
-        parsed = formulas.parse(formula, [one.name for one in slicer.data_fields if one.name not in own])
+        parsed = formulas.parse(formula, names)
+    except UnknownName as error:
+        return _name_of_title(error.name, slicer, names) or _sentence(error)
     except BadRequest as error:
-        return error.reason if error.reason.endswith("?") else f"{error.reason.rstrip('.')}."
+        return _sentence(error)
     return "" if parsed.fields() else "Name at least one data field."
+
+
+def _name_of_title(title: str, slicer: Slicer, names: Collection[str]) -> str:
+    """Which name to write for the title of a data field; empty where none has this title."""
+    name_of = {(slicer.data_field(name).description or name).casefold(): name for name in names}
+    name = name_of.get(title.casefold())
+    return "" if name is None else f"'{title}' is written {formulas.Field(name)}."
+
+
+def _sentence(error: BadRequest) -> str:
+    return error.reason if error.reason.endswith("?") else f"{error.reason.rstrip('.')}."
 
 
 def pattern(unit: str) -> str | None:
@@ -48,7 +62,12 @@ def pattern(unit: str) -> str | None:
     return f"{unit}#" if is_currency else f"#{unit}" if unit == "%" else f"# {unit}"
 
 
-def users(metric: OwnMetric, views: Iterable[SavedView]) -> list[SavedView]:
-    """The views that use a metric, as a figure, an order or a filter."""
+def users(metric: OwnMetric, views: Iterable[SavedView], alerts: Iterable[Alert] = ()) -> list[SavedView]:
+    """The views that use a metric, as a figure, an order, a filter, or in an alert."""
+    watching = {alert.view_id for alert in alerts if alert.field == name(metric)}
     mentions = re.compile(rf"(?<![\w.]){re.escape(name(metric))}(?!\d)")
-    return [view for view in views if any(mentions.search(text) for text in view.params.values())]
+    return [
+        view
+        for view in views
+        if view.id in watching or any(mentions.search(text) for text in view.params.values())
+    ]

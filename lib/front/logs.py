@@ -30,9 +30,14 @@ class JsonLines(logging.Formatter):
         return json.dumps(parts | getattr(record, "more", {}), ensure_ascii=False)
 
 
+OUTSIDE_A_RUN = "streamlit.runtime.scriptrunner_utils.script_run_context"
+"""Warns of components that are declared before a page runs; streamlit-authenticator's are, at the start."""
+
+
 def log(level: str, shape: Format = "text") -> None:
     """Write messages of at least this level to standard error."""
     logging.getLogger("httpx").setLevel("WARNING")
+    logging.getLogger(OUTSIDE_A_RUN).addFilter(lambda record: record.levelno > logging.WARNING)
     if shape == "text":
         logging.basicConfig(level=level.upper(), format=TEXT)
         return

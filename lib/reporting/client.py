@@ -132,7 +132,7 @@ def _left_out(query: AudienceQuery, extensions: Collection[str]) -> set[str]:
 def _parts(query: AudienceQuery) -> tuple[str, ...]:
     """The data fields to ask for: those of the service, and in place of own ones those of their formulas."""
     own = {one.name: sorted(formulas.parse(one.formula).fields()) for one in query.own_fields}
-    ranked = [name for name in _ranked_by(query) if name in own]
+    ranked = sorted(_ranked_by(query).difference(query.split_by))
     parts = [part for name in (*(query.data_fields or ()), *ranked) for part in own.get(name, [name])]
     return tuple(dict.fromkeys(parts))
 

@@ -107,6 +107,7 @@ class UnknownName(BadRequest):
 
     def __init__(self, kind: str, name: str, names: Iterable[str]) -> None:
         super().__init__(f"Unknown {kind} '{name}'{suggestion(name, list(names))}")
+        self.name = name
 
 
 class BadDefinition(BadRequest):

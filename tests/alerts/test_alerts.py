@@ -106,6 +106,21 @@ def test_figures_are_those_of_the_rows(kept: Keeper, watch: Watch) -> None:
     assert alert(kept("viewer")).state == "firing"
 
 
+def test_an_own_metric_is_watched(kept: Keeper, watch: Watch) -> None:
+    """An alert on an own metric has its figure; once the metric is deleted it says that there is none."""
+    rows = small_rows(0).to_pandas()
+    week = rows[rows["time"].dt.date > LAST_DAY - timedelta(days=7)]
+    store = kept("viewer")
+    metric = store.metrics.save("demo", "delivery", "Per click", "revenue / clicks")
+    made = store.views.save("demo", "delivery", "All", {"start": "-7d", "end": "yesterday"})
+    store.alerts.watch(made.id, f"own.{metric.id}", IMPS | {"name": f"own.{metric.id}"}, "above", 0.0)
+    watch.look(NOW)
+    assert alert(store).value == pytest.approx(week["revenue"].sum() / week["clicks"].sum())
+    store.metrics.delete(metric.id)
+    watch.look(later(60))
+    assert f"has no data field own.{metric.id} any more" in alert(store).problem
+
+
 def test_changed_by_more_than_its_noise(own_home: Path, kept: Keeper, watch: Watch) -> None:
     """A day is held against the same weekdays of four weeks, by what such differences usually are."""
     draw = np.random.default_rng(5)

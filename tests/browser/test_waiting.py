@@ -75,14 +75,46 @@ def test_waiting_speaks_and_can_be_cancelled(tab: tuple[Page, str], database: ps
     assert _active(database) > 0
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator(".tranche-board").get_by_role("alert")).to_contain_text("Cancelled")
-    for _ in range(600):
-        if not _active(database):
-            break
-        database.execute("SELECT pg_sleep(0.05)")
-    assert not _active(database)
+    _end(database)
     database.execute("UPDATE pause SET seconds = 0")
     page.locator(".tranche-board").get_by_role("button", name="Try again").click()
     expect(page.locator(".fig-value").first).to_have_text("465")
+
+
+@pytest.mark.parametrize(
+    ("screen", "block", "params", "found"),
+    [
+        ("audience", "The split", "&lower=split&split=country", "c4"),
+        ("export", "The preview", "&split=country", "Download csv"),
+    ],
+)
+def test_every_wait_speaks(
+    tab: tuple[Page, str], database: psycopg.Connection, screen: str, block: str, params: str, found: str
+) -> None:
+    """Split and Export say what which database computes; what is cancelled can be computed later."""
+    page, address = tab
+    database.execute("UPDATE pause SET seconds = 600")
+    page.goto(address.replace("/audience", f"/{screen}") + params)
+    name = block[0].lower() + block[1:]
+    expect(page.get_by_text(f"PostgreSQL, live: {name} is being computed, for 3 s so far")).to_be_visible()
+    page.locator('[class*="st-key-cancel_"]').get_by_role("button", name="Cancel").click()
+    compute = page.get_by_role("button", name="Compute", exact=True)
+    expect(compute).to_be_visible()
+    if screen == "export":
+        _end(database)
+    database.execute("UPDATE pause SET seconds = 0")
+    compute.click()
+    expect(page.get_by_text(found).first).to_be_visible()
+    expect(compute).to_have_count(0)
+
+
+def _end(database: psycopg.Connection) -> None:
+    """Wait until no statement over the slicer's table runs."""
+    for _ in range(600):
+        if not _active(database):
+            return
+        database.execute("SELECT pg_sleep(0.05)")
+    assert not _active(database)
 
 
 def _active(database: psycopg.Connection) -> int:

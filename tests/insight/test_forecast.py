@@ -3,9 +3,12 @@
 import datetime as dt
 import math
 import re
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import LAST_DAY
@@ -16,8 +19,12 @@ from standin.state import TOKEN, State
 from statements import CASES, NOISES, forecast_rates
 
 from lib.connect import Clients
+from lib.insight import seat_prices
 from lib.insight.estimate import Estimate
 from lib.insight.forecast import DayFigure, daily, forecast, weekdays
+from lib.insight.seat_prices import SeatPrice
+from lib.insight.win_prices import WinFields
+from lib.reporting.answers import Audience, Total
 from lib.reporting.models import DataField, Filter
 from lib.settings import Settings
 from lib.ui.charts import bars
@@ -133,6 +140,21 @@ def test_no_data_is_not_zero(of: Clients) -> None:
         Estimate(None),
         Estimate(9),
     ]
+
+
+def test_daily_wins_at_a_price() -> None:
+    """Of each seat count the wins of groups at or above its price. Two groups of four are left out: their 40
+    wins are taken to be like the 30 + 10 of the others. A day with data and no wins has none, one without
+    data no figure."""
+    first, second = MONDAY.isoformat(), (MONDAY + dt.timedelta(days=1)).isoformat()
+    names = pd.DataFrame({"site": ["a", "b"], "granularity_day": [first, first]})
+    values = pd.DataFrame({"win_cpm": [2.0, 1.0], "wins": [30.0, 10.0]})
+    answer = Audience(names, values, values, Total({"wins": 80.0}, 4, (first, second)))
+    whole = replace(answer, total=Total({"wins": 40.0}, 2, (first, second)))
+    prices = {7: SeatPrice(Decimal("1.5")), 8: SeatPrice()}
+    period = (MONDAY, MONDAY + dt.timedelta(days=2))
+    found = seat_prices.daily_wins([answer, whole], prices, WinFields("win_cpm", "wins"), period)
+    assert [one.figure.value for one in found] == [30 * 80 / 40 + 40, 0.0, None]
 
 
 def all_of(figures: targeting_figures.Figures) -> dict[str, targeting_figures.Figures]:

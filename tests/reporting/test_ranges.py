@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from range_coverage import DEFINITION, FORMULAS, KINDS, Coverage, Population, coverage, population
-from scipy.stats import binom
+from scipy.stats import binom, gamma
 
 from lib.reporting import intervals
 from lib.reporting.engines.sums import Aggregate, Sample
@@ -87,11 +87,21 @@ def test_a_lone_record_is_not_certain() -> None:
 
 
 def test_a_group_that_shows_nothing_may_hold_the_usual_record() -> None:
-    """A sum of which the sample saw nothing may be 3.69 usual records: a Poisson count's limit at zero."""
+    """A sum of which the sample saw nothing may be 3 usual records, which 5 of 100 samples would miss."""
     nothing = aggregate(**{"sum:imps": (0.0, 0.0, 0.0)})
     found = intervals.ranges(KNOWN["imps"], np.zeros(1), nothing, usual(**{"sum:imps": 400.0}))
     assert found.low[0] == 0
-    assert found.high[0] == pytest.approx(-np.log(0.025) * 400)
+    assert found.high[0] == pytest.approx(-np.log(0.05) * 400)
+
+
+def test_few_records_have_the_range_of_a_count() -> None:
+    """Of two records with a weight of 2, which stand for four, the range is twice that of a Poisson count of
+    two: between the exact ends and those of one more on the left, and of one less on the right."""
+    two = aggregate(**{"sum:imps": (4.0, 0.0, 8.0)})
+    found = intervals.ranges(KNOWN["imps"], np.array([4.0]), two, usual(**{"sum:imps": 2.0}))
+    low, high = (gamma([2, 3]).ppf(tail) for tail in (0.025, 0.975))
+    assert found.low[0] == pytest.approx(2 * np.cbrt(low[0] ** 2 * low[1]))
+    assert found.high[0] == pytest.approx(high.sum())
 
 
 def test_a_ratio_of_too_few_records_has_no_interval() -> None:

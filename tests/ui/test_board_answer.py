@@ -174,7 +174,7 @@ def test_two_comparisons_are_those_of_the_files(
 ) -> None:
     """Both dotted lines and both columns of changes have the figures of an export of the days they name."""
     days = {"start": "-5d", "end": "yesterday", "compare": "weekdays", "also": _days_back(15, 11)}
-    found = answer(days)
+    found = answer(days | {"cards": "geo.country"})
     head, query = found["head"]["head"], link.from_params(days, slicer, "demo", "delivery").query
     assert len(head["before"]) == len(head["fields"]["imps"]["before"]) == 2
     now = file(query, ("geo.country",), ("imps",))

@@ -65,7 +65,7 @@ def value(rows: pd.DataFrame) -> float:
 def test_a_metric_is_a_data_field_everywhere(metric: OwnMetric, week: pd.DataFrame) -> None:
     """Headline, leaderboards and split show a metric, sorted and filtered by it, as pandas computes it."""
     name = own_metrics.name(metric)
-    desk = of_delivery(field=name, split=COUNTRY, order=f"-{name}", having=f"{name}~gt~0")
+    desk = of_delivery(field=name, cards=COUNTRY, split=COUNTRY, order=f"-{name}", having=f"{name}~gt~0")
     by_country = {country: value(rows) for country, rows in week.groupby(COUNTRY)}
     assert boards.headline(desk)["Revenue per thousand"] == f"${value(week):,.3f}"
     card = next(table for table in boards.drawn(desk) if table["card"] and table["id"] == COUNTRY)
@@ -182,11 +182,14 @@ def test_a_query_carries_the_fields_that_it_names() -> None:
         ("clicks imps", "column 8"),
         ("(clicks", "')'"),
         ("open('x')", "open"),
+        ("cost / clicks", "'cost' is written payout.adv."),
+        ("spend / clicks", "Unknown data field 'spend'."),
     ],
 )
 def test_what_is_wrong_with_a_formula(formula: str, said: str) -> None:
     """A formula is read by the grammar of definitions; what it can't read is said in a sentence."""
-    slicer = Slicer(data_fields=(DataField(name="imps"), DataField(name="clicks")))
+    cost = DataField(name="payout.adv", description="Cost")
+    slicer = Slicer(data_fields=(DataField(name="imps"), DataField(name="clicks"), cost))
     found = own_metrics.problem(formula, slicer)
     assert (said in found) if said else found == ""
 

@@ -96,7 +96,8 @@ def test_an_own_metric_is_computed_from_its_parts(visit: Visit, rows: pd.DataFra
     assert person is not None
     store = connect.connect(person, settings).view_store.metrics
     metric = store.save("demo", "delivery", "Clicks per mille", "1000 * clicks / imps", digits=2)
-    desk = visit("audience", field=own_metrics.name(metric), having=f"{own_metrics.name(metric)}~gt~0")
+    name = own_metrics.name(metric)
+    desk = visit("audience", field=name, cards="geo.country", having=f"{name}~gt~0")
     sums = rows[["clicks", "imps"]].sum()
     assert boards.headline(desk)["Clicks per mille"] == f"{1000 * sums['clicks'] / sums['imps']:,.2f}"
     card = next(table for table in boards.drawn(desk) if table["card"] and table["id"] == "geo.country")

@@ -13,7 +13,7 @@ from lib.reporting.moved.movers import Mover
 from lib.reporting.moved.quantity import Formula, Own, Ratio
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOT_SET, NOTHING
-from lib.ui.kit import problems, rows, session_cache
+from lib.ui.kit import problems, rows, session_cache, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Cell, Column, Row, Table
@@ -212,7 +212,7 @@ def draw(context: PageContext) -> None:
             st.caption("No days are compared: choose some beside the dates.")
             return
         with problems.report_errors("What moved"):
-            with st.skeleton(height=HEIGHT):
+            with waiting.placeholder("What moved", context.slicer, HEIGHT):
                 found = find_movers(seen)
             _draw(seen, found)
 

@@ -150,8 +150,9 @@ def _draw_use(context: PageContext, metric: OwnMetric | None) -> None:
     if metric is None:
         return
     with problems.report_errors("The views that use it"):
-        views = context.clients.view_store.views.of(context.project, context.slicer_name)
-        names = ", ".join(view.name for view in own_metrics.users(metric, views))
+        store = context.clients.view_store
+        views = store.views.of(context.project, context.slicer_name)
+        names = ", ".join(view.name for view in own_metrics.users(metric, views, store.alerts.mine()))
         st.caption(plain(f"Used by these views: {names}." if names else "No view that you see uses it."))
 
 

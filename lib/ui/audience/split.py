@@ -7,7 +7,7 @@ from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.waiting import reserve
+from lib.ui.kit.waiting import speaking
 from lib.ui.query import ask, drill, export_menu, focus, folds, precision, question, split_rows, values
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Folds
@@ -37,7 +37,8 @@ def draw(context: PageContext) -> None:
     if split_focus.query.split_by:
         kind = chart_kinds.kind(split_focus)
         with problems.report_errors("The split"):
-            with reserve(HEIGHT, drill.CARDS):
+            view = split_focus.view
+            with speaking("The split", split_focus.query, context.slicer, view, HEIGHT, drill.CARDS):
                 data = kind.ask(split_focus)
             remembered = data.pivot.levels if data.pivot is not None else [data]
             for part in remembered:

@@ -9,6 +9,7 @@ there: each look also clears away finished downloads), otherwise with the next t
 
 import time
 from collections.abc import Callable
+from io import BytesIO
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -23,7 +24,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables
 from lib.ui.export.preview import Preview, summary
 from lib.ui.export.raw_file import Export
-from lib.ui.kit import problems, sign_in
+from lib.ui.kit import problems, sign_in, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, focus, periods, precision
@@ -144,10 +145,10 @@ RECEIPT = "Receipt: the Audience screen and the file compared"
 
 def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> None:
     """Draw preview, download, receipt and request, or why the question can't be exported."""
-    with problems.report_errors("The preview"):
+    with problems.report_errors("The preview"), waiting.speaking("The preview", query, context.slicer):
         try:
             file = preview.preview(
-                lambda q: context.reporting.audience(q, context.slicer),
+                lambda q: ask.audience(context, q),
                 _exporter(context),
                 query,
                 context.slicer,
@@ -201,7 +202,12 @@ def _receipt(context: PageContext, file: Preview) -> None:
 
 
 def _exporter(context: PageContext) -> Export:
-    return lambda query: context.reporting.export(query, context.slicer).content
+    reporting = context.reporting
+
+    def export(query: ExportQuery) -> bytes:
+        return reporting.export(query, context.slicer).content.read()
+
+    return lambda query: BytesIO(waiting.call(query, lambda: export(query)))
 
 
 def _own_address() -> str:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from lib.ui.kit import retry
+from lib.ui.kit import retry, waiting
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import (
     AccessError,
@@ -44,9 +44,14 @@ FOR_EVERYBODY = (BadRequest, DealsError, CircuitOpen, StoreUnwritable)
 
 @contextmanager
 def report_errors(what: str, effect: str = "Your question is kept.") -> Iterator[None]:
-    """Show an error of the block as a sentence about `what`; `effect` says what was kept."""
+    """Show an error of the block as a sentence about `what`; `effect` says what was kept.
+
+    Where its answers are not there yet, words say so (waiting.py).
+    """
     try:
         yield
+    except waiting.NotYet:
+        waiting.draw(what)
     except TrancheError as error:
         show(error, what, effect)
     else:

@@ -1,20 +1,187 @@
-"""Placeholders while an answer is loading."""
+"""While a database works on an answer: from the first second on words and Cancel, as on the board.
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+A block draws from the answers that it gets within `speaking`. One that is not there within a second ends the
+block with NotYet, in whose place `draw` says what is computed by which database, for how long so far, and how
+long that took lately; once the answer is there, the screen is run again. Cancel abandons the calls of the
+block, and with them their statements.
+"""
+
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator
+from concurrent import futures
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from statistics import median
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
+from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
+from lib.ui.kit.markdown import plain
+from lib.wire.deadline import CallGroup
+
+SPEAK_SECONDS, LOOK_SECONDS, LATEST = 1.0, 0.5, 5
+IMPORTED = "imported"
+CANCELLED = "Cancelled: nothing is computed for it any more. Your question is kept."
+Arguments = ParamSpec("Arguments")
+Value = TypeVar("Value")
+_current: ContextVar["Wait | None"] = ContextVar("wait", default=None)
+_latest: dict[Hashable, deque[float]] = defaultdict(lambda: deque(maxlen=LATEST))
+
+
+class NotYet(Exception):
+    """An answer is not there yet, or was given up."""
+
+
+class Wait:
+    """A wait for the answers that `what` is drawn from; `about` is their question."""
+
+    def __init__(self, what: str, about: Hashable, engine: str, lately: float | None) -> None:
+        self.about, self._lately = about, lately
+        self._name = f"{engine}: {what[0].lower()}{what[1:]}"
+        self._group, self._calls = CallGroup(), dict[Hashable, Future[Any]]()
+        self._began, self._future = time.monotonic(), Future[Any]()
+        self.is_given_up, self.has_waited = False, False
+
+    @property
+    def seconds(self) -> float:
+        """For how long so far."""
+        return time.monotonic() - self._began
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is something else to draw than words."""
+        return self.is_given_up or self._future.done()
+
+    @property
+    def sentence(self) -> str:
+        """What is computed by whom, for how long so far, and how long that took lately."""
+        lately = "" if self._lately is None else f"; lately this took {self._lately:.1f} s"
+        return f"{self._name} is being computed, for {self.seconds:.0f} s so far{lately}."
+
+    def give_up(self) -> None:
+        """Abandon the calls under way. A callback."""
+        self.is_given_up = True
+        self._group.abandon()
+
+    def tracked(self, fetch: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
+        """The same call, for any thread, as one that is given up with the others."""
+
+        def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Value:
+            with self._group.tracking():
+                return fetch(*arguments, **named)
+
+        return call
+
+    def begin(self, key: Hashable, fetch: Callable[[], Value]) -> Future[Value]:
+        """A call on a thread of its own; under way already, if one with this key is."""
+        if key not in self._calls:
+            self._calls[key] = Future()
+            arguments = (self._calls[key], self.tracked(fetch))
+            Thread(target=_settle, args=arguments, name="waiting", daemon=True).start()
+        return self._calls[key]
+
+    def result(self, future: Future[Value]) -> Value:
+        """The result of a call under way, if it comes soon; otherwise NotYet."""
+        if not future.done():
+            self._future, self.has_waited = future, True
+            futures.wait([future], max(0.0, SPEAK_SECONDS - self.seconds))
+        if self.is_given_up or not future.done():
+            raise NotYet
+        return future.result()
+
 
 @contextmanager
-def reserve(height: int, widget: str) -> Iterator[None]:
-    """Reserve a height in pixels for content that is loading for the first time on this screen.
+def speaking(
+    what: str,
+    query: AudienceQuery | ExportQuery,
+    slicer: Slicer,
+    view: Hashable = None,
+    height: int = 0,
+    widget: str = "",
+) -> Iterator[None]:
+    """Await the answers to a question about a slicer, which `view` shows, for the block `what`.
 
-    Once there is a widget with the key `widget`, what was shown before stays, faded, until the new is there.
+    A placeholder has a height in pixels; once there is a widget with the key `widget`, what was shown before
+    stays, faded, until the new is there. Answers of imported slicers, and of remote services that don't name
+    an engine, are awaited without words.
     """
-    if widget in st.session_state:
-        st.empty()
-        yield
-    else:
-        with st.skeleton(height=height):
+    with st.skeleton(height=height) if height and widget not in st.session_state else nullcontext(st.empty()):
+        engine = _engine(slicer)
+        if not engine:
             yield
+            return
+        key, latest = _key(what), _latest[query.project_name, query.slicer_name, what]
+        wait: Wait | None = st.session_state.get(key)
+        if wait is None or wait.about != (query, view):
+            wait = Wait(what, (query, view), engine, median(latest) if latest else None)
+            st.session_state[key] = wait
+        token = _current.set(wait)
+        try:
+            yield
+        except NotYet:
+            raise
+        except Exception:
+            st.session_state.pop(key, None)
+            raise
+        finally:
+            _current.reset(token)
+        st.session_state.pop(key, None)
+    if wait.has_waited:
+        latest.append(wait.seconds)
+
+
+def placeholder(what: str, slicer: Slicer, height: int) -> AbstractContextManager[object]:
+    """For many answers that are awaited together: words with the seconds so far, or a height in pixels."""
+    if not (engine := _engine(slicer)):
+        return st.skeleton(height=height)
+    return st.spinner(plain(f"{engine}: {what[0].lower()}{what[1:]} is being computed"), show_time=True)
+
+
+def _engine(slicer: Slicer) -> str:
+    """What computes answers, if it may take long."""
+    return "" if slicer.engine is None or slicer.engine == IMPORTED else slicer.engine
+
+
+def current() -> Wait | None:
+    """The wait of the block that this thread is in."""
+    return _current.get()
+
+
+def call(key: Hashable, fetch: Callable[[], Value]) -> Value:
+    """What a call returns. NotYet within a block that speaks, if that takes long."""
+    wait = _current.get()
+    return fetch() if wait is None else wait.result(wait.begin(key, fetch))
+
+
+def draw(what: str) -> None:
+    """Draw, in the place of a block that is not there yet, what is computed; or that it was given up."""
+    wait: Wait = st.session_state[_key(what)]
+    if not wait.is_given_up:
+        st.fragment(_draw_words, run_every=LOOK_SECONDS)(wait, what)
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(CANCELLED)
+        st.button("Compute", key=f"compute_{what}", on_click=st.session_state.pop, args=(_key(what), None))
+
+
+def _draw_words(wait: Wait, what: str) -> None:
+    if wait.is_over:
+        st.rerun()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(plain(wait.sentence))
+        st.button("Cancel", key=f"cancel_{what}", on_click=wait.give_up)
+
+
+def _key(what: str) -> str:
+    return f"waiting_{what}"
+
+
+def _settle(future: Future[Value], fetch: Callable[[], Value]) -> None:
+    try:
+        future.set_result(fetch())
+    except BaseException as error:
+        future.set_exception(error)

@@ -13,7 +13,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.client import with_own_fields
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery
 from lib.ui.charts.change import is_sampled
-from lib.ui.kit import session_cache
+from lib.ui.kit import session_cache, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
@@ -26,8 +26,11 @@ Key = tuple[str, date, AudienceQuery]
 
 def audience(context: PageContext, query: AudienceQuery) -> Audience:
     """The answer, from the cache or from the service. Raises the service's errors."""
-    reporting = context.reporting
-    return _answers(context).get(_key(context, query), lambda: reporting.audience(query, context.slicer))
+    answers, key, reporting = _answers(context), _key(context, query), context.reporting
+    fetch = partial(reporting.audience, query, context.slicer)
+    if (wait := waiting.current()) is None:
+        return answers.get(key, fetch)
+    return wait.result(answers.begin(key, wait.tracked(fetch))[0])
 
 
 def quickly(context: PageContext, query: AudienceQuery) -> Audience:
@@ -52,9 +55,11 @@ def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
     answers, reporting = _answers(context), context.reporting
     if not answers.is_parallel:
         return
+    wait = waiting.current()
     for query in queries:
         first = _first(context, query, answers)
-        answers.begin(_key(context, first), partial(reporting.audience, first, context.slicer))
+        fetch = partial(reporting.audience, first, context.slicer)
+        answers.begin(_key(context, first), fetch if wait is None else wait.tracked(fetch))
 
 
 def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> AudienceQuery:

@@ -58,9 +58,18 @@ class Columns:
 
     def hour(self, zone: int = 0) -> ir.IntegerColumn:
         """Hours since 1970, on a clock so many hours east of UTC; days begin at multiples of 24."""
+        return (self._seconds() // HOUR_SECONDS + self._shift(zone)).cast("int64")
+
+    def day(self, zone: int = 0) -> ir.IntegerColumn:
+        """Days since 1970 on that clock; see `hour`."""
+        seconds = self._seconds() + self._shift(zone) * HOUR_SECONDS
+        return (seconds // (DAY_HOURS * HOUR_SECONDS)).cast("int64")
+
+    def _seconds(self) -> ir.IntegerColumn:
+        """Seconds since 1970, on the column's own clock."""
         column = self.table[self.definition.time.sources[0]]
         stamp = column.cast("timestamp") if column.type().is_date() else column
-        return (stamp.epoch_seconds().cast("int64") // HOUR_SECONDS + self._shift(zone)).cast("int64")
+        return stamp.epoch_seconds().cast("int64")
 
     def within(self, first: int, end: int, zone: int = 0) -> ir.BooleanValue:
         """Whether a record is of the hours `first` to `end` (without it) on that clock (see `hour`)."""

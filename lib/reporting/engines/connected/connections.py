@@ -44,7 +44,7 @@ from lib.wire.errors import (
 )
 
 log = logging.getLogger(__name__)
-MOST_IDLE, MOST_STATEMENTS = 4, 3
+MOST_IDLE, MOST_STATEMENTS = 4, 2
 Found = TypeVar("Found")
 _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     IbisError,

@@ -291,7 +291,7 @@ def _shift(columns: Columns) -> int:
 
 def _day(columns: Columns) -> ir.IntegerColumn:
     """The day in the slicer's own zone."""
-    return (columns.hour() + _shift(columns)) // DAY_HOURS
+    return columns.day(columns.definition.timezone)
 
 
 class IbisEngine:

@@ -115,6 +115,10 @@ class DrawnColumns(Columns):
         """See Columns."""
         return self.table[HOUR] + (zone if self.definition.time.granularity == "hour" else 0)
 
+    def day(self, zone: int = 0) -> ir.IntegerColumn:
+        """See Columns."""
+        return self.hour(zone) // DAY_HOURS
+
     def since(self, hour: int, zone: int = 0) -> ir.BooleanValue:
         """See Columns."""
         return self.hour(zone) >= hour

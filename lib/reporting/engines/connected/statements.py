@@ -216,9 +216,9 @@ class TimeKey:
             case "hour":
                 return columns.hour(zone)
             case "day":
-                return columns.hour(zone) // DAY_HOURS
+                return columns.day(zone)
             case "week":
-                return (columns.hour(zone) // DAY_HOURS + _DAYS_FROM_MONDAY_1970) // _WEEK
+                return (columns.day(zone) + _DAYS_FROM_MONDAY_1970) // _WEEK
             case _:
                 begins = (self._first_days[1:] * DAY_HOURS).tolist()
                 spans = [ibis.ifelse(columns.since(begin, zone), 1, 0) for begin in begins]

@@ -89,9 +89,8 @@ def additive(definition: Definition) -> list[str]:
 def statement(columns: Columns) -> ir.Table:
     """Records and Σ|y| of each additive data field, by day in the slicer's zone."""
     definition, names = columns.definition, additive(columns.definition)
-    shift = definition.timezone if definition.time.granularity == "hour" else 0
     cells = {f"v{place}": columns.number(name) for place, name in enumerate(names)}
-    table = columns.table.select(day=(columns.hour() + shift) // DAY_HOURS, **cells)
+    table = columns.table.select(day=columns.day(definition.timezone), **cells)
     sums = {f"s{place}": table[f"v{place}"].abs().sum().fill_null(0.0) for place in range(len(names))}
     found = table.filter(ibis._.day.notnull()).group_by("day")
     return found.aggregate(records=lambda kept: kept.count(), **sums)
