@@ -108,6 +108,14 @@ def test_every_wait_speaks(
     expect(compute).to_have_count(0)
 
 
+def test_movers_say_what_they_wait_for(tab: tuple[Page, str], database: psycopg.Connection) -> None:
+    """While What moved is computed, words say by which database, and for how long."""
+    page, address = tab
+    database.execute("UPDATE pause SET seconds = 600")
+    page.goto(f"{address}&lower=moved")
+    expect(page.get_by_text("PostgreSQL, live: what moved is being computed")).to_be_visible()
+
+
 def _end(database: psycopg.Connection) -> None:
     """Wait until no statement over the slicer's table runs."""
     for _ in range(600):

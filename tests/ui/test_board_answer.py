@@ -191,6 +191,15 @@ def test_two_comparisons_are_those_of_the_files(
                 assert row["cells"][-2:][place]["text"].replace("−", "-") == f"{change:+.1f}"
 
 
+def test_the_same_days_are_compared_once(answer: Answer) -> None:
+    """Of a week the period before and the same weekdays are the same days: one line, one column."""
+    once = answer({"start": "-7d", "end": "yesterday"})
+    twice = answer({"start": "-7d", "end": "yesterday", "also": "weekdays"})
+    assert len(twice["head"]["head"]["before"]) == 1
+    assert twice["head"]["head"]["figures"] == once["head"]["head"]["figures"]
+    assert twice["cards"]["cards"] == once["cards"]["cards"]
+
+
 def _days_back(first: int, last: int) -> str:
     """A range of days as the link has it, so many days before yesterday."""
     return "~".join((LAST_DAY - timedelta(days=days)).isoformat() for days in (first, last))

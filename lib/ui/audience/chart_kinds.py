@@ -87,7 +87,7 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
     found += split_rows.doubts(data.split, focus.numbers)
     found += map(plain, precision.codes(focus.slicer, data.split.keys))
     found.append(KINDS[focus.view.chart].shortfall(focus))
-    if focus.view.also and kind(focus) is not KINDS["table"]:
+    if len(focus.comparisons) > 1 and kind(focus) is not KINDS["table"]:
         found.append("Only the first of the two comparisons is shown here; the table has both.")
     if focus.view.having and not kind(focus).passes:
         found.append("Filters by figures apply to the table, bars and lines, not here.")

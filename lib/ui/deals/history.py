@@ -256,7 +256,7 @@ def _evidence_change(difference: Difference | None, numbers: Numbers) -> str:
     if difference.is_certain:
         return f"{numbers.change(difference.value)} ({span})"
     least = numbers.percent(100 * difference.reliable)
-    return f"None beyond chance ({span}; a fall of less than {least} may not show)"
+    return f"None beyond chance ({span}; falls under {least} may not show)"
 
 
 def _placebos(row: EvidenceRow) -> str:

@@ -120,12 +120,14 @@ def draw_comparison(context: PageContext) -> None:
     now = ask.today(context, query)
     period = periods.resolved(query.start_date, query.end_date, now)
     pairs = [periods.comparison(one, period, context.slicer, now)[1] for one in (view.compare, view.also)]
-    words = [numbers.days(*pair.before) for pair in pairs if pair]
+    words = list(dict.fromkeys(numbers.days(*pair.before) for pair in pairs if pair))
     label = f"vs {' and '.join(words)}" if words else "Not compared"
     with st.popover(label, icon=":material/compare_arrows:", key="compare"):
         _kinds(context, COMPARE, "Compare with", view.compare, period)
         if view.compare:
             _kinds(context, ALSO, "And with", view.also, period)
+        if view.also and pairs[0] == pairs[1]:
+            st.caption("Both mean the same days here, which are compared once.")
 
 
 def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...], period: Days) -> None:

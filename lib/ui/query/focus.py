@@ -49,12 +49,14 @@ class Focus:
 
     @property
     def comparisons(self) -> "tuple[Focus, ...]":
-        """The same, compared with the days that come first; and with the others, if there are any."""
+        """The same, compared with the first days; and with the second, if these are others."""
         if not self.view.also:
             return (self,)
         view = replace(self.view, compare=self.view.also, also=())
         today = ask.today(self.context, self.query)
         compared, comparison = periods.comparison(view.compare, self.period, self.slicer, today)
+        if comparison == self.comparison:
+            return (self,)
         return self, replace(self, view=view, compared=compared, comparison=comparison)
 
     @property

@@ -27,7 +27,7 @@ from lib.ui.deals.inputs import FEE, FEE_TYPE
 from lib.ui.deals.new_package import review, state
 from lib.ui.deals.new_package.review import CreatedPackage
 from lib.ui.deals.targeting import picker, words
-from lib.ui.kit import page_scripts, times
+from lib.ui.kit import page_scripts, times, waiting
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -201,7 +201,7 @@ def draw_panel(context: PageContext, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
     st.header("Past delivery of this targeting", anchor=False)
     with report_errors("The figures", effect="What you entered is kept."):
-        with st.skeleton(height=HEIGHT):
+        with waiting.placeholder("Past delivery", context.slicer, HEIGHT):
             answers = [report.figures(context, translation.filters, days) for days in DAYS]
         numbers = Numbers.of(st.context.locale)
         st.table(
