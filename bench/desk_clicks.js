@@ -12,7 +12,8 @@
   if (!element) throw new Error(`Nothing to click: ${find}`)
 
   const isOf = (node) => node.nodeType === 1 && (node.matches(FIGURES) || node.querySelector(FIGURES) !== null)
-  const isFigure = ({ target, addedNodes }) => {
+  const isFigure = ({ target, addedNodes, attributeName }) => {
+    if (attributeName === "hidden") return isOf(target)
     const changed = target.nodeType === 1 ? target : target.parentElement
     return changed?.closest(FIGURES) || [...addedNodes].some(isOf)
   }
@@ -24,7 +25,7 @@
       first ??= last
     }
     const watch = new MutationObserver((changes) => changes.some(isFigure) && requestAnimationFrame(seen))
-    const what = { subtree: true, childList: true, characterData: true, attributeFilter: ["d"] }
+    const what = { subtree: true, childList: true, characterData: true, attributeFilter: ["d", "hidden"] }
     for (const root of [document.body, ...boards]) watch.observe(root, what)
     element.click()
     const look = setInterval(() => {

@@ -3,7 +3,7 @@
     python bench/desk_clicks.py [clicks] [data directory]
 
 Starts a desk over a demo (made anew without a data directory) and drives Chromium: each interaction so often,
-p50 and p95 in milliseconds. The floor is the same for the barest Streamlit page: a button and a figure.
+p50, p90 and p95 in milliseconds. The floor is the same for the barest Streamlit page: a button and a figure.
 """
 
 import os
@@ -24,6 +24,7 @@ MEASURE = Path(__file__).with_suffix(".js").read_text()
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 NAMES = ("chromium", "chromium-headless-shell")
 CHROMIUM = next((path for path in map(shutil.which, NAMES) if path), None)
+QUANTILES = (50, 90, 95)
 SCREEN = {"width": 1440, "height": 900}
 PORT, FLOOR_PORT = int(os.environ.get("TRANCHE_PORT", "8555")), int(os.environ.get("FLOOR_PORT", "8556"))
 CARD = "[data-card$='user.geo.country']"
@@ -46,6 +47,25 @@ INTERACTIONS: dict[str, tuple[str, ...]] = {
         ".grains button:nth-child(2), [class*=st-key-shown_grain] button:nth-of-type(2)",
     ),
 }
+SPLIT = "[data-table=split]"
+SPLITS: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
+    "table": (
+        "lower=split&split=bid_context_wrapper.supply.publisher_id",
+        {
+            "Order the split's table": (
+                f"{SPLIT} [data-column=clicks] button",
+                f"{SPLIT} [data-column=imps] button",
+            )
+        },
+    ),
+    "pivot": (
+        "chart=pivot&split=bid_context_wrapper.user.geo.country~bid_context_wrapper.supply.publisher_id",
+        {
+            "Order the pivot": (f"{SPLIT} [data-column=clicks] button", f"{SPLIT} [data-column=imps] button"),
+            "Close a row of the pivot, open it": (f"{SPLIT} [aria-level='1'] .fold",),
+        },
+    ),
+}
 BAREST = """
 import streamlit as st
 count = st.session_state.get("count", 0) + st.button("More", key="more")
@@ -56,20 +76,25 @@ st.metric("Count", count)
 
 def main() -> None:
     """Measure, and print a table."""
-    clicks = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    clicks = (int(sys.argv[1]) if len(sys.argv) > 1 else 30) // 2 * 2  # what is kept is released again
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = Path(sys.argv[2]) if len(sys.argv) > 2 else made(Path(folder) / "home")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         load = os.getloadavg()[0]
-        print(f"{clicks} clicks each, ms; load of this machine {load:.1f} on {os.cpu_count()} processors\n")
-        print(f"{'':42} {'first new figure':>18} {'all stands still':>18}")
-        print(f"{'':42} {'p50':>9}{'p95':>9} {'p50':>9}{'p95':>9}")
+        print(f"{clicks} clicks each; load of this machine {load:.1f} on {os.cpu_count()} processors\n")
+        heading()
         with barest(Path(folder)) as address:
             show("Barest Streamlit page", floor(browser, address, clicks))
         with desk(home) as address:
             page = opened(browser, address)
             for name, what in INTERACTIONS.items():
                 show(name, [click(page, what[turn % len(what)]) for turn in range(clicks)])
+            for params, interactions in SPLITS.values():
+                page.goto(f"{address}/audience?project=demo&slicer=delivery&{params}")
+                page.locator(f"{SPLIT} tr.row").first.wait_for()
+                page.wait_for_timeout(3000)
+                for name, what in interactions.items():
+                    show(name, [click(page, what[turn % len(what)]) for turn in range(clicks)])
 
 
 def made(home: Path) -> Path:
@@ -82,8 +107,17 @@ def made(home: Path) -> Path:
 
 def show(name: str, times: Sequence[tuple[float, float]]) -> None:
     """One line of the table."""
-    figures = [f"{quantile([one[side] for one in times], q):9,.0f}" for side in (0, 1) for q in (50, 95)]
-    print(f"{name:42} {figures[0]}{figures[1]} {figures[2]}{figures[3]}", flush=True)
+    first, last = (
+        "".join(f"{quantile([one[side] for one in times], q):8,.0f}" for q in QUANTILES) for side in (0, 1)
+    )
+    print(f"{name:42} {first} {last}", flush=True)
+
+
+def heading() -> None:
+    """The first lines of the table."""
+    percents = "".join(f"{f'p{q}':>8}" for q in QUANTILES)
+    print(f"{'ms':42} {'first new figure':>24} {'all stands still':>24}")
+    print(f"{'':42} {percents} {percents}", flush=True)
 
 
 def quantile(values: Sequence[float], percent: int) -> float:

@@ -2,25 +2,36 @@
 // milliseconds since the navigation, and how much its layout shifted (https://web.dev/articles/cls).
 (() => {
   const QUIET = 800
-  const FIGURE = "[data-testid=stMetricValue]"
+  const LONGEST = 30000
+  const BOARD = ".tranche-board"
+  const FIGURE = ".fig-value"
+  const WATCHED = { subtree: true, childList: true, characterData: true }
   const found = { first: null, last: 0, shift: 0 }
+  const roots = new Set()
   const note = () => {
-    if (!document.querySelector(FIGURE)) return
+    const board = document.querySelector(BOARD)?.shadowRoot
+    if (board && !roots.has(board)) watch(board)
+    if (!board?.querySelector(FIGURE)) return
     found.last = performance.now()
     found.first ??= found.last
   }
-  new MutationObserver(() => requestAnimationFrame(note)).observe(document, { subtree: true, childList: true, characterData: true })
+  const watch = (root) => {
+    roots.add(root)
+    new MutationObserver(() => requestAnimationFrame(note)).observe(root, WATCHED)
+  }
+  watch(document)
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) found.shift += entry.value
   }).observe({ type: "layout-shift", buffered: true })
   window.measured = () =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
       const look = setInterval(() => {
+        const now = performance.now()
         const app = document.querySelector("[data-testid=stApp]")
-        if (app?.dataset.testScriptState !== "notRunning") found.last = performance.now()
-        if (found.first === null || performance.now() - found.last < QUIET) return
+        if (app?.dataset.testScriptState !== "notRunning") found.last = now
+        if (now <= LONGEST && (found.first === null || now - found.last < QUIET)) return
         clearInterval(look)
-        resolve([found.first, found.last, found.shift])
+        now > LONGEST ? reject(new Error(`Not settled after ${LONGEST} ms`)) : resolve([found.first, found.last, found.shift])
       }, 20)
     })
 })()

@@ -2,9 +2,9 @@
 
     python bench/desk_people.py [people] [clicks] [data directory]
 
-One person clicks in Chromium. The others are sessions of Streamlit's own protocol without a browser, since
-twenty browsers would measure this machine: each asks another question every five seconds on average, drawn
-with a fixed seed.
+One person clicks in Chromium. The others are sessions without a browser, since twenty browsers would measure
+this machine: each clicks every five seconds on average, drawn with a fixed seed, and does what the page's
+board does for a click: it asks the route, has the first figure with the first line, then tells Streamlit.
 """
 
 import asyncio
@@ -18,15 +18,30 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from urllib.parse import quote
 
+import httpx
 import numpy as np
-from desk_clicks import ARGUMENTS, CARD, CHROMIUM, INTERACTIONS, SCREEN, click, desk, made, opened, show
+from desk_clicks import (
+    ARGUMENTS,
+    CARD,
+    CHROMIUM,
+    INTERACTIONS,
+    SCREEN,
+    click,
+    desk,
+    heading,
+    made,
+    opened,
+    show,
+)
 from playwright.sync_api import Browser, Page, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-PAUSE_SECONDS, QUIET_SECONDS, LONGEST_SECONDS, OPEN_SECONDS = 5.0, 0.3, 60.0, 60.0
+PAUSE_SECONDS, LONGEST_SECONDS, OPEN_SECONDS = 5.0, 60.0, 60.0
+EARLY = 2  # FINISHED_EARLY_FOR_RERUN: the same run goes on
+COUNTRY = "bid_context_wrapper.user.geo.country"
 QUESTION = "project=demo&slicer=delivery"
 VALUES = ("US", "BR", "GB", "DE", "IN", "FR")
 FIRST = Path(__file__).with_name("desk_first.js").read_text()
@@ -35,12 +50,11 @@ FIRST = Path(__file__).with_name("desk_first.js").read_text()
 def main() -> None:
     """Measure, and print a table."""
     people = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    clicks = int(sys.argv[2]) if len(sys.argv) > 2 else 10
+    clicks = (int(sys.argv[2]) if len(sys.argv) > 2 else 10) // 2 * 2  # what is kept is released again
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         home = Path(sys.argv[3]) if len(sys.argv) > 3 else made(Path(folder) / "home")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        print(f"{'ms':42} {'first figure':>18} {'all stands still':>18}")
-        print(f"{'':42} {'p50':>9}{'p95':>9} {'p50':>9}{'p95':>9}")
+        heading()
         with desk(home) as address:
             page = opened(browser, address)
             show("A click, alone", clicked(page, clicks))
@@ -50,7 +64,7 @@ def main() -> None:
             with others(people - 1, address, cookies(page)) as answered:
                 show(f"A click, with {people - 1} others", clicked(page, clicks))
             waits, failed = answered()
-            show("Those others, until all has come", [(wait, wait) for wait in waits])
+            show("A click of those others", waits)
             print(f"{'Their questions':42} {len(waits):9,}")
             print(f"{'Failed connections':42} {failed:9,}")
 
@@ -80,7 +94,7 @@ def cookies(page: Page) -> str:
 
 def asked(value: str) -> str:
     """A filter by country, as the address of the page has it."""
-    return f"is.bid_context_wrapper.user.geo.country={quote(value)}"
+    return f"is.{COUNTRY}={quote(value)}"
 
 
 @contextmanager
@@ -106,58 +120,66 @@ def crowd(
     """The people; `waits` gets the milliseconds of each of their questions, and the number of failures."""
 
     async def all_of_them() -> None:
-        found: list[float] = []
-        people = [
-            asyncio.create_task(person(number, address, cookie, found, done)) for number in range(count)
-        ]
-        await asyncio.sleep(PAUSE_SECONDS * 2)
-        ready.set()
-        failed = sum(await asyncio.gather(*people))
+        found: list[tuple[float, float]] = []
+        async with httpx.AsyncClient(
+            base_url=address, headers={"Cookie": cookie, "Origin": address}, timeout=LONGEST_SECONDS
+        ) as client:
+            people = [asyncio.create_task(person(number, client, found, done)) for number in range(count)]
+            await asyncio.sleep(PAUSE_SECONDS * 2)
+            ready.set()
+            failed = sum(await asyncio.gather(*people))
         waits.put((found, failed))
 
     asyncio.run(all_of_them())
 
 
-async def person(number: int, address: str, cookie: str, found: list[float], done: Event) -> int:
-    """One person, who asks until `done`, and reconnects after a failure. Returns the number of failures."""
-    failed = 0
+async def person(
+    number: int, client: httpx.AsyncClient, found: list[tuple[float, float]], done: Event
+) -> int:
+    """One person, who clicks until `done`, and reconnects after a failure. Returns the number of failures."""
+    failed, draw = 0, np.random.default_rng(number)
+    where = str(client.base_url).rstrip("/").replace("http", "ws", 1) + "/_stcore/stream"
+    told = {name: client.headers[name] for name in ("Cookie", "Origin")}
+    options = {"subprotocols": ["streamlit"], "additional_headers": told, "max_size": None, "proxy": None}
     while not done.is_set():
         try:
-            await asking(number, address, cookie, found, done)
-        except (OSError, WebSocketException):
+            async with connect(where, ping_interval=None, open_timeout=OPEN_SECONDS, **options) as socket:
+                while not done.is_set():
+                    await asyncio.sleep(draw.uniform(0.5, 1.5) * PAUSE_SECONDS)
+                    found.append(await clicked_by(client, socket, draw.choice(VALUES)))
+        except (OSError, WebSocketException, httpx.HTTPError):
             failed += 1
             await asyncio.sleep(PAUSE_SECONDS)
     return failed
 
 
-async def asking(number: int, address: str, cookie: str, found: list[float], done: Event) -> None:
-    """One session, which asks until `done`."""
-    draw = np.random.default_rng(number)
-    where = address.replace("http", "ws", 1) + "/_stcore/stream"
-    told = {"Cookie": cookie, "Origin": address}
-    options = {"subprotocols": ["streamlit"], "additional_headers": told, "max_size": None}
-    async with connect(where, ping_interval=None, open_timeout=OPEN_SECONDS, **options) as socket:
-        while not done.is_set():
-            await asyncio.sleep(draw.uniform(0.5, 1.5) * PAUSE_SECONDS)
-            found.append(await answered(socket, f"{QUESTION}&{asked(draw.choice(VALUES))}"))
-
-
-async def answered(socket: ClientConnection, question: str) -> float:
-    """The milliseconds until the page for that address has come, at most the longest wait."""
+async def clicked_by(client: httpx.AsyncClient, socket: ClientConnection, value: str) -> tuple[float, float]:
+    """The milliseconds until the first figures for that value have come, and until all that belongs to it."""
+    start = time.monotonic()
+    about = {"project": "demo", "slicer": "delivery", "acts": [["include", [[COUNTRY, value]]]]}
+    async with client.stream("POST", "/board/answer", json=about) as answer:
+        answer.raise_for_status()
+        lines = answer.aiter_lines()
+        await anext(lines)
+        first = (time.monotonic() - start) * 1000
+        async for _ in lines:
+            pass
     message = BackMsg()
-    message.rerun_script.query_string, message.rerun_script.page_name = question, "audience"
+    message.rerun_script.query_string, message.rerun_script.page_name = (
+        f"{QUESTION}&{asked(value)}",
+        "audience",
+    )
     await socket.send(message.SerializeToString())
-    start = last = time.monotonic()
-    while time.monotonic() - start < LONGEST_SECONDS:
-        try:
-            received = await asyncio.wait_for(
-                socket.recv(), QUIET_SECONDS if last > start else LONGEST_SECONDS
-            )
-        except TimeoutError:
-            return (last - start) * 1000
-        told = ForwardMsg.FromString(received).WhichOneof("type")
-        last = time.monotonic() if told in ("delta", "script_finished") else last
-    return LONGEST_SECONDS * 1000
+    async with asyncio.timeout(LONGEST_SECONDS):
+        while not is_over(await socket.recv()):
+            pass
+    return first, (time.monotonic() - start) * 1000
+
+
+def is_over(data: bytes) -> bool:
+    """Whether a message of Streamlit ends the run."""
+    message = ForwardMsg.FromString(data)
+    return message.WhichOneof("type") == "script_finished" and message.script_finished != EARLY
 
 
 if __name__ == "__main__":

@@ -6,14 +6,11 @@ from lib.ui.admin import firing
 from lib.ui.audience import board, board_controls, moved, split
 from lib.ui.deals import from_audience
 from lib.ui.kit import frame
-from lib.ui.kit.markdown import plain
 from lib.ui.query import bar, drill, question
 
 context = frame.with_slicer(frame.signed_in())
 drill.catch_up(context)
 question.current(context)
-for sentence in question.left_out():
-    st.warning(plain(sentence), icon=":material/link_off:")
 firing.at_start(context.clients)
 bar.draw(context, more=(from_audience.draw_link, from_audience.draw_new_package))
 with st.container(key=board.place(context)):

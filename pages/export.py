@@ -4,13 +4,10 @@ import streamlit as st
 
 from lib.ui.export import form, result
 from lib.ui.kit import frame
-from lib.ui.kit.markdown import plain
 from lib.ui.query import bar, question
 
 context = frame.with_slicer(frame.signed_in())
 asked = question.current(context)
-for sentence in question.left_out():
-    st.warning(plain(sentence), icon=":material/link_off:")
 bar.draw(context, with_comparison=False)
 left, right = st.columns([9, 20], gap="medium")
 with left:

@@ -34,13 +34,19 @@ def answer(desk: AppTest) -> dict[str, Any]:
     data = asked(desk)
     if data is None:
         return {}
-    request = BoardRequest(project=data["project"], slicer=data["slicer"], params=data["params"])
-    person = desk.session_state[CONTEXT].person
-    parts: dict[str, Any] = {}
-    for line in BoardAnswers(Settings.current()).lines(request, person, Deadline(60)):
-        parts |= {name: line[name] for name in ("head", "cards", "error") if name in line}
-    found: dict[str, Any] = json.loads(json.dumps(parts))
-    return found
+    return parts(desk, data["params"], ["head", "cards"])
+
+
+def parts(desk: AppTest, params: dict[str, str], names: list[str], *acts: list[Any]) -> dict[str, Any]:
+    """What the board's route returns of these parts (or their error) after these clicks, in the end."""
+    context = desk.session_state[CONTEXT]
+    about = {"project": context.project, "slicer": context.slicer_name, "params": params}
+    request = BoardRequest(**about, acts=list(acts), parts=names)
+    found: dict[str, Any] = {}
+    for line in BoardAnswers(Settings.current()).lines(request, context.person, Deadline(60)):
+        found |= {name: line[name] for name in (*names, "error") if name in line}
+    copy: dict[str, Any] = json.loads(json.dumps(found))
+    return copy
 
 
 def head(desk: AppTest) -> dict[str, Any]:

@@ -9,10 +9,10 @@ The request is JSON (at most 64 KiB), from a page of the desk, with its session 
      "locale": "de-CH",                                     optional: navigator.language
      "ahead":  true}                                        optional: nobody has clicked yet
 
-Acts are lists: `["include" | "add" | "exclude" | "release" | "draw" | "undraw", [[field, value], …]]`,
-`["order", table, column, "asc" | "desc"]`, `["find", table, text]`, `["open", table]`, `["field", name]`,
-`["grain", name]`, `["lower", tab]`, `["zoom", first day, last day]`, `["zoom_out"]`. What can't be
-read is passed over.
+Parts are `head`, `cards` and `split`. Acts are lists: `["include" | "add" | "exclude" | "release" | "draw" |
+"undraw" | "expand" | "collapse", [[field, value], …]]`, `["order", table, column, "asc" | "desc"]`,
+`["find", table, text]`, `["open" | "card", table]`, `["zoom", first day, last day]`, `["zoom_out"]`,
+`["field" | "grain" | "trend" | "second" | "lower", name]`. What can't be read is passed over.
 
 The answer is `application/x-ndjson`: an object a line, each sent as soon as it is ready, gzipped where the
 browser takes that and is not on this machine. Every part of a request comes once, with `"stage": "first"`.
@@ -22,7 +22,8 @@ answer is torn.
     {"part": "head", "stage": "first" | "exact", "params": {…}, "version": "…", "day": "2026-11-24",
      "is_final": true, "head": {…}}
     {"part": "cards", …the same…, "cards": [table, …]}      the tables of the component with rows
-    {"part": "head" | "cards", "stage": …, "params": …, "error": {"sentence", "details", "is_passing"}}
+    {"part": "split", …the same…, "split": [table]}         the split's table or pivot, or nothing
+    {"part": …, "stage": …, "params": …, "error": {"sentence", "details", "is_passing"}}     one that failed
     {"part": "wait", "engine": text, "lately": seconds | null}      first, unless it is quick: who computes
     {"part": "end"}                                         with "error" where the rest could not be made
 
@@ -32,13 +33,16 @@ slicer's today: figures of others are out of date. `is_final` is false if a line
 The head (texts are for `textContent`; null values are unknown; B is the number of buckets):
 
     {"field": name, "grain": name | null, "grains": [name, …],
+     "trend": name, "trends": [[name, label], …],          what the lines say of their buckets
      "period": {"first", "last", "label"}, "before": [{"first", "last", "label"}, …],   the days compared
      "figures": [{"name", "title", "text", "delta": text | null, "color": "green" | "red" | "gray",
                   "arrow": "up" | "down" | "off", "range": text | null, "help", "spark": text}, …],
      "metrics": [name, …],                 those of the headline that are chosen; another is the one shown
      "nothing": null | {"sentence", "label": text | null, "params": {…} | null},  a button and its question
      "fields": {name: {"title", "precision", "notes": [text, …], "alt", "has_zero": bool,
-                       "now": line, "before": [line, …]}, …},
+                       "now": line, "before": [line, …],             of single buckets
+                       "drawn": null | {"now": line, "before": [line, …]}}, …},  of the trend
+     "second": null | {"name", "label", "color", "has_zero", …line…},  on an axis of its own
      "other_precision": null | {"limit": number, "help"},          the other precision that a click gives
      "buckets": {"names": [B], "starts": [B], "parts": [B], "ticks": [[place, text], …] | null},
      "buckets_before": [{"names", "parts"}, …],     of each of the lines before
@@ -81,6 +85,7 @@ from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
 
 PATH = "/board/answer"
+PARTS = ("head", "cards", "split")
 LONGEST_BODY = 64 * 1024
 SESSION_THREADS = 2  # threads on which cookies are checked: never behind a query
 A_MINUTE, AHEAD_A_MINUTE = 600, 120
@@ -112,7 +117,7 @@ class BoardRequest(BaseModel):
     slicer: str
     params: dict[str, str] = Field(default={}, max_length=200)
     acts: list[list[Any]] = Field(default=[], max_length=100)
-    parts: list[str] = Field(default=["head", "cards"], min_length=1, max_length=2)
+    parts: list[str] = Field(default=["head", "cards"], min_length=1, max_length=len(PARTS))
     locale: str = Field(default="", max_length=35)
     ahead: bool = False
 
@@ -228,9 +233,8 @@ def read(body: bytes, languages: str = "") -> BoardRequest:
         ) from None
     except ValueError:
         raise BadRequest("The request can't be read: it is not JSON") from None
-    unknown = {*request.parts} - {"head", "cards"}
-    if unknown:
-        raise BadRequest("The request can't be read: parts are head and cards")
+    if not {*PARTS}.issuperset(request.parts):
+        raise BadRequest(f"The request can't be read: parts are {', '.join(PARTS)}")
     language = request.locale or languages.partition(",")[0].partition(";")[0].strip()
     return request.model_copy(update={"locale": language})
 

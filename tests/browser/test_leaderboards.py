@@ -93,3 +93,32 @@ def test_a_figure_is_a_button(page: Page, country: Locator) -> None:
     week = found[found["time"].dt.date > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
     first = f"{week[week['geo.country'] == 'US']['clicks'].sum():,.0f}"
     expect(country.locator("tr.row").first).to_contain_text(first)
+
+
+def test_columns_without_room_are_hidden_and_said(address: str, page: Page) -> None:
+    """In wide cards three more columns; on a phone fewer, which the card says, and names have 45 %."""
+    enter(page, f"{address}/{LINK}&across=2&columns=clicks~ctr~unique_users&cards=geo.country")
+    card = page.get_by_role("region", name="Country by ")
+    titles = ["Name", "Impressions", "Share, %", "Change, %", "Clicks", "CTR", "Unique users"]
+    expect(card.locator("thead .title")).to_have_text(titles)
+    expect(card.locator(".about")).not_to_contain_text("hidden")
+    page.set_viewport_size(PHONE)
+    expect(card.locator(".about")).to_contain_text("columns hidden")
+    expect(card.locator("thead .title")).not_to_have_text(titles)
+    shares = card.locator("tr.row th").evaluate_all(
+        "cells => cells.map(cell => cell.offsetWidth / cell.closest('.box').clientWidth)"
+    )
+    assert min(shares) >= 0.45
+    figures = card.locator("td.figure")
+    assert figures.evaluate_all("cells => cells.filter(cell => cell.scrollWidth > cell.clientWidth)") == []
+
+
+def test_a_search_opens_the_card_of_a_key_field(page: Page, country: Locator) -> None:
+    """Typing a part of a key field's name and Enter shows its card in front, without leaving the search."""
+    search = page.get_by_role("combobox", name="Open the card of a key field")
+    search.fill("categ")
+    search.press("Enter")
+    expect(page.locator(".card").first).to_have_attribute("data-card", "categories")
+    expect(search).to_be_focused()
+    expect(search).to_have_value("")
+    page.wait_for_url(lambda url: "cards=categories" in url)

@@ -8,6 +8,7 @@ from typing import Any
 
 import boards
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import COUNTRIES, DEFINITION, LAST_DAY, copied, small_rows
 from opening import of_delivery
@@ -297,3 +298,55 @@ def answers_without_fields() -> dict[str, Any]:
     head = of_nothing("head")
     assert isinstance(head, dict)
     return head
+
+
+def week_by_day() -> pd.DataFrame:
+    """Impressions and clicks of the last seven complete days, by day and country."""
+    rows = small_rows(seed=0).to_pandas().fillna({"geo.country": ""})
+    days = rows["time"].dt.date
+    week = rows[days > LAST_DAY - pd.Timedelta(days=7).to_pytimedelta()]
+    return week.groupby([days, "geo.country"])[["imps", "clicks"]].sum().unstack(fill_value=0)
+
+
+def test_lines_can_be_added_up(answer: Answer) -> None:
+    """A cumulative line is the sum of its days, of a value too; what is not drawn stays as it is."""
+    days = week_by_day()["imps"]
+    head = answer({}, ["trend", "cumulative"])["head"]["head"]
+    field, total = head["fields"]["imps"], days.sum(axis=1)
+    assert field["now"]["values"] == total.tolist()
+    assert field["drawn"]["now"]["values"] == pytest.approx(total.cumsum().tolist(), rel=1e-5)
+    assert field["drawn"]["now"]["texts"][-1] == f"{total.sum():,.0f}"
+    assert field["title"] == "Impressions, cumulative"
+    lines = answer({}, ["trend", "cumulative"], ["draw", [["geo.country", "US"]]])["head"]["head"]["values"]
+    assert lines[0]["now"]["values"] == pytest.approx(days["US"].cumsum().tolist(), rel=1e-5)
+
+
+def test_lines_can_be_shares(answer: Answer) -> None:
+    """A value's share is of all values each day, whatever filters keep; the question's is of all rows."""
+    days = week_by_day()["imps"]
+    share = 100 * days["US"] / days.sum(axis=1)
+    only, trend = ["include", [["geo.country", "US"]]], ["trend", "share"]
+    line = answer({}, only, trend)["head"]["head"]["fields"]["imps"]["drawn"]["now"]
+    assert line["values"] == pytest.approx(share.tolist(), rel=1e-5)
+    assert line["texts"] == [f"{one:.1f} %" for one in share]
+    values = answer({}, only, trend, ["draw", [["geo.country", "US"]]])["head"]["head"]["values"]
+    assert values[0]["now"]["values"] == line["values"]
+
+
+def test_a_ratio_is_not_added_up(answer: Answer) -> None:
+    """Of a ratio the single values are drawn, and a note says so."""
+    field = answer({}, ["field", "ctr"], ["trend", "cumulative"])["head"]["head"]["fields"]["ctr"]
+    assert field["drawn"] is None
+    assert "CTR does not add up: its single values are drawn." in field["notes"]
+
+
+def test_a_second_metric_has_a_line_of_its_own(answer: Answer) -> None:
+    """The second data field has its values by day, in the link too, though the headline does not have it."""
+    found = answer({"fields": "imps"}, ["second", "clicks"])["head"]
+    second = found["head"]["second"]
+    assert found["params"]["second"] == "clicks"
+    assert (second["name"], second["label"], second["has_zero"]) == ("clicks", "Clicks", True)
+    assert second["values"] == week_by_day()["clicks"].sum(axis=1).tolist()
+    assert [figure["name"] for figure in found["head"]["figures"]] == ["imps"]
+    assert "beside Clicks" in found["head"]["fields"]["imps"]["alt"]
+    assert answer(found["params"], ["second", ""])["head"]["head"]["second"] is None

@@ -236,3 +236,33 @@ def test_what_a_link_can_not_mean_is_left_out() -> None:
     """A key field that the slicer lacks has no card; without any that it has, the usual ones are shown."""
     assert cards.from_text("pub!up~gone", SLICER) == (Card("pub"),)
     assert cards.from_text("gone", SLICER) is None
+
+
+def test_more_columns_have_figures_of_their_own_and_order(visit: Visit, rows: pd.DataFrame) -> None:
+    """Two more data fields beside the one shown; ordering by one of them orders all values; Others add up."""
+    desk = visit(columns="clicks~ctr", cards=CAMPAIGN)
+    desk = boards.click(desk, drill.CARDS, ["order", CAMPAIGN, ".clicks", "desc"])
+    assert param(desk, "cards") == f"{CAMPAIGN}!-.clicks"
+    card, clicks = boards.card(desk, CAMPAIGN), sums(rows, CAMPAIGN, "clicks")
+    top, imps = clicks.head(6), sums(rows, CAMPAIGN, "imps")
+    assert card["Name"].tolist() == [*top.index, "Others (2)"]
+    assert boards.numbers(card["Impressions"])[:6] == imps[top.index].tolist()
+    assert boards.numbers(card["Clicks"]) == [*top, clicks.iloc[6:].sum()]
+    ratios = (100 * top / imps[top.index]).tolist()
+    assert boards.numbers(card["CTR"])[:6] == pytest.approx(ratios, abs=0.0051)
+    titles = {column["title"] for column in drawn(desk, CAMPAIGN)["columns"] if column["sorted"]}
+    assert titles == {"Clicks"}
+
+
+def test_an_order_by_a_column_that_is_gone_is_by_volume(visit: Visit, rows: pd.DataFrame) -> None:
+    """A link orders by a data field that is no column (any more): the card is ordered by the field shown."""
+    card = boards.card(visit(cards=f"{CAMPAIGN}!-.clicks"), CAMPAIGN)
+    assert card["Name"].tolist()[:6] == sums(rows, CAMPAIGN, "imps").index[:6].tolist()
+
+
+def test_the_card_of_any_key_field_opens_in_front(visit: Visit) -> None:
+    """The search over key fields puts one's card first; what is there already comes to the front as it is."""
+    desk = boards.click(visit(cards=f"{CAMPAIGN}~{COUNTRY}!!a"), drill.CARDS, ["card", "categories"])
+    assert param(desk, "cards") == f"categories~{CAMPAIGN}~{COUNTRY}!!a"
+    desk = boards.click(desk, drill.CARDS, ["card", COUNTRY], ["card", "nothing of that name"])
+    assert param(desk, "cards") == f"{COUNTRY}!!a~categories~{CAMPAIGN}"

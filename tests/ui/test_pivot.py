@@ -362,3 +362,14 @@ def test_all_folds() -> None:
     for kept in (one, none, folds.everything(("all", "b", "c"), opens=True), Folds(("all", "b"), (("x",),))):
         assert folds.from_text(folds.to_text(kept), slicer) == kept
     assert folds.from_text("none", slicer) == folds.from_text("all~z%7Eb", slicer) == AS_USUAL
+
+
+@pytest.mark.parametrize("chart", ["table", "pivot"])
+def test_the_route_answers_what_the_page_draws(visit: Visit, chart: str) -> None:
+    """After a click the board's route returns the table or pivot that the page draws after it."""
+    us = [[COUNTRY, "US"]]
+    for act in (["order", "split", "clicks", "asc"], ["exclude", us], ["collapse", us]):
+        desk = visit(chart=chart, lower="split")
+        data = next(one for one in boards.components(desk) if one.get("asked"))
+        found = boards.parts(desk, data["asked"]["params"], [data["asked"]["part"]], act)
+        assert found["split"] == [boards.split(boards.click(desk, drill.BOARD, act))]

@@ -15,11 +15,12 @@ import numpy.typing as npt
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import DataField
-from lib.ui.audience import date_notes, headline, leaderboards, over_time, split_lines
+from lib.ui.audience import chart_kinds, date_notes, headline, leaderboards, over_time, split_lines
 from lib.ui.audience.headline import NoData
-from lib.ui.charts import numbers, time_chart
+from lib.ui.charts import numbers, theme, time_chart
 from lib.ui.charts.series import Series, bucket_words
 from lib.ui.charts.time_chart import Named, ValueLine
+from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import rows
 from lib.ui.query import ask, compared_answers, precision, question
 from lib.ui.query import view as views
@@ -40,7 +41,7 @@ def head(focus: Focus, params: Params) -> Json:
     found = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
         return _about(focus) | _nothing(headline.no_data(focus), params)
-    values = split_lines.fetch_value_lines(focus)
+    values = over_time.drawn_values(focus, split_lines.fetch_value_lines(focus), now)
     notes = date_notes.of(focus).notes
     lines = {name: over_time.lines(_showing(focus, name), now, found) for name in focus.headline}
     other = headline.other_precision(focus, now)
@@ -54,7 +55,8 @@ def head(focus: Focus, params: Params) -> Json:
         },
         "other_precision": other and {"limit": other.limit, "help": straight(other.help)},
         **_buckets(lines[focus.field.name]),
-        "values": [_value_line(focus, line) for line in values],
+        "values": [_value_line(focus, now, line) for line in values],
+        "second": _second(focus, now),
         "date_notes": _date_notes(notes, lines[focus.field.name]),
     }
 
@@ -64,9 +66,29 @@ def cards(focus: Focus) -> list[Json]:
     return [rows.as_json(table) for table in leaderboards.tables(focus)]
 
 
+def split(focus: Focus) -> list[Json]:
+    """The split's table or pivot, likewise; none of a split that is drawn otherwise."""
+    table = chart_kinds.rows_of(focus)
+    return [] if table is None else [rows.as_json(table)]
+
+
 def _showing(focus: Focus, name: str) -> Focus:
     """The same with this data field in front."""
     return replace(focus, field=focus.slicer.data_field(name))
+
+
+def _second(focus: Focus, now: Audience) -> Json | None:
+    """The line of the data field on an axis of its own."""
+    second = over_time.second(focus)
+    if second is None:
+        return None
+    line = over_time.drawn(second, over_time.lines(second, now, [None]), now)[0]
+    about = {
+        "name": second.field.name,
+        "label": straight(over_time.title(second, now)),
+        "color": theme.SECOND,
+    }
+    return about | {"has_zero": second.field.formula is None, **_line(line.series, second, now)}
 
 
 def _about(focus: Focus) -> Json:
@@ -76,6 +98,8 @@ def _about(focus: Focus) -> Json:
         "field": focus.field.name,
         "grain": focus.grain,
         "grains": list(views.granularities(focus.slicer)),
+        "trend": focus.view.trend,
+        "trends": [[name, trend.label] for name, trend in TRENDS.items()],
         "period": _days(focus.period),
         "before": [_days(one.comparison.before, year) for one in focus.comparisons if one.comparison],
         "engine": straight(precision.source(focus.slicer)),
@@ -103,16 +127,23 @@ def _nothing(nothing: NoData, params: Params) -> Json:
 
 def _empty() -> Json:
     lists: Json = {name: [] for name in ("figures", "metrics", "values", "date_notes")}
-    return lists | {"fields": {}, "other_precision": None, **_buckets([])}
+    return lists | {"fields": {}, "second": None, "other_precision": None, **_buckets([])}
 
 
 def of_nothing(name: str) -> Json | list[Json]:
     """A part about a slicer without data fields, about which nothing can be asked."""
-    if name == "cards":
+    if name != "head":
         return []
-    about = dict.fromkeys(("field", "grain", "period")) | {"before": []}
+    about = dict.fromkeys(("field", "grain", "trend", "period")) | {"before": []}
     said = {"sentence": "This slicer has no data fields to show.", "label": None, "params": None}
-    more: Json = {"engine": "", "grains": [], "is_zoomed": False, "separators": [",", "."], "nothing": said}
+    more: Json = {
+        "engine": "",
+        "grains": [],
+        "trends": [],
+        "is_zoomed": False,
+        "separators": [",", "."],
+        "nothing": said,
+    }
     return about | _empty() | more
 
 
@@ -142,26 +173,49 @@ def _field(
     notes: Sequence[Note],
 ) -> Json:
     """What the chart, the notes and the precision say while this data field is shown."""
-    drawn = [_line(line.series, focus) for line in lines]
+    single = [_line(line.series, focus) for line in lines]
+    has_trend = over_time.has_trend(focus, now) and bool(lines)
+    drawn = (
+        [_line(line.series, focus, now) for line in over_time.drawn(focus, lines, now)] if has_trend else []
+    )
     return {
-        "title": straight(numbers.title(focus.field, with_unit=True)),
+        "title": straight(over_time.title(focus, now)),
         "precision": straight(precision.over(now, headline.fields_in_sight(focus), focus.numbers)),
-        "notes": [straight(note) for note in headline.notes(focus, now, found)],
+        "notes": [straight(note) for note in [*headline.notes(focus, now, found), *_trend_notes(focus, now)]],
         "alt": straight(over_time.alternative(focus, values, notes)),
         "has_zero": focus.field.formula is None,
-        "now": drawn[0] if drawn else None,
-        "before": drawn[1:],
+        **_sides(single),
+        "drawn": _sides(drawn) if drawn else None,
     }
 
 
-def _line(series: Series, focus: Focus) -> Json:
-    """A line: its values, what each says on hover, and the band of an estimate."""
+def _sides(lines: Sequence[Json]) -> Json:
+    return {"now": lines[0] if lines else None, "before": [*lines[1:]]}
+
+
+def _trend_notes(focus: Focus, now: Audience) -> list[str]:
+    if focus.view.trend == EACH or over_time.has_trend(focus, now):
+        return []
+    return [f"{numbers.title(focus.field)} does not add up: its single values are drawn."]
+
+
+def _line(series: Series, focus: Focus, trended: Audience | None = None) -> Json:
+    """A line: its values, what each says on hover, and the band of an estimate.
+
+    That of the trend has its texts, by the answer that it is `trended` from.
+    """
     field: DataField = focus.field
+
+    def write(value: float) -> str:
+        if trended is None:
+            return focus.numbers.full(value, field)
+        return over_time.text(focus, trended, value)
+
     low, high = series.low, series.high
     has_band = low is not None and high is not None and bool(np.any(high > low))
     return {
         "values": _plain(series.values),
-        "texts": [focus.numbers.full(value, field) for value in series.values.tolist()],
+        "texts": [write(value) for value in series.values.tolist()],
         "low": _plain(low) if has_band and low is not None else None,
         "high": _plain(high) if has_band and high is not None else None,
     }
@@ -172,12 +226,12 @@ def _plain(values: npt.NDArray[np.float64]) -> list[float | None]:
     return [float(f"{value:.6g}") if np.isfinite(value) else None for value in values.tolist()]
 
 
-def _value_line(focus: Focus, line: ValueLine) -> Json:
+def _value_line(focus: Focus, now: Audience, line: ValueLine) -> Json:
     return {
         "label": straight(line.label),
         "color": line.color,
-        "now": _line(line.now, focus),
-        "before": None if line.before is None else _line(line.before, focus),
+        "now": _line(line.now, focus, now),
+        "before": None if line.before is None else _line(line.before, focus, now),
     }
 
 
@@ -214,4 +268,8 @@ def _date_notes(notes: Iterable[Note], lines: Sequence[Named]) -> list[Json]:
 
 
 Make = Callable[[Focus, Params], Json | list[Json]]
-PARTS: Mapping[str, Make] = {"head": head, "cards": lambda focus, _: cards(focus)}
+PARTS: Mapping[str, Make] = {
+    "head": head,
+    "cards": lambda focus, _: cards(focus),
+    "split": lambda focus, _: split(focus),
+}

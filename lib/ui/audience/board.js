@@ -8,7 +8,8 @@ const LEFT_MILLISECONDS = 250
 const COOKIE_MILLISECONDS = [200, 400, 800, 1600, 3000] // right after a sign-in the cookie is still on its way
 const RETRY_MILLISECONDS = [1000, 2000, 4000, 8000, 15000, 30000] // after what may pass
 const UNREACHABLE = "The desk can't be reached. What is shown is not up to date; your clicks are kept."
-const ONLY_CARDS = ["order", "find"]
+const ONLY_HEAD = ["grain", "trend", "second"]
+const ONLY_CARDS = ["order", "find", "card"]
 const USUAL_ACROSS = 4
 const LOWER = ["lower", "open"] // acts that show another tab
 const TABS = { cards: "Leaderboards", split: "Split", moved: "What moved" } // what stands below the chart
@@ -27,6 +28,7 @@ function newPage() {
   set(tabs, "role", "group")
   set(tabs, "aria-label", "Below the chart")
   tabs.append(...Object.entries(TABS).map(([name, title]) => make("button", { type: "button", "data-act": JSON.stringify(["lower", name]) }, title)))
+  tabs.append(newAdder((name) => act(own.cards, "card", name)))
   shadow.append(style, root)
   problem.hidden = missing.hidden = true
   set(chart, "tabindex", "0")
@@ -37,7 +39,7 @@ function newPage() {
   own.cards.send = () => onAct(own)
   own.time = newChart(own)
   root.addEventListener("click", (event) => onControl(own, event))
-  root.addEventListener("change", (event) => event.target.matches(".tools select") && act(own.cards, "field", event.target.value))
+  root.addEventListener("change", (event) => event.target.matches(".tools select") && act(own.cards, event.target.name, event.target.value))
   root.addEventListener("pointerdown", (event) => event.button === 0 && askAhead(own, event))
   root.addEventListener("focusin", (event) => event.target.matches(":focus-visible") && askAhead(own, event))
   document.addEventListener("pointerup", () => giveUp(own), true)
@@ -69,6 +71,7 @@ function acknowledge(page, data) {
   page.data = data
   const shown = encodeURIComponent(`${data.project}~${data.slicer}`)
   document.cookie = `last_slicer=${shown}; Path=/; Max-Age=31536000; SameSite=Lax` // start_page.py
+  drawAdder(page.tabs.lastChild, data.keys)
   page.root.classList.toggle("elsewhere", lowerOf(data.params, []) !== "cards") // Streamlit draws what is below
   if (page.head?.figures.length) drawTools(page.tools, page.head, data.fields)
   const last = data.taken[0] === page.cards.by ? data.taken[1] : 0
@@ -169,7 +172,7 @@ function staleParts(page) {
   const since = acts.filter(([number, kind]) => number > drawn.upto && !LOWER.includes(kind))
   const isOnly = (kinds) => since.length > 0 && since.every(([, kind]) => kinds.includes(kind))
   if (isOnly(ONLY_CARDS) || (!since.length && !drawn.whole.cards)) return ["cards"]
-  return isOnly(["grain"]) && drawn.whole.cards ? ["head"] : ["head", "cards"]
+  return isOnly(ONLY_HEAD) && drawn.whole.cards ? ["head"] : ["head", "cards"]
 }
 
 /** What to ask for: the stale parts that are in sight. The other parts are those of `base`. */
@@ -185,7 +188,7 @@ function showTabs(page) {
   page.root.style.setProperty("--across", page.base.across ?? USUAL_ACROSS)
   const lower = lowerOf(page.base, page.acts)
   for (const node of [page.host, document.documentElement]) set(node, "data-lower", lower)
-  for (const tab of page.tabs.children) set(tab, "aria-pressed", String(JSON.parse(tab.dataset.act)[1] === lower))
+  for (const tab of page.tabs.querySelectorAll("button")) set(tab, "aria-pressed", String(JSON.parse(tab.dataset.act)[1] === lower))
 }
 
 /** Shows the question: from the store at once, or as its parts come. What is stale meanwhile is dimmed. */

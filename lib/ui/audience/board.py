@@ -17,12 +17,12 @@ from lib.ui.audience import date_notes
 from lib.ui.charts import numbers
 from lib.ui.kit import rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import cards, drill, question, state
+from lib.ui.query import cards, drill, filter_words, question, state
 from lib.ui.query.view import granularities
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-SCRIPTS = ("store.js", "figures.js", "chart.js", "waiting.js", "board.js", "early.js")
+SCRIPTS = ("store.js", "figures.js", "chart.js", "waiting.js", "adder.js", "board.js", "early.js")
 FILE, MOST_STEPS = "board.js", 3
 
 
@@ -67,6 +67,10 @@ def draw(context: PageContext) -> None:
             "fields": [
                 [field.name, straight(numbers.title(field, with_unit=True))]
                 for field in context.slicer.data_fields
+            ],
+            "keys": [
+                [field.name, straight(filter_words.field(field.name, context.slicer))]
+                for field in context.slicer.key_fields
             ],
             "edition": [
                 date_notes.changes(),

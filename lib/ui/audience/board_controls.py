@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -24,7 +25,7 @@ from lib.ui.query import view as views
 from lib.ui.query.cards import Card
 from lib.ui.query.focus import Focus
 
-FIELDS, SHOWN, ACROSS = "card_fields", "card_changes", "card_across"
+FIELDS, COLUMNS, SHOWN, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
 
 
@@ -43,6 +44,19 @@ def draw_leaderboard_picker(focus: Focus) -> None:
             width=380,
             on_change=_ask_fields,
             args=(focus.context, key),
+        )
+        columns = dates_picker.followed_key(COLUMNS, list(focus.view.columns))
+        st.multiselect(
+            "More columns in each card",
+            [field.name for field in focus.slicer.data_fields],
+            format_func=lambda name: numbers.title(focus.slicer.data_field(name)),
+            key=columns,
+            max_selections=views.MOST_COLUMNS,
+            filter_mode="contains",
+            select_all=False,
+            width=380,
+            on_change=_ask,
+            args=(focus.context, "columns", columns),
         )
         across = dates_picker.followed_key(ACROSS, focus.view.across)
         st.segmented_control(
@@ -79,7 +93,9 @@ def _ask_fields(context: PageContext, key: str) -> None:
 
 
 def _ask(context: PageContext, name: str, key: str) -> None:
-    question.look(context, **{name: st.session_state[key]})
+    chosen = st.session_state[key]
+    changes: dict[str, Any] = {name: tuple(chosen) if isinstance(chosen, list) else chosen}
+    question.look(context, **changes)
     st.rerun()
 
 

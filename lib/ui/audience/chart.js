@@ -2,6 +2,8 @@
 
 const ROOM = { left: 56, right: 104, top: 14, bottom: 26 }
 const VALUES_ROOM = 156
+const AXIS_ROOM = 44
+const [NARROW, NARROW_ROOM, NARROW_LETTERS] = [480, 84, 10]
 const CHART_HEIGHT = 200
 const MOST_POINTS = 45
 const LABEL_APART = 14
@@ -37,7 +39,7 @@ function newChart(page) {
 function drawChart(chart, head) {
   chart.head = head
   const width = chart.root.clientWidth
-  const sign = JSON.stringify([head.field, head.buckets, head.fields[head.field], head.values, head.date_notes, width])
+  const sign = JSON.stringify([head.field, head.buckets, head.fields[head.field], head.values, head.second, head.date_notes, width])
   if (chart.sign === sign) return
   chart.sign = sign
   leaveChart(chart)
@@ -46,44 +48,60 @@ function drawChart(chart, head) {
   if (!chart.lines.length || width === 0) return chart.picture.replaceChildren()
   chart.scale = scales(chart.lines, head, width)
   const { scale } = chart
-  const marks = [...grid(scale), ...ticks(scale, head.buckets), ...noted(scale, head.date_notes)]
-  const drawn = chart.lines.flatMap((line) => drawCourse(scale, line))
+  const marks = [...grid(scale), ...secondAxis(scale), ...ticks(scale, head.buckets), ...noted(scale, head.date_notes)]
+  const drawn = chart.lines.flatMap((line) => drawCourse(line.isBeside ? scale.second : scale, line))
   const node = shape("svg", { width, height: CHART_HEIGHT, "aria-hidden": "true" })
   node.append(...marks, ...drawn, ...labels(scale, chart.lines))
   chart.picture.replaceChildren(node)
 }
 
 /** The lines of an answer, from the back to the front: of values, or of the period and the one compared. */
-function courses({ values, fields, field, buckets, buckets_before, period, before }) {
+function courses({ values, fields, field, buckets, buckets_before, period, before, second }) {
   const [parts, none] = [buckets.parts, []]
+  const beside = second ? [{ ...second, parts, isBeside: true }] : none
   if (values.length) {
-    return values.flatMap(({ label, color, now, before: earlier }) => [
+    const there = values.flatMap(({ label, color, now, before: earlier }) => [
       ...(earlier ? [{ ...earlier, label: `${label}, before`, color, isDotted: true, parts: none, isUnnamed: true }] : none),
       { ...now, label, color, parts },
     ])
+    return [...beside, ...there]
   }
-  const there = fields[field]
+  const there = fields[field]?.drawn ?? fields[field]
   if (!there?.now) return none
   const front = { ...there.now, label: period.label, color: ACCENT, parts }
   const earlier = there.before.map((line, place) => ({
     ...line, label: before[place]?.label ?? "", color: GREY, isDotted: true, isSecond: place > 0, parts: none, names: buckets_before[place]?.names,
   }))
-  return [...earlier.reverse(), front]
+  return [...beside, ...earlier.reverse(), front]
 }
 
 function scales(lines, head, width) {
-  const right = head.values.length ? VALUES_ROOM : ROOM.right
+  const names = width < NARROW ? NARROW_ROOM : head.values.length ? VALUES_ROOM : ROOM.right
+  const right = names + (head.second ? AXIS_ROOM : 0)
   const starts = head.buckets.starts.map((start) => Date.parse(`${start}Z`))
   const [first, last] = [starts[0], starts.at(-1)]
   const inside = width - ROOM.left - right - 16
   const x = (place) => ROOM.left + 8 + (last === first ? inside / 2 : ((starts[place] - first) / (last - first)) * inside)
-  const all = lines.flatMap((line) => [...line.values.slice(0, starts.length), ...(line.low ?? []), ...(line.high ?? [])])
+  const foot = CHART_HEIGHT - ROOM.bottom
+  const common = { x, starts, width, right: width - right, foot, grain: head.grain }
+  const own = upward(lines.filter((line) => !line.isBeside), head.fields[head.field].has_zero, starts.length)
+  const second = head.second && { ...common, ...upward(lines.filter((line) => line.isBeside), head.second.has_zero, starts.length) }
+  return { ...common, ...own, second }
+}
+
+/** The vertical scale of lines, and its steps. */
+function upward(lines, hasZero, count) {
+  const all = lines.flatMap((line) => [...line.values.slice(0, count), ...(line.low ?? []), ...(line.high ?? [])])
   const there = all.filter((value) => value !== null)
-  const steps = niceSteps(Math.min(...there), Math.max(...there), head.fields[head.field].has_zero)
+  const steps = niceSteps(Math.min(...there), Math.max(...there), hasZero)
   const [low, high] = [steps[0], steps.at(-1)]
-  const [foot, room] = [CHART_HEIGHT - ROOM.bottom, CHART_HEIGHT - ROOM.top - ROOM.bottom]
-  const y = (value) => foot - ((value - low) / (high - low || 1)) * room
-  return { x, y, starts, steps, width, right: width - right, foot, grain: head.grain }
+  const room = CHART_HEIGHT - ROOM.top - ROOM.bottom
+  return { steps, y: (value) => CHART_HEIGHT - ROOM.bottom - ((value - low) / (high - low || 1)) * room }
+}
+
+/** The numbers of the second metric, at the right edge. */
+function secondAxis({ second, width }) {
+  return (second?.steps ?? []).map((value) => words(axisNumber.format(value).replace("K", "k"), width - 2, second.y(value) + 4, "end"))
 }
 
 /** Four to six round values around those there; from zero where values add up. */
@@ -163,16 +181,19 @@ function band(x, y, { low, high }) {
 }
 
 /** The names at the lines' right ends, one below the other where ends are close. */
-function labels({ x, y, foot, starts }, lines) {
+function labels(scale, lines) {
+  const { x, foot, starts } = scale
   const ends = lines.filter((line) => !line.isUnnamed).flatMap((line) => {
     const place = line.values.slice(0, starts.length).findLastIndex((value) => value !== null)
+    const { y } = line.isBeside ? scale.second : scale
     return place < 0 ? [] : [{ line, x: x(place) + 8, y: y(line.values[place]) + 4 }]
   })
   ends.sort((one, other) => other.y - one.y)
   let below = foot + LABEL_APART
   return ends.map(({ line, x: left, y: at }) => {
     below = Math.min(at, below - LABEL_APART)
-    const name = line.label.length > LABEL_LETTERS ? `${line.label.slice(0, LABEL_LETTERS - 1)}…` : line.label
+    const most = scale.width < NARROW ? NARROW_LETTERS : LABEL_LETTERS
+    const name = line.label.length > most ? `${line.label.slice(0, most - 1)}…` : line.label
     const dot = shape("tspan", { style: `fill: ${line.color}` }, "● ")
     return shape("text", { x: left.toFixed(1), y: below.toFixed(1) }, dot, name)
   })

@@ -12,12 +12,13 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import TIME_KEY_FIELDS, DataField
-from lib.ui.audience import split_charts, split_levels, split_lines, split_queries
+from lib.ui.audience import headline, split_charts, split_levels, split_lines, split_queries
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.markdown import plain
+from lib.ui.kit.rows import Table
 from lib.ui.query import ask, compared_answers, filter_words, precision, question, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Path
@@ -118,8 +119,23 @@ def _compared_rows(focus: Focus, answer: Audience) -> SplitRows:
     return replace(rows, against=against)
 
 
+def _table(focus: Focus, data: ChartData) -> Table:
+    return (
+        split_charts.table(focus, data.split) if data.pivot is None else split_charts.pivot(focus, data.pivot)
+    )
+
+
+def rows_of(focus: Focus) -> Table | None:
+    """The table or pivot of the split; None of one without rows, or that is drawn otherwise."""
+    chosen = kind(focus)
+    if not focus.query.split_by or chosen not in (KINDS["table"], KINDS["pivot"]):
+        return None
+    data = chosen.ask(focus)
+    return _table(focus, data) if headline.is_there(data.answer) else None
+
+
 def _draw_table(focus: Focus, data: ChartData) -> None:
-    split_charts.table(focus, data.split)
+    split_charts.draw_rows(focus, _table(focus, data))
     _more(focus, data.answer, len(data.answer), MOST)
 
 
@@ -168,7 +184,7 @@ def _ask_pivot(focus: Focus) -> ChartData:
 
 def _draw_pivot(focus: Focus, data: ChartData) -> None:
     if data.pivot is not None:
-        split_charts.pivot(focus, data.pivot)
+        split_charts.draw_rows(focus, _table(focus, data))
         level = data.pivot.levels[0]
         _more(focus, level.split.answer, len(level.paths), split_levels.MOST_FIRST)
 

@@ -1,6 +1,7 @@
 // The figures: the headline, where a click on one makes it the field of the page, and what stands around the chart.
 
 const SPARK = { width: 120, height: 24, edge: 1.5, side: 0.25 }
+const SELECTS = { field: "Data field", trend: "Lines show", second: "Second metric, on its own axis" }
 const ARROWS = { up: "↑ ", down: "↓ " }
 
 function drawHeadline(page, head) {
@@ -100,20 +101,26 @@ function drawNothing(page, { nothing }) {
 }
 
 function drawTools(tools, head, fields) {
-  if (!tools.children.length) tools.append(make("select", { "aria-label": "Data field" }), make("div", { class: "grains", role: "group", "aria-label": "Granularity" }), make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"))
-  const [select, grains, zoom] = tools.children
-  const options = fields ?? Object.entries(head.fields).map(([name, field]) => [name, field.title])
-  if (select.sign !== JSON.stringify(options)) {
-    select.replaceChildren(...options.map(([value, label]) => make("option", { value }, label)))
-    select.sign = JSON.stringify(options)
-  }
-  select.value = head.field
+  if (!tools.children.length) tools.append(...Object.entries(SELECTS).map(([name, label]) => make("select", { name, "aria-label": label, title: label })), make("div", { class: "grains", role: "group", "aria-label": "Granularity" }), make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"))
+  const [select, trend, second, grains, zoom] = tools.children
+  const names = fields ?? Object.entries(head.fields).map(([name, field]) => [name, field.title])
+  drawSelect(select, names, head.field)
+  drawSelect(trend, head.trends, head.trend)
+  drawSelect(second, [["", "No second metric"], ...names], head.second?.name ?? "")
+  for (const one of [trend, second]) one.hidden = !head.grains.length
   if (grains.children.length !== head.grains.length) {
     grains.replaceChildren(...head.grains.map((grain) => make("button", { type: "button", "data-act": JSON.stringify(["grain", grain]) }, grain[0].toUpperCase() + grain.slice(1))))
   }
   head.grains.forEach((grain, place) => set(grains.children[place], "aria-pressed", String(grain === head.grain)))
   grains.hidden = !head.grains.length
   zoom.hidden = !head.is_zoomed
+}
+
+function drawSelect(select, options, value) {
+  const sign = JSON.stringify(options)
+  if (select.sign !== sign) select.replaceChildren(...options.map(([value, label]) => make("option", { value }, label)))
+  select.sign = sign
+  select.value = value
 }
 
 /** Notes on the figures, and how precise they are: a button where a click can change that. */

@@ -8,7 +8,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Direction, Filter, Order
 from lib.ui.audience import split_levels
 from lib.ui.charts.change import Change, is_sampled
-from lib.ui.query import ask, compared_answers, focus, split_rows
+from lib.ui.query import ask, cards, compared_answers, focus, split_rows
 from lib.ui.query.cards import Card
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
@@ -87,12 +87,13 @@ def question(seen: Focus, card: Card) -> AudienceQuery:
     """The question about a key field, without its own filters, so that its other values stay visible."""
     field, volume = seen.field.name, focus.volume(seen.slicer, seen.field)
     is_far = is_ranked(seen, card)
-    by = {"name": card.name, "value": field}.get(card.by, volume)
+    columns = {cards.OF_FIELD + column.name: column.name for column in seen.columns}
+    by = {"name": card.name, "value": field, **columns}.get(card.by, volume)
     direction: Direction = "desc" if is_far or card.by == "change" else card.direction
     changes = {
         "split_by": (card.name,),
         "filters": (*others(seen.query, card.name), *_found_by(card)),
-        "data_fields": tuple(dict.fromkeys((field, volume))),
+        "data_fields": tuple(dict.fromkeys((field, volume, *columns.values()))),
         "order_by": (Order(name=volume if is_far else by, direction=direction),),
         "limit": RANKED if is_far else SHOWN,
         "data_filters": seen.view.having,

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lib.reporting.models import Direction
+from lib.reporting.models import DataField, Direction
 from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.audience.leaderboard_queries import Board
 from lib.ui.charts import numbers
@@ -11,14 +12,15 @@ from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
-from lib.ui.query import filter_words, focus, lines, precision, split_rows, values
-from lib.ui.query.cards import By, Card
+from lib.ui.query import cards, filter_words, focus, lines, precision, split_rows, values
+from lib.ui.query.cards import Card
 from lib.ui.query.focus import Focus
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.ui.query.split_rows import SplitRows
 from lib.wire.errors import TrancheError
 
 OTHERS, ALL_OTHERS = "Others", "All others"
+SHARE_RANK = 9  # the first to go where there is no room
 AGAINST = {PREVIOUS: "vs prior", WEEKDAYS: "vs weeks", YEAR: "vs year"}
 VAGUE = "Smaller than its uncertainty: it may not be a real rise or fall"
 Bar = tuple[float, float, float]
@@ -50,12 +52,14 @@ def failed_table(focus: Focus, card: Card, why: str) -> Table:
 
 def _columns(focus: Focus, board: Board) -> list[Column]:
     field, card = focus.field, board.card
+    title = numbers.title(field, with_unit=True)
     columns = [
         Column("name", "Name", True, "asc", _direction(card, "name")),
-        Column("value", numbers.title(field, with_unit=True), False, "desc", _sorted_by_value(focus, card)),
+        Column("value", title, False, "desc", _sorted_by_value(focus, card)),
     ]
     if board.split.has_share:
-        columns.append(Column("share", "Share, %", about="Of all values, whatever this card's filter"))
+        about = "Of all values, whatever this card's filter"
+        columns.append(Column("share", "Share, %", about=about, rank=SHARE_RANK))
     of = numbers.change_title if focus.view.changes == "percent" else numbers.amount_title
     for one in focus.comparisons:
         if one.comparison is None:
@@ -67,13 +71,16 @@ def _columns(focus: Focus, board: Board) -> list[Column]:
             )
         about = f"Against {numbers.days(*one.comparison.before)}"
         if one is focus:
-            columns.append(Column("change", title, False, "desc", _direction(card, "change"), about))
+            columns.append(Column("change", title, False, "desc", _direction(card, "change"), about, rank=1))
         else:
-            columns.append(Column("also", title, about=about))
+            columns.append(Column("also", title, about=about, rank=2))
+    for rank, column in enumerate(focus.columns, 3):
+        by, title = cards.OF_FIELD + column.name, numbers.title(column, with_unit=True)
+        columns.append(Column(by, title, False, "desc", _direction(card, by), rank=rank))
     return columns
 
 
-def _direction(card: Card, by: By) -> Direction | None:
+def _direction(card: Card, by: str) -> Direction | None:
     return card.direction if card.by == by else None
 
 
@@ -88,8 +95,12 @@ def _rows(focus: Focus, board: Board) -> list[Row]:
     changes = [split_rows.changes(one) for one in _with_changes(focus, split)]
     values = split.answer.values[focus.field.name].tolist()
     names = split.answer.names[board.card.name].tolist()
+    more = [split.answer.values[column.name].tolist() for column in focus.columns]
     rows = zip(names, labels, values, _bars(board, values), strict=True)
-    return [_row(focus, board, *row, [one[place] for one in changes]) for place, row in enumerate(rows)]
+    return [
+        _row(focus, board, *row, [one[place] for one in changes], [side[place] for side in more])
+        for place, row in enumerate(rows)
+    ]
 
 
 def _with_changes(focus: Focus, split: SplitRows) -> list[SplitRows]:
@@ -106,12 +117,14 @@ def _row(
     value: float,
     bar: Bar | None,
     changes: Sequence[Change],
+    more: Sequence[float],
 ) -> Row:
     split, name = board.split, board.card.name
-    cells = [Cell(label, bar=bar, about=filter_words.both(code, label)), _value(focus, value)]
+    cells = [Cell(label, bar=bar, about=filter_words.both(code, label)), _value(focus, focus.field, value)]
     if split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, value), 1)))
     cells += [_change(focus, changed, value) for changed in changes]
+    cells += [_value(focus, *one) for one in zip(focus.columns, more, strict=True)]
     return Row(
         cells,
         ((name, code),),
@@ -121,11 +134,13 @@ def _row(
     )
 
 
-def _value(focus: Focus, value: float) -> Cell:
-    text = focus.numbers.plain(value, focus.field)
+def _value(focus: Focus, field: DataField, value: float | None) -> Cell:
+    if value is None:
+        return Cell(NOTHING)
+    text = focus.numbers.plain(value, field)
     if math.isfinite(value) and abs(value) >= LONGEST:
         text = focus.numbers.rough(value)
-    return Cell(text, about=focus.numbers.full(value, focus.field))
+    return Cell(text, about=focus.numbers.full(value, field))
 
 
 def _change(focus: Focus, changed: Change, value: float) -> Cell:
@@ -175,12 +190,14 @@ def _rest(focus: Focus, board: Board) -> Sequence[Row]:
     label = precision.others(answer, focus.numbers, OTHERS, board.found - len(answer))
     cells = [
         Cell(ALL_OTHERS if board.split.is_chosen else label),
-        _value(focus, rest),
+        _value(focus, focus.field, rest),
     ]
     if board.split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, rest), 1)))
     sides = _with_changes(focus, board.split)
     cells += [_change(focus, split_rows.others_change(one), rest) for one in sides]
+    for column in focus.columns:
+        cells.append(_value(focus, column, split_rows.others(replace(board.split, field=column))))
     return [Row(cells, kind="rest")]
 
 

@@ -1,15 +1,17 @@
 """The field over time: its lines, in words and as a table."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.ui.audience import split_lines
+from lib.ui.audience import leaderboard_queries, split_lines
 from lib.ui.charts import numbers, series, time_chart
 from lib.ui.charts.time_chart import Named, ValueLine
+from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import problems
 from lib.ui.kit.straight import straighten
 from lib.ui.query import ask, compared_answers
@@ -36,6 +38,56 @@ def lines(focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None]) 
     return shown
 
 
+def drawn(focus: Focus, shown: Sequence[Named], now: Audience) -> list[Named]:
+    """The lines as the chart draws them: of the trend chosen, where the data field adds up."""
+    if not has_trend(focus, now):
+        return [*shown]
+    trend = TRENDS[focus.view.trend]
+    totals = _totals(focus) if trend.has_total else shown
+    return [
+        Named(line.label, trend.line(line.series, total.series))
+        for line, total in zip(shown, totals, strict=False)
+    ]
+
+
+def drawn_values(focus: Focus, values: Sequence[ValueLine], now: Audience) -> list[ValueLine]:
+    """The same for the lines of values."""
+    if not has_trend(focus, now) or not values:
+        return [*values]
+    trend = TRENDS[focus.view.trend]
+    totals = [line.series for line in _totals(focus)] if trend.has_total else []
+    return [
+        replace(
+            line,
+            now=trend.line(line.now, totals[0] if totals else line.now),
+            before=line.before and trend.line(line.before, totals[:2][-1] if totals else line.before),
+        )
+        for line in values
+    ]
+
+
+def second(focus: Focus) -> Focus | None:
+    """The second metric, on an axis of its own: added up where the first is, but never as a share."""
+    if not focus.view.second or focus.grain is None:
+        return None
+    trend = EACH if TRENDS[focus.view.trend].has_total else focus.view.trend
+    view = replace(focus.view, trend=trend, also=())
+    return replace(focus, field=focus.slicer.data_field(focus.view.second), view=view)
+
+
+def has_trend(focus: Focus, now: Audience) -> bool:
+    """Whether the lines are not those of single buckets."""
+    return focus.view.trend != EACH and focus.field.name in now.percents
+
+
+def _totals(focus: Focus) -> list[Named]:
+    """The lines of what shares are of: all values of the key field with lines, else all without filters."""
+    filters = leaderboard_queries.others(focus.query, focus.lines[0]) if focus.lines else ()
+    query = focus.over_time().model_copy(update={"filters": filters})
+    now = ask.quickly(focus.context, query)
+    return lines(focus, now, compared_answers.fetch_each(focus, query, now))
+
+
 def _named(value_lines: Sequence[ValueLine]) -> list[Named]:
     """The lines of values, for the table."""
     return [Named(line.label, line.now) for line in value_lines]
@@ -43,7 +95,10 @@ def _named(value_lines: Sequence[ValueLine]) -> list[Named]:
 
 def alternative(focus: Focus, values: Sequence[ValueLine] = (), noted: Sequence[Note] = ()) -> str:
     """The chart in words, for screen readers."""
-    about = f"{_title(focus)}{_of(values)}, {numbers.days(*focus.period)}; its values are above the chart"
+    other = second(focus)
+    beside = "" if other is None else f", beside {numbers.title(other.field, with_unit=True)}"
+    about = f"{_title(focus)}{_of(values)}{beside}, {numbers.days(*focus.period)}"
+    about += "; its values are above the chart"
     return about + time_chart.spoken(noted)
 
 
@@ -56,8 +111,13 @@ def draw_table(focus: Focus) -> None:
         query = focus.over_time()
         now = ask.quickly(focus.context, query)
         values = split_lines.fetch_value_lines(focus)
-        shown = _named(values) or lines(focus, now, compared_answers.fetch_each(focus, query, now))
-        writes: dict[Any, Any] = {straight(line.label): _plain(focus) for line in shown}
+        found = compared_answers.fetch_each(focus, query, now)
+        shown = _named(drawn_values(focus, values, now)) or drawn(focus, lines(focus, now, found), now)
+        writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in shown}
+        if (beside := second(focus)) is not None:
+            label = title(beside, now)
+            shown.append(Named(label, drawn(beside, lines(beside, now, [None]), now)[0].series))
+            writes[straight(label)] = _plain(beside, now)
         st.dataframe(
             straighten(table(str(focus.grain), shown)).style.format(writes),
             hide_index=True,
@@ -81,9 +141,24 @@ def _of(values: Sequence[ValueLine]) -> str:
     return f" of {', '.join(line.label for line in values)}" if values else ""
 
 
+def title(focus: Focus, now: Audience) -> str:
+    """The name of what the lines say."""
+    return TRENDS[focus.view.trend if has_trend(focus, now) else EACH].title(focus.field)
+
+
+def text(focus: Focus, now: Audience, value: float) -> str:
+    """A value of the lines."""
+    return TRENDS[focus.view.trend if has_trend(focus, now) else EACH].write(
+        focus.numbers, value, focus.field
+    )
+
+
 def _title(focus: Focus) -> str:
-    return f"{numbers.title(focus.field, with_unit=True)} by {focus.grain}"
+    trend = "" if focus.view.trend == EACH else f", {TRENDS[focus.view.trend].label.lower()}"
+    return f"{numbers.title(focus.field, with_unit=True)} by {focus.grain}{trend}"
 
 
-def _plain(focus: Focus) -> Any:
+def _plain(focus: Focus, now: Audience) -> Any:
+    if has_trend(focus, now) and TRENDS[focus.view.trend].has_total:
+        return lambda value: text(focus, now, value)
     return lambda value: focus.numbers.plain(value, focus.field)

@@ -16,17 +16,25 @@ from lib.ui.charts import numbers, theme
 from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
 from lib.ui.kit import rows
-from lib.ui.query import drill, export_menu, filter_words, focus, split_rows
+from lib.ui.kit.rows import Table
+from lib.ui.query import drill, export_menu, filter_words, focus, question, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
 
-def table(focus: Focus, split: SplitRows) -> None:
-    """Draw the table. A click on a value keeps it alone, a click on a figure keeps its whole row."""
+def draw_rows(focus: Focus, table: Table) -> None:
+    """Draw table or pivot. A click on a value keeps it alone, a click on a figure keeps its whole row."""
+    context = focus.context
+    about = {"project": context.project, "slicer": context.slicer_name, "params": question.whole(context)}
+    asked = {**about, "part": "split"}
+    rows.draw(drill.BOARD, [table], focus.taken, partial(drill.follow, context), asked)
+
+
+def table(focus: Focus, split: SplitRows) -> Table:
+    """The split's table."""
     more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
     found = split_table.table(split, more, focus.numbers, _is_ranked(focus))
-    shown = split_pivot.board(found, split, focus.query, focus.order, alternative(focus, split.keys))
-    rows.draw(drill.BOARD, [shown], focus.taken, partial(drill.follow, focus.context))
+    return split_pivot.board(found, split, focus.query, focus.order, alternative(focus, split.keys))
 
 
 def asked_pivot(focus: Focus) -> Pivot:
@@ -35,11 +43,10 @@ def asked_pivot(focus: Focus) -> Pivot:
     return Pivot(focus.query, split_levels.fetch_levels(focus), focus.view.folds, more, focus.numbers)
 
 
-def pivot(focus: Focus, pivot: Pivot) -> None:
-    """The pivot. A click on a value keeps it alone, one on a figure its whole row; an arrow opens."""
+def pivot(focus: Focus, pivot: Pivot) -> Table:
+    """The pivot as a table whose rows open."""
     order = split_levels.order(focus, focus.query.split_by[:1])
-    board = split_pivot.table(pivot, order, alternative(focus, focus.query.split_by))
-    rows.draw(drill.BOARD, [board], focus.taken, partial(drill.follow, focus.context))
+    return split_pivot.table(pivot, order, alternative(focus, focus.query.split_by))
 
 
 def _is_ranked(focus: Focus) -> bool:

@@ -96,27 +96,11 @@ async function response(request, body) {
   const early = globalThis.trancheEarly
   globalThis.trancheEarly = null
   if (early?.body === body) return accept(await early.response)
-  const address = new URL("board/answer", globalThis.trancheServer)
-  const headers = { "Content-Type": "application/json" }
-  const priority = request.ahead ? "auto" : "high"
-  return accept(await fetch(address, { method: "POST", headers, body, priority, signal: request.control.signal }))
+  return accept(await post(body, request.control.signal, request.ahead ? "auto" : "high"))
 }
 
 async function accept(response) {
   if (response.status === 200) return response
   const problem = await response.json().catch(() => ({}))
   throw new Failure(response.status, typeof problem.detail === "string" ? problem.detail : "")
-}
-
-/** The lines of an answer, each as it comes. */
-async function* linesOf(response) {
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let text = ""
-  for (;;) {
-    const { value, done } = await reader.read()
-    if (done) return
-    const lines = (text + value).split("\n")
-    text = lines.pop()
-    for (const line of lines) if (line) yield JSON.parse(line)
-  }
 }

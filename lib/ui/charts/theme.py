@@ -20,6 +20,7 @@ def translucent(colour: str, opacity: float) -> str:
 
 THEME = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())["theme"]
 LINES: tuple[str, ...] = tuple(THEME["chartCategoricalColors"][:5])
+SECOND: str = THEME["chartCategoricalColors"][-1]
 ACCENT, GREY = LINES[0], "#8a95a3"
 PART, BAND = translucent(ACCENT, 0.55), translucent(ACCENT, 0.18)
 FAINT, CLEAR = translucent(GREY, 0.22), "rgba(0,0,0,0)"

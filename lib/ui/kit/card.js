@@ -6,11 +6,13 @@ function newCard(board, shown, id) {
   const find = make("input", { type: "search", class: "find", placeholder: "Find", maxlength: "100" })
   const more = make("button", { type: "button", class: "more" }, "More")
   const message = make("p", { class: "message" })
-  const head = make("header", {}, title, about, find, more)
+  const lines = make("button", { type: "button", class: "more lines", "aria-pressed": "false" }, "Lines")
+  lines.addEventListener("click", () => drawLines(board, id, lines))
+  const head = make("header", {}, title, about, find, lines, more)
   const node = make("section", { class: "card", "data-card": id }, head)
   find.addEventListener("input", () => findSoon(board, id, find))
   more.addEventListener("click", () => act(board, "open", id))
-  return { node, title, about, find, more, message }
+  return { node, title, about, find, lines, more, message }
 }
 
 /** What stands on the page for a table: itself, or the card around it. */
@@ -23,7 +25,7 @@ function whole(shown, table) {
 
 function drawCard(shown, table) {
   if (!table.card) return
-  const { node, title, about, find, more, message } = shown.card
+  const { node, title, about, find, lines, more, message } = shown.card
   text(title, table.card.title)
   text(about, table.card.about)
   set(about, "title", table.card.about)
@@ -34,10 +36,49 @@ function drawCard(shown, table) {
   set(more, "title", `Open ${table.card.title} in full`)
   message.hidden = !table.card.message
   more.hidden = table.card.is_picker
+  lines.hidden = !table.has_lines || !rowsOfLines(table).length
+  const isDrawn = rowsOfLines(table).every((row) => row.color)
+  set(lines, "aria-pressed", String(isDrawn))
+  set(lines, "aria-label", `Lines of ${table.card.title}`)
+  set(lines, "title", isDrawn ? "Remove these lines from the chart" : `Draw the first ${MOST_LINES} values as lines`)
   node.classList.toggle("picker", table.card.is_picker)
   shown.box.hidden = table.rows.length === 0
   const isTyping = find.getRootNode().activeElement === find
   if (!isTyping && find.value !== table.card.find) find.value = table.card.find
+}
+
+/** How many letters the figures of a card have, beside its names. */
+function setRoom(board, shown, width) {
+  const letter = parseFloat(getComputedStyle(shown.box).fontSize) / 2
+  const room = Math.floor((FIGURES_SHARE * width) / letter)
+  if (!shown.all?.card || !width || room === shown.room) return
+  shown.room = room
+  drawTable(shown, shown.all)
+  showWaiting(board)
+}
+
+/** A card has the columns that it has room for, those of the lowest rank, and says how many it hides. */
+function fitted(shown, table) {
+  if (!table.card || !shown.room) return table
+  const figures = table.columns.filter((column) => !column.is_key).sort((one, other) => one.rank - other.rank)
+  let left = shown.room / TIGHTEST
+  const there = figures.filter((column, place) => (left -= shown.widths[column.id]) >= 0 || place === 0)
+  const count = figures.length - there.length
+  if (!count) return table
+  const only = (list) => list.filter((_, place) => table.columns[place].is_key || there.includes(table.columns[place]))
+  const about = [`${count} ${count === 1 ? "column" : "columns"} hidden`, table.card.about].filter(Boolean).join(" · ")
+  const rows = table.rows.map((row) => ({ ...row, cells: only(row.cells) }))
+  return { ...table, columns: only(table.columns), rows, card: { ...table.card, about } }
+}
+
+/** The rows of a card whose values may have lines. */
+function rowsOfLines(table) {
+  return table.rows.filter((row) => row.kind === "row").slice(0, MOST_LINES)
+}
+
+function drawLines(board, id, button) {
+  const values = rowsOfLines(board.tables.get(id).all).flatMap((row) => row.values)
+  act(board, button.getAttribute("aria-pressed") === "true" ? "undraw" : "draw", values)
 }
 
 /** The service is asked once nobody has typed for a moment. */

@@ -16,7 +16,7 @@ from lib.reporting.models import Direction
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-DRAWING = ("rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
+DRAWING = ("answer_lines.js", "rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
 NOTHING_TAKEN: Taken = ("", 0)
@@ -33,7 +33,8 @@ _mount = st.components.v2.component(
 class Column:
     """A column. `order` is the direction of the first click on its header; None: not sortable.
 
-    `sorted` is the direction in which the rows are ordered by it now.
+    `sorted` is the direction in which the rows are ordered by it now. Where a card has no room for all of its
+    columns, those of the lowest `rank` are shown.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Column:
     order: Direction | None = None
     sorted: Direction | None = None
     about: str = ""
+    rank: int = 0
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,13 @@ class Opening:
 
 
 @dataclass(frozen=True)
+class CardChoice:
+    """A choice of a key field, whose card comes first."""
+
+    table: str
+
+
+@dataclass(frozen=True)
 class Ordering:
     """A click that sorts a table by a column."""
 
@@ -151,9 +160,9 @@ class Ordering:
 
 @dataclass(frozen=True)
 class Setting:
-    """A click that shows another data field, another granularity, or another tab below the chart."""
+    """A click that shows another data field, granularity, trend, second field, or tab below the chart."""
 
-    name: Literal["field", "grain", "lower"]
+    name: Literal["field", "grain", "trend", "second", "lower"]
     value: str
 
 
@@ -179,14 +188,23 @@ class Going:
     params: Mapping[str, str]
 
 
-Act = Choice | Ordering | Finding | Opening | Setting | Zooming | RecordLimit | Going
+Act = Choice | CardChoice | Ordering | Finding | Opening | Setting | Zooming | RecordLimit | Going
 
 
-def draw(key: str, tables: Sequence[Table], taken: Taken, on_acts: Callable[[], None]) -> None:
-    """Draw tables in one component. `taken` is the last act that is already applied to them."""
+def draw(
+    key: str,
+    tables: Sequence[Table],
+    taken: Taken,
+    on_acts: Callable[[], None],
+    asked: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw tables in one component. `taken` is the last act that is already applied to them.
+
+    `asked` is the request to the board's route (project, slicer, params and the part) that returns them too.
+    """
     _mount(
         key=key,
-        data={"taken": taken, "tables": [as_json(table) for table in tables]},
+        data={"taken": taken, "tables": [as_json(table) for table in tables], "asked": asked},
         on_acts_change=on_acts,
     )
 
@@ -232,6 +250,8 @@ def parsed(act: Sequence[Any]) -> Iterator[Act]:
             yield Finding(table, text)
         case ["open", str(table)]:
             yield Opening(table)
+        case ["card", str(table)]:
+            yield CardChoice(table)
         case [
             "include" | "add" | "exclude" | "release" | "draw" | "undraw" | "expand" | "collapse" as kind,
             list(values),
@@ -246,7 +266,7 @@ def parsed(act: Sequence[Any]) -> Iterator[Act]:
 def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
     """The same of acts outside of tables."""
     match act:
-        case ["field" | "grain" | "lower" as name, str(value)]:
+        case ["field" | "grain" | "trend" | "second" | "lower" as name, str(value)]:
             yield Setting(name, value)
         case ["zoom", str(first), str(last)]:
             yield Zooming(first, last)

@@ -11,10 +11,15 @@ function newTable(board, id) {
   const [columns, head, body] = [make("colgroup"), make("tr"), make("tbody")]
   const table = make("table", { role: "grid", "data-table": id }, columns, make("thead", {}, head), body)
   const shown = { box: make("div", { class: "box" }, table), table, columns, head, body, rows: new Map(), widths: {} }
-  return { ...shown, card: newCard(board, shown, id) }
+  const whole = { ...shown, card: newCard(board, shown, id) }
+  new ResizeObserver(([{ contentRect }]) => setRoom(board, whole, contentRect.width)).observe(shown.box)
+  return whole
 }
 
-function drawTable(shown, table) {
+function drawTable(shown, all) {
+  shown.all = all
+  measure(shown, all)
+  const table = fitted(shown, all)
   shown.data = table
   set(shown.table, "role", table.is_tree ? "treegrid" : "grid")
   set(shown.table, "aria-label", table.label)
@@ -45,7 +50,7 @@ function cardTitle(column) {
 }
 
 /** Columns only grow while a table is there: what changes in a cell moves no other. */
-function drawWidths(shown, table) {
+function measure(shown, table) {
   const [spare, least, title] = table.card ? [2, 6, CARD_TITLE] : [4, 8, Infinity]
   table.columns.forEach((column, place) => {
     const level = (row) => (table.is_tree ? 3 * (row.level - 1) + 4 : 0)
@@ -53,6 +58,9 @@ function drawWidths(shown, table) {
     const needed = Math.max(Math.min(table.card ? cardTitle(column) : column.title.length + 6, title), ...texts.map((length) => Math.min(length + spare, LONGEST_COLUMN)), column.is_key ? LEAST_KEY : least)
     shown.widths[column.id] = Math.max(shown.widths[column.id] ?? 0, needed)
   })
+}
+
+function drawWidths(shown, table) {
   const widths = table.columns.map((column) => (table.card ? cardWidth : tableWidth)(shown, table, column))
   const columns = table.columns.map((column, place) => make("col", { "data-column": column.id, style: widths[place] && `width: ${widths[place]}` }))
   if (shown.columns.innerHTML !== columns.map((column) => column.outerHTML).join("")) shown.columns.replaceChildren(...columns)

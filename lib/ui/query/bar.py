@@ -264,6 +264,15 @@ def _ask(context: PageContext, change: Callable[[tuple[Filter, ...]], tuple[Filt
     st.rerun()
 
 
+def _draw_left_out() -> None:
+    """What of a link was left out, where it moves nothing."""
+    if sentences := question.left_out():
+        label = f":orange[{len(sentences)} left out of the link]"
+        with st.popover(label, icon=":material/link_off:", type="tertiary"):
+            for sentence in sentences:
+                st.warning(plain(sentence))
+
+
 def draw_history(context: PageContext) -> None:
     """Three buttons; each is disabled while there is nothing for it to do."""
     steps = question.steps()
@@ -326,6 +335,7 @@ def _draw(
                 dates_picker.draw_comparison(context)
         with row(key="question_filters"):
             draw_filter_picker(context)
+            _draw_left_out()
         with row(key="question_more", width="content"):
             for one in more:
                 one(context)

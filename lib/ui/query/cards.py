@@ -1,14 +1,16 @@
-"""Leaderboards in a link: `cards=country~device!-change!tab` is key field, order and search text of each."""
+"""Leaderboards in a link: `cards=country~device!-change!tab` is key field, order and search text of each.
+
+An order by another data field than the one shown is its name after a dot: `device!-.clicks`.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 from lib.reporting.models import TIME_KEY_FIELDS, Direction, Slicer
 from lib.ui.query.link import join_texts, split_texts
 
-By = Literal["volume", "value", "change", "name"]
-COLUMNS: tuple[By, ...] = get_args(By)
+COLUMNS = ("volume", "value", "change", "name")
+OF_FIELD = "."
 USUAL, MOST = 4, 12
 TELLING = ("advertiser", "publisher", "ssp", "country", "device", "domain", "site", "campaign", "browser")
 
@@ -17,11 +19,12 @@ TELLING = ("advertiser", "publisher", "ssp", "country", "device", "domain", "sit
 class Card:
     """The leaderboard of a key field: its order, and the search text.
 
-    By `volume` is by the data field shown, or where that is a formula by the first that is none.
+    By `volume` is by the data field shown, or where that is a formula by the first that is none; by any
+    other data field as OF_FIELD and its name.
     """
 
     name: str
-    by: By = "volume"
+    by: str = "volume"
     direction: Direction = "desc"
     find: str = ""
 
@@ -41,19 +44,30 @@ def from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
     """The leaderboards that a parameter asks for, each once, of the key fields that the slicer has."""
     if not text:
         return None
-    known = {field.name for field in slicer.key_fields}
     found: dict[str, Card] = {}
     for item in split_texts(text):
-        card = _card(item, known)
+        card = _card(item, slicer)
         if card is not None:
             found.setdefault(card.name, card)
     return tuple(found.values())[:MOST] or None
 
 
+def is_order(by: str, slicer: Slicer) -> bool:
+    """Whether a leaderboard can be ordered by a column of this name."""
+    names = {OF_FIELD + field.name for field in slicer.data_fields}
+    return by in COLUMNS or by in names
+
+
+def with_first(cards: Iterable[Card], name: str) -> tuple[Card, ...]:
+    """The leaderboards with that of this key field in front, as it is where it is among them."""
+    there = {card.name: card for card in cards}
+    first = there.pop(name, Card(name))
+    return (first, *there.values())[:MOST]
+
+
 def missing(text: str, slicer: Slicer) -> list[str]:
     """The key fields of such a parameter that the slicer does not have."""
-    known = {field.name for field in slicer.key_fields}
-    return [item.partition("!")[0] for item in split_texts(text) if text and _card(item, known) is None]
+    return [item.partition("!")[0] for item in split_texts(text) if text and _card(item, slicer) is None]
 
 
 def _rank(name: str) -> int:
@@ -69,12 +83,14 @@ def _item(card: Card) -> str:
     return "!".join((card.name, order, card.find) if card.find else (card.name, order))
 
 
-def _card(item: str, known: set[str]) -> Card | None:
+def _card(item: str, slicer: Slicer) -> Card | None:
+    known = {field.name for field in slicer.key_fields}
     if item in known:
         return Card(item)
     name, _, rest = item.partition("!")
     order, _, find = rest.partition("!")
-    by: By = next((known for known in COLUMNS if known == order.removeprefix("-")), "volume")
+    by = order.removeprefix("-")
+    by = by if is_order(by, slicer) else "volume"
     if name not in known:
         return None
     return Card(name, by, "desc" if order.startswith("-") or by == "volume" else "asc", find)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience
@@ -36,9 +37,8 @@ class ComparedAnswers:
 
     def figures(self, field: DataField) -> dict[Key, tuple[Estimate, Estimate]]:
         """Each row's value now and before, of the rows that both periods have."""
-        before = dict(zip(_keys(self.before), of_rows(self.before, field.name), strict=True))
-        now = zip(_keys(self.now), of_rows(self.now, field.name), strict=True)
-        return {key: (value, before[key]) for key, value in now if key in before}
+        now, before = self._sides(field.name)
+        return {key: (value, before[key]) for key, value in now.items() if key in before}
 
     def left(self, field: DataField, whole: tuple[Estimate, Estimate], shown: Sequence[Key]) -> Change:
         """The change of what is left of a whole (now, before) without these rows, of a field that adds up.
@@ -46,11 +46,27 @@ class ComparedAnswers:
         A row that one period does not have had nothing there; where it may just not have come, there is none.
         """
         sides = [
-            _rest(total, dict(zip(_keys(rows), of_rows(rows, field.name), strict=True)), shown, rows)
-            for total, rows in zip(whole, (self.now, self.before), strict=True)
+            _rest(total, rows, shown, answer)
+            for total, rows, answer in zip(
+                whole, self._sides(field.name), (self.now, self.before), strict=True
+            )
         ]
         now, before = sides
         return Change(None) if now is None or before is None else self._change(field, now, before)
+
+    def _sides(self, name: str) -> tuple[dict[Key, Estimate], dict[Key, Estimate]]:
+        """Each row's value of a data field, now and before."""
+        if name not in self._values:
+            now, before = (
+                dict(zip(_keys(answer), of_rows(answer, name), strict=True))
+                for answer in (self.now, self.before)
+            )
+            self._values[name] = now, before
+        return self._values[name]
+
+    @cached_property
+    def _values(self) -> dict[str, tuple[dict[Key, Estimate], dict[Key, Estimate]]]:
+        return {}
 
     def _change(self, field: DataField, now: Estimate, before: Estimate) -> Change:
         """If periods differ in length: sums are compared per day, ratios directly, others not at all."""

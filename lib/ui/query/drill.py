@@ -9,9 +9,21 @@ import streamlit as st
 
 from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, Order, Slicer
+from lib.ui.charts.trends import TRENDS
 from lib.ui.kit import rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import Act, Choice, Finding, Going, Opening, Ordering, RecordLimit, Setting, Zooming
+from lib.ui.kit.rows import (
+    Act,
+    CardChoice,
+    Choice,
+    Finding,
+    Going,
+    Opening,
+    Ordering,
+    RecordLimit,
+    Setting,
+    Zooming,
+)
 from lib.ui.query import cards, filters, folds, lines, link, question
 from lib.ui.query import view as views
 from lib.ui.query.cards import Card
@@ -128,22 +140,27 @@ def apply(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> Audience
 
 
 def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
-    """The changes of the view by these clicks: order and search text of cards, field, grain, tab."""
+    """The changes of the view by these clicks: cards, their order and search text, and settings."""
     shown = {card.name: card for card in view.cards or cards.usual(slicer)}
     after, settings = dict(shown), dict[str, Any]()
     known: dict[str, set[str]] = {
         "field": {field.name for field in slicer.data_fields},
         "grain": {*granularities(slicer)},
+        "trend": {*TRENDS},
+        "second": {"", *(field.name for field in slicer.data_fields)},
         "lower": {*views.LOWERS},
     }
     for act in acts:
         if isinstance(act, Ordering | Finding) and act.table in after:
-            after[act.table] = _card(after[act.table], act)
+            after[act.table] = _card(after[act.table], act, slicer)
+        elif isinstance(act, CardChoice) and act.table in {field.name for field in slicer.key_fields}:
+            after = {card.name: card for card in cards.with_first(after.values(), act.table)}
         elif isinstance(act, Opening) and act.table in after:
             settings["lower"] = "split"
         elif isinstance(act, Setting) and act.value in known[act.name]:
             settings[act.name] = act.value
-    return settings | ({"cards": tuple(after.values())} if after != shown else {})
+    found = tuple(after.values())
+    return settings | ({"cards": found} if found != tuple(shown.values()) else {})
 
 
 def apply_lines(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
@@ -177,10 +194,10 @@ def _order(query: AudienceQuery, act: Ordering, slicer: Slicer) -> AudienceQuery
     return query.model_copy(update={"order_by": order})
 
 
-def _card(card: Card, act: Ordering | Finding) -> Card:
+def _card(card: Card, act: Ordering | Finding, slicer: Slicer) -> Card:
     if isinstance(act, Finding):
         return replace(card, find=act.text)
-    by = next((known for known in cards.COLUMNS if known == act.column), card.by)
+    by = act.column if cards.is_order(act.column, slicer) else card.by
     return replace(card, by=by, direction=act.direction)
 
 

@@ -83,7 +83,9 @@ class Focus:
     def over_time(self) -> AudienceQuery:
         """The question behind headline and time chart."""
         split = () if self.grain is None else (time_key_field(self.grain),)
-        return self._audience_query(split_by=split, data_fields=self.fields, order_by=())
+        second = [self.view.second] if self.view.second else []
+        fields = tuple(dict.fromkeys((*self.fields, *second)))
+        return self._audience_query(split_by=split, data_fields=fields, order_by=())
 
     def rows(self) -> AudienceQuery:
         """The question behind the split's table and bars: its top rows."""
@@ -99,6 +101,11 @@ class Focus:
     def cards(self) -> tuple[Card, ...]:
         """The leaderboards."""
         return self.view.cards or cards.usual(self.slicer)
+
+    @property
+    def columns(self) -> tuple[DataField, ...]:
+        """The data fields that leaderboards have as more columns."""
+        return tuple(self.slicer.data_field(name) for name in self.view.columns if name != self.field.name)
 
     @property
     def lines(self) -> Lines:

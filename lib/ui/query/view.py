@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, DataFilter, Granularity, Slicer
+from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.query import cards, explored, figure_filters, folds, lines, link
 from lib.ui.query.cards import Card
 from lib.ui.query.explored import Explored
@@ -22,6 +23,8 @@ PARAMS = (
     "also",
     "field",
     "grain",
+    "trend",
+    "second",
     "chart",
     "top",
     "zoom",
@@ -30,6 +33,7 @@ PARAMS = (
     "lower",
     "moved",
     "across",
+    "columns",
     "lines",
     "folds",
     "having",
@@ -37,7 +41,7 @@ PARAMS = (
 )
 CHANGES: tuple[Changes, ...] = get_args(Changes)
 LOWERS: Mapping[Lower, str] = {"cards": "Leaderboards", "split": "Split", "moved": "What moved"}
-ACROSS, USUAL_ACROSS = (2, 3, 4, 5), 4
+ACROSS, USUAL_ACROSS, MOST_COLUMNS = (2, 3, 4, 5), 4, 3
 TOP, MOST = 20, 1000
 
 
@@ -45,25 +49,32 @@ TOP, MOST = 20, 1000
 class View:
     """The comparison, the data field shown, the granularity (None: by the range), and the split's chart.
 
+    `trend` is what the lines over time say of their buckets (TRENDS); `second` a data field on an axis of its
+    own beside them.
+
     `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `also` are days compared
     beside these; `rows` is how many of the split; `zoom` is the start and end that the question had before
     it was zoomed in to its days, and after them its granularity where one was chosen; or it is empty.
     `cards` are the leaderboards (None: the usual ones), which show changes in percent or as amounts,
-    `across` of them in a row. `lower` is the tab in sight below the chart; `lines` a key field and its
-    values that have lines of their own (None: those that a filter keeps); `folds` the rows of a pivot that
-    are not open or closed as usual. `having` are filters by figures on the rows of leaderboards and split.
+    `across` of them in a row, and have more data fields as `columns`. `lower` is the tab in sight below the
+    chart; `lines` a key field and its values that have lines of their own (None: those that a filter keeps);
+    `folds` the rows of a pivot that are not open or closed as usual. `having` are filters by figures on the
+    rows of leaderboards and split.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
     also: tuple[str, ...] = ()
     field: str | None = None
     grain: Granularity | None = None
+    trend: str = EACH
+    second: str = ""
     chart: Chart = "table"
     rows: int = TOP
     zoom: tuple[str, ...] = ()
     cards: tuple[Card, ...] | None = None
     changes: Changes = "percent"
     across: int = USUAL_ACROSS
+    columns: tuple[str, ...] = ()
     lower: Lower = "cards"
     lines: Lines | None = None
     folds: Folds = folds.AS_USUAL
@@ -78,6 +89,8 @@ def to_params(view: View) -> dict[str, str]:
         "also": link.join_texts(view.also),
         "field": view.field or "",
         "grain": view.grain or "",
+        "trend": "" if view.trend == EACH else view.trend,
+        "second": view.second,
         "chart": "" if view.chart == "table" else view.chart,
         "top": "" if view.rows == TOP else str(view.rows),
         "zoom": link.join_texts(view.zoom),
@@ -85,6 +98,7 @@ def to_params(view: View) -> dict[str, str]:
         "lines": "" if view.lines is None else link.join_texts(view.lines) or NONE,
         "changes": "" if view.changes == "percent" else view.changes,
         "across": "" if view.across == USUAL_ACROSS else str(view.across),
+        "columns": link.join_texts(view.columns),
         "lower": "" if view.lower == _usual_lower(view.chart) else view.lower,
         "folds": folds.to_text(view.folds),
         "having": figure_filters.to_text(view.having),
@@ -95,14 +109,17 @@ def to_params(view: View) -> dict[str, str]:
 
 def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
     """The view in URL parameters; parts that can't be shown are at their defaults."""
-    field, grain, rows = (params.get(name, "") for name in ("field", "grain", "top"))
+    field, second, grain, rows = (params.get(name, "") for name in ("field", "second", "grain", "top"))
+    data = {known.name for known in slicer.data_fields}
     chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
     compare = _compare(params.get("compare", PREVIOUS), (PREVIOUS,))
     also = _compare(params.get("also", NONE), ())
     return View(
         compare=compare,
         also=also if compare and also != compare else (),
-        field=field if field in {known.name for known in slicer.data_fields} else None,
+        field=field if field in data else None,
+        trend=next((known for known in TRENDS if known == params.get("trend")), EACH),
+        second=second if second in data else "",
         grain=next((known for known in granularities(slicer) if known == grain), None),
         chart=chart,
         rows=min(max(int(rows), 1), MOST) if rows.isascii() and rows.isdigit() else TOP,
@@ -111,6 +128,7 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         lines=_lines(params.get("lines", ""), slicer),
         changes=next((known for known in CHANGES if known == params.get("changes")), "percent"),
         across=next((many for many in ACROSS if str(many) == params.get("across")), USUAL_ACROSS),
+        columns=_columns(params.get("columns", ""), slicer),
         lower=_lower(params, chart),
         folds=folds.from_text(params.get("folds", ""), slicer),
         having=figure_filters.from_text(params.get("having", ""), slicer),
@@ -122,9 +140,12 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
     """A sentence for each field in these parameters that the slicer `name` does not have."""
     keys = {field.name for field in slicer.key_fields}
     data = {field.name for field in slicer.data_fields}
-    field, line = params.get("field"), link.split_texts(params.get("lines", ""))[0]
+    line = link.split_texts(params.get("lines", ""))[0]
+    fields = [field for name in ("field", "second") if (field := params.get(name))]
+    columns = link.split_texts(params["columns"]) if params.get("columns") else ()
     missing = [
-        *([f"the data field {field}"] if field and field not in data else []),
+        *(f"the column {one}" for one in columns if one not in data),
+        *(f"the data field {field}" for field in fields if field not in data),
         *(f"the leaderboard of {card}" for card in cards.missing(params.get("cards", ""), slicer)),
         *(f"the filter by {one}" for one in figure_filters.missing(params.get("having", ""), slicer)),
         *([f"the lines of {line}"] if line not in ("", NONE, *keys) else []),
@@ -147,6 +168,11 @@ def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
     """The tab in sight; `moved=1` is what links said before there were tabs."""
     old: Lower = "moved" if params.get("moved") == "1" else _usual_lower(chart)
     return next((known for known in LOWERS if known == params.get("lower")), old)
+
+
+def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:
+    there = {field.name for field in slicer.data_fields}
+    return tuple(name for name in dict.fromkeys(link.split_texts(text)) if name in there)[:MOST_COLUMNS]
 
 
 def _compare(text: str, usual: tuple[str, ...]) -> tuple[str, ...]:
