@@ -21,7 +21,7 @@ def test_a_formula_is_checked_while_it_is_typed(address: str, page: Page) -> Non
     expect(dialog.get_by_text("for the question that is shown")).to_be_visible()
     dialog.get_by_role("button", name="Save metric").click()
     expect(dialog).to_be_hidden()
-    expect(page.get_by_role("button", name="Per click")).to_be_visible()
+    expect(page.get_by_role("button", name="Show Per click")).to_be_visible()
     assert "field=own." in page.url
     settled(page)
     page.get_by_role("button", name="Metrics").click()
