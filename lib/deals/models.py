@@ -37,6 +37,7 @@ DEAL_TYPES: dict[DealType, str] = {
 PACINGS: dict[Pacing, str] = {"even": "evenly", "fast": "as fast as possible"}
 LONGEST_NAME = 200
 UNDISCLOSED, PERCENT, FLAT, CPM, NO_FEE = range(5)
+GUARANTEED: DealType = "guaranteed"
 NOT_GUARANTEED = "Guaranteed impressions and pacing are for a programmatic guaranteed deal."
 FEE_TYPES = {
     UNDISCLOSED: "undisclosed",
@@ -59,14 +60,10 @@ def has_amount(fee_type: int | None) -> bool:
     return fee_type not in (None, NO_FEE)
 
 
-def is_guaranteed(terms: Mapping[str, Any]) -> bool:
-    """Whether the impressions of a deal of these terms are guaranteed."""
-    return terms.get("deal_type") == "guaranteed"
-
-
-def has_guarantee(terms: Mapping[str, Any]) -> bool:
-    """Whether terms, as values or as typed, say what is guaranteed, or how that is spread."""
-    return any(terms.get(name) not in (None, "") for name in ("units", "pacing"))
+def guarantee_fault(terms: Mapping[str, Any]) -> str:
+    """What is wrong with a guarantee in the terms of a deal, as values or as typed; empty if nothing is."""
+    has_one = any(terms.get(name) not in (None, "") for name in ("units", "pacing"))
+    return NOT_GUARANTEED if has_one and terms.get("deal_type") != GUARANTEED else ""
 
 
 def generated_name(package: str, seat: str) -> str:

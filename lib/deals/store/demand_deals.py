@@ -8,15 +8,7 @@ from typing import Any, ClassVar
 from sqlalchemy import Row, insert, select
 
 from lib.deals import moments
-from lib.deals.models import (
-    NO_FEE,
-    NOT_GUARANTEED,
-    PERCENT,
-    UNDISCLOSED,
-    has_amount,
-    has_guarantee,
-    is_guaranteed,
-)
+from lib.deals.models import NO_FEE, PERCENT, UNDISCLOSED, guarantee_fault, has_amount
 from lib.deals.store import status
 from lib.deals.store.entity_store import EntityStore, linked_ids, refer
 from lib.deals.store.tables import (
@@ -122,8 +114,8 @@ def check_terms(fields: Fields, is_synced: bool, where: Path, problems: Problems
     at_fee, at_kind = (*where, "agency_curation_fee"), (*where, "agency_curation_fee_type")
     email = (*where, "contact_email")
     deal_type = (*where, "deal_type")
-    if has_guarantee(fields) and not is_guaranteed(fields) and not problems.at(*deal_type):
-        problems.add(deal_type, NOT_GUARANTEED)
+    if not problems.at(*deal_type) and (fault := guarantee_fault(fields)):
+        problems.add(deal_type, fault)
     if is_synced and fields.get("contact_email") is None and not problems.at(*email):
         problems.add(email, "Deal sync needs a contact e-mail address.")
     if problems.at(*at_fee) or problems.at(*at_kind):

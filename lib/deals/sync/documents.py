@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from lib.deals.models import Status
+from lib.deals.models import GUARANTEED, Status
 from lib.settings import Settings
 
 # Each country's two letters, then its three.
@@ -141,7 +141,7 @@ def _terms(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
         ),
         **({"dealfloor": deal.price, "cur": currency} if is_cpm else {}),
         "pricetype": FIXED_PRICE if is_cpm and is_fixed else side.price_type,
-        **(_present_fields(guar=1, units=deal.units) if deal.deal_type == "guaranteed" else {}),
+        **(_present_fields(guar=1, units=deal.units) if deal.deal_type == GUARANTEED else {}),
     }
 
 

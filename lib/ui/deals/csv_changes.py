@@ -15,15 +15,7 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import (
-    NO_FEE,
-    NOT_GUARANTEED,
-    DemandDeal,
-    PackageOrDeal,
-    SupplyPackage,
-    has_guarantee,
-    is_guaranteed,
-)
+from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage, guarantee_fault
 from lib.ui.deals import catalogue, csv_text, inputs
 from lib.ui.deals.change_job import ChangeJob, Effect, Outcome, with_full_stop
 from lib.ui.deals.change_steps import ChangeSteps, field_columns
@@ -225,8 +217,7 @@ def _terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterato
         size = inputs.widget_value(FEE, whole[FEE])
         if sentence := inputs.fee_fault(size, whole[FEE_TYPE], "This type of fee needs an amount."):
             yield f"{fields.BY_NAME[FEE].column}: {sentence}"
-    if has_guarantee(whole) and not is_guaranteed(whole):
-        yield NOT_GUARANTEED
+    yield from filter(None, [guarantee_fault(whole)])
     if after.get("deal_sync") and not whole[EMAIL]:
         yield "Deal sync needs a contact."
 

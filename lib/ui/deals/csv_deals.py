@@ -16,13 +16,11 @@ from lib.deals.fields import DEALS
 from lib.deals.models import (
     FEE_TYPES,
     NO_FEE,
-    NOT_GUARANTEED,
     DemandDeal,
     Seat,
     SupplyPackage,
     generated_name,
-    has_guarantee,
-    is_guaranteed,
+    guarantee_fault,
 )
 from lib.ui.deals import catalogue, inputs
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
@@ -154,8 +152,7 @@ def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[s
         faults.append("Price is empty.")
     if values["deal_sync"] and not row[fields.BY_NAME[EMAIL].column]:
         faults.append("Deal sync needs a contact.")
-    if has_guarantee(values) and not is_guaranteed(values):
-        faults.append(NOT_GUARANTEED)
+    faults += filter(None, [guarantee_fault(values)])
     dsp = seat.dsp if seat is not None else None
     if values["deal_sync"] and dsp is not None and dsp.supports_deal_sync is False:
         faults.append(f"The DSP of the seat '{seat and seat.name}' does not support deal sync.")

@@ -12,15 +12,7 @@ import streamlit as st
 
 from lib.deals import fields
 from lib.deals.fields import DealField, FieldKind
-from lib.deals.models import (
-    LONGEST_NAME,
-    NOT_GUARANTEED,
-    PERCENT,
-    UNDISCLOSED,
-    has_amount,
-    has_guarantee,
-    is_guaranteed,
-)
+from lib.deals.models import LONGEST_NAME, PERCENT, UNDISCLOSED, guarantee_fault, has_amount
 from lib.ui.kit import amounts, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.markdown import plain
@@ -105,8 +97,7 @@ def faults(widgets: Mapping[str, Any]) -> dict[str, str]:
     start, end = (value(name, widgets.get(name)) for name in ("start_date", "end_date"))
     if start is not None and end is not None and end <= start:
         sentences["end_date"] = "The end must be after the start."
-    if has_guarantee(widgets) and not is_guaranteed(widgets):
-        sentences["deal_type"] = NOT_GUARANTEED
+    sentences["deal_type"] = guarantee_fault(widgets)
     if FEE in widgets:
         sentences[FEE] = fee_fault(widgets[FEE] or "", widgets.get(FEE_TYPE))
     return {name: sentence for name, sentence in sentences.items() if sentence}
