@@ -65,7 +65,7 @@ def test_everything_answers(told: SyncState) -> None:
     assert [*reporting] == ["Connection", "Token", "demo/delivery", "Figures", "File"]
     assert "9 key fields, 5 data fields" in reporting["demo/delivery"].said
     assert (
-        "Tranche emulates data_fields, data_filters, include_mappings, order_by"
+        "Tranche emulates data_fields, "
         in reporting["demo/delivery"].said
     )
 
