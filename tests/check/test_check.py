@@ -64,10 +64,7 @@ def test_everything_answers(told: SyncState) -> None:
     reporting = {step.what: step for step in steps if step.service == "Reporting"}
     assert [*reporting] == ["Connection", "Token", "demo/delivery", "Figures", "File"]
     assert "9 key fields, 5 data fields" in reporting["demo/delivery"].said
-    assert (
-        "Tranche emulates data_fields, "
-        in reporting["demo/delivery"].said
-    )
+    assert "Tranche emulates data_fields, " in reporting["demo/delivery"].said
 
 
 def test_nobody_answers(told: SyncState) -> None:

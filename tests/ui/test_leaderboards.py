@@ -238,6 +238,25 @@ def test_what_a_link_can_not_mean_is_left_out() -> None:
     assert cards.from_text("gone", SLICER) is None
 
 
+@pytest.mark.parametrize("name", ["compare", "also"])
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("year", True),
+        ("none", True),
+        ("", True),
+        ("-14d~-8d", True),
+        ("2026-02-30~2026-03-01", False),
+        ("previous~year", False),
+        ("before", False),
+    ],
+)
+def test_days_to_compare_with_that_are_none_are_named(name: str, text: str, is_read: bool) -> None:
+    """A link's comparison that can't be read is not dropped without a word."""
+    sentences = view.left_out({name: text}, SLICER, "delivery")
+    assert [text in one for one in sentences] == ([] if is_read else [True])
+
+
 def test_more_columns_have_figures_of_their_own_and_order(visit: Visit, rows: pd.DataFrame) -> None:
     """Two more data fields beside the one shown; ordering by one of them orders all values; Others add up."""
     desk = visit(columns="clicks~ctr", cards=CAMPAIGN)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal, get_args
 
 from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, DataFilter, Granularity, Slicer
@@ -11,13 +12,15 @@ from lib.ui.query.cards import Card
 from lib.ui.query.explored import Explored
 from lib.ui.query.folds import Folds
 from lib.ui.query.lines import Lines
-from lib.ui.query.periods import COMPARED, PREVIOUS
+from lib.ui.query.periods import COMPARED, PREVIOUS, resolved
+from lib.wire.errors import BadRequest
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
 Changes = Literal["percent", "amount"]
 Lower = Literal["cards", "split", "moved"]
 CHARTS: tuple[Chart, ...] = get_args(Chart)
 NONE = "none"
+ANY_DAY = date(2000, 1, 1)
 PARAMS = (
     "compare",
     "also",
@@ -137,7 +140,8 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
 
 
 def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
-    """A sentence for each field in these parameters that the slicer `name` does not have."""
+    """A sentence for each field in these parameters that the slicer `name` does not have, and for days to
+    compare with that are none."""
     keys = {field.name for field in slicer.key_fields}
     data = {field.name for field in slicer.data_fields}
     line = link.split_texts(params.get("lines", ""))[0]
@@ -150,7 +154,23 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
         *(f"the filter by {one}" for one in figure_filters.missing(params.get("having", ""), slicer)),
         *([f"the lines of {line}"] if line not in ("", NONE, *keys) else []),
     ]
-    return [f"Left out {what}: {name} has none of that name." for what in missing]
+    texts = (params.get(one) or NONE for one in ("compare", "also"))
+    return [
+        *(f"Left out {what}: {name} has none of that name." for what in missing),
+        *(f"Left out comparing with '{text[:40]}': no such days." for text in texts if not _is_days(text)),
+    ]
+
+
+def _is_days(text: str) -> bool:
+    """Whether this is a comparison: `none`, one that has a word, or two dates."""
+    parts = link.split_texts(text)
+    if len(parts) != 2:
+        return text == NONE or (len(parts) == 1 and parts[0] in COMPARED)
+    try:
+        resolved(*parts, ANY_DAY)
+    except BadRequest:
+        return False
+    return True
 
 
 def granularities(slicer: Slicer) -> list[Granularity]:
