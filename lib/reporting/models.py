@@ -105,7 +105,7 @@ class OwnField(BaseModel):
     name: str = Field(min_length=1, max_length=200)
     formula: str = Field(min_length=1, max_length=2_000)
     description: str = Field(default="", max_length=200)
-    display_precision: int = Field(default=2, ge=0, le=10)
+    display_precision: int = Field(default=2, ge=0, le=10, strict=True)
     display_pattern: str | None = Field(default=None, max_length=50)
 
     @property
