@@ -24,7 +24,7 @@ def test_it_is_set_changed_and_found(manager: Caller, there: World) -> None:
     body = {"name": unique("Deal"), **option(there.ada), "price_type": "fixed"}
     made = manager.make("demand_deals", body)
     assert made["price_type"] == "fixed"
-    assert manager.get("demand_deals/", price_type="fixed", search=body["name"])["count"] == 1
+    assert manager.get("demand_deals/", price_type="fixed", name=body["name"])["count"] == 1
     manager.change("demand_deals", made["id"], price_type=None)
     assert manager.get(f"demand_deals/{made['id']}/")["price_type"] is None
     changed = manager.history("demand_deals", made["id"])[0]

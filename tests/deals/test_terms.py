@@ -42,7 +42,7 @@ def test_they_are_set_changed_and_found(manager: Caller, there: World) -> None:
     made = manager.make("demand_deals", body)
     assert {name: made[name] for name in TERMS} == TERMS
     for name, value in TERMS.items():
-        assert manager.get("demand_deals/", **{name: value, "search": body["name"]})["count"] == 1
+        assert manager.get("demand_deals/", **{name: value, "name": body["name"]})["count"] == 1
     manager.change("demand_deals", made["id"], **dict.fromkeys(TERMS))
     assert {manager.get(f"demand_deals/{made['id']}/")[name] for name in TERMS} == {None}
     change = manager.history("demand_deals", made["id"])[0]
@@ -67,7 +67,7 @@ def test_what_can_not_be_is_refused(manager: Caller, there: World, name: str, va
     body = {"name": unique("Deal"), **option(there.ada), "deal_type": "guaranteed", name: value}
     answer = manager.ask("POST", "demand_deals/", body)
     assert (answer.status_code, [*answer.json()]) == (400, [name])
-    assert manager.get("demand_deals/", search=body["name"])["count"] == 0
+    assert manager.get("demand_deals/", name=body["name"])["count"] == 0
 
 
 @pytest.mark.parametrize("deal_type", [None, "preferred", "private_auction"])
