@@ -45,9 +45,9 @@ def problem(formula: str, slicer: Slicer) -> str:
 
 def _name_of_title(title: str, slicer: Slicer, names: Collection[str]) -> str:
     """Which name to write for the title of a data field; empty where none has this title."""
-    name_of = {(slicer.data_field(name).description or name).casefold(): name for name in names}
-    name = name_of.get(title.casefold())
-    return "" if name is None else f"'{title}' is written {formulas.Field(name)}."
+    name_of = {(slicer.data_field(one).description or one).casefold(): one for one in names}
+    match = name_of.get(title.casefold())
+    return "" if match is None else f"'{title}' is written {formulas.Field(match)}."
 
 
 def _sentence(error: BadRequest) -> str:

@@ -255,6 +255,8 @@ def test_days_to_compare_with_that_are_none_are_named(name: str, text: str, is_r
     """A link's comparison that can't be read is not dropped without a word."""
     sentences = view.left_out({name: text}, SLICER, "delivery")
     assert [text in one for one in sentences] == ([] if is_read else [True])
+    if not is_read:
+        assert view.from_params({name: text}, SLICER) == View()
 
 
 def test_more_columns_have_figures_of_their_own_and_order(visit: Visit, rows: pd.DataFrame) -> None:

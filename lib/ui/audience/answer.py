@@ -41,7 +41,7 @@ def head(focus: Focus, params: Params) -> Json:
     found = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
         return _about(focus) | _nothing(headline.no_data(focus), params)
-    values = over_time.drawn_values(focus, split_lines.fetch_value_lines(focus), now)
+    values = over_time.value_trends(focus, split_lines.fetch_value_lines(focus), now)
     notes = date_notes.of(focus).notes
     lines = {name: over_time.lines(_showing(focus, name), now, found) for name in focus.headline}
     other = headline.other_precision(focus, now)
@@ -82,7 +82,7 @@ def _second(focus: Focus, now: Audience) -> Json | None:
     second = over_time.second(focus)
     if second is None:
         return None
-    line = over_time.drawn(second, over_time.lines(second, now, [None]), now)[0]
+    line = over_time.trends(second, over_time.lines(second, now, [None]), now)[0]
     about = {
         "name": second.field.name,
         "label": straight(over_time.title(second, now)),
@@ -176,7 +176,7 @@ def _field(
     single = [_line(line.series, focus) for line in lines]
     has_trend = over_time.has_trend(focus, now) and bool(lines)
     drawn = (
-        [_line(line.series, focus, now) for line in over_time.drawn(focus, lines, now)] if has_trend else []
+        [_line(line.series, focus, now) for line in over_time.trends(focus, lines, now)] if has_trend else []
     )
     return {
         "title": straight(over_time.title(focus, now)),

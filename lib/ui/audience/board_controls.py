@@ -1,5 +1,6 @@
 """Controls over the board: metrics, values, download and notes in the chart's header, cards in the tabs'."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -31,52 +32,31 @@ WORDS = {"percent": "Percent", "amount": "Amount"}
 
 def draw_leaderboard_picker(focus: Focus) -> None:
     """Draw a popover with the key fields of the cards, how many are in a row, and the unit of changes."""
+    context, slicer, view = focus.context, focus.slicer, focus.view
     with st.popover("Cards", icon=":material/leaderboard:", type="tertiary"):
         key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
-        st.multiselect(
-            "Key fields with a leaderboard",
-            [field.name for field in focus.slicer.key_fields],
-            format_func=lambda name: filter_words.field(name, focus.slicer),
-            key=key,
-            max_selections=cards.MOST,
-            filter_mode="contains",
-            select_all=False,
-            width=380,
-            on_change=_ask_fields,
-            args=(focus.context, key),
-        )
-        columns = dates_picker.followed_key(COLUMNS, list(focus.view.columns))
-        st.multiselect(
-            "More columns in each card",
-            [field.name for field in focus.slicer.data_fields],
-            format_func=lambda name: numbers.title(focus.slicer.data_field(name)),
-            key=columns,
-            max_selections=views.MOST_COLUMNS,
-            filter_mode="contains",
-            select_all=False,
-            width=380,
-            on_change=_ask,
-            args=(focus.context, "columns", columns),
-        )
-        across = dates_picker.followed_key(ACROSS, focus.view.across)
+        titles = {field.name: filter_words.field(field.name, slicer) for field in slicer.key_fields}
+        _choose("Key fields with a leaderboard", titles, cards.MOST, key, partial(_ask_fields, context, key))
+        key = dates_picker.followed_key(COLUMNS, list(view.columns))
+        titles = {field.name: numbers.title(field) for field in slicer.data_fields}
+        change = partial(_ask, context, "columns", key)
+        _choose("More columns in each card", titles, views.MOST_COLUMNS, key, change)
+        key = dates_picker.followed_key(ACROSS, view.across)
+        change = partial(_ask, context, "across", key)
+        st.segmented_control("Cards in a row", views.ACROSS, key=key, required=True, on_change=change)
+        key = dates_picker.followed_key(SHOWN, view.changes)
+        change, words = partial(_ask, context, "changes", key), WORDS.__getitem__
         st.segmented_control(
-            "Cards in a row",
-            views.ACROSS,
-            key=across,
-            required=True,
-            on_change=_ask,
-            args=(focus.context, "across", across),
+            "Changes in", views.CHANGES, format_func=words, key=key, required=True, on_change=change
         )
-        shown = dates_picker.followed_key(SHOWN, focus.view.changes)
-        st.segmented_control(
-            "Changes in",
-            views.CHANGES,
-            format_func=WORDS.__getitem__,
-            key=shown,
-            required=True,
-            on_change=_ask,
-            args=(focus.context, "changes", shown),
-        )
+
+
+def _choose(label: str, titles: Mapping[str, str], most: int, key: str, change: Callable[[], None]) -> None:
+    """Draw a choice of several fields by their titles."""
+    st.multiselect(
+        label, list(titles), format_func=titles.__getitem__, key=key, max_selections=most,
+        filter_mode="contains", select_all=False, width=380, on_change=change,
+    )  # fmt: skip
 
 
 def _ask_fields(context: PageContext, key: str) -> None:

@@ -1,6 +1,7 @@
 """The leaderboards: a card per key field, queried in parallel."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -66,9 +67,7 @@ def _columns(focus: Focus, board: Board) -> list[Column]:
             continue
         title = of(field)
         if len(focus.comparisons) > 1:
-            title = title.replace("change", "Change").replace(
-                "Change", AGAINST.get(one.view.compare[0], "vs own")
-            )
+            title = re.sub("change", AGAINST.get(one.view.compare[0], "vs own"), title, flags=re.IGNORECASE)
         about = f"Against {numbers.days(*one.comparison.before)}"
         if one is focus:
             columns.append(Column("change", title, False, "desc", _direction(card, "change"), about, rank=1))

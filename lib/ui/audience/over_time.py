@@ -38,7 +38,7 @@ def lines(focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None]) 
     return shown
 
 
-def drawn(focus: Focus, shown: Sequence[Named], now: Audience) -> list[Named]:
+def trends(focus: Focus, shown: Sequence[Named], now: Audience) -> list[Named]:
     """The lines as the chart draws them: of the trend chosen, where the data field adds up."""
     if not has_trend(focus, now):
         return [*shown]
@@ -50,7 +50,7 @@ def drawn(focus: Focus, shown: Sequence[Named], now: Audience) -> list[Named]:
     ]
 
 
-def drawn_values(focus: Focus, values: Sequence[ValueLine], now: Audience) -> list[ValueLine]:
+def value_trends(focus: Focus, values: Sequence[ValueLine], now: Audience) -> list[ValueLine]:
     """The same for the lines of values."""
     if not has_trend(focus, now) or not values:
         return [*values]
@@ -112,11 +112,11 @@ def draw_table(focus: Focus) -> None:
         now = ask.quickly(focus.context, query)
         values = split_lines.fetch_value_lines(focus)
         found = compared_answers.fetch_each(focus, query, now)
-        shown = _named(drawn_values(focus, values, now)) or drawn(focus, lines(focus, now, found), now)
+        shown = _named(value_trends(focus, values, now)) or trends(focus, lines(focus, now, found), now)
         writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in shown}
         if (beside := second(focus)) is not None:
             label = title(beside, now)
-            shown.append(Named(label, drawn(beside, lines(beside, now, [None]), now)[0].series))
+            shown.append(Named(label, trends(beside, lines(beside, now, [None]), now)[0].series))
             writes[straight(label)] = _plain(beside, now)
         st.dataframe(
             straighten(table(str(focus.grain), shown)).style.format(writes),

@@ -117,6 +117,8 @@ def speaking(
         key, latest = _key(what), _latest[query.project_name, query.slicer_name, what]
         wait: Wait | None = st.session_state.get(key)
         if wait is None or wait.about != (query, view):
+            if wait is not None:
+                wait.give_up()
             wait = Wait(what, (query, view), engine, median(latest) if latest else None)
             st.session_state[key] = wait
         token = _current.set(wait)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Literal, get_args
 
+from lib.reporting import dates
 from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, DataFilter, Granularity, Slicer
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.query import cards, explored, figure_filters, folds, lines, link
@@ -20,7 +20,6 @@ Changes = Literal["percent", "amount"]
 Lower = Literal["cards", "split", "moved"]
 CHARTS: tuple[Chart, ...] = get_args(Chart)
 NONE = "none"
-ANY_DAY = date(2000, 1, 1)
 PARAMS = (
     "compare",
     "also",
@@ -115,8 +114,8 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
     field, second, grain, rows = (params.get(name, "") for name in ("field", "second", "grain", "top"))
     data = {known.name for known in slicer.data_fields}
     chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
-    compare = _compare(params.get("compare", PREVIOUS), (PREVIOUS,))
-    also = _compare(params.get("also", NONE), ())
+    compare = _compare(params.get("compare", PREVIOUS), slicer, (PREVIOUS,))
+    also = _compare(params.get("also", NONE), slicer, ())
     return View(
         compare=compare,
         also=also if compare and also != compare else (),
@@ -157,20 +156,24 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
     texts = (params.get(one) or NONE for one in ("compare", "also"))
     return [
         *(f"Left out {what}: {name} has none of that name." for what in missing),
-        *(f"Left out comparing with '{text[:40]}': no such days." for text in texts if not _is_days(text)),
+        *(
+            f"Left out comparing with '{text[:40]}': no such days."
+            for text in texts
+            if text != NONE and _days_of(text, slicer) is None
+        ),
     ]
 
 
-def _is_days(text: str) -> bool:
-    """Whether this is a comparison: `none`, one that has a word, or two dates."""
+def _days_of(text: str, slicer: Slicer) -> tuple[str, ...] | None:
+    """The days to compare with that a link names, by a word or two dates; None where these are none."""
     parts = link.split_texts(text)
     if len(parts) != 2:
-        return text == NONE or (len(parts) == 1 and parts[0] in COMPARED)
+        return parts if parts[0] in COMPARED and len(parts) == 1 else None
     try:
-        resolved(*parts, ANY_DAY)
+        resolved(*parts, dates.today(slicer.timezone))
     except BadRequest:
-        return False
-    return True
+        return None
+    return parts
 
 
 def granularities(slicer: Slicer) -> list[Granularity]:
@@ -195,11 +198,11 @@ def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(link.split_texts(text)) if name in there)[:MOST_COLUMNS]
 
 
-def _compare(text: str, usual: tuple[str, ...]) -> tuple[str, ...]:
-    parts = link.split_texts(text)
+def _compare(text: str, slicer: Slicer, usual: tuple[str, ...]) -> tuple[str, ...]:
     if text == NONE:
         return ()
-    return parts if len(parts) == 2 or (len(parts) == 1 and parts[0] in COMPARED) else usual
+    days = _days_of(text, slicer)
+    return usual if days is None else days
 
 
 def _lines(text: str, slicer: Slicer) -> Lines | None:
