@@ -26,6 +26,7 @@ ARROWS = {
         "people",
         "settings",
         "front",
+        "snapshot",
         "wire",
     },
     "insight": {"reporting", "deals", "wire"},
@@ -42,6 +43,9 @@ ARROWS = {
         "settings",
         "private",
         "front",
+        "snapshot",
+        "ui",
+        "views",
         "wire",
     },
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
@@ -73,6 +77,7 @@ ARROWS = {
     "settings": {"private", "wire"},
     "private": {"wire"},
     "front": {"wire"},
+    "snapshot": {"wire"},
     "wire": set(),
 }
 UI: dict[str, set[str]] = {
