@@ -100,7 +100,7 @@ class Letter:
 def message(letter: Letter, sender: str, recipient: str, stop: str = "") -> EmailMessage:
     """The mail. `stop` is the address that ends such mails (https for the one-click header of RFC 8058)."""
     mail = EmailMessage(policy=SMTP)
-    mail["Subject"] = one_line(letter.subject)[:LONGEST_SUBJECT]
+    mail["Subject"] = _in_header(letter.subject)[:LONGEST_SUBJECT]
     mail["From"], mail["To"] = sender, recipient
     mail["Date"] = format_datetime(datetime.now(UTC))
     mail["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2])
@@ -118,7 +118,7 @@ def message(letter: Letter, sender: str, recipient: str, stop: str = "") -> Emai
         page.add_related(picture.png, "image", "png", cid=name, filename="chart.png", disposition="inline")  # type: ignore[union-attr]
     for file in letter.files:
         main, _, sub = file.kind.partition("/")
-        mail.add_attachment(file.content, maintype=main, subtype=sub, filename=one_line(file.name))
+        mail.add_attachment(file.content, maintype=main, subtype=sub, filename=_in_header(file.name))
     return mail
 
 
@@ -126,6 +126,11 @@ def one_line(text: str) -> str:
     """The text in one line, without control characters and marks that change the direction of reading."""
     shown = "".join(" " if unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") else one for one in text)
     return " ".join(straight(shown).split())
+
+
+def _in_header(text: str) -> str:
+    """The same for a header, where an encoded word (RFC 2047) would be decoded, with the line breaks in it."""
+    return one_line(text).replace("=?", "= ?")
 
 
 def _as_text(part: Part) -> str:
