@@ -177,6 +177,7 @@ def main() -> None:
             connect.one_desk(settings),
             watching(settings, link.from_params),
             computing(settings),
+            connect.deal_pushes(settings),
             posting(settings, Digest(settings)),
         ):
             app = application(settings)

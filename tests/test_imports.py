@@ -38,6 +38,7 @@ ARROWS = {
         "people",
         "settings",
         "front",
+        "snapshot",
         "wire",
     },
     "insight": {"reporting", "deals", "wire"},
@@ -54,6 +55,9 @@ ARROWS = {
         "settings",
         "private",
         "front",
+        "snapshot",
+        "ui",
+        "views",
         "wire",
     },
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
@@ -86,6 +90,7 @@ ARROWS = {
     "settings": {"private", "wire"},
     "private": {"wire"},
     "front": {"wire"},
+    "snapshot": {"wire"},
     "wire": set(),
 }
 UI: dict[str, set[str]] = {

@@ -129,7 +129,7 @@ def one_line(text: str) -> str:
 
 
 def _in_header(text: str) -> str:
-    """The same for a header, where an encoded word (RFC 2047) would be decoded, with the line breaks in it."""
+    """The same for a header, where an encoded word (RFC 2047) would be decoded, line breaks and all."""
     return one_line(text).replace("=?", "= ?")
 
 

@@ -5,13 +5,14 @@ moment, a mail is made by one of them and sent by one.
 """
 
 import logging
-import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
+
+from sqlalchemy import Engine
 
 from lib import connect, database
 from lib.mail.letter import Letter, Remark, message
@@ -26,7 +27,7 @@ from lib.wire.errors import AccessError, TrancheError, Unreachable
 from lib.wire.text import is_mailable
 
 log = logging.getLogger(__name__)
-POLL_SECONDS = 10.0
+FAILURE = "Mails could not be made"
 TOGETHER, SLOW = timedelta(seconds=60), timedelta(minutes=15)
 NO_ADDRESS = "There is no e-mail address for this person: an administrator sets it (Access, People)."
 NO_VIEW = "Its owner can't see this view any more."
@@ -66,21 +67,12 @@ class Post:
         self._marks: dict[Pair, tuple[datetime, str]] = {}
         self.outbox = Outbox(engine, settings.base_url)
 
-    def look(self, now: datetime) -> None:
-        """Make the mails that are due, then send what waits."""
+    def look(self, now: datetime, is_alone: Callable[[], bool] = lambda: True) -> None:
+        """Make the mails that are due, then send what waits, as long as it is this desk's work."""
         for subscription in self.outbox.due(now):
-            self._make(subscription, now)
+            if is_alone():
+                self._make(subscription, now)
         self._deliver(now)
-
-    def run(self, ending: threading.Event, is_alone: Callable[[], bool]) -> None:
-        """Look every ten seconds, whatever goes wrong, until the end, or until others may do it too."""
-        while not ending.wait(POLL_SECONDS) and is_alone():
-            try:
-                self.look(datetime.now(UTC))
-            except TrancheError as error:
-                log.warning("Mails could not be made: %s", error.reason)
-            except Exception:
-                log.exception("Mails could not be made")
 
     def _make(self, subscription: Subscription, now: datetime) -> None:
         """Make the mail of a subscription, if there is one, or write down why there is none."""
@@ -222,25 +214,14 @@ def posting(settings: Settings, writer: Writer) -> Iterator[None]:
 
     Without a mail server in the settings nothing is begun.
     """
-    ending = threading.Event()
-    thread = threading.Thread(target=_wait, args=(settings, writer, ending), name="mail", daemon=True)
-    if settings.smtp_host:
-        thread.start()
-    try:
-        yield
-    finally:
-        ending.set()
-
-
-def _wait(settings: Settings, writer: Writer, ending: threading.Event) -> None:
-    """Work whenever no other desk over the database does, until the end."""
     work = f"mail-{zlib.crc32(settings.base_url.encode()):x}" if settings.base_url else "mail"
-    while not ending.is_set():
-        try:
-            engine = connect.installation(settings).access.store.engine
-            with database.process_lock(engine, work) as is_alone:
-                if is_alone():
-                    Post(settings, writer).run(ending, is_alone)
-        except TrancheError as error:
-            log.warning("Mails could not be made: %s", error.reason)
-        ending.wait(POLL_SECONDS)
+
+    @contextmanager
+    def start() -> Iterator[database.Look]:
+        yield Post(settings, writer).look
+
+    def engine() -> Engine:
+        return connect.installation(settings).access.store.engine
+
+    with database.background(work, FAILURE, engine, start) if settings.smtp_host else nullcontext():
+        yield

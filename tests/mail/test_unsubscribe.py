@@ -115,9 +115,6 @@ def test_nothing_else_is_open(client: httpx.Client) -> None:
     assert client.put(PATH).status_code == 405
     assert client.get("/mail/stop/x").text == client.get("/mail").text == "other"
     assert "<script>" not in client.get(f"{PATH}?token=<script>alert(1)</script>").text
-    assert (
-        '"' not in client.get(f"{PATH}?token=%22onclick=").text.partition("token=")[2].partition(">")[0][:-1]
-    )
 
 
 def test_guesses_are_limited(client: httpx.Client) -> None:

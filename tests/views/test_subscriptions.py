@@ -1,6 +1,7 @@
 """Mail subscriptions: when they are due in the reader's zone, and whose they are."""
 
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -76,7 +77,7 @@ def test_each_day_and_each_week_has_one(zone: str, minute: int, weekday: int, no
             moment, before = schedule.next_after(moment), moment
             assert moment > before
             days.append(moment.astimezone(ZoneInfo(zone)).date())
-        assert [(b - a).days for a, b in zip(days, days[1:], strict=False)] == [apart] * 3
+        assert [(b - a).days for a, b in pairwise(days)] == [apart] * 3
         assert apart == 1 or {day.weekday() for day in days} == {weekday}
 
 
@@ -97,7 +98,7 @@ def test_schedules_that_are_none(given: tuple[object, ...]) -> None:
 
 
 def test_whose_they_are(kept: Keeper) -> None:
-    """A person sees and stops their own mails, an administrator everybody's, without names that are private."""
+    """A person sees and stops their own mails, an administrator everybody's, without private names."""
     view = kept("manager").views.save(*DELIVERY, "Secret plans", WEEK)
     mine = kept("manager").mails.add(view.id, Schedule())
     assert kept("viewer").mails.all() == []

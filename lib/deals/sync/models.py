@@ -17,10 +17,11 @@ BUYER_STATUS = (
 
 
 class Reported(WireModel):
-    """When a status was reported, and with which token."""
+    """When a status was reported, with which token, and why."""
 
     reported_at: datetime | None = None
     reported_by: str | None = None
+    reason: str | None = None
 
 
 class BuyerStatus(WireModel):
@@ -37,11 +38,17 @@ class BuyerStatus(WireModel):
         return BUYER_STATUS[self.status] if has_words else f"status {self.status}"
 
 
-class LastFetch(WireModel):
-    """When the deal's document was fetched last, and with which token."""
+class Delivery(WireModel):
+    """When the deal's document was fetched last, and with which token; and when it was sent to the DSP.
+
+    Where it could not be sent, `problem` says why, and `next_try` when it is sent again.
+    """
 
     fetched_at: datetime | None = None
     fetched_by: str | None = None
+    sent_at: datetime | None = None
+    problem: str | None = None
+    next_try: datetime | None = None
 
 
 class BuyerSeat(WireModel):
@@ -49,4 +56,4 @@ class BuyerSeat(WireModel):
 
     id: str
     buyerstatus: tuple[BuyerStatus, ...] = ()
-    ext: LastFetch = LastFetch()
+    ext: Delivery = Delivery()

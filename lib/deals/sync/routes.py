@@ -69,7 +69,7 @@ STATUS = an_object(
     {
         "buyerseatid": TEXT,
         "status": {"type": "integer", "minimum": 0, "maximum": len(BUYER_STATUS) - 1},
-        "ext": an_object({"reported_at": TIME, "reported_by": TEXT}),
+        "ext": an_object({"reported_at": TIME, "reported_by": TEXT}, {"reason": TEXT}),
     }
 )
 BUYER_SEAT = an_object(
@@ -77,7 +77,10 @@ BUYER_SEAT = an_object(
         "version": {"const": VERSION},
         "id": TEXT,
         "buyerstatus": a_list(STATUS),
-        "ext": an_object({}, {"fetched_at": TIME, "fetched_by": TEXT}),
+        "ext": an_object(
+            {},
+            {"fetched_at": TIME, "fetched_by": TEXT, "sent_at": TIME, "problem": TEXT, "next_try": TIME},
+        ),
     }
 )
 ANSWERS = {"list": page_of(DEAL), "get": DEAL, "status": BUYER_SEAT}

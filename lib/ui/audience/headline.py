@@ -61,7 +61,7 @@ def figure(
         off=metric.off(focus, field, now),
         help=" · ".join([_help(focus, field, value, changed, is_noise), *_others(focus, field, changes[1:])]),
         course=_course(lines),
-        is_noise=is_noise,
+        is_noise=is_noise or not changed.is_certain,
     )
 
 

@@ -101,7 +101,7 @@ def find_movers(focus: Focus) -> Moved:
 
 
 def compute(focus: Focus) -> Moved:
-    """The same, asked for now. ValueError where no days are compared."""
+    """The same, uncached; ValueError where no days are compared."""
     if focus.comparison is None:
         raise ValueError("no days are compared")
     names = [field.name for field in focus.slicer.key_fields if field.name not in TIME_KEY_FIELDS]

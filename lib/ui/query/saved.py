@@ -17,6 +17,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, entries, link, mail, question, share
 from lib.ui.query.entries import Action, EntryShelf
+from lib.ui.query.share import Send
 from lib.views import ALERT_RULES, Alert, SavedView
 from lib.views.alerts import CHECK_MINUTES, CHECK_SECONDS
 from lib.wire.errors import TrancheError
@@ -139,7 +140,9 @@ VIEWS = EntryShelf(
 OPEN = VIEWS.state("open")
 
 
-def draw_saved_details(context: PageContext, page: str, view: SavedView, whole: dict[str, str]) -> None:
+def draw_saved_details(
+    context: PageContext, page: str, view: SavedView, whole: dict[str, str], send: Send | None
+) -> None:
     """Draw the panel that was opened of a view: edit, alert, mail, link or delete."""
     entries.head(VIEWS, view)
     panel: str = st.session_state.get(VIEWS.state("panel"), "edit")
@@ -151,6 +154,8 @@ def draw_saved_details(context: PageContext, page: str, view: SavedView, whole: 
         st.caption("Link to this view")
         params = {"project": view.project, "slicer": view.slicer, **view.params}
         st.code(share.address(page, params), language=None, wrap_lines=True)
+        if send is not None:
+            send(context, params, view.name)
     elif panel == "delete":
         entries.deletion(context, VIEWS, view)
     else:
@@ -221,10 +226,11 @@ POPOVER, LEAVING = "saved_views", "view_leaving"
 WIDTH = 420
 
 
-def draw(context: PageContext, page: str, is_elsewhere: bool = False) -> None:
+def draw(context: PageContext, page: str, is_elsewhere: bool = False, send: Send | None = None) -> None:
     """Draw the popover; its label is the open view, with a mark if the question has changed since.
 
-    `page` is the screen that links lead to; a view opens there too, where the question `is_elsewhere`.
+    `page` is the screen that links lead to; a view opens there too, where the question `is_elsewhere`;
+    `send` draws what sends a view to others.
     """
     if is_elsewhere and st.session_state.pop(LEAVING, False):  # a callback knows no pages yet
         st.switch_page(screens.AUDIENCE, query_params=question.params())
@@ -241,7 +247,7 @@ def draw(context: PageContext, page: str, is_elsewhere: bool = False) -> None:
     )
     if popover.open:
         with popover, st.container(width=WIDTH), problems.report_errors("The saved views"):
-            _content(context, page, views, current, whole, partial(go, is_elsewhere))
+            _content(context, page, views, current, whole, partial(go, is_elsewhere), send)
 
 
 def _content(
@@ -251,11 +257,12 @@ def _content(
     current: SavedView | None,
     whole: dict[str, str],
     opens: Opens,
+    send: Send | None,
 ) -> None:
     entries.problem(VIEWS)
     chosen = VIEWS.chosen(views)
     if chosen is not None:
-        draw_saved_details(context, page, chosen, whole)
+        draw_saved_details(context, page, chosen, whole, send)
         return
     if current is not None and dict(current.params) != whole:
         _draw_change(context, current, whole, opens)

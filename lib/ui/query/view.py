@@ -187,6 +187,12 @@ def _usual_lower(chart: Chart) -> Lower:
     return "cards" if chart == "table" else "split"
 
 
+def lower(params: Mapping[str, str]) -> Lower:
+    """The tab in sight of these URL parameters."""
+    chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
+    return _lower(params, chart)
+
+
 def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
     """The tab in sight; `moved=1` is what links said before there were tabs."""
     old: Lower = "moved" if params.get("moved") == "1" else _usual_lower(chart)

@@ -5,8 +5,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0023"
-down_revision = "0022"
+revision = "0024"
+down_revision = "0023"
 
 KEY = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 INSTANT = sa.DateTime(timezone=True)
