@@ -8,8 +8,9 @@ within an item is written %7E. A filter is one parameter: its match and options,
     is2.  is3-i.                          a second and third of the same kind on the same field
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from urllib.parse import urlencode
 
 from lib.reporting.matches import DataMatch, rule
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, DataFilter, Filter
@@ -37,6 +38,11 @@ def to_params(query: AudienceQuery) -> dict[str, str]:
         **{name: text for name, text in optional.items() if text},
         **_filter_params(query.filters),
     }
+
+
+def address(desk: str, params: Mapping[str, str]) -> str:
+    """The whole address of a question on the desk at this address."""
+    return f"{desk}/audience?{urlencode(params)}"
 
 
 def having(filters: Iterable[DataFilter]) -> str:
