@@ -168,7 +168,12 @@ def main() -> None:
         private.closed_to_others()
         settings = Settings.current()
         logs.log(settings.log_level, settings.log_format)
-        with connect.one_desk(settings), watching(settings, link.from_params), computing(settings):
+        with (
+            connect.one_desk(settings),
+            watching(settings, link.from_params),
+            computing(settings),
+            connect.deal_pushes(settings),
+        ):
             app = application(settings)
             server.run(app, settings.network, partial(_ready, settings))
     except TrancheError as error:

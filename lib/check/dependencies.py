@@ -17,13 +17,16 @@ REMEDIES = {
     WEBHOOK: "Check the host in alerts_webhook, and whether a firewall or a proxy is between.",
 }
 
+RECEIVERS = "Check the host in [deal_sync_receivers], and whether a firewall or a proxy is between."
+
 
 def steps(settings: Settings) -> Iterator[Step]:
     """All steps: none depends on another."""
     if settings.connection_urls:
         yield from _connections(settings)
     for name, check in address_checks(settings).items():
-        yield _step(NAMES[name], name.capitalize(), check, REMEDIES[name])
+        title, remedy = name[0].upper() + name[1:], REMEDIES.get(name, RECEIVERS)
+        yield _step(NAMES.get(name, "Deal sync"), title, check, remedy)
 
 
 def _connections(settings: Settings) -> Iterator[Step]:

@@ -5,7 +5,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +20,7 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.healths import HealthStore
 from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
+from lib.deals.sync.push import pushing
 from lib.people import Person
 from lib.reporting.answers import Audience
 from lib.reporting.client import ONCE, Reporting
@@ -34,7 +35,16 @@ from lib.wire.errors import Misconfigured, TrancheError
 
 log = logging.getLogger(__name__)
 WHO, SLOW_MINUTES = "tranche", 15
-__all__ = ["Clients", "Installation", "Reports", "connect", "installation", "one_desk", "startup_warnings"]
+__all__ = [
+    "Clients",
+    "Installation",
+    "Reports",
+    "connect",
+    "deal_pushes",
+    "installation",
+    "one_desk",
+    "startup_warnings",
+]
 SLICER_SECONDS = 60
 
 
@@ -177,6 +187,11 @@ def connect(
         settings.price_unit,
         {"price_type": settings.price_type},
     )
+
+
+def deal_pushes(settings: Settings) -> AbstractContextManager[None]:
+    """Send deals to the DSPs of the settings in the background during the block."""
+    return pushing(settings, lambda: installation(settings).access.store.engine)
 
 
 @contextmanager

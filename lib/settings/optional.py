@@ -11,6 +11,16 @@ from lib.wire.network import is_loopback
 SHORTEST_SECRET = 16
 
 
+def check_webhook(name: str, address: SecretStr) -> None:
+    """ValueError, naming the setting, unless it is an https address, or http on this machine."""
+    parts = urlsplit(address.get_secret_value())
+    is_near = parts.scheme == "http" and is_loopback(parts.hostname or "")
+    if not parts.hostname or (parts.scheme != "https" and not is_near):
+        raise ValueError(f"{name} must be an https address, or http on this machine")
+    if parts.username or parts.password or parts.fragment:
+        raise ValueError(f"{name} has no password and no # in it: messages are signed")
+
+
 class Alerting(Remote):
     """The settings of alerts."""
 
@@ -29,12 +39,7 @@ class Alerting(Remote):
     def _has_a_sealed_webhook(self) -> Self:
         if self.alerts_webhook is None:
             return self
-        parts = urlsplit(self.alerts_webhook.get_secret_value())
-        is_near = parts.scheme == "http" and is_loopback(parts.hostname or "")
-        if not parts.hostname or (parts.scheme != "https" and not is_near):
-            raise ValueError("alerts_webhook must be an https address, or http on this machine")
-        if parts.username or parts.password or parts.fragment:
-            raise ValueError("alerts_webhook has no password and no # in it: messages are signed")
+        check_webhook("alerts_webhook", self.alerts_webhook)
         if self.alerts_secret is None or len(self.alerts_secret.get_secret_value()) < SHORTEST_SECRET:
             raise ValueError(f"alerts_webhook needs alerts_secret, of {SHORTEST_SECRET} characters or more")
         return self
@@ -90,8 +95,35 @@ DEMO = "tranche.example"
 Domain = Annotated[str, Field(pattern=DOMAIN)]
 
 
+class Receiver(BaseModel):
+    """Where a DSP takes the documents of its deals, and says their status; `secret` signs what it is sent.
+
+    `token` goes with each message as a bearer token, for a DSP that asks for one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: SecretStr
+    status_url: SecretStr | None = None
+    secret: SecretStr = Field(min_length=SHORTEST_SECRET)
+    token: SecretStr | None = None
+
+    @model_validator(mode="after")
+    def _has_sealed_addresses(self) -> Self:
+        check_webhook("url", self.url)
+        if self.status_url is not None:
+            check_webhook("status_url", self.status_url)
+        return self
+
+
 class Syncing(Connecting):
     """The settings of deal sync."""
+
+    deal_sync_receivers: dict[Annotated[int, Field(ge=1)], Receiver] = Field(
+        default={},
+        description="DSPs that are sent their deals' documents at once (docs/deals-api.md): "
+        "`[deal_sync_receivers.ID]`, by the DSP's id, with `url`, `secret`, `status_url` and `token`.",
+    )
 
     deal_sync_origin: Domain = Field(
         default="",
