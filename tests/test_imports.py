@@ -42,6 +42,7 @@ ARROWS = {
         "wire",
     },
     "insight": {"reporting", "deals", "wire"},
+    "python_client": {"connect", "insight", "reporting", "deals", "settings", "wire"},
     "cli": {
         "backup",
         "check",
