@@ -16,7 +16,7 @@ from lib.reporting.models import Direction
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-DRAWING = ("answer_lines.js", "rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
+DRAWING = ("answer_lines.js", "rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js", "press.js")
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
 NOTHING_TAKEN: Taken = ("", 0)
