@@ -17,7 +17,8 @@ from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
 DRAWING = tuple(
-    f"{name}.js" for name in "answer_lines rows table card tree acts keys press column_width".split()
+    f"{name}.js"
+    for name in ["answer_lines", "rows", "table", "card", "tree", "acts", "keys", "press", "column_width"]
 )
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
