@@ -12,7 +12,18 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 SCREENS = ("app", "desk", "pages", "ui")
 ARROWS = {
-    "app": {"alerts", "connect", "deal_health", "operations", "settings", "private", "ui", "front", "wire"},
+    "app": {
+        "agents",
+        "alerts",
+        "connect",
+        "deal_health",
+        "operations",
+        "settings",
+        "private",
+        "ui",
+        "front",
+        "wire",
+    },
     "desk": {"ui", "people"},
     "pages": {"ui", "reporting", "deals", "people", "wire"},
     "ui": {
@@ -29,8 +40,20 @@ ARROWS = {
         "wire",
     },
     "insight": {"reporting", "deals", "wire"},
+    "agents": {
+        "python_client",
+        "connect",
+        "insight",
+        "reporting",
+        "deals",
+        "tokens",
+        "settings",
+        "front",
+        "wire",
+    },
     "python_client": {"connect", "insight", "reporting", "deals", "settings", "wire"},
     "cli": {
+        "agents",
         "backup",
         "check",
         "connect",
@@ -39,6 +62,7 @@ ARROWS = {
         "deals",
         "tokens",
         "people",
+        "python_client",
         "database",
         "settings",
         "private",

@@ -40,6 +40,7 @@ Event = Literal[
     "metric added",
     "metric changed",
     "metric removed",
+    "agent call",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSED: Event = "sign-in refused"
