@@ -28,7 +28,6 @@ from lib.reporting.client import ONCE, Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.reporting.service import AuthorizedRequest
 from lib.settings import Settings
-from lib.tokens.audit import Event
 from lib.tokens.models import Caller
 from lib.tokens.passes import NoToken
 from lib.views import ViewStore
