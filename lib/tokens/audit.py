@@ -42,6 +42,7 @@ Event = Literal[
     "metric removed",
     "mail added",
     "mail removed",
+    "agent call",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSED: Event = "sign-in refused"
