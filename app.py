@@ -38,11 +38,13 @@ from lib.front import (
 )
 from lib.front.board_route import BoardRoute, RouteLimits
 from lib.front.closed_sessions import ClosedSessions
+from lib.front.shared_route import SharedRoute
 from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
 from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.kit import company, sign_in
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
@@ -108,6 +110,7 @@ def application(settings: Settings) -> ASGIApp:
         limits=_board_limits(settings),
         origins=settings.origins,
     )
+    shared = Middleware(SharedRoute, pages=SnapshotPages(settings))
     modules = {audience_board.FILE: audience_board.SCRIPT}
     figures = {"audience": audience_board.ADDRESS}
     document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules, figures)
@@ -118,7 +121,7 @@ def application(settings: Settings) -> ASGIApp:
         settings.visitors,
         streamlit_compat.knows_session,
     )
-    middleware = [apis, signing_in, board, routes, socket, *provider, tabs, document]
+    middleware = [apis, shared, signing_in, board, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
 

@@ -167,8 +167,9 @@ class People:
         role: Role | None = None,
         deals: DealsGrant | None = None,
         grants: tuple[Grant, ...] | None = None,
+        shares: bool | None = None,
     ) -> Person:
-        """Change role, permission for deals and grants, all or nothing; None stays. Returns the person.
+        """Change role, grants and permissions, all or nothing; None stays. Returns the person.
 
         Who could do with deals what is usual for the old role can do what is usual for the new one; anything
         else that was granted stays, as far as the new role allows. UnknownName for a person or role that does
@@ -185,6 +186,8 @@ class People:
             access = deals or (usual(now) if is_usual else cap_grant(now, before.deals))
             after = replace(before, role=now, deals=access)
             record.update(roles=[after.role], deals=str(after.deals))
+            if shares is not None:
+                record["shares"] = shares
             if grants is not None:
                 record["grants"] = [str(grant) for grant in grants]
 

@@ -40,6 +40,8 @@ Event = Literal[
     "metric added",
     "metric changed",
     "metric removed",
+    "share link made",
+    "share link revoked",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSED: Event = "sign-in refused"

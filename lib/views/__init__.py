@@ -14,6 +14,7 @@ from lib.views.models import (
     SavedView,
 )
 from lib.views.named import NamedEntries
+from lib.views.share_links import ShareLink, ShareLinks
 from lib.views.store import ViewStore
 
 __all__ = [
@@ -31,5 +32,7 @@ __all__ = [
     "Note",
     "OwnMetric",
     "SavedView",
+    "ShareLink",
+    "ShareLinks",
     "ViewStore",
 ]

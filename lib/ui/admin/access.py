@@ -1,4 +1,4 @@
-"""The screen Access: own tokens; for administrators all tokens, people and the audit log."""
+"""The screen Access: own tokens and share links; for administrators all of them, people and the log."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from lib.people import Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Entry
-from lib.ui.admin import new_person, person_drawer, token_list
+from lib.ui.admin import new_person, person_drawer, share_list, token_list
 from lib.ui.admin.new_person import words
 from lib.ui.kit import components, notes, sign_in
 from lib.ui.kit.frame import PageContext
@@ -269,22 +269,25 @@ def draw_log(access: Access) -> None:
     st.caption(f"{counted}. `tranche log` shows them on the command line.")
 
 
-TOKENS, PEOPLE, LOG = "Tokens", "People", "Log"
+TOKENS, LINKS, PEOPLE, LOG = "Tokens", "Share links", "People", "Log"
 
 
 def draw(context: PageContext) -> None:
-    """Draw the tokens; for administrators also the people and the log, as sections."""
+    """Draw the tokens and share links; for administrators also the people and the log, as sections."""
     settings = Settings.current()
     access = connect.installation(settings).access
     notes.draw()
-    if context.person.role != "admin":
+    parts = [TOKENS, LINKS, PEOPLE, LOG] if context.person.role == "admin" else [TOKENS, LINKS]
+    if not context.person.may_share:
         _tokens(context, access, settings)
         return
     part = st.segmented_control(
-        "Access", [TOKENS, PEOPLE, LOG], default=TOKENS, required=True, key="access_shown",
+        "Access", parts, default=TOKENS, required=True, key="access_shown",
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
-    if part == PEOPLE:
+    if part == LINKS:
+        share_list.draw(context)
+    elif part == PEOPLE:
         draw_people_list(context, access)
     elif part == LOG:
         draw_log(access)

@@ -78,6 +78,7 @@ def _add(context: PageContext, access: Access, closed: Closed) -> None:
     odd = new_person.grants_fault(grants)
     beside([odd] if odd else [])
     deals = _deals(context, "new", role, NO_DEALS)
+    _shares("new", role, shares=False)
     st.button(
         "Add", type="primary", key="person_add_sure", on_click=_added,
         args=(context, access, deals, closed),
@@ -95,10 +96,13 @@ def _added(context: PageContext, access: Access, deals: DealsGrant, closed: Clos
     if new_person.faults(access, typed) or new_person.grants_fault(grants):
         return
     name, email = typed.name or typed.username, typed.email or None
+    shares = bool(st.session_state["person_shares_new"])
 
     def add() -> None:
         new_grants = tuple(map(Grant.parse, grants))
-        new = Person(typed.username, name, email, role, new_grants, deals=cap_grant(role, deals))
+        new = Person(
+            typed.username, name, email, role, new_grants, deals=cap_grant(role, deals), shares=shares
+        )
         access.add(new, typed.password, context.person.username)
 
     if _did(add):
@@ -134,8 +138,9 @@ def _rights_and_password(
         st.caption("Only another administrator can change your role or remove you.")
     grants = _grants(context, person.username, role, person.grants)
     deals = _deals(context, person.username, role, person.deals)
+    shares = _shares(person.username, role, shares=person.shares)
     if st.button("Save", type="primary", key="person_save"):
-        work = partial(_changed, context, access, person, role, grants, deals)
+        work = partial(_changed, context, access, person, role, grants, deals, shares)
         _try(work, f"{person.name} is changed", closed)
     st.space("small")
     _new_password(context, access, person, closed, is_oneself=is_oneself)
@@ -154,10 +159,16 @@ def _removal(
 
 
 def _changed(
-    context: PageContext, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
+    context: PageContext,
+    access: Access,
+    person: Person,
+    role: Role,
+    grants: Iterable[str],
+    deals: DealsGrant,
+    shares: bool,
 ) -> None:
     new_grants = [Grant.parse(text) for text in grants]
-    access.change(person.username, context.person.username, role, new_grants, deals)
+    access.change(person.username, context.person.username, role, new_grants, deals, shares)
 
 
 def _new_password(
@@ -220,6 +231,16 @@ def _deals(context: PageContext, whose: str, role: Role, grant: DealsGrant) -> D
         return ALL_DEALS
     return new_person.draw_deals_grant(
         context, f"person_deals_{whose}", cap_grant(role, grant), cap_grant(role, ALL_DEALS)
+    )
+
+
+def _shares(whose: str, role: Role, *, shares: bool) -> bool:
+    """Draw the permission for share links; returns what is granted, which an administrator needs not."""
+    return st.checkbox(
+        "May make share links, which people without an account open",
+        value=shares,
+        key=f"person_shares_{whose}",
+        disabled=role == "admin",
     )
 
 
