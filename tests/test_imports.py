@@ -12,13 +12,25 @@ ROOT = Path(__file__).parent.parent
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 SCREENS = ("app", "desk", "pages", "ui")
 ARROWS = {
-    "app": {"alerts", "connect", "deal_health", "operations", "settings", "private", "ui", "front", "wire"},
+    "app": {
+        "alerts",
+        "connect",
+        "deal_health",
+        "mail",
+        "operations",
+        "settings",
+        "private",
+        "ui",
+        "front",
+        "wire",
+    },
     "desk": {"ui", "people"},
     "pages": {"ui", "reporting", "deals", "people", "wire"},
     "ui": {
         "check",
         "connect",
         "insight",
+        "mail",
         "reporting",
         "deals",
         "tokens",
@@ -30,6 +42,7 @@ ARROWS = {
         "wire",
     },
     "insight": {"reporting", "deals", "wire"},
+    "python_client": {"connect", "insight", "reporting", "deals", "settings", "wire"},
     "cli": {
         "backup",
         "check",
@@ -50,6 +63,7 @@ ARROWS = {
     },
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
     "deal_health": {"connect", "insight", "reporting", "deals", "database", "settings", "wire"},
+    "mail": {"connect", "tokens", "views", "people", "database", "settings", "wire"},
     "connect": {
         "database",
         "operations",
@@ -65,7 +79,7 @@ ARROWS = {
     },
     "backup": {"reporting", "database", "settings", "private", "wire"},
     "operations": {"remote", "database", "wire"},
-    "check": {"connect", "remote", "reporting", "deals", "tokens", "settings", "wire"},
+    "check": {"connect", "mail", "remote", "reporting", "deals", "tokens", "settings", "wire"},
     "remote": {"deals", "tokens", "people", "settings", "wire"},
     "demo": {"reporting", "deals", "tokens", "people", "settings", "private", "wire"},
     "reporting": {"tokens", "settings", "private", "wire"},

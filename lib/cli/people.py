@@ -83,16 +83,19 @@ def add(
 @click.argument("name")
 @click.option("--role", type=click.Choice(ROLES))
 @click.option("--deals", type=DealsGrantType(), help=DEALS_HELP)
+@click.option("--email", help="Address for mails; empty: none.")
 @SHARES
-def change(name: str, role: Role | None, deals: DealsGrant | None, shares: bool | None) -> None:
-    """Change the role of the person NAME, or their permissions for deals and share links.
+def change(
+    name: str, role: Role | None, deals: DealsGrant | None, email: str | None, shares: bool | None
+) -> None:
+    """Change role or e-mail address of the person NAME, or their permissions for deals and share links.
 
     A new role brings its usual permission for deals, unless another one was granted.
     """
-    if (role, deals, shares) == (None, None, None):
-        raise click.UsageError("Name what to change: --role, --deals, --shares")
-    changed = _access().change(name, caller(), role=role, deals=deals, shares=shares)
-    click.echo(_describe(changed), err=True)
+    if (role, deals, email, shares) == (None, None, None, None):
+        raise click.UsageError("Name what to change: --role, --deals, --email, --shares")
+    person = _access().change(name, caller(), role=role, deals=deals, email=email, shares=shares)
+    click.echo(_describe(person), err=True)
 
 
 @user.command("list")

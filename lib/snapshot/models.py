@@ -9,7 +9,10 @@ Bar = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class SnapshotFigure:
-    """A figure of the headline. `delta` and `range` are None without a comparison and for exact figures."""
+    """A figure of the headline. `delta` and `range` are None without a comparison and for exact figures.
+
+    Its change `is_noise` where single days differ by as much, or a sample may have made it.
+    """
 
     title: str
     text: str
@@ -17,6 +20,7 @@ class SnapshotFigure:
     color: str = "gray"
     range: str | None = None
     help: str = ""
+    is_noise: bool = False
 
 
 @dataclass(frozen=True)

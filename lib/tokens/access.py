@@ -237,16 +237,19 @@ class Access:
         role: Role | None = None,
         grants: Iterable[Grant] | None = None,
         deals: DealsGrant | None = None,
+        email: str | None = None,
         shares: bool | None = None,
     ) -> Person:
-        """Give a person this role, these grants and permissions; what is None stays. All of it or nothing.
+        """Give a person this role, these grants and permissions, and this e-mail; what is None stays.
+
+        All of it or nothing.
 
         Returns the person as they are now. UnknownName without such a person; BadRequest for what the role
         does not allow.
         """
         grants_held = None if grants is None else tuple(grants)
         return self._change(
-            username, by, lambda: self.people.change(username, role, deals, grants_held, shares)
+            username, by, lambda: self.people.change(username, role, deals, grants_held, email, shares)
         )
 
     def regrant(self, username: str, grants: Iterable[Grant], by: str, *, takes: bool = False) -> Person:

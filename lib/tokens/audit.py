@@ -1,4 +1,4 @@
-"""The audit log: who signed in, who was refused, who changed permissions, tokens and metrics, and when."""
+"""The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, and when."""
 
 import logging
 from collections.abc import Callable
@@ -42,6 +42,8 @@ Event = Literal[
     "metric removed",
     "share link made",
     "share link revoked",
+    "mail added",
+    "mail removed",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSED: Event = "sign-in refused"

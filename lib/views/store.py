@@ -14,6 +14,7 @@ from lib.views.models import LONGEST_NOTE, LONGEST_PARAMS, Note, SavedView, chec
 from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.own_metrics import OwnMetrics
 from lib.views.share_links import ShareLinks
+from lib.views.subscriptions import Subscriptions
 from lib.views.tables import chosen_cards, notes, start_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
@@ -212,6 +213,11 @@ class ViewStore:
     def alerts(self) -> Alerts:
         """The person's alerts."""
         return Alerts(self.scope)
+
+    @property
+    def mails(self) -> Subscriptions:
+        """Mail subscriptions."""
+        return Subscriptions(self.scope, self.note)
 
     @property
     def _of_deals(self) -> EntriesScope:

@@ -20,8 +20,9 @@ from starlette.routing import Route
 from deals.caller import Body, Caller, World, deals, option, package, unique
 from deals.test_deal_sync import MAIL, is_valid, sold
 from lib import connect
+from lib.deals.models import BUYER_STATUS
 from lib.deals.sync.documents import ARCHIVED, SELLER_STATUS, selling_side
-from lib.deals.sync.models import BUYER_STATUS, BuyerSeat
+from lib.deals.sync.models import BuyerSeat
 from lib.deals.sync.push import ALL_EVERY, ASKED_EVERY, PAUSES, Push, pushing
 from lib.people import DealsGrant
 from lib.settings import Settings
@@ -277,9 +278,12 @@ def test_statuses_in_answers(manager: Caller, there: World, dsp: StandinDsp, pus
     history = manager.history("demand_deals", deal["id"])
     assert history[0]["after"] == {"buyer_status": "rejected: Over *budget* <b>"}
     assert "(DSP " in history[0]["who"]
+    rejected = manager.get("demand_deals/", buyer_status="rejected", search=deal["deal_id"])["results"]
+    assert [(one["id"], one["buyer_status"]) for one in rejected] == [(deal["id"], "rejected")]
+    assert manager.get("demand_deals/", buyer_status="active", search=deal["deal_id"])["count"] == 0
     shown = sentences(BuyerSeat.model_validate(buyer_side(manager, deal)))
     assert shown[0].startswith("The DSP says: rejected (Over *budget* <b>)")
-    assert any(one.startswith("It was sent to the DSP") for one in shown)
+    assert any(one.startswith("The deal was sent to it on") for one in shown)
 
 
 def test_statuses_are_asked_for(manager: Caller, there: World, dsp: StandinDsp, push: Push) -> None:

@@ -2,18 +2,7 @@
 
 from datetime import datetime
 
-from lib.deals.models import WireModel
-
-BUYER_STATUS = (
-    "pending approval",
-    "approved",
-    "rejected",
-    "ready to serve",
-    "active",
-    "paused",
-    "complete",
-)
-"""The words for a status in the buyer's system, each at its number."""
+from lib.deals.models import BUYER_STATUS, WireModel
 
 
 class Reported(WireModel):

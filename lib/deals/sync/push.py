@@ -21,14 +21,21 @@ from sqlalchemy import ColumnElement, Engine, Select, and_, exists, literal, or_
 
 from lib import database
 from lib.database import Instant
-from lib.deals.models import shorten
-from lib.deals.store.tables import demand_deals, dsps, seats, supply_package_deals, supply_packages
+from lib.deals.models import BUYER_STATUS, shorten
+from lib.deals.store.tables import (
+    LONGEST_PROBLEM,
+    demand_deals,
+    dsps,
+    seats,
+    supply_package_deals,
+    supply_packages,
+    synced_deals,
+)
 from lib.deals.store.work import DealsScope, Work
 from lib.deals.sync import sync_state
 from lib.deals.sync.documents import SellingSide, selling_side
-from lib.deals.sync.models import BUYER_STATUS
 from lib.deals.sync.service import LONGEST_WHO, documents_of, take_status
-from lib.deals.sync.sync_state import ARRIVED, LONGEST_PROBLEM, SyncedDeal, synced_deals
+from lib.deals.sync.sync_state import ARRIVED, SyncedDeal
 from lib.settings import Settings
 from lib.settings.optional import Receiver
 from lib.wire import exact

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Request, Response
 
 from lib.deals import documentation
+from lib.deals.models import BUYER_STATUS
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
 from lib.deals.requests import page_of
 from lib.deals.routes import JSON, METHODS, Admission, body_of, list_page, parameters_of, refusing, scope_of
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
-from lib.deals.sync.models import BUYER_STATUS
 from lib.deals.sync.service import DealSync, SyncCaller
 from lib.deals.sync.sync_state import BuyerSeatRequest
 from lib.deals.values import LARGEST_ID

@@ -15,16 +15,22 @@ from sqlalchemy import CompoundSelect, Engine, Row, Select, exists, func, insert
 
 from lib import database
 from lib.deals import queries
-from lib.deals.models import shorten
+from lib.deals.models import BUYER_STATUS, shorten
 from lib.deals.queries import ListOffer, ListQuery, Parameters
 from lib.deals.service import ListPart
 from lib.deals.store import status
-from lib.deals.store.tables import changes, demand_deals, seats, supply_package_deals, supply_packages
+from lib.deals.store.tables import (
+    changes,
+    demand_deals,
+    seats,
+    supply_package_deals,
+    supply_packages,
+    synced_deals,
+)
 from lib.deals.store.work import DealsScope, Fields, Work
 from lib.deals.sync import documents, sync_state
 from lib.deals.sync.documents import VERSION, SellingSide, moment
-from lib.deals.sync.models import BUYER_STATUS
-from lib.deals.sync.sync_state import BuyerSeatRequest, SyncedDeal, SyncState, status_of, synced_deals
+from lib.deals.sync.sync_state import BuyerSeatRequest, SyncedDeal, SyncState, status_of
 from lib.deals.validation import Problems, read
 from lib.wire.deadline import Deadline
 from lib.wire.errors import NotFound

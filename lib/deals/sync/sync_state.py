@@ -15,28 +15,15 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
-from sqlalchemy import (
-    Boolean,
-    Column,
-    Integer,
-    Row,
-    String,
-    Table,
-    bindparam,
-    false,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Row, bindparam, insert, select, update
 
-from lib.database import Document, Instant, Key, metadata
-from lib.deals.models import shorten
+from lib.deals.models import BUYER_STATUS, shorten
+from lib.deals.store.tables import LONGEST_REASON, synced_deals
 from lib.deals.store.work import Fields, Work
-from lib.deals.sync.models import BUYER_STATUS
 from lib.deals.validation import Problems
 from lib.deals.values import Request, Value, whole
 
-MOST_STATUSES, LONGEST_REASON, LONGEST_PROBLEM = 100, 500, 200
+MOST_STATUSES = 100
 ARRIVED = {"due": None, "attempts": 0, "problem": None}
 Status = Annotated[int, Field(ge=0, le=len(BUYER_STATUS) - 1), BeforeValidator(whole)]
 
@@ -77,28 +64,6 @@ def status_of(report: Fields, deal_id: str, seat: str, problems: Problems) -> tu
     return int(reported[0]["status"]), shorten(reason, LONGEST_REASON) if isinstance(reason, str) else None
 
 
-synced_deals = Table(
-    "synced_deals",
-    metadata,
-    Column("deal_id", String(40), primary_key=True),
-    Column("seat_id", Key, primary_key=True, autoincrement=False),
-    Column("demand_deal_id", Key, nullable=False),
-    Column("buyer_seat", String(200), nullable=False),
-    Column("document", Document, nullable=False),
-    Column("fetched_at", Instant),
-    Column("fetched_by", String(64)),
-    Column("status", Integer),
-    Column("status_at", Instant),
-    Column("status_by", String(64)),
-    Column("status_reason", String(LONGEST_REASON)),
-    Column("asked_at", Instant),
-    Column("is_archived", Boolean, nullable=False, default=False, server_default=false()),
-    Column("changed_from", Instant),
-    Column("sent_at", Instant),
-    Column("due", Instant),
-    Column("attempts", Integer, nullable=False, default=0, server_default="0"),
-    Column("problem", String(LONGEST_PROBLEM)),
-)
 _COLUMNS = synced_deals.c
 
 

@@ -138,9 +138,10 @@ def _rights_and_password(
         st.caption("Only another administrator can change your role or remove you.")
     grants = _grants(context, person.username, role, person.grants)
     deals = _deals(context, person.username, role, person.deals)
+    email = st.text_input("E-mail", person.email or "", key=f"person_email_{person.username}").strip()
     shares = _shares(person.username, role, shares=person.shares)
     if st.button("Save", type="primary", key="person_save"):
-        work = partial(_changed, context, access, person, role, grants, deals, shares)
+        work = partial(_changed, context, access, person, role, grants, deals, email, shares)
         _try(work, f"{person.name} is changed", closed)
     st.space("small")
     _new_password(context, access, person, closed, is_oneself=is_oneself)
@@ -165,10 +166,11 @@ def _changed(
     role: Role,
     grants: Iterable[str],
     deals: DealsGrant,
+    email: str,
     shares: bool,
 ) -> None:
     new_grants = [Grant.parse(text) for text in grants]
-    access.change(person.username, context.person.username, role, new_grants, deals, shares)
+    access.change(person.username, context.person.username, role, new_grants, deals, email, shares)
 
 
 def _new_password(

@@ -107,7 +107,9 @@ def _facts(seen: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
 
 
 def _figure(one: Json) -> SnapshotFigure:
-    return SnapshotFigure(one["title"], one["text"], one["delta"], one["color"], one["range"], one["help"])
+    return SnapshotFigure(
+        one["title"], one["text"], one["delta"], one["color"], one["range"], one["help"], one["is_noise"]
+    )
 
 
 def _chart(head: Json, field: Json) -> SnapshotChart:

@@ -129,13 +129,13 @@ def sentences(buyer_seat: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
         sentences.append("The DSP has not reported a status yet.")
     delivery = buyer_seat.ext
     if delivery.sent_at is not None:
-        sentences.append(f"It was sent to the DSP{_when(delivery.sent_at, None, zone)}.")
+        sentences.append(f"The deal was sent to it{_when(delivery.sent_at, None, zone)}.")
     if delivery.problem:
         again = _when(delivery.next_try, None, zone)
-        sentences.append(f"It could not be sent to the DSP: {delivery.problem}. The next try is{again}.")
+        sentences.append(f"The deal could not be sent to it: {delivery.problem}. The next try is{again}.")
     if fetched or not (delivery.sent_at or delivery.problem):
         sentences.append(
-            f"The DSP fetched it last{fetched}." if fetched else "The DSP has not fetched it yet."
+            f"It fetched the deal last{fetched}." if fetched else "It has not fetched the deal yet."
         )
     return sentences
 

@@ -1,4 +1,4 @@
-"""Saved views in a popover of the question bar: the list, and one view's name, alert, link, deletion."""
+"""Saved views in a popover of the question bar: the list, and a view's name, alert, mail, link, deletion."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, entries, link, question, share
+from lib.ui.query import ask, entries, link, mail, question, share
 from lib.ui.query.entries import Action, EntryShelf
 from lib.ui.query.share import Send
 from lib.views import ALERT_RULES, Alert, SavedView
@@ -143,11 +143,13 @@ OPEN = VIEWS.state("open")
 def draw_saved_details(
     context: PageContext, page: str, view: SavedView, whole: dict[str, str], send: Send | None
 ) -> None:
-    """Draw the panel that was opened of a view: edit, alert, link or delete."""
+    """Draw the panel that was opened of a view: edit, alert, mail, link or delete."""
     entries.head(VIEWS, view)
     panel: str = st.session_state.get(VIEWS.state("panel"), "edit")
     if panel == "alert":
         draw_view_alert(context, view)
+    elif panel == "mail":
+        mail.draw(context, VIEWS, view)
     elif panel == "link" or not entries.may_change(context, view):
         st.caption("Link to this view")
         params = {"project": view.project, "slicer": view.slicer, **view.params}
@@ -191,10 +193,18 @@ def draw_saved_list(
     """A row per view; a click on its name opens it."""
     start = context.clients.view_store.start.get()
     alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
+    mailed = {one.view_id for one in context.clients.view_store.mails.mine()} if mail.is_possible() else None
     for view in views:
         is_start = start is not None and start.id == view.id
-        actions = _actions(context, view, is_start, alerts.get(view.id))
+        actions = [*_mail(view, mailed), *_actions(context, view, is_start, alerts.get(view.id))]
         entries.row(VIEWS, view, view == current, opens, actions, " · start page" * is_start)
+
+
+def _mail(view: SavedView, mailed: set[int | None] | None) -> Iterator[Action]:
+    """The action that has a view mailed, at a desk that can."""
+    if mailed is not None:
+        icon = "mark_email_read" if view.id in mailed else "mail"
+        yield "mail", icon, f"Mail {view.name}", partial(VIEWS.show, view, "mail")
 
 
 def _actions(context: PageContext, view: SavedView, is_start: bool, alert: Alert | None) -> Iterator[Action]:

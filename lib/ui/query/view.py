@@ -103,7 +103,7 @@ def to_params(view: View) -> dict[str, str]:
         "columns": link.join_texts(view.columns),
         "lower": "" if view.lower == _usual_lower(view.chart) else view.lower,
         "folds": folds.to_text(view.folds),
-        "having": figure_filters.to_text(view.having),
+        "having": link.having(view.having),
         "explore": explored.to_text(view.explored),
     }
     return {name: text for name, text in params.items() if text}
