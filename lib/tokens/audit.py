@@ -1,4 +1,4 @@
-"""The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, and when."""
+"""The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, proposals."""
 
 import logging
 from collections.abc import Callable
@@ -45,6 +45,9 @@ Event = Literal[
     "mail added",
     "mail removed",
     "agent call",
+    "proposal made",
+    "proposal approved",
+    "proposal declined",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSED: Event = "sign-in refused"
