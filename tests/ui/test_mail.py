@@ -48,7 +48,7 @@ def texts(desk: AppTest) -> str:
 
 
 def test_a_view_is_mailed(kept: Keeper) -> None:
-    """The form has a view mailed at the time in the zone that it names, says when it comes next, and stops it."""
+    """The form has a view mailed at a time in a zone; the panel says when it comes next, and stops it."""
     view = kept("manager").views.save("demo", "delivery", "Week", WEEK)
     desk = panel(view.id)
     desk.selectbox(key=f"view_mail_zone_{view.id}").set_value("Europe/Zurich")

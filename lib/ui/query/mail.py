@@ -29,7 +29,7 @@ def is_possible() -> bool:
 def next_text(subscription: Subscription) -> str:
     """When the mail comes next, in the zone of its reader; for others, what it waits for."""
     if subscription.next_time is None:
-        return subscription.schedule.words.capitalize()
+        return subscription.schedule.title
     at = subscription.next_time.astimezone(ZoneInfo(subscription.zone))
     return f"{at:%a} {numbers.days(at.date(), at.date())}, {at:%H:%M} ({subscription.zone})"
 
@@ -51,7 +51,7 @@ def draw(context: PageContext, shelf: EntryShelf, view: SavedView) -> None:
 
 def _draw_subscription(context: PageContext, shelf: EntryShelf, subscription: Subscription) -> None:
     to = subscription.recipient or context.person.email or ""
-    st.markdown(f":material/mail: {plain(subscription.schedule.words.capitalize())}, to {plain(to)}")
+    st.markdown(f":material/mail: {plain(subscription.schedule.title)}, to {plain(to)}")
     if subscription.next_time is not None:
         st.caption(plain(f"Next mail: {next_text(subscription)}"))
     if subscription.problem:
