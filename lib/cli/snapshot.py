@@ -7,6 +7,7 @@ import click
 from lib import connect
 from lib.people import Person
 from lib.settings import Settings
+from lib.snapshot import render
 from lib.views import SavedView
 from lib.views.named import find_views
 from lib.wire.errors import BadRequest
@@ -37,7 +38,6 @@ def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
     saved = _view(settings, view)
     who = _person(settings, person or saved.owner)
 
-    from lib.snapshot import render
     from lib.ui.audience.snapshots import Snapshots
 
     figures = Snapshots(settings).take(who, (saved.project, saved.slicer), saved.params, saved.name)
