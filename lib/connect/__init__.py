@@ -172,15 +172,18 @@ def connect(
     """
     resources = installation(settings)
     note = partial(note_event, resources.access, person)
+    questions = PackageQuestions(
+        resources.access.store.engine, settings.curate_url, settings.base_url, person
+    )
     return Clients(
         _reporting(resources, person, session_id, within),
         partial(_deals, resources, person),
         tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
         Drafts(resources.access.store.engine, settings.curate_url, person),
-        PackageQuestions(resources.access.store.engine, settings.curate_url, settings.base_url, person),
+        questions,
         PackageNotes(resources.access.store.engine, settings.curate_url, person),
         BulkActions(resources.access.store.engine, settings.curate_url, person),
-        Proposals(resources.access.store.engine, settings.curate_url, person, note=note),
+        Proposals(resources.access.store.engine, settings.curate_url, person, note=note, questions=questions),
         ViewStore(
             Scope(resources.access.store.engine, settings.base_url, person),
             settings.curate_url,
