@@ -20,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from lib import connect, private
+from lib.agents.route import AgentRoute
 from lib.alerts import watching
 from lib.deal_health import computing
 from lib.front import (
@@ -126,7 +127,8 @@ def application(settings: Settings) -> ASGIApp:
         settings.visitors,
         streamlit_compat.knows_session,
     )
-    middleware = [apis, shared, signing_in, board, mail, routes, socket, *provider, tabs, document]
+    agents = Middleware(AgentRoute, settings=settings)
+    middleware = [apis, agents, shared, signing_in, board, mail, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
 

@@ -13,6 +13,7 @@ FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages"
 SCREENS = ("app", "desk", "pages", "ui")
 ARROWS = {
     "app": {
+        "agents",
         "alerts",
         "connect",
         "deal_health",
@@ -42,8 +43,20 @@ ARROWS = {
         "wire",
     },
     "insight": {"reporting", "deals", "wire"},
+    "agents": {
+        "python_client",
+        "connect",
+        "insight",
+        "reporting",
+        "deals",
+        "tokens",
+        "settings",
+        "front",
+        "wire",
+    },
     "python_client": {"connect", "insight", "reporting", "deals", "settings", "wire"},
     "cli": {
+        "agents",
         "backup",
         "check",
         "connect",
@@ -52,6 +65,7 @@ ARROWS = {
         "deals",
         "tokens",
         "people",
+        "python_client",
         "database",
         "settings",
         "private",

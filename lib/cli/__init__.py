@@ -18,6 +18,7 @@ COMMANDS = {
     "log": ("log", "The audit log: sign-ins, permissions, tokens."),
     "demo": ("demo", "Build the demo: two slicers and three people."),
     "serve": ("serve", "Serve the APIs without the desk."),
+    "mcp": ("mcp", "Serve agents over standard input and output."),
     "verify": ("verify", "Check every stored file against its checksums."),
     "backup": ("backup", "Write one archive of the installation."),
     "restore": ("backup", "Restore the installation from an archive."),

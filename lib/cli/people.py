@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from lib.tokens.access import Access
 
 DEALS_HELP = (
-    "Permission for deals: none, read or write, for all seats or for some: write:3,7 (ids); sync:3,7 for a "
-    "DSP."
+    "Permission for deals: none, read, propose or write, for all seats or for some: write:3,7 (ids); "
+    "sync:3,7 for a DSP."
 )
 SHARES = click.option(
     "--shares/--no-shares",

@@ -1,16 +1,28 @@
 """Mail: saved views and alerts that come by mail, and what the desk tells a person.
 
-`tell(engine, settings, person, subject, *parts)` mails something to a person: parts are texts, `Rows`,
+`tell(engine, settings, person, subject, *parts)` mails something to a person: parts are texts, `FigureTable`,
 `Remark`, `Picture` and `Link`.
 """
 
-from lib.mail.letter import Attachment, Letter, Link, Part, Picture, Remark, Row, Rows
+from lib.mail.letter import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
 from lib.mail.outbox import tell
-from lib.mail.post import Writer, posting
+from lib.mail.post import MailWriter, posting
 from lib.mail.server import MailServer
 from lib.mail.unsubscribe import PATH, Unsubscriber
 
 __all__ = [
-    "PATH", "Attachment", "Letter", "Link", "MailServer", "Part", "Picture", "Remark", "Row", "Rows",
-    "Unsubscriber", "Writer", "posting", "tell",
+    "PATH",
+    "Attachment",
+    "FigureRow",
+    "FigureTable",
+    "Letter",
+    "Link",
+    "MailServer",
+    "MailWriter",
+    "Part",
+    "Picture",
+    "Remark",
+    "Unsubscriber",
+    "posting",
+    "tell",
 ]  # fmt: skip

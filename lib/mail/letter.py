@@ -31,7 +31,7 @@ TABLE = '<table role="presentation" width="100%" cellpadding="0" cellspacing="0"
 
 
 @dataclass(frozen=True)
-class Row:
+class FigureRow:
     """A line of figures: its label, its value, and a remark below, in a colour that says good or bad news."""
 
     label: str
@@ -41,10 +41,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Rows:
+class FigureTable:
     """Lines of figures under a title (which may be empty)."""
 
-    rows: Sequence[Row]
+    rows: Sequence[FigureRow]
     title: str = ""
 
 
@@ -85,7 +85,7 @@ class Attachment:
     content: bytes
 
 
-Part = str | Rows | Remark | Picture | Link | SmallLink
+Part = str | FigureTable | Remark | Picture | Link | SmallLink
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ def message(letter: Letter, sender: str, recipient: str, stop: str = "") -> Emai
 
 def one_line(text: str) -> str:
     """The text in one line, without control characters and marks that change the direction of reading."""
-    shown = "".join(" " if unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") else one for one in text)
-    return " ".join(straight(shown).split())
+    visible = "".join(" " if unicodedata.category(one) in ("Cc", "Cs", "Zl", "Zp") else one for one in text)
+    return " ".join(straight(visible).split())
 
 
 def _in_header(text: str) -> str:
@@ -143,12 +143,12 @@ def _as_text(part: Part) -> str:
             return f"[{one_line(part.alt)}]"
         case Link():
             return f"{one_line(part.label)}: {part.address}"
-        case Rows():
+        case FigureTable():
             lines = [f"  {one_line(f'{row.label}: {row.value}')}{_beside(row)}" for row in part.rows]
             return "\n".join([*([one_line(part.title)] if part.title else []), *lines])
 
 
-def _beside(row: Row) -> str:
+def _beside(row: FigureRow) -> str:
     return f" ({one_line(row.remark)})" if row.remark else ""
 
 
@@ -181,14 +181,14 @@ def _as_html(part: Part, names: Iterator[str]) -> str:
             style = "display:inline-block;padding:9px 16px;border-radius:6px;background:#2f6fde;color:#ffffff"
             style += ";text-decoration:none"
             return f'<a href="{escape(part.address)}" style="{style}">{_html(part.label)}</a>'
-        case Rows():
+        case FigureTable():
             title = (
                 f'<div style="font-weight:600;padding:6px 0">{_html(part.title)}</div>' if part.title else ""
             )
             return f"{title}{TABLE}>{''.join(map(_row, part.rows))}</table>"
 
 
-def _row(row: Row) -> str:
+def _row(row: FigureRow) -> str:
     dim = f";{QUIET}" if row.tone == "quiet" else ""
     style = f"{SMALL};color:{COLOURS[row.tone]}{dim}"
     remark = f'<br><span style="{style}">{_html(row.remark)}</span>' if row.remark else ""

@@ -35,7 +35,7 @@ NO_PERSON = "Its owner can't sign in any more."
 Pair = tuple[str, str]
 
 
-class Writer(Protocol):
+class MailWriter(Protocol):
     """Whatever writes what a mail says, with the figures that a person may see."""
 
     def of_view(
@@ -58,7 +58,7 @@ class _Mail:
 class Post:
     """Makes and sends the mails of an installation."""
 
-    def __init__(self, settings: Settings, writer: Writer) -> None:
+    def __init__(self, settings: Settings, writer: MailWriter) -> None:
         installation = connect.installation(settings)
         engine = installation.access.store.engine
         self._settings, self._writer, self._people = settings, writer, installation.people
@@ -185,7 +185,7 @@ class Post:
 
 
 def _of_alerts(
-    writer: Writer, subscription: Subscription, alerts: Sequence[Alert], now: datetime
+    writer: MailWriter, subscription: Subscription, alerts: Sequence[Alert], now: datetime
 ) -> _Mail | None:
     """The alerts that began or ceased to fire since the last mail, together in one; None without any.
 
@@ -209,7 +209,7 @@ def _of_alerts(
 
 
 @contextmanager
-def posting(settings: Settings, writer: Writer) -> Iterator[None]:
+def posting(settings: Settings, writer: MailWriter) -> Iterator[None]:
     """Make and send mails in the background during the block, if no other desk does.
 
     Without a mail server in the settings nothing is begun.

@@ -1,6 +1,7 @@
 """A desk from Python: a thin face of the clients of both APIs."""
 
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,7 @@ from lib.reporting.moved import explain
 from lib.settings import Settings
 from lib.wire.errors import AccessError, BadRequest, UnknownName
 
-AT_ONCE, EXACT_MILLISECONDS = 4, 3_600_000
+AT_ONCE, EXACT_MILLISECONDS, INFO_SECONDS = 4, 3_600_000, 60.0
 Pair = tuple[str, str]
 
 
@@ -54,7 +55,7 @@ class Desk:
         `ca_file` are the certificates to trust instead of the usual ones; `seconds` are those for an answer.
         """
         self._clients = clients.remote(address, token, deals_token, ca_file, seconds)
-        self._infos: dict[Pair, Slicer] = {}
+        self._infos: dict[Pair, tuple[float, Slicer]] = {}
 
     @classmethod
     def of(cls, clients: DeskClients) -> Self:
@@ -94,12 +95,14 @@ class Desk:
     def info(self, slicer: str) -> Slicer:
         """The slicer: its days, key fields and data fields. UnknownName has the nearest name.
 
-        It is asked for once; a new Desk asks again.
+        What was asked for in the last minute is not asked for again.
         """
-        pair = self.pair(slicer)
-        if pair not in self._infos:
-            self._infos[pair] = self._info(pair)
-        return self._infos[pair]
+        pair, now = self.pair(slicer), time.monotonic()
+        at, about = self._infos.get(pair, (now, None))
+        if about is None or now - at > INFO_SECONDS:
+            about = self._info(pair)
+            self._infos[pair] = now, about
+        return about
 
     def query(self, slicer: str, *, exact: bool = False, **parts: Unpack[QuestionParts]) -> AudienceQuery:
         """The question of `ask`, checked, without asking it."""

@@ -308,7 +308,7 @@ class Access:
             raise BadRequest(
                 f"'{person.username}' may {person.deals.words}, so their token can't {deals.words}"
                 if deals.opens
-                else "A token for the deals API needs sync, read or write, not none"
+                else "A token for the deals API needs sync, read, propose or write, not none"
             )
 
 

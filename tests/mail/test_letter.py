@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mail_server import page, plain
 
-from lib.mail.letter import Attachment, Letter, Link, Picture, Remark, Row, Rows, message
+from lib.mail.letter import Attachment, FigureRow, FigureTable, Letter, Link, Picture, Remark, message
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000001000000010806000000")
 STOP = "https://desk.example/mail/stop?token=1-abc"
@@ -40,7 +40,13 @@ def everywhere(text: str) -> Letter:
     """A letter with this text in each place that has one."""
     return Letter(
         text,
-        [text, Rows([Row(text, text, text)], text), Remark(text), Picture(PNG, text), Link(text, STOP)],
+        [
+            text,
+            FigureTable([FigureRow(text, text, text)], text),
+            Remark(text),
+            Picture(PNG, text),
+            Link(text, STOP),
+        ],
         [Attachment(f"{text}.html", "text/html", b"<p>")],
     )
 
@@ -102,7 +108,7 @@ def test_mail_programs_can_show_it() -> None:
 
 def test_the_text_says_all_that_the_page_says() -> None:
     """The part in plain text has the figures, remarks, links and what the picture shows."""
-    rows = Rows([Row("Spend", "$12", "+3 %")], "Figures")
+    rows = FigureTable([FigureRow("Spend", "$12", "+3 %")], "Figures")
     mail = parsed(
         Letter(
             "x",

@@ -18,7 +18,7 @@ from watched import IMPS, SLICER, imported, set_up
 from lib import connect
 from lib.alerts.watch import Watch
 from lib.mail import tell
-from lib.mail.letter import Row, Rows
+from lib.mail.letter import FigureRow, FigureTable
 from lib.mail.post import Post
 from lib.people import Grant
 from lib.settings import Settings
@@ -66,8 +66,22 @@ def test_figures_are_those_of_the_rows(kept: Keeper, post: Post, mailbox: Mailbo
     assert f"{sign}{abs(change):.1f} %" in text
     assert figure(mail, "CTR").startswith(f"{100 * now['clicks'] / now['imps']:.2f}")
     assert f"{now['imps']:,.0f}" in page(mail) and f"{sign}{abs(change):.1f} %" in page(mail)
+    assert [one.get_content_type() for one in mail.walk() if one["Content-ID"]] == ["image/png"]
     assert (mail["From"], mail["To"]) == (SENDER, "viewer@reader.example")
     assert mailbox.recipients == [["viewer@reader.example"]]
+
+
+def test_the_snapshot_is_attached_where_requested(kept: Keeper, post: Post, mailbox: Mailbox) -> None:
+    """The file has the figures of the mail, and asks nothing of anywhere."""
+    view = kept("viewer").views.save(*DELIVERY, "Week", WEEK)
+    due = kept("viewer").mails.add(view.id, DAILY, with_snapshot=True).due
+    post.look(due)
+    (file,) = mailbox.only().iter_attachments()
+    assert (file.get_filename(), file.get_content_type()) == ("Week.html", "text/html")
+    assert figure(mailbox.only(), "Impressions").split(" ")[0] in file.get_content()
+    assert kept("viewer").mails.add(view.id, DAILY).due == due
+    post.look(due)
+    assert [*mailbox.mails[-1].iter_attachments()] == []
 
 
 def test_when_it_comes(kept: Keeper, post: Post, mailbox: Mailbox) -> None:
@@ -115,15 +129,14 @@ def test_after_each_import(own_home: Path, kept: Keeper, post: Post, mailbox: Ma
 
 
 def test_what_moved(own_home: Path, kept: Keeper, post: Post, mailbox: Mailbox) -> None:
-    """A figure whose days rose for certain is said to have risen; one that did not is within noise."""
-    imported(own_home, [*[100.0 + day % 3 for day in range(13)], *[200.0 + day % 3 for day in range(7)]])
-    view = kept("manager").views.save(*SLICER, "Week", WEEK)
-    due = kept("manager").mails.add(view.id, DAILY).due
-    post.look(due)
-    mail = mailbox.only()
-    assert "within noise" not in figure(mail, "Impressions") and "▲" in figure(mail, "Impressions")
-    assert "within noise" in figure(mail, "CTR") or "(" not in figure(mail, "CTR")
-    assert "What moved" in plain(mail)
+    """A figure whose days rose for certain is said to have risen; one whose days differ as much is noise."""
+    daily = [100.0, 140.0, 90.0, 130.0, 95.0, 120.0, 110.0]
+    for factor, is_noise in ((2.0, False), (1.0, True)):
+        imported(own_home, [*daily, *[factor * value for value in [*daily[3:], *daily[:3]]]])
+        view = kept("manager").views.save(*SLICER, f"Week {factor}", WEEK)
+        post.look(kept("manager").mails.add(view.id, DAILY).due)
+        assert ("within noise" in figure(mailbox.mails[-1], "Impressions")) == is_noise
+        assert "What moved" in plain(mailbox.mails[-1])
 
 
 def test_grants_of_the_reader_hold(desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox) -> None:
@@ -310,7 +323,12 @@ def test_what_a_colleague_tells(desk: Settings, post: Post, mailbox: Mailbox) ->
     installation = connect.installation(desk)
     engine, people = installation.access.store.engine, installation.people
     assert tell(
-        engine, desk, people.require("viewer"), "You were named", "A text", Rows([Row("Spend", "$12")])
+        engine,
+        desk,
+        people.require("viewer"),
+        "You were named",
+        "A text",
+        FigureTable([FigureRow("Spend", "$12")]),
     )
     assert not tell(engine, desk.model_copy(update={"smtp_host": ""}), people.require("viewer"), "No", "x")
     people.change("manager", email="")

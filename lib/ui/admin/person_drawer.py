@@ -8,6 +8,7 @@ import streamlit as st
 from lib.people import (
     ALL_DEALS,
     NO_DEALS,
+    READERS,
     ROLES,
     SHORTEST_PASSWORD,
     DealsGrant,
@@ -232,7 +233,7 @@ def _deals(context: PageContext, whose: str, role: Role, grant: DealsGrant) -> D
     if role == "admin":
         return ALL_DEALS
     return new_person.draw_deals_grant(
-        context, f"person_deals_{whose}", cap_grant(role, grant), cap_grant(role, ALL_DEALS)
+        context, f"person_deals_{whose}", cap_grant(role, grant), READERS.get(role, ALL_DEALS)
     )
 
 

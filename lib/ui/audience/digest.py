@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lib import connect
-from lib.mail import Attachment, Letter, Link, Part, Picture, Remark, Row, Rows
+from lib.mail import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
 from lib.mail.letter import Tone
 from lib.people import Person
 from lib.reporting.models import InfoQuery
@@ -22,7 +22,7 @@ MOST_MOVERS = 5
 
 
 class Digest:
-    """Writes the mails of an installation (`lib.mail.Writer`)."""
+    """Writes the mails of an installation (`lib.mail.MailWriter`)."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._snapshots = settings, Snapshots(settings)
@@ -38,11 +38,11 @@ class Digest:
         snapshot = self._snapshots.take(person, about, params, view.name)
         snapshot = replace(snapshot, address=live_address(self._settings.address, about, view.params))
         facts, png = dict(snapshot.facts), render.chart_png(snapshot)
-        parts: list[Part] = [Rows((), view.name), Remark(" · ".join(_facts(facts)))]
+        parts: list[Part] = [FigureTable((), view.name), Remark(" · ".join(_facts(facts)))]
         if snapshot.nothing:
             parts.append(snapshot.nothing)
         else:
-            parts.append(Rows([_row(one) for one in snapshot.figures]))
+            parts.append(FigureTable([_row(one) for one in snapshot.figures]))
         if png is not None and snapshot.chart is not None:
             parts.append(Picture(png, snapshot.chart.alt))
         parts += _moved(snapshot)
@@ -61,7 +61,7 @@ class Digest:
         parts: list[Part] = []
         for title, alerts in (("Fired", fired), ("Cleared", ended)):
             if alerts:
-                parts.append(Rows((), title))
+                parts.append(FigureTable((), title))
             for alert in alerts:
                 parts += self._alert(alert)
         return Letter(subject, parts)
@@ -100,17 +100,19 @@ def _facts(facts: Mapping[str, str]) -> Iterator[str]:
     yield from filter(None, (facts.get("Precision", ""), facts["Data"]))
 
 
-def _row(figure: SnapshotFigure) -> Row:
+def _row(figure: SnapshotFigure) -> FigureRow:
     value = " ".join(filter(None, (figure.text, figure.range)))
     change = figure.delta or ""
     if change and figure.is_noise:
-        return Row(figure.title, value, f"{change}, within noise", "quiet")
-    return Row(figure.title, value, change, TONES[figure.color])
+        return FigureRow(figure.title, value, f"{change}, within noise", "quiet")
+    return FigureRow(figure.title, value, change, TONES[figure.color])
 
 
 def _moved(snapshot: Snapshot) -> Iterator[Part]:
     """The values of key fields that moved the figure shown by more than noise."""
     for table in snapshot.tables:
         rows = [[cell.text for cell in row.cells] for row in table.rows[:MOST_MOVERS]]
-        yield Rows([Row(f"{field}: {value}", change) for value, field, change, *_ in rows], table.title)
+        yield FigureTable(
+            [FigureRow(f"{field}: {value}", change) for value, field, change, *_ in rows], table.title
+        )
         yield Remark(table.message)
