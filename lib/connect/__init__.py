@@ -5,7 +5,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,26 +15,40 @@ from sqlalchemy import make_url
 from lib import private
 from lib.connect import own_metrics
 from lib.connect.embedded import EmbeddedReporting
-from lib.connect.opening import Installation, installation
+from lib.connect.opening import Installation, installation, note_event
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.healths import HealthStore
 from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
+from lib.deals.proposals.store import Proposals
+from lib.deals.sync.push import pushing
 from lib.people import Person
 from lib.reporting.answers import Audience
 from lib.reporting.client import ONCE, Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.reporting.service import AuthorizedRequest
 from lib.settings import Settings
-from lib.tokens.audit import Event
+from lib.tokens.models import Caller
+from lib.tokens.passes import NoToken
 from lib.views import ViewStore
 from lib.views.named import Scope
+from lib.wire.call import Credential
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured, TrancheError
 
 log = logging.getLogger(__name__)
 WHO, SLOW_MINUTES = "tranche", 15
-__all__ = ["Clients", "Installation", "Reports", "connect", "installation", "one_desk", "startup_warnings"]
+__all__ = [
+    "Clients",
+    "Installation",
+    "Reports",
+    "connect",
+    "deal_pushes",
+    "installation",
+    "of_tokens",
+    "one_desk",
+    "startup_warnings",
+]
 SLICER_SECONDS = 60
 
 
@@ -92,8 +106,8 @@ class Clients:
 
     `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
-    `bulk_actions` what can be undone, `view_store` saved views and notes on dates: all in the desk's own
-    database whatever service answers.
+    `bulk_actions` what can be undone, `proposals` changes to approve, `view_store` saved views and notes on
+    dates: all in the desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
     are those of prices, `usual_terms` what a term of deals means that is not set, by its field.
@@ -106,6 +120,7 @@ class Clients:
     package_questions: PackageQuestions
     package_notes: PackageNotes
     bulk_actions: BulkActions
+    proposals: Proposals
     view_store: ViewStore
     healths: HealthStore | None = None
     reporting_address: str = ""
@@ -156,6 +171,7 @@ def connect(
     are checked here.
     """
     resources = installation(settings)
+    note = partial(note_event, resources.access, person)
     return Clients(
         _reporting(resources, person, session_id, within),
         partial(_deals, resources, person),
@@ -164,10 +180,11 @@ def connect(
         PackageQuestions(resources.access.store.engine, settings.curate_url, settings.base_url, person),
         PackageNotes(resources.access.store.engine, settings.curate_url, person),
         BulkActions(resources.access.store.engine, settings.curate_url, person),
+        Proposals(resources.access.store.engine, settings.curate_url, person, note=note),
         ViewStore(
             Scope(resources.access.store.engine, settings.base_url, person),
             settings.curate_url,
-            partial(_note, resources, person),
+            note,
         ),
         None if settings.curate_url else HealthStore(resources.access.store.engine),
         settings.base_url,
@@ -177,6 +194,27 @@ def connect(
         settings.price_unit,
         {"price_type": settings.price_type},
     )
+
+
+def deal_pushes(settings: Settings) -> AbstractContextManager[None]:
+    """Send deals to the DSPs of the settings in the background during the block."""
+    return pushing(settings, lambda: installation(settings).access.store.engine)
+
+
+def of_tokens(
+    settings: Settings, reporting: Caller | None, deals: Caller | None
+) -> tuple[Reporting, Deals, tuple[tuple[str, str], ...]]:
+    """The clients of the embedded APIs for callers whose tokens were checked, and the slicers they may see.
+
+    They open no more than these tokens. AccessError, once it is used, for the API whose token is missing.
+    """
+    resources = installation(settings)
+    clients = EmbeddedReporting(
+        resources.http, _within(resources, reporting, "reporting"), ONCE, resources.reporting, resources.meter
+    )
+    pairs = [] if reporting is None else resources.warehouse.slicers()
+    visible = tuple(sorted(pair for pair in pairs if reporting is not None and reporting.may_see(*pair)))
+    return clients, Deals(resources.http, _within(resources, deals, "deals"), ONCE), visible
 
 
 @contextmanager
@@ -226,8 +264,8 @@ def _reporting(
     return Reporting(line.http, line.credential, patience)
 
 
-def _note(installation: Installation, person: Person, event: Event, detail: str) -> None:
-    installation.access.audit.note(event, person.username, person.username, detail)
+def _within(installation: Installation, caller: Caller | None, api: str) -> Credential:
+    return NoToken(api) if caller is None else installation.passes.of(caller.person, api, caller.token)
 
 
 def _deals(installation: Installation, person: Person) -> Deals:

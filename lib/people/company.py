@@ -72,7 +72,7 @@ class ClaimRule:
         """The rule with these grants as text; BadRequest for a grant that is none, or beyond the role."""
         may = DealsGrant.parse(deals)
         if may != may.within(READERS.get(role)):
-            raise BadRequest(f"a {role} can't change deals: grant read, or make the role manager")
+            raise BadRequest(f"a {role} can't change deals: grant read or propose, or make the role manager")
         return cls(claim, value, Rights(role, tuple(map(Grant.parse, grants)), may))
 
     def matches(self, claims: Claims) -> bool:

@@ -8,6 +8,7 @@ import streamlit as st
 from lib.people import (
     ALL_DEALS,
     NO_DEALS,
+    READERS,
     ROLES,
     SHORTEST_PASSWORD,
     DealsGrant,
@@ -134,8 +135,9 @@ def _rights_and_password(
         st.caption("Only another administrator can change your role or remove you.")
     grants = _grants(context, person.username, role, person.grants)
     deals = _deals(context, person.username, role, person.deals)
+    email = st.text_input("E-mail", person.email or "", key=f"person_email_{person.username}").strip()
     if st.button("Save", type="primary", key="person_save"):
-        work = partial(_changed, context, access, person, role, grants, deals)
+        work = partial(_changed, context, access, person, role, grants, deals, email)
         _try(work, f"{person.name} is changed", closed)
     st.space("small")
     _new_password(context, access, person, closed, is_oneself=is_oneself)
@@ -154,10 +156,16 @@ def _removal(
 
 
 def _changed(
-    context: PageContext, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
+    context: PageContext,
+    access: Access,
+    person: Person,
+    role: Role,
+    grants: Iterable[str],
+    deals: DealsGrant,
+    email: str,
 ) -> None:
     new_grants = [Grant.parse(text) for text in grants]
-    access.change(person.username, context.person.username, role, new_grants, deals)
+    access.change(person.username, context.person.username, role, new_grants, deals, email)
 
 
 def _new_password(
@@ -219,7 +227,7 @@ def _deals(context: PageContext, whose: str, role: Role, grant: DealsGrant) -> D
     if role == "admin":
         return ALL_DEALS
     return new_person.draw_deals_grant(
-        context, f"person_deals_{whose}", cap_grant(role, grant), cap_grant(role, ALL_DEALS)
+        context, f"person_deals_{whose}", cap_grant(role, grant), READERS.get(role, ALL_DEALS)
     )
 
 

@@ -97,11 +97,15 @@ async function collect(request, body) {
   if (!isWhole) throw new Failure(0, "")
 }
 
-/** What was asked in the document's head is asked once. */
+/** What was asked in the document's head is asked once, and can be given up like any other. */
 async function response(request, body) {
   const early = globalThis.trancheEarly
   globalThis.trancheEarly = null
-  if (early?.body === body) return accept(await early.response)
+  if (early?.body === body) {
+    request.control = early.control
+    return accept(await early.response)
+  }
+  early?.control.abort()
   return accept(await post(body, request.control.signal, request.ahead ? "auto" : "high"))
 }
 
