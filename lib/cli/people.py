@@ -74,14 +74,16 @@ def add(
 @click.argument("name")
 @click.option("--role", type=click.Choice(ROLES))
 @click.option("--deals", type=DealsGrantType(), help=DEALS_HELP)
-def change(name: str, role: Role | None, deals: DealsGrant | None) -> None:
-    """Change the role of the person NAME, or their permission for deals.
+@click.option("--email", help="Address for mails; empty: none.")
+def change(name: str, role: Role | None, deals: DealsGrant | None, email: str | None) -> None:
+    """Change the role of the person NAME, their permission for deals, or their e-mail address.
 
     A new role brings its usual permission for deals, unless another one was granted.
     """
-    if role is None and deals is None:
-        raise click.UsageError("Name what to change: --role, --deals")
-    click.echo(_describe(_access().change(name, caller(), role=role, deals=deals)), err=True)
+    if role is None and deals is None and email is None:
+        raise click.UsageError("Name what to change: --role, --deals, --email")
+    person = _access().change(name, caller(), role=role, deals=deals, email=email)
+    click.echo(_describe(person), err=True)
 
 
 @user.command("list")

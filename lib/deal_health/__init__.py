@@ -6,11 +6,10 @@ does it. The others wait, and go on where it ends.
 
 import hashlib
 import logging
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime, timedelta
 from functools import partial
 
 from lib import connect, database
@@ -26,7 +25,6 @@ from lib.wire.errors import TrancheError
 
 __all__ = ["computing"]
 log = logging.getLogger(__name__)
-POLL_SECONDS = 10.0
 DATA_EVERY, NOTED_EVERY = timedelta(minutes=5), timedelta(minutes=1)
 RULE = "3"  # counts up when the rule changes: all deals are then computed again
 
@@ -69,18 +67,6 @@ class HealthWatch:
         others = {pair for pair, (_, _, slicer) in self._known.items() if not tells_deals(slicer)}
         self.store.forget([pair for pair in self.store.reports() if pair not in pairs or pair in others])
         self._known = {pair: known for pair, known in self._known.items() if pair in pairs}
-
-    def run(self, ending: threading.Event, is_alone: Callable[[], bool]) -> None:
-        """Look every ten seconds, whatever goes wrong, until the end, or until others may do it too."""
-        while is_alone():
-            try:
-                self.look(datetime.now(UTC), lambda: is_alone() and not ending.is_set())
-            except TrancheError as error:
-                log.warning("The health of deals could not be computed: %s", error.reason)
-            except Exception:
-                log.exception("The health of deals could not be computed")
-            if ending.wait(POLL_SECONDS):
-                return
 
     def _assessor(self, pair: Pair, now: datetime) -> Assessor | None:
         """For a run by the report's data as they are now; None for one that does not tell deals apart."""
@@ -145,27 +131,13 @@ class HealthWatch:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-@contextmanager
-def computing(settings: Settings) -> Iterator[None]:
+def computing(settings: Settings) -> AbstractContextManager[None]:
     """Compute health in the background during the block, unless the deals are those of a remote service."""
-    ending = threading.Event()
-    thread = threading.Thread(target=_wait, args=(settings, ending), name="deal-health", daemon=True)
-    if not settings.curate_url:
-        thread.start()
-    try:
-        yield
-    finally:
-        ending.set()
-
-
-def _wait(settings: Settings, ending: threading.Event) -> None:
-    """Compute whenever no other desk over the database does, until the end."""
-    while not ending.wait(POLL_SECONDS):
-        try:
-            with database.process_lock(
-                connect.installation(settings).access.store.engine, "deal-health"
-            ) as is_alone:
-                if is_alone():
-                    HealthWatch(settings).run(ending, is_alone)
-        except TrancheError as error:
-            log.warning("The health of deals could not be computed: %s", error.reason)
+    if settings.curate_url:
+        return nullcontext()
+    return database.background(
+        "deal-health",
+        "The health of deals could not be computed",
+        lambda: connect.installation(settings).access.store.engine,
+        lambda: nullcontext(HealthWatch(settings).look),
+    )

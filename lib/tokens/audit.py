@@ -1,4 +1,4 @@
-"""The audit log: who signed in, who was refused, who changed permissions, tokens and metrics, and when."""
+"""The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, and when."""
 
 import logging
 from collections.abc import Callable
@@ -40,6 +40,9 @@ Event = Literal[
     "metric added",
     "metric changed",
     "metric removed",
+    "mail added",
+    "mail removed",
+    "agent call",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSED: Event = "sign-in refused"

@@ -1,4 +1,4 @@
-"""People's own records: saved views, chosen leaderboards, notes on dates, alerts, and lists of deals."""
+"""People's own records: saved views, chosen leaderboards, notes on dates, alerts, mails, lists of deals."""
 
 from lib.views.deal_entries import DealEntries, DealLists, EntriesScope
 from lib.views.models import (
@@ -15,6 +15,7 @@ from lib.views.models import (
 )
 from lib.views.named import NamedEntries
 from lib.views.store import ViewStore
+from lib.views.subscriptions import Pace, Schedule, Subscription
 
 __all__ = [
     "ALERT_RULES",
@@ -30,6 +31,9 @@ __all__ = [
     "NamedEntries",
     "Note",
     "OwnMetric",
+    "Pace",
     "SavedView",
+    "Schedule",
+    "Subscription",
     "ViewStore",
 ]

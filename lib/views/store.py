@@ -13,6 +13,7 @@ from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
 from lib.views.models import LONGEST_NOTE, LONGEST_PARAMS, Note, SavedView, check_name
 from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.own_metrics import OwnMetrics
+from lib.views.subscriptions import Subscriptions
 from lib.views.tables import chosen_cards, notes, start_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
@@ -206,6 +207,11 @@ class ViewStore:
     def alerts(self) -> Alerts:
         """The person's alerts."""
         return Alerts(self.scope)
+
+    @property
+    def mails(self) -> Subscriptions:
+        """Mail subscriptions."""
+        return Subscriptions(self.scope, self.note)
 
     @property
     def _of_deals(self) -> EntriesScope:

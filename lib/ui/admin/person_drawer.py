@@ -134,8 +134,9 @@ def _rights_and_password(
         st.caption("Only another administrator can change your role or remove you.")
     grants = _grants(context, person.username, role, person.grants)
     deals = _deals(context, person.username, role, person.deals)
+    email = st.text_input("E-mail", person.email or "", key=f"person_email_{person.username}").strip()
     if st.button("Save", type="primary", key="person_save"):
-        work = partial(_changed, context, access, person, role, grants, deals)
+        work = partial(_changed, context, access, person, role, grants, deals, email)
         _try(work, f"{person.name} is changed", closed)
     st.space("small")
     _new_password(context, access, person, closed, is_oneself=is_oneself)
@@ -154,10 +155,16 @@ def _removal(
 
 
 def _changed(
-    context: PageContext, access: Access, person: Person, role: Role, grants: Iterable[str], deals: DealsGrant
+    context: PageContext,
+    access: Access,
+    person: Person,
+    role: Role,
+    grants: Iterable[str],
+    deals: DealsGrant,
+    email: str,
 ) -> None:
     new_grants = [Grant.parse(text) for text in grants]
-    access.change(person.username, context.person.username, role, new_grants, deals)
+    access.change(person.username, context.person.username, role, new_grants, deals, email)
 
 
 def _new_password(

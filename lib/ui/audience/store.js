@@ -52,13 +52,13 @@ function forget(store) {
 /** Asks for the question `params` after `acts`; parts that are not asked for are those of `base`.
  *
  * A click's request takes the place of all others, and the server stops working on them. One ahead of a click
- * may be declined; it has no second round of exact figures.
+ * takes the place of those ahead that no click awaits; it may be declined, and has no second round of exact figures.
  */
 function ask(store, about, { params, acts, parts, base }, ahead = false) {
   const key = keyOf(about, params, acts)
   const same = store.underway.get(key)
   if (same) return same
-  for (const other of [...store.underway.values()]) if (other.ahead || !ahead) other.control.abort()
+  for (const other of [...store.underway.keys()]) ahead ? stopAhead(store, other) : store.underway.get(other).control.abort()
   const request = { key, ahead, wanted: parts, whole: { ...base }, lines: [], control: new AbortController(), listeners: new Set() }
   store.underway.set(key, request)
   const body = JSON.stringify({ ...about, params, acts, parts, locale: navigator.language, ...(ahead ? { ahead } : {}) })
@@ -75,6 +75,12 @@ function ask(store, about, { params, acts, parts, base }, ahead = false) {
   )
   request.promise.catch(() => {})
   return request
+}
+
+/** Stops a request ahead of a click that never came. */
+function stopAhead(store, key) {
+  const request = store.underway.get(key)
+  if (request?.ahead && !request.listeners.size) request.control.abort()
 }
 
 async function collect(request, body) {

@@ -19,7 +19,7 @@ _mount = st.components.v2.component(
     "tranche_listing",
     html='<div class="listing"></div>',
     css=(FOLDER / "listing.css").read_text(),
-    js=(FOLDER / "listing.js").read_text(),
+    js="\n".join((FOLDER / name).read_text() for name in ("column_width.js", "listing.js")),
 )
 
 

@@ -16,7 +16,10 @@ from lib.reporting.models import Direction
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-DRAWING = ("answer_lines.js", "rows.js", "table.js", "card.js", "tree.js", "acts.js", "keys.js")
+DRAWING = tuple(
+    f"{name}.js"
+    for name in ["answer_lines", "rows", "table", "card", "tree", "acts", "keys", "press", "column_width"]
+)
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
 NOTHING_TAKEN: Taken = ("", 0)

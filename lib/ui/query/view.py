@@ -103,7 +103,7 @@ def to_params(view: View) -> dict[str, str]:
         "columns": link.join_texts(view.columns),
         "lower": "" if view.lower == _usual_lower(view.chart) else view.lower,
         "folds": folds.to_text(view.folds),
-        "having": figure_filters.to_text(view.having),
+        "having": link.having(view.having),
         "explore": explored.to_text(view.explored),
     }
     return {name: text for name, text in params.items() if text}
@@ -185,6 +185,12 @@ def granularities(slicer: Slicer) -> list[Granularity]:
 def _usual_lower(chart: Chart) -> Lower:
     """The tab of a link that names none: links to a chart of the split are older than the tabs."""
     return "cards" if chart == "table" else "split"
+
+
+def lower(params: Mapping[str, str]) -> Lower:
+    """The tab in sight of these URL parameters."""
+    chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
+    return _lower(params, chart)
 
 
 def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
