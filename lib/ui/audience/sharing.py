@@ -14,7 +14,8 @@ from lib.ui.audience.snapshots import Snapshots
 from lib.ui.charts.numbers import days, title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, link, periods, share
+from lib.ui.query import ask, focus, link, periods, share
+from lib.ui.query import view as views
 from lib.views.share_links import LONGEST, USUAL
 from lib.wire.errors import AccessError, TrancheError
 
@@ -27,7 +28,7 @@ Params = Mapping[str, str]
 def draw(context: PageContext, params: Params, name: str) -> None:
     """Draw what sends the question of a link's parameters; `name` is that of a saved view, or empty."""
     _draw_downloads(context, params, name)
-    if context.person.may_share and Settings.current().share_links:
+    if context.slicer.data_fields and context.person.may_share and Settings.current().share_links:
         _draw_form(context, params, name)
 
 
@@ -57,8 +58,14 @@ def _file(context: PageContext, params: Params, name: str, kind: str, language: 
 
 
 def _draw_form(context: PageContext, params: Params, name: str) -> None:
-    """Draw the form of a share link, and the link that was made of this question."""
+    """Draw the form of a share link; in its place, the link that was just made of this question."""
     whose = "_view" if name else ""
+    of_params, path = st.session_state.get(NEW, ({}, ""))
+    if of_params == dict(params):
+        st.caption("Your share link. It is shown only now: copy it.")
+        st.code(share.address(path, {}), language=None, wrap_lines=True)
+        st.button("Make another", key=f"share_link_another{whose}", on_click=_forget)
+        return
     fixed, label = _fixed(context, params)
     st.caption(
         "A share link opens these figures, and nothing else, for everybody who has it, without an account. "
@@ -83,10 +90,10 @@ def _draw_form(context: PageContext, params: Params, name: str) -> None:
         )
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
-    of_params, path = st.session_state.get(NEW, ({}, ""))
-    if of_params == dict(params):
-        st.code(share.address(path, {}), language=None, wrap_lines=True)
-        st.caption("The link is shown only now: copy it.")
+
+
+def _forget() -> None:
+    st.session_state.pop(NEW, None)
 
 
 def _make(context: PageContext, params: dict[str, str], fixed: dict[str, str], whose: str) -> None:
@@ -116,5 +123,7 @@ def _fixed(context: PageContext, params: Params) -> tuple[dict[str, str], str]:
 
 
 def _title(context: PageContext, params: Params) -> str:
-    names = {field.name: title(field) for field in context.slicer.data_fields}
-    return f"{names.get(params.get('field', ''), 'Figures')} of {context.slicer_name}"
+    query = link.from_params(params, context.slicer, context.project, context.slicer_name).query
+    metrics = query.data_fields or focus.usual_metrics(context.slicer)
+    field = views.from_params(params, context.slicer).field or metrics[0]
+    return f"{title(context.slicer.data_field(field))} of {context.slicer_name}"
