@@ -20,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from lib import connect, private
+from lib.agents.route import AgentRoute
 from lib.alerts import watching
 from lib.deal_health import computing
 from lib.front import (
@@ -38,11 +39,16 @@ from lib.front import (
 )
 from lib.front.board_route import BoardRoute, RouteLimits
 from lib.front.closed_sessions import ClosedSessions
+from lib.front.mail_route import MailRoute
+from lib.front.shared_route import SharedRoute
+from lib.mail import Unsubscriber, posting
 from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
 from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.audience.digest import Digest
+from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.kit import company, sign_in
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
@@ -108,6 +114,9 @@ def application(settings: Settings) -> ASGIApp:
         limits=_board_limits(settings),
         origins=settings.origins,
     )
+    shared = Middleware(SharedRoute, pages=SnapshotPages(settings))
+    access = installation.access
+    mail = Middleware(MailRoute, Unsubscriber.of(access.store.engine, access.audit, settings.address).stop)
     modules = {audience_board.FILE: audience_board.SCRIPT}
     figures = {"audience": audience_board.ADDRESS}
     document = Middleware(DeskDocument, Preloads(streamlit_compat.STATIC), STYLE, modules, figures)
@@ -118,7 +127,8 @@ def application(settings: Settings) -> ASGIApp:
         settings.visitors,
         streamlit_compat.knows_session,
     )
-    middleware = [apis, signing_in, board, routes, socket, *provider, tabs, document]
+    agents = Middleware(AgentRoute, settings=settings)
+    middleware = [apis, agents, shared, signing_in, board, mail, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
 
@@ -168,7 +178,13 @@ def main() -> None:
         private.closed_to_others()
         settings = Settings.current()
         logs.log(settings.log_level, settings.log_format)
-        with connect.one_desk(settings), watching(settings, link.from_params), computing(settings):
+        with (
+            connect.one_desk(settings),
+            watching(settings, link.from_params),
+            computing(settings),
+            connect.deal_pushes(settings),
+            posting(settings, Digest(settings)),
+        ):
             app = application(settings)
             server.run(app, settings.network, partial(_ready, settings))
     except TrancheError as error:

@@ -1,7 +1,5 @@
-"""The message of an alert that fires or clears, and its signature."""
+"""The message of an alert that fires or clears."""
 
-import hashlib
-import hmac
 import json
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,9 +51,3 @@ def body(alert: Alert, verdict: Verdict, number: str, now: datetime, origin: str
     if verdict.state == "lost":
         message["alert"] = {name: message["alert"][name] for name in ("id", "owner", "project", "slicer")}  # type: ignore[index]
     return json.dumps(message, ensure_ascii=False)
-
-
-def signature(secret: str, timestamp: int, body: bytes) -> str:
-    """`v1=` and the hexadecimal HMAC-SHA256 (RFC 2104) over the timestamp, a full stop and the body."""
-    signed = f"{timestamp}.".encode() + body
-    return f"v1={hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()}"

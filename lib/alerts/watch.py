@@ -8,7 +8,6 @@ password: neither it nor the secret reach a log.
 
 import logging
 import threading
-import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -19,7 +18,6 @@ import httpx
 
 from lib import connect, database
 from lib.alerts.check import Read, check
-from lib.alerts.message import signature
 from lib.alerts.store import LONGEST_PAUSE, AlertStore, Waiting
 from lib.settings import Settings
 from lib.views import Alert
@@ -28,6 +26,7 @@ from lib.wire import call
 from lib.wire.call import Call
 from lib.wire.deadline import Deadline
 from lib.wire.errors import ServiceProblem, TrancheError
+from lib.wire.signature import signed_headers
 from lib.wire.sockets import client
 
 log = logging.getLogger(__name__)
@@ -124,9 +123,8 @@ class Webhook:
     """The way to the receiver."""
 
     def __init__(self, settings: Settings) -> None:
-        address, secret = settings.alerts_webhook, settings.alerts_secret
+        address, self._secret = settings.alerts_webhook, settings.alerts_secret
         self._address = "" if address is None else address.get_secret_value()
-        self._secret = "" if secret is None else secret.get_secret_value()
         timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS)
         self._http = client(self._address, settings.ca_file, timeout=timeout)
 
@@ -170,12 +168,8 @@ class Webhook:
 
         The status is all that counts: no body is read.
         """
-        body, timestamp = message.body.encode(), int(time.time())
-        headers = {
-            "Content-Type": "application/json",
-            "Tranche-Timestamp": str(timestamp),
-            "Tranche-Signature": signature(self._secret, timestamp, body),
-        }
+        body = message.body.encode()
+        headers = signed_headers(self._secret, body)
         request = Call("POST", self._address, headers=headers, content=body, deadline=Deadline(SECONDS))
         try:
             with call.stream(self._http, request) as (answer, _):

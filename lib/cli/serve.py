@@ -21,6 +21,7 @@ def serve(host: str | None, port: int | None) -> None:
     They are documented at /docs.
     """
     from lib import connect
+    from lib.agents.route import AgentRoute
     from lib.front import guard, logs, server
     from lib.wire.apis import Compressed
 
@@ -30,7 +31,8 @@ def serve(host: str | None, port: int | None) -> None:
     for warning in connect.startup_warnings(settings):
         click.echo(warning, err=True)
     network = settings.network if port is None else replace(settings.network, port=port)
-    server.run(guard(Compressed(connect.installation(settings).api), network), network, _ready)
+    apis = AgentRoute(Compressed(connect.installation(settings).api), settings)
+    server.run(guard(apis, network), network, _ready)
 
 
 def _ready(address: str) -> None:

@@ -4,8 +4,8 @@
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -21,20 +21,34 @@ from lib.deals.client import Deals
 from lib.deals.healths import HealthStore
 from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.deals.proposals.store import Proposals
+from lib.deals.sync.push import pushing
 from lib.people import Person
 from lib.reporting.answers import Audience
 from lib.reporting.client import ONCE, Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.reporting.service import AuthorizedRequest
 from lib.settings import Settings
+from lib.tokens.models import Caller
+from lib.tokens.passes import NoToken
 from lib.views import ViewStore
 from lib.views.named import Scope
+from lib.wire.call import Credential
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured, TrancheError
 
 log = logging.getLogger(__name__)
 WHO, SLOW_MINUTES = "tranche", 15
-__all__ = ["Clients", "Installation", "Reports", "connect", "installation", "one_desk", "startup_warnings"]
+__all__ = [
+    "Clients",
+    "Installation",
+    "Reports",
+    "connect",
+    "deal_pushes",
+    "installation",
+    "of_tokens",
+    "one_desk",
+    "startup_warnings",
+]
 SLICER_SECONDS = 60
 
 
@@ -185,6 +199,29 @@ def connect(
     )
 
 
+def deal_pushes(settings: Settings) -> AbstractContextManager[None]:
+    """Send deals to the DSPs of the settings in the background during the block."""
+    return pushing(settings, lambda: installation(settings).access.store.engine)
+
+
+def of_tokens(
+    settings: Settings, reporting: Caller | None, deals: Caller | None
+) -> tuple[Reporting, Deals, Callable[[], Sequence[tuple[str, str]]]]:
+    """The clients of the embedded APIs for callers whose tokens were checked, and the slicers they may see.
+
+    They open no more than these tokens. AccessError, once it is used, for the API whose token is missing.
+    """
+    resources = installation(settings)
+    clients = EmbeddedReporting(
+        resources.http, _within(resources, reporting, "reporting"), ONCE, resources.reporting, resources.meter
+    )
+    deals_client = Deals(resources.http, _within(resources, deals, "deals"), ONCE)
+    if reporting is None:
+        return clients, deals_client, NoToken("reporting").token
+    pairs = sorted(pair for pair in resources.warehouse.slicers() if reporting.may_see(*pair))
+    return clients, deals_client, lambda: pairs
+
+
 @contextmanager
 def one_desk(settings: Settings) -> Iterator[None]:
     """Lock this data directory, and restrict its files; Misconfigured if another desk runs over it.
@@ -230,6 +267,10 @@ def _reporting(
         service, meter = installation.reporting, installation.meter
         return EmbeddedReporting(installation.http, token, patience, service, meter)
     return Reporting(line.http, line.credential, patience)
+
+
+def _within(installation: Installation, caller: Caller | None, api: str) -> Credential:
+    return NoToken(api) if caller is None else installation.passes.of(caller.person, api, caller.token)
 
 
 def _deals(installation: Installation, person: Person) -> Deals:

@@ -1,4 +1,4 @@
-"""What a desk depends on beside its services: databases of slicers, the company sign-in, the alerts' webhook.
+"""What a desk depends on beside its services: slicers' databases, company sign-in, webhook, DSPs.
 
 None of them takes the desk down: what needs them says so, and the rest works on.
 """
@@ -17,7 +17,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured, Unreachable, Unreadable
 from lib.wire.sockets import client
 
-SIGN_IN, WEBHOOK = "company sign-in", "alert webhook"
+SIGN_IN, WEBHOOK, RECEIVER = "company sign-in", "alert webhook", "receiver of DSP {}"
 SECONDS, MOST_BYTES = 5.0, 1_048_576
 PORTS = {"http": 80, "https": 443}
 Check = Callable[[Deadline], object]
@@ -29,12 +29,14 @@ def connection_checks(settings: Settings, connected: Connected) -> dict[str, Che
 
 
 def address_checks(settings: Settings) -> dict[str, Check]:
-    """Checks of the company sign-in's provider and of the webhook's host, as far as these are set."""
+    """Checks of the company sign-in's provider, and of the hosts of the webhook and of DSPs, where set."""
     checks: dict[str, Check] = {}
     if settings.oidc is not None:
         checks[SIGN_IN] = partial(_check_provider, settings.oidc, settings.ca_file)
     if settings.alerts_webhook is not None:
         checks[WEBHOOK] = partial(_reach, settings.alerts_webhook.get_secret_value())
+    for dsp, receiver in settings.deal_sync_receivers.items():
+        checks[RECEIVER.format(dsp)] = partial(_reach, receiver.url.get_secret_value())
     return checks
 
 

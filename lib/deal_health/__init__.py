@@ -6,11 +6,10 @@ does it. The others wait, and go on where it ends.
 
 import hashlib
 import logging
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime, timedelta
 from functools import partial
 
 from lib import connect, database
@@ -26,7 +25,6 @@ from lib.wire.errors import TrancheError
 
 __all__ = ["computing"]
 log = logging.getLogger(__name__)
-POLL_SECONDS = 10.0
 DATA_EVERY, NOTED_EVERY = timedelta(minutes=5), timedelta(minutes=1)
 RULE = "3"  # counts up when the rule changes: all deals are then computed again
 
@@ -68,19 +66,7 @@ class HealthWatch:
         """Delete what was computed from slicers that are gone, or don't tell deals apart any more."""
         others = {pair for pair, (_, _, slicer) in self._known.items() if not tells_deals(slicer)}
         self.store.forget([pair for pair in self.store.reports() if pair not in pairs or pair in others])
-        self._known = {pair: known for pair, known in self._known.items() if pair in pairs}
-
-    def run(self, ending: threading.Event, is_alone: Callable[[], bool]) -> None:
-        """Look every ten seconds, whatever goes wrong, until the end, or until others may do it too."""
-        while is_alone():
-            try:
-                self.look(datetime.now(UTC), lambda: is_alone() and not ending.is_set())
-            except TrancheError as error:
-                log.warning("The health of deals could not be computed: %s", error.reason)
-            except Exception:
-                log.exception("The health of deals could not be computed")
-            if ending.wait(POLL_SECONDS):
-                return
+        self._known = {pair: entry for pair, entry in self._known.items() if pair in pairs}
 
     def _assessor(self, pair: Pair, now: datetime) -> Assessor | None:
         """For a run by the report's data as they are now; None for one that does not tell deals apart."""
@@ -95,13 +81,13 @@ class HealthWatch:
 
     def _slicer(self, pair: Pair, now: datetime) -> Slicer:
         """The slicer, looked at again after some minutes, and once the clock was set back."""
-        known = self._known.get(pair)
-        if known is None or abs(now - known[1]) >= DATA_EVERY:
+        entry = self._known.get(pair)
+        if entry is None or abs(now - entry[1]) >= DATA_EVERY:
             version = self._reports.version(*pair)
-            is_same = known is not None and known[0] == version
-            slicer = known[2] if known is not None and is_same else self._reports.info(*pair)
-            known = self._known[pair] = version, now, slicer
-        return known[2]
+            is_same = entry is not None and entry[0] == version
+            slicer = entry[2] if entry is not None and is_same else self._reports.info(*pair)
+            entry = self._known[pair] = version, now, slicer
+        return entry[2]
 
     def _compute(self, pair: Pair, assessor: Assessor, now: datetime, is_alone: Callable[[], bool]) -> int:
         basis, last = self._basis(pair, assessor), assessor.last_day
@@ -128,9 +114,11 @@ class HealthWatch:
         """Compute some deals, and store them."""
         history = partial(self.store.history, now)
         around = Surroundings(batch.packages, batch.seats, batch.dsps, now, history)
-        found = assessor.assess(batch.deals, around)
+        healths = assessor.assess(batch.deals, around)
         untils = {deal.id or 0: health.until(deal, around) for deal in batch.deals}
-        stored = {deal: StoredHealth(one.state, one.facts, now, untils[deal]) for deal, one in found.items()}
+        stored = {
+            deal: StoredHealth(one.state, one.facts, now, untils[deal]) for deal, one in healths.items()
+        }
         self.store.write(report, stored, batch.versions)
 
     def _note(self, report: HealthReport, now: datetime) -> None:
@@ -145,27 +133,13 @@ class HealthWatch:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-@contextmanager
-def computing(settings: Settings) -> Iterator[None]:
+def computing(settings: Settings) -> AbstractContextManager[None]:
     """Compute health in the background during the block, unless the deals are those of a remote service."""
-    ending = threading.Event()
-    thread = threading.Thread(target=_wait, args=(settings, ending), name="deal-health", daemon=True)
-    if not settings.curate_url:
-        thread.start()
-    try:
-        yield
-    finally:
-        ending.set()
-
-
-def _wait(settings: Settings, ending: threading.Event) -> None:
-    """Compute whenever no other desk over the database does, until the end."""
-    while not ending.wait(POLL_SECONDS):
-        try:
-            with database.process_lock(
-                connect.installation(settings).access.store.engine, "deal-health"
-            ) as is_alone:
-                if is_alone():
-                    HealthWatch(settings).run(ending, is_alone)
-        except TrancheError as error:
-            log.warning("The health of deals could not be computed: %s", error.reason)
+    if settings.curate_url:
+        return nullcontext()
+    return database.background(
+        "deal-health",
+        "The health of deals could not be computed",
+        lambda: connect.installation(settings).access.store.engine,
+        lambda: nullcontext(HealthWatch(settings).look),
+    )

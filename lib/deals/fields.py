@@ -12,6 +12,7 @@ from typing import Any
 
 from lib.deals import moments, values
 from lib.deals.models import (
+    BUYER_STATUS,
     DEAL_TYPES,
     FEE_TYPES,
     MEDIA_TYPES,
@@ -69,6 +70,11 @@ MOMENT = FieldKind(
 )
 STATUS = FieldKind(
     None, {"enum": [*STATUSES], "description": "Derived from is_active and the dates. An extension."}
+)
+BUYER = FieldKind(
+    None,
+    {"enum": [*BUYER_STATUS]},
+    {"enum": [*BUYER_STATUS, None], "description": "As its DSP reported last, null before. An extension."},
 )
 DEAL_ID = FieldKind(
     None, TEXT | {"pattern": "^[A-Z0-9-]+$", "description": "What the DSP knows it by. An extension."}
@@ -158,6 +164,10 @@ FIELDS = (
     DealField(
         "price_type", PRICE_TYPE, "Price type", (DEALS,), is_term=True, width=7.0, is_extra=True,
         is_extension=True, help="Floor: bids compete from the price up. Fixed: the price is what a win pays",
+    ),
+    DealField(
+        "buyer_status", BUYER, "At the DSP", (DEALS,), is_writable=False, is_order=False, width=8.0,
+        is_extra=True, is_extension=True,
     ),
     _term("deal_type", DEAL_TYPE, "Deal type", 10.0),
     _term("units", COUNT, "Guaranteed impressions", 10.0, "How many a programmatic guaranteed deal promises"),

@@ -35,6 +35,16 @@ DEAL_TYPES: dict[DealType, str] = {
     "guaranteed": "programmatic guaranteed",
 }
 PACINGS: dict[Pacing, str] = {"even": "evenly", "fast": "as fast as possible"}
+BUYER_STATUS = (
+    "pending approval",
+    "approved",
+    "rejected",
+    "ready to serve",
+    "active",
+    "paused",
+    "complete",
+)
+"""The words for a status in the buyer's system, each at its number (Deal Sync API 1.0, BuyerStatus)."""
 LONGEST_NAME = 200
 UNDISCLOSED, PERCENT, FLAT, CPM, NO_FEE = range(5)
 GUARANTEED: DealType = "guaranteed"
@@ -292,6 +302,7 @@ class DemandDeal(Resource, DealTerms):
     deal_sync: bool | None = None
     is_active: bool | None = None
     status: str | None = None
+    buyer_status: str | None = None
 
 
 PackageOrDeal = SupplyPackage | DemandDeal

@@ -298,6 +298,10 @@ class Reporting:
         """The slicer's description."""
         return describe(self._info(query.model_dump()))
 
+    def slicers(self) -> list[tuple[str, str]]:
+        """Project and name of each slicer that the token opens, as our own service lists them."""
+        return self._request("slicers", {}, JSON, received.slicers)
+
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
         slicer = slicer or self.info(_where(query))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lib.reporting.models import Granularity, Slicer
 
 Days = tuple[dt.date, dt.date]  # the first and the last
+ONE_DAY = dt.timedelta(days=1)
 DATE_FORMS = (
     "YYYY-MM-DD, today, yesterday, -Nd or -Ndays, -Nm or -Nmonths, -Nm_first or -Nmonths_first, "
     "-Nm_last or -Nmonths_last"

@@ -164,6 +164,36 @@ def _success(description: str, content: Schema) -> dict[int | str, Schema]:
     return {200: {"description": description, "content": content}}
 
 
+SLICERS: dict[str, Any] = {
+    "summary": "The slicers that the token opens",
+    "description": "An extension of ours: the specification has no list of slicers.",
+    "openapi_extra": {
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": an_object({"token": TEXT | {"description": "Access token"}}),
+                    "examples": {"mine": {"summary": "All of mine", "value": {"token": WHERE["token"]}}},
+                }
+            },
+        }
+    },
+    "responses": _success(
+        "Project and name of each",
+        {
+            "application/json": {
+                "schema": an_object(
+                    {
+                        "status": {"const": "success"},
+                        "slicers": a_list(an_object({"project_name": TEXT, "slicer_name": TEXT})),
+                    }
+                )
+                | {"title": "Slicers"},
+            }
+        },
+    )
+    | FAILURES,
+}
 INFO: dict[str, Any] = {
     "summary": "What a slicer is",
     "description": "Time zone, dates, key fields, data fields and audience sources. `extensions` is our own: "

@@ -1,4 +1,4 @@
-"""The reporting service over HTTP: POST /API/v2/info, /audience and /export.
+"""The reporting service over HTTP: POST /API/v2/info, /audience and /export; /slicers is our own.
 
 Queries run in a pool of their own, shared fairly among people: the threads of the desk are not theirs to use
 up, and nobody waits for all that somebody else asked.
@@ -19,7 +19,7 @@ from starlette.types import Receive
 
 from lib.reporting import documentation
 from lib.reporting.answers import as_arrow, as_json
-from lib.reporting.documentation import INFO
+from lib.reporting.documentation import INFO, SLICERS
 from lib.reporting.models import Slicer
 from lib.reporting.service import AuthorizedRequest, ReportingService
 from lib.wire.deadline import Deadline
@@ -34,10 +34,17 @@ MOST_FILES, WAIT_SECONDS = 20, 10
 
 
 def routes(service: ReportingService) -> APIRouter:
-    """The three endpoints. Errors are raised as TrancheError, which the application converts to responses."""
+    """The endpoints. Errors are raised as TrancheError, which the application converts to responses."""
     router = APIRouter(prefix="/API/v2", tags=["reporting"])
     most_values = service.settings.filter_values
     desk = _Endpoints(service)
+
+    @router.post("/slicers", **SLICERS)
+    async def slicers(request: Request) -> Response:
+        body = await request.body()
+        pairs = await asyncio.wrap_future(desk.auth_threads.submit(None, lambda: service.slicers(body)))
+        names = [{"project_name": project, "slicer_name": name} for project, name in pairs]
+        return Response(orjson.dumps({"status": "success", "slicers": names}), media_type=JSON)
 
     @router.post("/info", **INFO)
     async def info(request: Request) -> Response:

@@ -31,8 +31,9 @@ from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, Inf
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings
 from lib.tokens.access import Access
+from lib.tokens.models import Caller
 from lib.wire.deadline import Deadline
-from lib.wire.errors import AccessError, BadRequest
+from lib.wire.errors import AccessError, BadRequest, UnknownName
 from lib.wire.fair import FairPool
 from lib.wire.throttle import Throttle
 
@@ -164,13 +165,25 @@ class ReportingService:
 
     def admit_fields(self, token: str, fields: requests.Fields) -> AuthorizedRequest:
         """The same for a request whose body is read."""
-        caller = self.access.caller(token, self.settings.reporting_service)
-        if not self._is_exempt(token):
-            self._throttle.admit(caller.token.id)
+        caller = self._caller(token)
         project, slicer = requests.where(fields)
         if not caller.may_see(project, slicer):
             raise AccessError
         return AuthorizedRequest(caller.person.username, self.warehouse.open(project, slicer), fields)
+
+    def slicers(self, body: bytes) -> list[tuple[str, str]]:
+        """Project and name of each slicer that the token in a body opens (*extension*)."""
+        token, fields = requests.read(body)
+        caller = self._caller(token)
+        if fields:
+            raise UnknownName("request field", next(iter(fields)), ("token",))
+        return sorted(pair for pair in self.warehouse.slicers() if caller.may_see(*pair))
+
+    def _caller(self, token: str) -> Caller:
+        caller = self.access.caller(token, self.settings.reporting_service)
+        if not self._is_exempt(token):
+            self._throttle.admit(caller.token.id)
+        return caller
 
     def info(self, request: AuthorizedRequest) -> Slicer:
         """Describe the slicer (specification, Info)."""

@@ -123,6 +123,7 @@ def _check_mode(path: Path, stored: dict[str, Any]) -> None:
     secrets += [
         f"connections.{name}" for name, one in _tables(stored, "connections") if "@" in str(one.get("url"))
     ]
+    secrets += [f"deal_sync_receivers.{name}" for name, _ in _tables(stored, "deal_sync_receivers")]
     if secrets and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise Misconfigured(f"{path} holds {', '.join(secrets)} and others can read it: chmod 600 {path}")
 

@@ -109,6 +109,9 @@ class Local(BaseSettings):
         ge=1,
         description="Requests to the reporting API, per token and minute; a remote desk has one token.",
     )
+    throttle_agents: int = Field(
+        default=60, ge=1, description="Requests of agents to `/mcp`, per token and minute."
+    )
     filter_values: int = Field(default=10_000, ge=1, description="Maximum number of values in one filter.")
     legacy_packages: bool = Field(
         default=True, description="Whether the deals API still serves the deprecated packages."

@@ -1,4 +1,4 @@
-"""The audit log: who signed in, who was refused, who changed permissions, tokens, metrics and proposals."""
+"""The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, proposals."""
 
 import logging
 from collections.abc import Callable
@@ -40,6 +40,11 @@ Event = Literal[
     "metric added",
     "metric changed",
     "metric removed",
+    "share link made",
+    "share link revoked",
+    "mail added",
+    "mail removed",
+    "agent call",
     "proposal made",
     "proposal approved",
     "proposal declined",

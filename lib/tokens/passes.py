@@ -4,11 +4,14 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NoReturn
 
 from lib.people import Person
 from lib.settings import Settings
 from lib.tokens.access import Access
+from lib.tokens.models import Token
 from lib.wire.call import Credential
+from lib.wire.errors import AccessError
 
 
 def _now() -> datetime:
@@ -25,19 +28,23 @@ class Passes:
         self._store, self._services, self._now = access.store, settings.services, now
         self._lifetime = timedelta(seconds=settings.token_seconds)
         self._lock = threading.Lock()
-        self._current: dict[tuple[str, datetime | None, str], tuple[str, datetime]] = {}
+        self._current: dict[tuple[str, datetime | None, str, int | None], tuple[str, datetime]] = {}
 
-    def of(self, person: Person, api: str) -> Credential:
-        """The credential of this person's clients, valid however long a page stays open."""
-        return _Pass(self, person, api)
+    def of(self, person: Person, api: str, within: Token | None = None) -> Credential:
+        """The credential of this person's clients, valid however long a page stays open.
 
-    def token(self, person: Person, api: str) -> str:
+        It opens no more than the token `within`, which its caller has checked, if there is one.
+        """
+        return _Pass(self, person, api, within)
+
+    def token(self, person: Person, api: str, within: Token | None = None) -> str:
         """A token of this person for `reporting` or `deals`, with at least half of its life before it."""
-        key, now = (person.username, person.added, api), self._now()
+        number = None if within is None else within.id
+        key, now = (person.username, person.added, api, number), self._now()
         with self._lock:
             token, renew_at = self._current.get(key, ("", now))
             if now >= renew_at or not self.is_own(token):
-                token = self._store.lend(person.username, self._services[api], self._lifetime)
+                token = self._store.lend(person.username, self._services[api], self._lifetime, within)
                 self._current[key] = (token, now + self._lifetime / 2)
             return token
 
@@ -53,10 +60,26 @@ class _Pass:
     passes: Passes
     person: Person
     api: str
+    within: Token | None = None
 
     def token(self) -> str:
-        return self.passes.token(self.person, self.api)
+        return self.passes.token(self.person, self.api, self.within)
 
     def renewed(self, refused: str) -> str | None:
         """None: somebody refused with a fresh token has no access."""
+        return None
+
+
+@dataclass(frozen=True)
+class NoToken:
+    """The credential of a caller without a token for an API: using it says which one is missing."""
+
+    api: str
+
+    def token(self) -> NoReturn:
+        """Raise AccessError."""
+        raise AccessError(f"This needs a token for the {self.api} API, which the call has not")
+
+    def renewed(self, refused: str) -> str | None:
+        """None: there is no other."""
         return None

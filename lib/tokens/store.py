@@ -106,12 +106,16 @@ class TokenStore:
             connection.execute(insert(tokens).values(row))
         return prefix + secret
 
-    def lend(self, owner: str, service: str, lifetime: timedelta) -> str:
-        """A new temporary token's text, for this process alone: it is not in the database."""
+    def lend(self, owner: str, service: str, lifetime: timedelta, of: Token | None = None) -> str:
+        """A new temporary token's text, for this process alone: it is not in the database.
+
+        It opens no more than the token `of`, if there is one.
+        """
         prefix, now = _prefix(service), self._now()
         text = prefix + secrets.token_urlsafe(SECRET_BYTES)
         ends = now + lifetime
-        token = Token(0, prefix, owner, "desk", service, "temporary", (), now, ends, None, None)
+        grants, deals = (of.grants, of.deals) if of else ((), None)
+        token = Token(0, prefix, owner, "desk", service, "temporary", grants, now, ends, None, None, deals)
         valid = {digest: one for digest, one in self._lent.items() if one.state(now) == "active"}
         self._lent = valid | {_digest(text): token}
         return text

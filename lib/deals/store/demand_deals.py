@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from sqlalchemy import Row, insert, select
 
 from lib.deals import moments
-from lib.deals.models import NO_FEE, PERCENT, UNDISCLOSED, guarantee_fault, has_amount
+from lib.deals.models import BUYER_STATUS, NO_FEE, PERCENT, UNDISCLOSED, guarantee_fault, has_amount
 from lib.deals.store import status
 from lib.deals.store.entity_store import EntityStore, linked_ids, refer
 from lib.deals.store.tables import (
@@ -34,10 +34,13 @@ class DemandDeals(EntityStore):
     links: ClassVar[Mapping[str, str]] = {"supply_deals": "supply_deals"}
 
     def question(self, work: Work) -> Any:
-        """The select, with the columns of the status."""
-        return select(self.table, status.of_deal(work.now).label("status"), packages.c.name.label("of")).join(
-            packages, packages.c.id == self.table.c.package_id, isouter=True
-        )
+        """The select, with the columns of the status, here and at the DSP."""
+        return select(
+            self.table,
+            status.of_deal(work.now).label("status"),
+            status.at_buyer().label("buyer_status"),
+            packages.c.name.label("of"),
+        ).join(packages, packages.c.id == self.table.c.package_id, isouter=True)
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its seat, its DSP and its packages."""
@@ -53,6 +56,7 @@ class DemandDeals(EntityStore):
                 "supply_deals": supply[row.id],
                 "package": row.package_id and {"id": row.package_id, "name": row.of},
                 "status": row.status,
+                "buyer_status": None if row.buyer_status is None else BUYER_STATUS[row.buyer_status],
             }
             for row in rows
         ]

@@ -10,7 +10,7 @@ from sqlalchemy import Boolean, ColumnElement, Integer, Select, String, Table, o
 
 from lib.database import Amount, Instant
 from lib.deals import fields, moments
-from lib.deals.models import HEALTH_STATES, STATUSES
+from lib.deals.models import BUYER_STATUS, HEALTH_STATES, STATUSES
 from lib.deals.store import status
 from lib.deals.store import tables as t
 from lib.deals.store.work import Work
@@ -98,12 +98,19 @@ def _health(text: str) -> str:
     return text
 
 
+def _buyer_status(text: str) -> int:
+    if text not in BUYER_STATUS:
+        raise ValueError(f"must be one of {', '.join(BUYER_STATUS)}")
+    return BUYER_STATUS.index(text)
+
+
 TEXT = FilterKind(str, {"type": "string"})
 FLAG = FilterKind(_flag, {"type": "boolean"})
 NUMBER = FilterKind(_whole, {"type": "integer", "minimum": 0})
 AMOUNTS = FilterKind(_amount, {"type": "number", "minimum": 0})
 TIME = FilterKind(moments.parse, {"type": "string", "pattern": moments.STRICT_PATTERN})
 STATUS = FilterKind(_status, {"enum": [*STATUSES]})
+BUYER = FilterKind(_buyer_status, {"enum": [*BUYER_STATUS]})
 HEALTH = FilterKind(_health, {"enum": [*HEALTH_STATES]})
 KINDS: tuple[tuple[type[Any], FilterKind], ...] = (
     (Boolean, FLAG),
@@ -157,6 +164,7 @@ FILTERS: dict[str, dict[str, ListFilter]] = {
     "demand_deals": _plain(_DEALS)
     | {
         "status": ListFilter(STATUS, lambda work: status.of_deals(work.now)),
+        "buyer_status": ListFilter(BUYER, lambda work: status.at_buyer()),
         "health": _HealthFilter(HEALTH, status.state),
         "supply_deals": _linked(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),
         "dsp": _linked(_DEALS.c.seat_id, _OWN_SEATS, t.seats.c.dsp_id),

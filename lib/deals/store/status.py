@@ -19,6 +19,7 @@ from lib.deals.store.tables import (
     health_reports,
     supply_package_deals,
     supply_packages,
+    synced_deals,
 )
 from lib.deals.store.work import Work
 
@@ -90,6 +91,12 @@ def of_deals(now: datetime) -> ColumnElement[str]:
         )
 
     return _furthest(is_among)
+
+
+def at_buyer() -> ColumnElement[Any]:
+    """The number of the status that the DSP of a row of demand_deals reported last; null where none was."""
+    mine = synced_deals.c.deal_id == demand_deals.c.deal_id, synced_deals.c.seat_id == demand_deals.c.seat_id
+    return select(synced_deals.c.status).where(*mine).correlate(demand_deals).scalar_subquery()
 
 
 def _furthest(has: Callable[[str], Condition]) -> ColumnElement[str]:

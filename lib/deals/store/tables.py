@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 from lib.database import Amount, Document, Instant, Key, metadata
@@ -160,6 +161,31 @@ changes = Table(
     Index(None, "entity", "entity_id", "id"),
     sqlite_autoincrement=True,
 )
+
+LONGEST_REASON, LONGEST_PROBLEM = 500, 200
+synced_deals = Table(
+    "synced_deals",
+    metadata,
+    Column("deal_id", String(40), primary_key=True),
+    Column("seat_id", Key, primary_key=True, autoincrement=False),
+    Column("demand_deal_id", Key, nullable=False),
+    Column("buyer_seat", String(200), nullable=False),
+    Column("document", Document, nullable=False),
+    Column("fetched_at", Instant),
+    Column("fetched_by", String(64)),
+    Column("status", Integer),
+    Column("status_at", Instant),
+    Column("status_by", String(64)),
+    Column("status_reason", String(LONGEST_REASON)),
+    Column("asked_at", Instant),
+    Column("is_archived", Boolean, nullable=False, default=False, server_default=false()),
+    Column("changed_from", Instant),
+    Column("sent_at", Instant),
+    Column("due", Instant),
+    Column("attempts", Integer, nullable=False, default=0, server_default="0"),
+    Column("problem", String(LONGEST_PROBLEM)),
+)
+
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,

@@ -2,25 +2,15 @@
 
 from datetime import datetime
 
-from lib.deals.models import WireModel
-
-BUYER_STATUS = (
-    "pending approval",
-    "approved",
-    "rejected",
-    "ready to serve",
-    "active",
-    "paused",
-    "complete",
-)
-"""The words for a status in the buyer's system, each at its number."""
+from lib.deals.models import BUYER_STATUS, WireModel
 
 
 class Reported(WireModel):
-    """When a status was reported, and with which token."""
+    """When a status was reported, with which token, and why."""
 
     reported_at: datetime | None = None
     reported_by: str | None = None
+    reason: str | None = None
 
 
 class BuyerStatus(WireModel):
@@ -37,11 +27,17 @@ class BuyerStatus(WireModel):
         return BUYER_STATUS[self.status] if has_words else f"status {self.status}"
 
 
-class LastFetch(WireModel):
-    """When the deal's document was fetched last, and with which token."""
+class Delivery(WireModel):
+    """When the deal's document was fetched last, and with which token; and when it was sent to the DSP.
+
+    Where it could not be sent, `problem` says why, and `next_try` when it is sent again.
+    """
 
     fetched_at: datetime | None = None
     fetched_by: str | None = None
+    sent_at: datetime | None = None
+    problem: str | None = None
+    next_try: datetime | None = None
 
 
 class BuyerSeat(WireModel):
@@ -49,4 +45,4 @@ class BuyerSeat(WireModel):
 
     id: str
     buyerstatus: tuple[BuyerStatus, ...] = ()
-    ext: LastFetch = LastFetch()
+    ext: Delivery = Delivery()

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from fastapi import APIRouter, Request, Response
 
 from lib.deals import documentation
+from lib.deals.models import BUYER_STATUS
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
 from lib.deals.requests import page_of
 from lib.deals.routes import JSON, METHODS, Admission, body_of, list_page, parameters_of, refusing, scope_of
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
-from lib.deals.sync.models import BUYER_STATUS
 from lib.deals.sync.service import DealSync, SyncCaller
 from lib.deals.sync.sync_state import BuyerSeatRequest
 from lib.deals.values import LARGEST_ID
@@ -69,7 +69,7 @@ STATUS = an_object(
     {
         "buyerseatid": TEXT,
         "status": {"type": "integer", "minimum": 0, "maximum": len(BUYER_STATUS) - 1},
-        "ext": an_object({"reported_at": TIME, "reported_by": TEXT}),
+        "ext": an_object({"reported_at": TIME, "reported_by": TEXT}, {"reason": TEXT}),
     }
 )
 BUYER_SEAT = an_object(
@@ -77,7 +77,10 @@ BUYER_SEAT = an_object(
         "version": {"const": VERSION},
         "id": TEXT,
         "buyerstatus": a_list(STATUS),
-        "ext": an_object({}, {"fetched_at": TIME, "fetched_by": TEXT}),
+        "ext": an_object(
+            {},
+            {"fetched_at": TIME, "fetched_by": TEXT, "sent_at": TIME, "problem": TEXT, "next_try": TIME},
+        ),
     }
 )
 ANSWERS = {"list": page_of(DEAL), "get": DEAL, "status": BUYER_SEAT}

@@ -15,16 +15,22 @@ from sqlalchemy import CompoundSelect, Engine, Row, Select, exists, func, insert
 
 from lib import database
 from lib.deals import queries
-from lib.deals.models import shorten
+from lib.deals.models import BUYER_STATUS, shorten
 from lib.deals.queries import ListOffer, ListQuery, Parameters
 from lib.deals.service import ListPart
 from lib.deals.store import status
-from lib.deals.store.tables import changes, demand_deals, seats, supply_package_deals, supply_packages
+from lib.deals.store.tables import (
+    changes,
+    demand_deals,
+    seats,
+    supply_package_deals,
+    supply_packages,
+    synced_deals,
+)
 from lib.deals.store.work import DealsScope, Fields, Work
 from lib.deals.sync import documents, sync_state
 from lib.deals.sync.documents import VERSION, SellingSide, moment
-from lib.deals.sync.models import BUYER_STATUS
-from lib.deals.sync.sync_state import BuyerSeatRequest, SyncedDeal, SyncState, status_of, synced_deals
+from lib.deals.sync.sync_state import BuyerSeatRequest, SyncedDeal, SyncState, status_of
 from lib.deals.validation import Problems, read
 from lib.wire.deadline import Deadline
 from lib.wire.errors import NotFound
@@ -39,13 +45,13 @@ def page(work: Work, side: SellingSide, query: ListQuery) -> tuple[int, list[Syn
     count = work.connection.execute(select(func.count()).select_from(pairs)).scalar_one()
     order = (pairs.c.deal_id, pairs.c.seat_id)
     rows = work.rows(select(pairs).order_by(*order).limit(query.limit).offset(query.offset))
-    return count, _synced_deals(work, side, rows)
+    return count, documents_of(work, side, rows)
 
 
 def offered_deal(work: Work, side: SellingSide, deal_id: str) -> SyncedDeal | None:
     """The deal of this id, as it is rather than as it was at a seat that it left; None without one."""
     rows = work.rows(select(_pairs(work, deal_id=deal_id).subquery()))
-    synced_deals = _synced_deals(work, side, sorted(rows, key=lambda row: (row.is_gone, row.seat_id))[:1])
+    synced_deals = documents_of(work, side, sorted(rows, key=lambda row: (row.is_gone, row.seat_id))[:1])
     return synced_deals[0] if synced_deals else None
 
 
@@ -72,8 +78,8 @@ def _pairs(
     return union_all(present, removed)
 
 
-def _synced_deals(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> list[SyncedDeal]:
-    """The pairs with their documents, in their order."""
+def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> list[SyncedDeal]:
+    """Pairs (`deal_id`, `seat_id`, `number` of the demand deal, `is_gone`) with their documents, in order."""
     current = _current(work, side, [pair.number for pair in pairs if not pair.is_gone])
     archived = _archive(work, [pair.deal_id for pair in pairs if pair.is_gone])
     return [
@@ -206,13 +212,7 @@ class DealSync:
 
         def within(work: Work) -> None:
             synced_deal = self._find(work, deal_id, parameters)
-            problems = Problems()
-            fields = read(BuyerSeatRequest, body, problems)
-            status = status_of(fields, deal_id, synced_deal.buyer_seat, problems)
-            before = sync_state.sync_state(work, synced_deal).status
-            sync_state.note_status(work, synced_deal, status, caller.who)
-            if status != before and not synced_deal.is_gone:
-                _note(work, synced_deal, (before, status), caller.who)
+            take_status(work, synced_deal, body, caller.who)
 
         self._run(within, caller, deadline, writes=True)
 
@@ -234,20 +234,43 @@ class DealSync:
         return run(self._engine, lambda one: within(Work.of(one, caller.scope)), deadline)
 
 
+def take_status(work: Work, deal: SyncedDeal, body: object, who: str) -> None:
+    """Store the status in a BuyerSeat that `who` reports; another one is a line in the deal's history."""
+    problems = Problems()
+    fields = read(BuyerSeatRequest, body, problems)
+    status = status_of(fields, deal.deal_id, deal.buyer_seat, problems)
+    before = sync_state.sync_state(work, deal)
+    sync_state.note_status(work, deal, status, who)
+    if status != (before.status, before.status_reason) and not deal.is_gone:
+        _note(work, deal, ((before.status, before.status_reason), status), who)
+
+
 def _buyer_seat(deal: SyncedDeal, state: SyncState) -> Fields:
     """The specification's object; without a reported status its list is empty."""
     status = {"buyerseatid": deal.buyer_seat, "status": state.status}
-    reported = state.status_at and {"reported_at": moment(state.status_at), "reported_by": state.status_by}
+    reason = {"reason": state.status_reason} if state.status_reason else {}
+    reported = state.status_at and {
+        "reported_at": moment(state.status_at),
+        "reported_by": state.status_by,
+        **reason,
+    }
     fetched = state.fetched_at and {"fetched_at": moment(state.fetched_at), "fetched_by": state.fetched_by}
+    sent = {"sent_at": moment(state.sent_at)} if state.sent_at else {}
+    unsent = {"problem": state.problem, "next_try": moment(state.due)} if state.problem and state.due else {}
     return {
         "version": VERSION,
         "id": deal.deal_id,
         "buyerstatus": [status | {"ext": reported}] if reported else [],
-        "ext": fetched or {},
+        "ext": (fetched or {}) | sent | unsent,
     }
 
 
-def _note(work: Work, deal: SyncedDeal, status: tuple[int | None, int], who: str) -> None:
+def _note(
+    work: Work,
+    deal: SyncedDeal,
+    status: tuple[tuple[int | None, str | None], tuple[int | None, str | None]],
+    who: str,
+) -> None:
     """A line in the deal's history. The deal itself is not changed, so its version stays."""
     before, after = status
     version = select(demand_deals.c.version).where(demand_deals.c.id == deal.demand_deal_id)
@@ -258,7 +281,14 @@ def _note(work: Work, deal: SyncedDeal, status: tuple[int | None, int], who: str
         "at": work.now,
         "who": who,
         "action": "changed",
-        "before": {HISTORY: None if before is None else BUYER_STATUS[before]},
-        "after": {HISTORY: BUYER_STATUS[after]},
+        "before": {HISTORY: _in_words(*before)},
+        "after": {HISTORY: _in_words(*after)},
     }
     work.connection.execute(insert(changes).values(values))
+
+
+def _in_words(status: int | None, reason: str | None) -> str | None:
+    """`rejected: over budget`."""
+    if status is None:
+        return None
+    return f"{BUYER_STATUS[status]}: {reason}" if reason else BUYER_STATUS[status]

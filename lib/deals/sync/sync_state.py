@@ -1,29 +1,35 @@
 """What DSPs were told and what they said: a row per deal and seat, kept when the deal is gone.
 
+`document` is what a DSP has, or may have. Where we send it (push.py): it is written before it is sent, and is
+`due` until it has arrived, after so many `attempts` with the last one's `problem`. What changed before
+`changed_from` is in it. `asked_at` is when the DSP was asked for its status.
+
 What a DSP was told must be taken back when it ends: so a deal that was fetched and then deleted, or given to
 another seat, is told as archived. What was never fetched needs no taking back.
 """
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
-from sqlalchemy import Column, Integer, Row, String, Table, bindparam, insert, select, update
+from sqlalchemy import Row, bindparam, insert, select, update
 
-from lib.database import Document, Instant, Key, metadata
+from lib.deals.models import BUYER_STATUS, shorten
+from lib.deals.store.tables import LONGEST_REASON, synced_deals
 from lib.deals.store.work import Fields, Work
-from lib.deals.sync.models import BUYER_STATUS
 from lib.deals.validation import Problems
 from lib.deals.values import Request, Value, whole
 
 MOST_STATUSES = 100
+ARRIVED = {"due": None, "attempts": 0, "problem": None}
 Status = Annotated[int, Field(ge=0, le=len(BUYER_STATUS) - 1), BeforeValidator(whole)]
 
 
 class BuyerStatusRequest(Request, title="BuyerStatus"):
-    """The status of a deal at one seat; `ext` is not read."""
+    """The status of a deal at one seat; of `ext` its `reason` is read, a text."""
 
     buyerseatid: Value | None = None
     status: Status
@@ -39,11 +45,14 @@ class BuyerSeatRequest(Request, title="BuyerSeat"):
     ext: dict[str, Any] | None = None
 
 
-def status_of(fields: Fields, deal_id: str, seat: str, problems: Problems) -> int:
-    """The status at this seat (its id at the DSP). Adds what does not belong to this deal and seat."""
-    if fields.get("id", deal_id) != deal_id:
+def status_of(report: Fields, deal_id: str, seat: str, problems: Problems) -> tuple[int, str | None]:
+    """The status at this seat (its id at the DSP), and its reason, cut where it is too long.
+
+    Adds what does not belong to this deal and seat.
+    """
+    if report.get("id", deal_id) != deal_id:
         problems.add(("id",), f"This must be the deal of the address, {deal_id}.")
-    reported = fields.get("buyerstatus") or []
+    reported = report.get("buyerstatus") or []
     for number, one in enumerate(reported):
         place = ("buyerstatus", number, "buyerseatid")
         if one.get("buyerseatid") not in (None, seat):
@@ -51,23 +60,10 @@ def status_of(fields: Fields, deal_id: str, seat: str, problems: Problems) -> in
         elif number:
             problems.add(place, "A deal has one seat, and so one status.")
     problems.check()
-    return int(reported[0]["status"])
+    reason = (reported[0].get("ext") or {}).get("reason")
+    return int(reported[0]["status"]), shorten(reason, LONGEST_REASON) if isinstance(reason, str) else None
 
 
-synced_deals = Table(
-    "synced_deals",
-    metadata,
-    Column("deal_id", String(40), primary_key=True),
-    Column("seat_id", Key, primary_key=True, autoincrement=False),
-    Column("demand_deal_id", Key, nullable=False),
-    Column("buyer_seat", String(200), nullable=False),
-    Column("document", Document, nullable=False),
-    Column("fetched_at", Instant),
-    Column("fetched_by", String(64)),
-    Column("status", Integer),
-    Column("status_at", Instant),
-    Column("status_by", String(64)),
-)
 _COLUMNS = synced_deals.c
 
 
@@ -88,34 +84,53 @@ class SyncedDeal:
 
 @dataclass(frozen=True)
 class SyncState:
-    """When and by whom a deal was fetched last, and the status (a number) that was reported of it last."""
+    """When and by whom a deal was fetched last, and the status (a number) that was reported of it last.
+
+    `sent_at` is when it was sent last; `due` when it will be, where it could not be sent for the `problem`.
+    """
 
     fetched_at: datetime | None = None
     fetched_by: str | None = None
     status: int | None = None
     status_at: datetime | None = None
     status_by: str | None = None
+    status_reason: str | None = None
+    sent_at: datetime | None = None
+    due: datetime | None = None
+    problem: str | None = None
 
 
 def sync_state(work: Work, deal: SyncedDeal) -> SyncState:
     """What is known of it."""
-    reports = work.rows(select(synced_deals).where(_COLUMNS.deal_id == deal.deal_id))
-    rows = [row for row in reports if row.seat_id == deal.seat_id]
-    return _sync_state(rows[0]) if rows else SyncState()
+    row = rows_of(work, [deal.deal_id]).get((deal.deal_id, deal.seat_id))
+    return SyncState() if row is None else _sync_state(row)
+
+
+def rows_of(work: Work, deal_ids: Collection[str]) -> dict[tuple[str, int], Row[Any]]:
+    """Deal id and seat → row, of these deals."""
+    question = select(synced_deals).where(_COLUMNS.deal_id.in_(deal_ids))
+    return {(row.deal_id, row.seat_id): row for row in work.rows(question)}
 
 
 def note_fetch(work: Work, deals: Sequence[SyncedDeal], who: str) -> None:
     """Store that a DSP, with the token `who`, was sent these documents now."""
-    _keep(work, deals, {"fetched_at": work.now, "fetched_by": who})
+    write(work, deals, ARRIVED | {"fetched_at": work.now, "fetched_by": who})
 
 
-def note_status(work: Work, deal: SyncedDeal, status: int, who: str) -> None:
-    """Store the status that a DSP, with the token `who`, reports now."""
-    _keep(work, [deal], {"status": status, "status_at": work.now, "status_by": who})
+def note_status(work: Work, deal: SyncedDeal, status: tuple[int, str | None], who: str) -> None:
+    """Store the status, and its reason, that a DSP, with the token `who`, reports now.
+
+    Of a deal that it was not told by us the document is due.
+    """
+    number, reason = status
+    fields = {"status": number, "status_at": work.now, "status_by": who, "status_reason": reason}
+    mine = (_COLUMNS.deal_id == deal.deal_id, _COLUMNS.seat_id == deal.seat_id)
+    if not work.connection.execute(update(synced_deals).where(*mine).values(fields)).rowcount:
+        write(work, [deal], fields | {"due": work.now})
 
 
-def _keep(work: Work, deals: Sequence[SyncedDeal], fields: Fields) -> None:
-    """Write these fields of these deals, and the documents that were sent."""
+def write(work: Work, deals: Sequence[SyncedDeal], fields: Fields) -> None:
+    """Write these fields of these deals, and their documents."""
     ids = {deal.deal_id for deal in deals}
     rows = work.rows(select(_COLUMNS.deal_id, _COLUMNS.seat_id).where(_COLUMNS.deal_id.in_(ids)))
     pairs = {(row.deal_id, row.seat_id) for row in rows}
@@ -136,8 +151,9 @@ def _own(deal: SyncedDeal) -> Fields:
         "demand_deal_id": deal.demand_deal_id,
         "buyer_seat": deal.buyer_seat,
         "document": deal.document,
+        "is_archived": deal.is_gone,
     }
 
 
 def _sync_state(row: Row[Any]) -> SyncState:
-    return SyncState(row.fetched_at, row.fetched_by, row.status, row.status_at, row.status_by)
+    return SyncState(**{field.name: row._mapping[field.name] for field in dataclasses.fields(SyncState)})

@@ -164,6 +164,14 @@ def slicer(answer: httpx.Response) -> Slicer:
         raise Unreadable("The service's description of the slicer does not follow the API") from error
 
 
+def slicers(answer: httpx.Response) -> list[tuple[str, str]]:
+    """The slicers of such an answer (*extension*). Raises its error, or Unreadable."""
+    try:
+        return [(one["project_name"], one["slicer_name"]) for one in fields(answer)["slicers"]]
+    except (KeyError, TypeError) as error:
+        raise Unreadable("The service's answer does not follow the API") from error
+
+
 def audience(answer: httpx.Response, split_by: Sequence[str]) -> Audience:
     """The Audience of an audience answer to that split. Raises its error, or Unreadable.
 

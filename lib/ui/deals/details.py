@@ -118,16 +118,26 @@ def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
 
 
 def sentences(buyer_seat: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
-    """What the DSP said last, and when it fetched the deal; times in that zone."""
+    """What the DSP said last, when it fetched or was sent the deal, what went wrong; times in that zone."""
     sentences = [
-        f"The DSP says: {one.words}{_when(one.ext.reported_at, one.ext.reported_by, zone)}."
+        f"The DSP says: {one.words}{f' ({one.ext.reason})' if one.ext.reason else ''}"
+        f"{_when(one.ext.reported_at, one.ext.reported_by, zone)}."
         for one in buyer_seat.buyerstatus
     ]
     fetched = _when(buyer_seat.ext.fetched_at, buyer_seat.ext.fetched_by, zone)
-    return [
-        *(sentences or ["The DSP has not reported a status yet."]),
-        f"It fetched the deal last{fetched}." if fetched else "It has not fetched the deal yet.",
-    ]
+    if not sentences:
+        sentences.append("The DSP has not reported a status yet.")
+    delivery = buyer_seat.ext
+    if delivery.sent_at is not None:
+        sentences.append(f"The deal was sent to it{_when(delivery.sent_at, None, zone)}.")
+    if delivery.problem:
+        again = _when(delivery.next_try, None, zone)
+        sentences.append(f"The deal could not be sent to it: {delivery.problem}. The next try is{again}.")
+    if fetched or not (delivery.sent_at or delivery.problem):
+        sentences.append(
+            f"It fetched the deal last{fetched}." if fetched else "It has not fetched the deal yet."
+        )
+    return sentences
 
 
 def _when(at: datetime | None, who: str | None, zone: tzinfo) -> str:

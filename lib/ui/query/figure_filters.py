@@ -4,29 +4,24 @@ They are about rows: those of leaderboards, of the split as a table, bars or lin
 headline and the time chart stay those of the whole.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import Decimal
 
 import streamlit as st
 
 from lib.deals.values import Limits
+from lib.reporting.links import CODES, digits
 from lib.reporting.matches import COMPARE, DataMatch
 from lib.reporting.models import DataFilter, Slicer
 from lib.ui.charts.numbers import Numbers, title
 from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside
-from lib.ui.query.link import join_texts, split_texts
+from lib.ui.query.link import split_texts
 
-CODES: dict[DataMatch, str] = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "=": "eq", "!=": "ne"}
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
 MATCHES: tuple[DataMatch, ...] = (*COMPARE,)
 USUAL, MOST = ">=", 10
 ANY = Limits(least=-(10**15), below=10**15, decimals=15)
-
-
-def to_text(filters: Iterable[DataFilter]) -> str:
-    """The filters as one parameter."""
-    return join_texts(text for one in filters for text in (one.name, CODES[one.match], _digits(one.value)))
 
 
 def from_text(text: str, slicer: Slicer) -> tuple[DataFilter, ...]:
@@ -44,7 +39,7 @@ def missing(text: str, slicer: Slicer) -> list[str]:
 
 def sentence(one: DataFilter, slicer: Slicer, numbers: Numbers) -> str:
     """A filter in words: `Impressions ≥ 1,000`."""
-    places = max(0, -int(Decimal(_digits(one.value)).as_tuple().exponent))
+    places = max(0, -int(Decimal(digits(one.value)).as_tuple().exponent))
     field = title(slicer.data_field(one.name), with_unit=True)
     return f"{field} {SIGNS.get(one.match, one.match)} {numbers.number(one.value, places)}"
 
@@ -52,7 +47,7 @@ def sentence(one: DataFilter, slicer: Slicer, numbers: Numbers) -> str:
 def fill(prefix: str, one: DataFilter | None = None) -> None:
     """Put a filter into the form's inputs, or the usual start without one."""
     st.session_state[f"{prefix}_match"] = one.match if one else USUAL
-    st.session_state[f"{prefix}_value"] = _digits(one.value) if one else ""
+    st.session_state[f"{prefix}_value"] = digits(one.value) if one else ""
 
 
 def draw(prefix: str, one: DataFilter | None = None, change: Callable[[], None] | None = None) -> None:
@@ -102,8 +97,3 @@ def _read(text: str) -> list[DataFilter]:
         if code in matches and not amounts.fault(number, "none", ANY):
             found.append(DataFilter(name=name, match=matches[code], value=float(number)))
     return found
-
-
-def _digits(value: float) -> str:
-    """A number in plain digits, as few as say it."""
-    return f"{Decimal(repr(float(value))).normalize():f}"

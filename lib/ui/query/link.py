@@ -1,11 +1,6 @@
-"""Converts questions to URL parameters and back: `?start=-7d&end=yesterday&split=a~b&is.country=US~CA`.
+"""Reads questions from URL parameters: `?start=-7d&end=yesterday&split=a~b&is.country=US~CA`.
 
-Lists are joined by a tilde, the one separator that URLs, browsers and chat programs leave as it is; a tilde
-within an item is written %7E. A filter is one parameter: its match and options, a dot, the key field.
-
-    is. not. has. hasnt. starts. ends.    the six matches
-    is-i.  is-d.  is-id.                  whatever the case, descriptions searched too, both
-    is2.  is3-i.                          a second and third of the same kind on the same field
+How they are written, lib/reporting/links.py says.
 """
 
 import re
@@ -15,7 +10,8 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from lib.reporting import dates
-from lib.reporting.matches import BY_CODE, rule
+from lib.reporting.links import having, join_texts, split_texts, to_params
+from lib.reporting.matches import BY_CODE
 from lib.reporting.models import (
     API_ROWS_LIMIT,
     ROWS_LIMITS,
@@ -27,6 +23,16 @@ from lib.reporting.models import (
 from lib.ui.query import periods
 from lib.wire.errors import BadRequest
 
+__all__ = [
+    "Reading",
+    "from_params",
+    "having",
+    "href",
+    "is_question",
+    "join_texts",
+    "split_texts",
+    "to_params",
+]
 MOST_SPLITS = 3
 FILTER = re.compile(rf"({'|'.join(BY_CODE)})(\d*)(?:-(i?)(d?))?\.(.+)", re.DOTALL)
 PLAIN = ("start", "end", "tz", "split", "fields", "order", "limit", "offset", "source", "rows")
@@ -37,28 +43,6 @@ class Reading(NamedTuple):
 
     query: AudienceQuery
     left_out: list[str]
-
-
-def to_params(query: AudienceQuery) -> dict[str, str]:
-    """The whole question as URL parameters, without default values. Relative dates stay relative."""
-    optional = {
-        "tz": "" if query.timezone is None else str(query.timezone),
-        "split": join_texts(query.split_by),
-        "fields": join_texts(query.data_fields or ()),
-        "order": join_texts("-" * (o.direction == "desc") + o.name for o in query.order_by),
-        "limit": "" if query.limit is None else str(query.limit),
-        "offset": str(query.offset or ""),
-        "source": query.audience_key or "",
-        "rows": "" if query.audience_rows_limit == API_ROWS_LIMIT else str(query.audience_rows_limit),
-    }
-    return {
-        "project": query.project_name,
-        "slicer": query.slicer_name,
-        "start": query.start_date,
-        "end": query.end_date,
-        **{name: text for name, text in optional.items() if text},
-        **_filter_params(query.filters),
-    }
 
 
 def from_params(
@@ -107,32 +91,6 @@ def is_question(name: str) -> bool:
 def href(page: str, params: Mapping[str, str | list[str]]) -> str:
     """A link to a screen of the desk, relative to any other screen: `audience?start=-7d&…`."""
     return f"{page}?{urlencode(params, doseq=True)}" if params else page
-
-
-def join_texts(items: Iterable[str]) -> str:
-    """Texts as one parameter."""
-    return "~".join(item.replace("%", "%25").replace("~", "%7E") for item in items)
-
-
-def split_texts(text: str) -> tuple[str, ...]:
-    """The texts that `joined` put together."""
-    return tuple(item.replace("%7E", "~").replace("%25", "%") for item in text.split("~"))
-
-
-def _filter_params(filters: Iterable[Filter]) -> dict[str, str]:
-    params: dict[str, str] = {}
-    for filter_ in filters:
-        flags = "i" * filter_.case_insensitive + "d" * filter_.search_mappings
-        count = 1
-        while (name := _filter_name(filter_, count, flags)) in params:
-            count += 1
-        params[name] = join_texts(filter_.value)
-    return params
-
-
-def _filter_name(filter_: Filter, count: int, flags: str) -> str:
-    number = str(count) if count > 1 else ""
-    return f"{rule(filter_.match).code}{number}{'-' if flags else ''}{flags}.{filter_.name}"
 
 
 def _filters(params: Mapping[str, str], keys: list[str], name: str, left_out: list[str]) -> list[Filter]:

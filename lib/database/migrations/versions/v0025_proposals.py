@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0023"
-down_revision = "0022"
+revision = "0025"
+down_revision = "0024"
 
 KEY = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 INSTANT = sa.DateTime(timezone=True)

@@ -1,0 +1,239 @@
+"""Verbs about deals and packages: finding them, their health, and what they delivered."""
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import Field
+
+from lib.agents.answers import Json, figure, head, number, rows, text
+from lib.agents.verbs import Arguments, Dated, Verb
+from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, Status, SupplyPackage
+from lib.insight import health
+from lib.insight.assessor import Assessor
+from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
+from lib.insight.estimate import WIN_CPM, field_of
+from lib.insight.health import Surroundings
+from lib.python_client import Desk
+from lib.reporting import dates
+from lib.reporting.models import AudienceQuery, Slicer
+from lib.wire.errors import AccessError, BadRequest, NotFound, Unsupported
+
+Entity = Literal["demand_deals", "supply_deals"]
+NO_REPORT = (
+    "None of the slicers that you may see tells deals apart (by key fields `deal` and `supply_package`)"
+)
+
+
+class FindDeals(Arguments):
+    """What to look for among deals or packages."""
+
+    kind: Literal["deals", "packages"] = "deals"
+    search: str = Field(default="", max_length=200, description="In names and deal ids")
+    status: Status | None = None
+    seat: int | None = Field(default=None, description="Id of a seat; of deals only")
+    limit: int = Field(default=20, ge=1, le=100)
+
+
+def find_deals(desk: Desk, arguments: FindDeals) -> Json:
+    """Deals or packages, with what matters of each."""
+    params: dict[str, Any] = {"limit": arguments.limit}
+    params |= {"search": arguments.search} if arguments.search else {}
+    params |= {"status": arguments.status} if arguments.status else {}
+    if arguments.kind == "packages":
+        if arguments.seat is not None:
+            raise BadRequest("Packages have no seat: ask for deals, or leave seat out")
+        packages = desk.deals_api.list(SupplyPackage, **params)
+        return {"count": packages.count, "rows": [package_of(desk, one) for one in packages.results]}
+    params |= {"seat": arguments.seat} if arguments.seat is not None else {}
+    deals = desk.deals_api.list(DemandDeal, **params)
+    return {"count": deals.count, "rows": [deal_of(desk, one) for one in deals.results]}
+
+
+def deal_of(desk: Desk, one: DemandDeal) -> Json:
+    """A deal in the fields that a reader compares."""
+    found = {
+        "id": one.id,
+        "name": text(one.name or ""),
+        "deal_id": one.deal_id,
+        "status": one.status,
+        "price": None if one.price is None else number(float(one.price)),
+        "price_type": one.price_type,
+        "seat": None if one.seat is None else {"id": one.seat.id, "name": text(one.seat.name or "")},
+        "packages": [{"id": each.id, "name": text(each.name or "")} for each in one.supply_deals[:5]],
+        "link": link(desk, "demand_deals", one.id),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def package_of(desk: Desk, one: SupplyPackage) -> Json:
+    """A package likewise: dates, and how many deals it has."""
+    found = {
+        "id": one.id,
+        "name": text(one.name or ""),
+        "status": one.status,
+        "media_type": one.media_type,
+        "start": None if one.start_date is None else one.start_date.isoformat(),
+        "end": None if one.end_date is None else one.end_date.isoformat(),
+        "deals": len(one.demand_deals),
+        "link": link(desk, "supply_deals", one.id),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def link(desk: Desk, entity: Entity, number: int | None) -> str:
+    """Where the desk shows a deal or a package."""
+    return f"{desk.address}/deals?open={entity}-{number}"
+
+
+class OfDeals(Arguments):
+    """Deals, by their ids (numbers, as find_deals has them)."""
+
+    deals: list[int] = Field(min_length=1, max_length=10)
+
+
+def deal_health(desk: Desk, arguments: OfDeals) -> Json:
+    """The health of deals: state, where the funnel breaks, what changed, and what to do."""
+    api = desk.deals_api
+    deals = [require(desk, DemandDeal, one) for one in arguments.deals]
+    packages = {one.id or 0 for deal in deals for one in deal.supply_deals}
+    seats = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
+    known = {one: api.get(Seat, one) for one in seats}
+    dsps = {one.dsp.id for one in known.values() if one.dsp and one.dsp.id}
+    around = Surroundings(
+        {one: api.get(SupplyPackage, one) for one in packages},
+        known,
+        {one: api.get(Dsp, one) for one in dsps},
+        datetime.now(UTC),
+        lambda entity, number: _history(desk, entity, number),
+    )
+    report = report_of_deals(desk)
+    assessed = Assessor(report).assess(deals, around)
+    return {
+        "report": None if report is None else f"{report.project}/{report.name}",
+        "days": None if report is None else [day.isoformat() for day in report.period(7)],
+        "deals": [_health(desk, deal, assessed[deal.id or 0]) for deal in deals],
+    }
+
+
+def _health(desk: Desk, deal: DemandDeal, one: health.DealHealth) -> Json:
+    steps = [
+        {"step": name, "value": number(value), "percent_of_step_before": number(rate.value)}
+        for name, value, rate in health.rates(one.steps)
+    ]
+    return {
+        "id": deal.id,
+        "name": text(deal.name or ""),
+        "state": one.state,
+        "why": one.words,
+        "findings": [*one.findings],
+        "advice": one.advice,
+        "funnel": steps,
+        "precision": "exact" if steps else "no funnel",
+        "link": link(desk, "demand_deals", deal.id),
+    }
+
+
+def _history(desk: Desk, entity: str, number: int) -> list[EntityChange]:
+    with suppress(Unsupported, NotFound):
+        return desk.deals_api.history(entity, number)
+    return []
+
+
+class Delivery(Dated):
+    """What deals or packages delivered."""
+
+    deals: list[int] = Field(default=[], max_length=50, description="Ids of deals")
+    packages: list[int] = Field(default=[], max_length=50, description="Ids of packages, instead of deals")
+    by_day: bool = False
+
+
+def past_delivery(desk: Desk, arguments: Delivery) -> Json:
+    """The funnel, spend and win CPM of deals or packages on past days."""
+    if bool(arguments.deals) == bool(arguments.packages):
+        raise BadRequest("Give `deals` or `packages`, one of them")
+    report = report_of_deals(desk)
+    if report is None:
+        raise BadRequest(NO_REPORT)
+    field, ids = (DEAL, arguments.deals) if arguments.deals else (PACKAGE, arguments.packages)
+    fields = delivery_fields(report.slicer)
+    days = {name: day for name in ("start", "end") if (day := getattr(arguments, name)) is not None}
+    split = [field, "granularity_day"] if arguments.by_day else [field]
+    answer = desk.ask(
+        f"{report.project}/{report.name}",
+        split=split, fields=fields, filters={field: [*map(str, ids)]}, order=split[::-1], limit=1_000,
+        **days,
+    )  # fmt: skip
+    totals = {name: figure(answer.estimate(name)) for name in fields}
+    found = rows(answer)
+    without = [one for one in ids if str(one) not in {row[field] for row in found}]
+    return head(answer) | {"totals": totals, "count": len(found), "rows": found, "no_rows_for": without}
+
+
+def delivery_fields(slicer: Slicer) -> list[str]:
+    """The steps of the funnel, spend where there is one, and the average price of a win."""
+    names = [*health.step_fields(slicer).values()]
+    names += [one.name for one in slicer.data_fields if one.name == "spend"]
+    cpm = field_of(slicer, WIN_CPM)
+    return [*dict.fromkeys([*names, *([] if cpm is None else [cpm.name])])]
+
+
+def report_of_deals(desk: Desk, slicer: str | None = None) -> DealReport | None:
+    """The slicer that tells deals apart, that named or the first; None without one."""
+    for name in [slicer] if slicer else _slicers(desk):
+        about = desk.info(name)
+        if slicer or tells_deals(about):
+            today = dates.today(about.timezone)
+            return DealReport(*desk.pair(name), about, today, _asking(desk, about))
+    return None
+
+
+def _asking(desk: Desk, about: Slicer) -> Any:
+    def ask(query: AudienceQuery) -> Any:
+        return desk.reporting.audience(query, about)
+
+    return ask
+
+
+def _slicers(desk: Desk) -> list[str]:
+    """The slicers of a caller; none of one whose token is for deals alone."""
+    with suppress(AccessError):
+        return desk.slicers()
+    return []
+
+
+def require(desk: Desk, model: type[Any], number: int) -> Any:
+    """A deal or package by its id. NotFound says which, and how to find it."""
+    try:
+        return desk.deals_api.get(model, number)
+    except NotFound:
+        kind = "deal" if model is DemandDeal else "package"
+        raise NotFound(f"There is no {kind} {number} that you may see; look for it by find_deals") from None
+
+
+VERBS = (
+    Verb(
+        "find_deals",
+        "Deals or packages by name, deal id, status or seat: ids, prices, dates.",
+        FindDeals,
+        find_deals,
+        "rows",
+        "Search for a part of the name",
+    ),
+    Verb(
+        "deal_health",
+        "Whether deals deliver and, if not, at which step, since when, why, and what to do.",
+        OfDeals,
+        deal_health,
+        "deals",
+        "Ask about fewer deals",
+    ),
+    Verb(
+        "past_delivery",
+        "What deals or packages delivered: requests, bids, wins, impressions, spend, win CPM.",
+        Delivery,
+        past_delivery,
+        "rows",
+        "Ask for fewer days or deals",
+    ),
+)

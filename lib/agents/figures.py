@@ -1,0 +1,119 @@
+"""Verbs about figures: a question, and what moved one."""
+
+from typing import Any
+
+from pydantic import Field
+
+from lib.agents.answers import ESTIMATE, EXACT, Json, figure, head, number, rows, text
+from lib.agents.verbs import FigureFilter, Filtered, Verb
+from lib.python_client import Desk
+from lib.reporting.moved.quantity import Own
+from lib.wire.errors import BadRequest
+
+MOST_MOVERS, USUAL, BY_TIME = 20, 20, 100
+
+
+class Ask(Filtered):
+    """A question."""
+
+    fields: list[str] = Field(min_length=1, max_length=10, description="Data fields")
+    split: list[str] = Field(
+        default=[], max_length=3, description="Key fields, or granularity_day and the like"
+    )
+    having: list[FigureFilter] = Field(default=[], max_length=10, description="Keep rows by their figures")
+    order: str | None = Field(default=None, description="A field; with a minus before it, the largest first")
+    limit: int | None = Field(default=None, ge=1, le=200, description="Rows; default 20, by time 100")
+
+
+def ask(desk: Desk, arguments: Ask) -> Json:
+    """Totals and rows of a question. The totals are of all rows, also of those not shown."""
+    having = [(one.field, one.match, one.value) for one in arguments.having]
+    first = f"-{arguments.fields[0]}"
+    is_by_time = any(name.startswith("granularity_") for name in arguments.split)
+    order = arguments.order or ("" if is_by_time or not arguments.split else first)
+    more: dict[str, Any] = {"split": arguments.split, "fields": arguments.fields, "having": having}
+    if arguments.split:
+        more["limit"] = arguments.limit or (BY_TIME if is_by_time else USUAL)
+    if order:
+        more["order"] = order
+    answer = desk.ask(arguments.slicer, descriptions=True, **arguments.parts(**more))
+    totals = {name: figure(answer.estimate(name)) for name in arguments.fields}
+    found: Json = head(answer) | {"totals": totals}
+    if arguments.split:
+        found |= {"count": answer.audience.total.records_found, "rows": rows(answer)}
+    return found
+
+
+class Moves(Filtered):
+    """A figure, and the days to compare."""
+
+    field: str = Field(description="A data field")
+    before_start: str | None = Field(default=None, description="Default: as many days right before")
+    before_end: str | None = None
+    key_fields: list[str] = Field(default=[], max_length=30, description="Default: all")
+
+
+def what_moved(desk: Desk, arguments: Moves) -> Json:
+    """The values that explain a change, the strongest first."""
+    before = (arguments.before_start, arguments.before_end)
+    if (before[0] is None) != (before[1] is None):
+        raise BadRequest("before_start and before_end belong together: give both or none")
+    days = None if before[0] is None or before[1] is None else (before[0], before[1])
+    found = desk.what_moved(
+        arguments.slicer, arguments.field, before=days, key_fields=arguments.key_fields, **arguments.parts()
+    )
+    moved, frame = found.moved, found.frame
+    movers = [
+        {
+            "key_field": row["key_field"],
+            "value": text(row["value"]),
+            "description": text(row["description"]),
+            "contribution": number(row["contribution"]),
+            "before": number(row["before"]),
+            "now": number(row["now"]),
+        }
+        for row in frame.head(MOST_MOVERS).to_dict("records")
+    ]
+    now = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field]))
+    ends = {"start": found.before[0].isoformat(), "end": found.before[1].isoformat()}
+    earlier = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field], **ends))
+    whole = earlier.estimate(arguments.field)
+    is_scaled = bool(whole.value) and whole.value != moved.before
+    scaled = whole.times(moved.before / whole.value) if is_scaled and whole.value else whole
+    return {
+        "field": arguments.field,
+        "days": [day.isoformat() for day in found.now],
+        "before_days": [day.isoformat() for day in found.before],
+        "now": figure(now.estimate(arguments.field)),
+        "before": figure(scaled),
+        "change": number(moved.difference),
+        "change_percent": number(100 * moved.difference / abs(moved.before)) if moved.before else None,
+        "precision": EXACT if now.is_exact and earlier.is_exact else ESTIMATE,
+        "contributions": "own changes; they don't add up"
+        if isinstance(moved.kind, Own)
+        else "parts of the change",
+        "compared_with_earlier_differences": moved.weeks,
+        "values_considered": moved.considered,
+        "changed_alike": [one.name for one in moved.alike],
+        "count": len(frame),
+        "movers": movers,
+        "link": found.link,
+    }
+
+
+VERBS = (
+    Verb(
+        "ask",
+        "Figures of a slicer: totals, and rows by key fields or time, filtered and ordered.",
+        Ask,
+        ask,
+    ),
+    Verb(
+        "what_moved",
+        "Why a figure changed between two periods: the values of all key fields that moved beyond noise.",
+        Moves,
+        what_moved,
+        "movers",
+        "Name fewer `key_fields`, or filter",
+    ),
+)

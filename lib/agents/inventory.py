@@ -1,0 +1,243 @@
+"""Verbs about inventory: forecasts, what wins cost, and what packages share."""
+
+import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
+
+from pydantic import Field
+
+from lib.agents.answers import ESTIMATE, EXACT, Json, figure, number, text
+from lib.agents.deals import NO_REPORT, link, report_of_deals, require
+from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
+from lib.deals.models import AppList, DemandDeal, DomainList, SupplyPackage
+from lib.insight import estimate, forecast, overlap, seat_prices, win_prices
+from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
+from lib.insight.filters import Lists, entries, report_filters
+from lib.insight.seat_prices import SeatPrices
+from lib.python_client import Desk
+from lib.reporting import requests
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery, Filter
+from lib.wire.errors import BadRequest
+
+HISTORY, DAYS, MOST_SEATS = 126, 30, 12
+
+
+class Targets(Arguments):
+    """Inventory: that of a package, or of filters; without either, all of the slicer."""
+
+    slicer: str | None = Field(default=None, description="Default: the slicer that tells deals apart")
+    package: int | None = Field(default=None, description="Id of a package, whose targeting counts")
+    filters: list[KeyFilter] = Field(default=[], max_length=50)
+
+
+class Inventory:
+    """Inventory that is asked about: its report, its filters, and what of a targeting they leave out."""
+
+    def __init__(self, desk: Desk, targets: Targets) -> None:
+        report = report_of_deals(desk, targets.slicer)
+        if report is None:
+            raise BadRequest(f"{NO_REPORT}; name one in `slicer`")
+        self.report, self.name, self.desk = report, f"{report.project}/{report.name}", desk
+        filters = tuple(Filter.model_validate(key_filter(one)) for one in targets.filters)
+        self.left_out: tuple[str, ...] = ()
+        if targets.package is not None:
+            package = require(desk, SupplyPackage, targets.package)
+            translation = report_filters(
+                package, report.slicer, lists_of(desk, [package]), package.media_type
+            )
+            filters, self.left_out = (*filters, *translation.filters), translation.left_out
+        self.filters = filters
+        requests.check(self.query(1), report.slicer)
+
+    def query(self, days: int, **changes: object) -> AudienceQuery:
+        """The question about the last complete days."""
+        return self.report.query(days).model_copy(update={"filters": self.filters, **changes})
+
+    def head(self, days: Days, query: AudienceQuery) -> Json:
+        """What every answer says of it."""
+        more = {"not_counted": [*map(text, self.left_out)]} if self.left_out else {}
+        shown = query.model_copy(update={"split_by": (), "limit": None, "order_by": ()})
+        return {
+            "slicer": self.name,
+            "days": [day.isoformat() for day in days],
+            "link": self.desk.link(shown),
+        } | more
+
+
+def lists_of(desk: Desk, packages: Sequence[SupplyPackage]) -> Lists:
+    """The entries of the domain and app lists that packages target."""
+    domains = {one.id for package in packages for one in package.domain_list_targetings}
+    apps = {one.id for package in packages for one in package.app_list_targetings}
+    api = desk.deals_api
+    return entries([*(api.get(DomainList, one) for one in domains), *(api.get(AppList, one) for one in apps)])
+
+
+class Booking(Targets):
+    """Inventory in a period to come."""
+
+    start: dt.date = Field(description="First day of the booked period")
+    end: dt.date = Field(description="Last day of it")
+
+
+def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
+    """Bids and impressions in a booked period, each with its range and how often that held before."""
+    if arguments.end < arguments.start:
+        raise BadRequest("end must not be before start")
+    inventory = Inventory(desk, arguments)
+    slicer = inventory.report.slicer
+    fields = [field for names in (BIDS, IMPRESSIONS) if (field := field_of(slicer, names)) is not None]
+    if not fields or forecast.DAY not in {one.name for one in slicer.key_fields}:
+        raise BadRequest(f"{inventory.name} has no bids or impressions by day")
+    names = tuple(field.name for field in fields)
+    query = inventory.query(HISTORY, data_fields=names, split_by=(forecast.DAY,))
+    answer, days = inventory.report.ask(query), inventory.report.period(HISTORY)
+    zone = dt.timezone(dt.timedelta(hours=slicer.timezone))
+    start = dt.datetime.combine(arguments.start, dt.time(), zone)
+    end = dt.datetime.combine(arguments.end + dt.timedelta(days=1), dt.time(), zone)
+    parts = forecast.weekdays(start, end, slicer.timezone)
+    ahead = max((arguments.start - days[1]).days - 1, 0)
+    figures = {}
+    for name in names:
+        found = forecast.forecast(forecast.daily(answer, name, days), parts, ahead)
+        figures[name] = {
+            "value": number(found.value),
+            "low": number(found.low),
+            "high": number(found.high),
+            "exact": False,
+            "range_held": found.held,
+            "past_periods_tested": found.tests,
+        }
+    booked = [arguments.start.isoformat(), arguments.end.isoformat()]
+    note = "By the weekdays of the last two weeks; seats, prices, seasons and holidays are not in it"
+    return inventory.head(days, query) | {"booked": booked, "forecast": figures, "method": note}
+
+
+class Pricing(Targets):
+    """Inventory, and who is to buy it at which price."""
+
+    seats: list[int] = Field(default=[], max_length=MOST_SEATS, description="Ids of seats")
+    price: Decimal | None = Field(default=None, gt=0, description="A price by CPM to compare with")
+
+
+def price_guide(desk: Desk, arguments: Pricing) -> Json:
+    """The quartiles of what wins cost, of all seats and of some."""
+    inventory = Inventory(desk, arguments)
+    slicer = inventory.report.slicer
+    fields = win_prices.win_fields(slicer)
+    if fields is None:
+        raise BadRequest(f"{inventory.name} has no data field for the win CPM, or none that counts wins")
+    if arguments.seats and not seat_prices.tells_seats(slicer):
+        raise BadRequest(f"{inventory.name} can't tell what a seat won: leave seats out")
+    base = inventory.query(DAYS)
+    found: list[Json] = []
+    for seat in (None, *arguments.seats):
+        query = seat_prices.question(base, slicer, fields, seat)
+        prices = seat_prices.seat_prices(inventory.report.ask(query), slicer, fields)
+        found.append(_guide(seat, prices, arguments.price))
+    shown = base.model_copy(update={"data_fields": (fields.cpm, fields.wins)})
+    note = "Averages by group and day, weighted by wins; single auctions scatter more widely"
+    return inventory.head(inventory.report.period(DAYS), shown) | {"win_cpm": found, "method": note}
+
+
+def _guide(seat: int | None, of: SeatPrices, price: Decimal | None) -> Json:
+    found: Json = {"seat": "all" if seat is None else seat, "win_rate_percent": number(of.win_rate)}
+    if of.won is None:
+        return found | {"wins": "none"}
+    won = of.won
+    found |= {"quartile_1": number(won.low), "median": number(won.median), "quartile_3": number(won.high)}
+    found |= {"precision": EXACT if won.is_exact else "estimated from a sample", "groups": won.groups}
+    if price is not None:
+        found["at_or_above_price"] = seat_prices.standing(price, won)
+    return found
+
+
+class Packages(Arguments):
+    """Two packages or more."""
+
+    packages: list[int] = Field(min_length=2, max_length=8, description="Ids of packages")
+    slicer: str | None = Field(default=None, description="Default: the slicer that tells deals apart")
+
+
+def shared_inventory(desk: Desk, arguments: Packages) -> Json:
+    """What each two packages share, and seats with two prices for it."""
+    report = report_of_deals(desk, arguments.slicer)
+    if report is None:
+        raise BadRequest(f"{NO_REPORT}; name one in `slicer`")
+    field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
+    if field is None:
+        raise BadRequest(f"{report.project}/{report.name} has no data field for bids or impressions")
+    packages = [require(desk, SupplyPackage, one) for one in dict.fromkeys(arguments.packages)]
+    lists = lists_of(desk, packages)
+    translations = [report_filters(one, report.slicer, lists, one.media_type) for one in packages]
+    base = report.query(DAYS).model_copy(update={"data_fields": (field.name,)})
+    sets = overlap.questions([one.filters for one in translations])
+    answers = [report.ask(base.model_copy(update={"filters": one})) for one in sets]
+    single, pairs = overlap.overlaps(answers, len(packages), field.name)
+    deals = [_deals(desk, one) for one in packages]
+    is_exact = all(estimate.total(one, field.name).is_exact for one in answers)
+    return {
+        "slicer": f"{report.project}/{report.name}",
+        "days": [day.isoformat() for day in report.period(DAYS)],
+        "field": field.name,
+        "precision": EXACT if is_exact else ESTIMATE,
+        "packages": [
+            {
+                "id": one.id,
+                "name": text(one.name or ""),
+                field.name: figure(volume),
+                "not_counted": [*map(text, translation.left_out)],
+                "link": link(desk, "supply_deals", one.id),
+                "report_link": desk.link(base.model_copy(update={"filters": translation.filters})),
+            }
+            for one, volume, translation in zip(packages, single, translations, strict=True)
+        ],
+        "pairs": [
+            {
+                "packages": [packages[one.first].id, packages[one.second].id],
+                "shared": figure(one.volume),
+                "percent_of_first": figure(one.of_first),
+                "percent_of_second": figure(one.of_second),
+            }
+            for one in pairs
+        ],
+        "seats_with_two_prices": [
+            {
+                "seat": text(one.seat),
+                "packages": [packages[one.shared.first].id, packages[one.shared.second].id],
+                "prices": [number(float(price)) for price in one.prices],
+            }
+            for one in overlap.two_prices(deals, pairs)
+        ],
+    }
+
+
+def _deals(desk: Desk, package: SupplyPackage) -> list[DemandDeal]:
+    ids = [one.id for one in package.demand_deals][:50]
+    return [*desk.deals_api.get_many(DemandDeal, ids).values()]
+
+
+VERBS = (
+    Verb(
+        "forecast",
+        "Bids and impressions that a package's targeting, or filters, may have in a period, with ranges.",
+        Booking,
+        forecast_inventory,
+    ),
+    Verb(
+        "price_guide",
+        "What wins cost (quartiles of the win CPM) in a package's targeting or filters, by seat on request.",
+        Pricing,
+        price_guide,
+        "win_cpm",
+        "Ask about fewer seats",
+    ),
+    Verb(
+        "overlap",
+        "The inventory that packages share, and seats that are offered it at two prices.",
+        Packages,
+        shared_inventory,
+        "pairs",
+        "Compare fewer packages",
+    ),
+)

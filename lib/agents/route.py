@@ -1,0 +1,158 @@
+"""`/mcp` beside the APIs: agents over HTTP (Model Context Protocol, streamable HTTP).
+
+Each request is a POST with a token of the reporting or the deals API in `Authorization: Bearer …`; one of the
+other API, of the same person, may be in `Tranche-Deals-Token`. Nothing is kept between requests: no session,
+no stream to hold open, so GET and DELETE are refused as the protocol allows.
+"""
+
+import asyncio
+import importlib
+import ipaddress
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from lib import connect
+from lib.agents.toolbox import Toolbox
+from lib.front import hosts
+from lib.python_client import Desk
+from lib.python_client.clients import DeskClients
+from lib.settings import Settings
+from lib.tokens.access import Access
+from lib.tokens.models import Caller
+from lib.wire.errors import AccessError, TrancheError, Unauthorised
+from lib.wire.fair import FairPool
+from lib.wire.network import is_loopback
+from lib.wire.problems import problem
+from lib.wire.throttle import Throttle
+
+PATH, DEALS_HEADER = "/mcp", "tranche-deals-token"
+AUTH_THREADS = 2
+NAMES = ("localhost", "127.0.0.1", "[::1]")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Callers:
+    """Whose tokens came: for the reporting API, for the deals API, or both, of one person."""
+
+    reporting: Caller | None
+    deals: Caller | None
+
+    @property
+    def first(self) -> Caller:
+        """Either of them."""
+        caller = self.reporting or self.deals
+        if caller is None:
+            raise AccessError
+        return caller
+
+
+class AgentRoute:
+    """ASGI middleware: answers `/mcp`, and nothing else."""
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+        self._access: Access = connect.installation(settings).access
+        self._auth = FairPool(AUTH_THREADS, AUTH_THREADS, "agent-door")
+        self._calls = FairPool(settings.query_threads, settings.query_share, "agent")
+        self._throttle = Throttle(settings.throttle_agents, share=self._access.tally("agents"))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        if scope["type"] != "http" or scope["path"] != PATH:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            refusal = await self._answer(request, send)
+        except TrancheError as error:
+            refusal = problem(PATH, error)
+        if refusal is not None:
+            refusal.headers["Cache-Control"] = "no-store"
+            await refusal(scope, receive, send)
+
+    async def _answer(self, request: Request, send: Send) -> Response | None:
+        """Answer a request; or give the response that refuses it."""
+        if request.method != "POST":
+            return PlainTextResponse("Send a POST with a message of the protocol", 405, {"Allow": "POST"})
+        callers = await self._away(None, self._auth, partial(self._callers, request))
+        toolbox = self._toolbox(callers, request.client.host if request.client else None)
+        run = partial(self._away, toolbox.who, self._calls)
+        server = await asyncio.to_thread(importlib.import_module, "lib.agents.server")
+        security = server.TransportSecuritySettings(
+            **allowed(self._settings, request.headers.get("host", ""))
+        )
+        await server.answer_request(
+            server.server_of(toolbox, run),
+            security,
+            self._settings.max_body_bytes,
+            request.scope,
+            request.receive,
+            send,
+        )
+        return None
+
+    async def _away(self, who: str | None, pool: FairPool, work: Callable[[], Result]) -> Result:
+        return await asyncio.wrap_future(pool.submit(who, work))
+
+    def _callers(self, request: Request) -> Callers:
+        """The callers of a request's tokens. Unauthorised without one that is valid; Throttled."""
+        scheme, _, token = request.headers.get("authorization", "").strip().partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise Unauthorised
+        other = request.headers.get(DEALS_HEADER, "").strip()
+        reporting, deals = self._caller(token.strip(), "reporting"), None
+        if other or reporting is None:
+            deals = self._caller(other or token.strip(), "deals")
+        if (other and (deals is None or reporting is None)) or (reporting is None and deals is None):
+            raise Unauthorised
+        if reporting and deals and reporting.person.username != deals.person.username:
+            raise Unauthorised("Both tokens must be those of one person")
+        callers = Callers(reporting, deals)
+        self._throttle.admit(callers.first.token.id)
+        return callers
+
+    def _caller(self, token: str, api: str) -> Caller | None:
+        try:
+            return self._access.caller(token, self._settings.services[api])
+        except AccessError:
+            return None
+
+    def _toolbox(self, callers: Callers, address: str | None) -> Toolbox:
+        reporting, deals, slicers = connect.of_tokens(self._settings, callers.reporting, callers.deals)
+        clients = DeskClients(self._settings.address, reporting, lambda: deals, slicers)
+        who, number = callers.first.person.username, callers.first.token.id
+
+        def note(detail: str) -> None:
+            self._access.audit.note("agent call", who, who, f"token {number}, {detail}", address)
+
+        return Toolbox(who, Desk.of(clients), note)
+
+
+def allowed(settings: Settings, host: str) -> dict[str, Any]:
+    """The hosts and origins that the SDK's protection against DNS rebinding takes: those of the desk.
+
+    A server that listens beyond this machine also answers to IP addresses, which can't be pointed elsewhere.
+    """
+    own = f"[{settings.host}]" if ":" in settings.host else settings.host
+    names = [*NAMES, own, *(one.partition("://")[2] for one in settings.origins)]
+    if not is_loopback(settings.host) and _is_address(host):
+        names.append(host)
+    listed = [form for name in dict.fromkeys(names) for form in (name, f"{name}:*")]
+    origins = [f"{scheme}://{form}" for form in listed for scheme in ("http", "https")]
+    return {"allowed_hosts": listed, "allowed_origins": [*settings.origins, *origins]}
+
+
+def _is_address(host: str) -> bool:
+    match = hosts.HOST.fullmatch(host)
+    try:
+        ipaddress.ip_address(match[1].strip("[]") if match else "")
+    except ValueError:
+        return False
+    return True

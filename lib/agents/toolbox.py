@@ -1,0 +1,58 @@
+"""Calls verbs in the name of one caller; every call is noted, with what came of it."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from lib.agents import deals, figures, inventory, slicers
+from lib.agents.answers import LONGEST_TEXT, Json
+from lib.agents.verbs import unique
+from lib.python_client import Desk
+from lib.wire.errors import InternalError, TrancheError, UnknownName
+
+log = logging.getLogger(__name__)
+VERBS = unique([*slicers.VERBS, *figures.VERBS, *deals.VERBS, *inventory.VERBS])
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The answer to a call, or the sentence why there is none."""
+
+    answer: Json
+    is_error: bool = False
+
+    @property
+    def text(self) -> str:
+        """The answer as JSON, for clients that read texts alone."""
+        return orjson.dumps(self.answer).decode()
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """The verbs of one caller. `note` writes a call to the audit log; `who` is told from others fairly."""
+
+    who: str
+    desk: Desk
+    note: Note
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+        """The outcome of a call. It raises nothing: what is wrong is a sentence for whoever called."""
+        outcome = self._outcome(name, arguments)
+        result = f"refused: {outcome.answer['error']}" if outcome.is_error else "answered"
+        self.note(f"{name[:LONGEST_TEXT]} {orjson.dumps(dict(arguments), default=str).decode()}: {result}")
+        return outcome
+
+    def _outcome(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+        try:
+            if name not in VERBS:
+                raise UnknownName("verb", name[:LONGEST_TEXT], VERBS)
+            return Outcome(VERBS[name](self.desk, arguments))
+        except TrancheError as error:
+            return Outcome({"error": error.reason}, is_error=True)
+        except Exception:
+            log.exception("%s failed", name[:LONGEST_TEXT])
+            return Outcome({"error": InternalError().reason}, is_error=True)

@@ -1,0 +1,131 @@
+"""What a verb is: a name, a sentence, a short schema, and a function from Desk and arguments to an answer."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar, cast
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lib.agents.answers import Json, bounded
+from lib.python_client import Desk
+from lib.python_client.questions import QuestionParts
+from lib.reporting.matches import DataMatch, Match
+from lib.wire.errors import BadRequest, UnknownName, requirement
+
+
+class Arguments(BaseModel):
+    """The arguments of a verb. One that is not among them is refused: a misspelt filter is a wrong figure."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class KeyFilter(Arguments):
+    """Keeps rows whose key field matches any of the values (a negative match: none of them)."""
+
+    field: str
+    values: list[str] = Field(max_length=500)
+    match: Match = "equals"
+    by_description: bool = Field(default=False, description="Also compare with descriptions of codes")
+
+
+class FigureFilter(Arguments):
+    """Keeps result rows whose figure compares so."""
+
+    field: str
+    match: DataMatch
+    value: float = Field(allow_inf_nan=False)
+
+
+class Dated(Arguments):
+    """Days: dates like 2026-11-14, or today, yesterday, -7d, -1m_first, -1m_last."""
+
+    start: str | None = Field(default=None, description="First day; default: a week before `end`")
+    end: str | None = Field(default=None, description="Last day; default: the last complete one")
+
+
+class Filtered(Dated):
+    """A slicer, its days, and filters."""
+
+    slicer: str = Field(description="project/slicer")
+    filters: list[KeyFilter] = Field(default=[], max_length=50)
+
+    def parts(self, **more: Any) -> QuestionParts:
+        """The question's parts as the Desk takes them."""
+        parts: dict[str, Any] = {"filters": [key_filter(one) for one in self.filters]}
+        parts |= {name: day for name in ("start", "end") if (day := getattr(self, name)) is not None}
+        return cast(QuestionParts, parts | more)
+
+
+Taken = TypeVar("Taken", bound=Arguments)
+Kind = Literal["read", "propose"]
+
+
+@dataclass(frozen=True)
+class Verb(Generic[Taken]):
+    """A verb. `run` makes the answer of a Desk and arguments; `rows` names its list, which may be cut.
+
+    `narrow` says how to ask for less, where that list is too long.
+    """
+
+    name: str
+    about: str
+    arguments: type[Taken]
+    run: Callable[[Desk, Taken], Json]
+    rows: str = "rows"
+    narrow: str = "Filter, lower the limit, or split by fewer fields"
+    kind: Kind = "read"
+
+    @property
+    def schema(self) -> Json:
+        """The JSON schema of its arguments, without what only repeats names."""
+        schema: Json = untitled(self.arguments.model_json_schema())
+        return schema
+
+    def __call__(self, desk: Desk, given: Mapping[str, Any]) -> Json:
+        """The answer, within its bounds. BadRequest says which argument is wrong, and what would be right."""
+        for name in given:
+            if name not in self.arguments.model_fields:
+                raise UnknownName(f"argument of {self.name}", name, self.arguments.model_fields)
+        try:
+            arguments = self.arguments.model_validate(dict(given))
+        except ValidationError as error:
+            problems = error.errors(include_url=False)
+            raise BadRequest("; ".join(dict.fromkeys(map(_sentence, problems)))) from None
+        return bounded(self.run(desk, arguments), self.rows, self.narrow)
+
+
+def key_filter(one: KeyFilter) -> Json:
+    """The filter as the reporting API has it."""
+    return {
+        "name": one.field,
+        "value": one.values,
+        "match": one.match,
+        "search_mappings": int(one.by_description),
+    }
+
+
+def unique(verbs: Iterable[Verb[Any]]) -> dict[str, Verb[Any]]:
+    """The verbs by name."""
+    return {verb.name: verb for verb in verbs}
+
+
+def untitled(schema: Any) -> Any:
+    """A JSON schema without titles and defaults of null, which cost tokens and say nothing."""
+    if isinstance(schema, list):
+        return [untitled(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    either = schema.get("anyOf")
+    if isinstance(either, list) and {"type": "null"} in either and len(either) == 2:
+        first = next(one for one in either if one != {"type": "null"})
+        return untitled({**first, **{name: one for name, one in schema.items() if name != "anyOf"}})
+    return {
+        name: untitled(one)
+        for name, one in schema.items()
+        if not (name == "title" and isinstance(one, str)) and not (name == "default" and one is None)
+    }
+
+
+def _sentence(problem: Any) -> str:
+    place = ".".join(map(str, problem["loc"]))
+    return f"{place} {requirement(problem['type'], problem.get('ctx'))}"

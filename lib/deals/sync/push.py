@@ -1,0 +1,301 @@
+"""Sending documents to DSPs: to those with a receiver in the settings, as soon as a document differs.
+
+Deal Sync API 1.0 has the seller's system POST a Deal to an address of the DSP, and ask another for its
+status. What is sent is a state, not an event: a document that changes while the DSP can't be reached is sent
+once, as it is then, and never an older one after a newer one. A document that may have arrived (its answer
+did not) is sent again. One process does it (`pushing`), a thread per DSP: a slow DSP does not delay another.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+from pydantic import SecretStr
+from sqlalchemy import ColumnElement, Engine, Select, and_, exists, literal, or_, select, union_all, update
+
+from lib import database
+from lib.database import Instant
+from lib.deals.models import BUYER_STATUS, shorten
+from lib.deals.store.tables import (
+    LONGEST_PROBLEM,
+    demand_deals,
+    dsps,
+    seats,
+    supply_package_deals,
+    supply_packages,
+    synced_deals,
+)
+from lib.deals.store.work import DealsScope, Work
+from lib.deals.sync import sync_state
+from lib.deals.sync.documents import SellingSide, selling_side
+from lib.deals.sync.service import LONGEST_WHO, documents_of, take_status
+from lib.deals.sync.sync_state import ARRIVED, SyncedDeal
+from lib.settings import Settings
+from lib.settings.optional import Receiver
+from lib.wire import exact
+from lib.wire.breaker import retry_after
+from lib.wire.call import Call, call
+from lib.wire.deadline import Deadline
+from lib.wire.errors import Invalid, ServiceProblem, TrancheError
+from lib.wire.signature import signed_headers
+from lib.wire.sockets import client
+
+log = logging.getLogger(__name__)
+SECONDS, CONNECT_SECONDS, MOST_BYTES, AT_ONCE = 10, 5, 64 * 1024, 200
+PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30, 60))
+ALL_EVERY, ASKED_EVERY = timedelta(hours=1), timedelta(minutes=15)
+OVERLAP = timedelta(minutes=2)
+"""How long a transaction may last: a change has the time at which it began."""
+COMPLETE = BUYER_STATUS.index("complete")
+_TOLD, _DEALS = synced_deals.c, demand_deals.c
+Answer = tuple[str, httpx.Response | None]
+
+
+@contextmanager
+def _pushing(settings: Settings, engine: Engine) -> Iterator[database.Look]:
+    with ExitStack() as stack:
+        pushes = [
+            stack.enter_context(Push(engine, selling_side(settings), settings.ca_file, dsp, receiver))
+            for dsp, receiver in settings.deal_sync_receivers.items()
+        ]
+        pool = stack.enter_context(ThreadPoolExecutor(len(pushes), thread_name_prefix="deal-push"))
+        yield lambda now, is_alone: [*pool.map(lambda push: push.look(now, is_alone), pushes)]
+
+
+def pushing(settings: Settings, engine: Callable[[], Engine]) -> AbstractContextManager[None]:
+    """Send documents in the background during the block, where there is deal sync and a receiver."""
+    if settings.curate_url or not settings.sync_origin or not settings.deal_sync_receivers:
+        return nullcontext()
+    failure = "Deals could not be sent to DSPs"
+    return database.background("deal-push", failure, engine, lambda: _pushing(settings, engine()))
+
+
+class Push:
+    """What one DSP is sent, by its number. Its address may have a token in its path: it reaches no log."""
+
+    def __init__(
+        self, engine: Engine, side: SellingSide, ca_file: Path | None, dsp: int, receiver: Receiver
+    ) -> None:
+        self._engine, self._side, self._dsp, self._receiver = engine, side, dsp, receiver
+        timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS)
+        self._http = client(receiver.url.get_secret_value(), ca_file, timeout=timeout)
+        self._all_at: datetime | None = None
+
+    def __enter__(self) -> "Push":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._http.close()
+
+    def look(self, now: datetime, is_alone: Callable[[], bool] = lambda: True) -> int:
+        """Send what is due, then ask for statuses; how many documents arrived.
+
+        All deals are compared at the first look and once an hour, since settings and links of old packages
+        change without a trace; else those that changed. A DSP that can't be reached is left alone until the
+        next look.
+        """
+        is_all = self._all_at is None or abs(now - self._all_at) >= ALL_EVERY
+        arrived = 0
+        last: tuple[str, int] | None = ("", 0)
+        while last is not None and is_alone():
+            due, last = self._due(now, is_all, last)
+            for deal, attempts in due:
+                if not is_alone():
+                    return arrived
+                problem, answer = self._post(self._receiver.url, deal.document)
+                self._note(deal, attempts, now, problem, answer)
+                arrived += not problem
+                if answer is None:
+                    return arrived
+        self._all_at = now if is_all else self._all_at
+        if self._receiver.status_url is not None:
+            self._ask_statuses(self._receiver.status_url, now, is_alone)
+        return arrived
+
+    def _due(
+        self, now: datetime, is_all: bool, after: tuple[str, int]
+    ) -> tuple[list[tuple[SyncedDeal, int]], tuple[str, int] | None]:
+        """The documents that are to be sent now, each with how often that was tried; written down before.
+
+        Of the next deals `after` this one; with the last of them, None where there are no more.
+        """
+
+        def within(work: Work) -> tuple[list[tuple[SyncedDeal, int]], tuple[str, int] | None]:
+            pairs = work.rows(_candidates(self._dsp, now, is_all, after))
+            rows = sync_state.rows_of(work, [pair.deal_id for pair in pairs])
+            due, same = [], []
+            for deal in documents_of(work, self._side, pairs):
+                row = rows.get((deal.deal_id, deal.seat_id))
+                if row is None or row.document != deal.document or _is_due(row.due, now):
+                    due.append((deal, 0 if row is None else row.attempts))
+                else:
+                    same.append(deal)
+            changed_from = {"changed_from": now - OVERLAP}
+            sync_state.write(work, same, changed_from)
+            sync_state.write(work, [deal for deal, _ in due], changed_from | {"due": now})
+            last = (pairs[-1].deal_id, pairs[-1].seat_id) if len(pairs) == AT_ONCE else None
+            return due, last
+
+        due: tuple[list[tuple[SyncedDeal, int]], tuple[str, int] | None] = self._run(within)
+        return due
+
+    def _note(
+        self, deal: SyncedDeal, attempts: int, now: datetime, problem: str, answer: httpx.Response | None
+    ) -> None:
+        """Write down what came of sending; a document that was not taken waits longer each time."""
+        wait = max(PAUSES[min(attempts, len(PAUSES) - 1)], timedelta(seconds=retry_after(answer)))
+        failure = {"due": now + min(wait, PAUSES[-1]), "attempts": attempts + 1, "problem": problem}
+        values = failure if problem else ARRIVED | {"sent_at": now}
+
+        def within(work: Work) -> None:
+            work.connection.execute(update(synced_deals).where(*_row(deal)).values(values))
+
+        self._run(within)
+        if problem:
+            log.warning("The deal %s was not sent to %s: %s", deal.deal_id, self._host, problem)
+        elif answer is not None:
+            self._take(deal, answer)
+
+    def _ask_statuses(self, address: SecretStr, now: datetime, is_alone: Callable[[], bool]) -> None:
+        """Ask for the status of deals that were not asked for lately, the longest ago first."""
+        for deal in self._run(lambda work: self._unasked(work, now)):
+            if not is_alone():
+                return
+            problem, answer = self._post(address, {"version": "1.0", "id": deal.deal_id})
+            if answer is None:
+                return
+            if problem:
+                log.warning("%s does not say the status of %s: %s", self._host, deal.deal_id, problem)
+            else:
+                self._take(deal, answer)
+
+    def _unasked(self, work: Work, now: datetime) -> list[SyncedDeal]:
+        is_old = or_(_TOLD.asked_at.is_(None), _TOLD.asked_at <= now - ASKED_EVERY, _TOLD.asked_at > now)
+        is_open = or_(_TOLD.status.is_(None), _TOLD.status != COMPLETE)
+        question = (
+            select(synced_deals)
+            .join(seats, seats.c.id == _TOLD.seat_id)
+            .where(
+                seats.c.dsp_id == self._dsp, _TOLD.sent_at.is_not(None), ~_TOLD.is_archived, is_old, is_open
+            )
+            .order_by(_TOLD.asked_at.nulls_first(), _TOLD.deal_id)
+            .limit(AT_ONCE)
+        )
+        deals = [
+            SyncedDeal(row.deal_id, row.seat_id, row.demand_deal_id, row.buyer_seat, row.document)
+            for row in work.rows(question)
+        ]
+        for deal in deals:
+            work.connection.execute(update(synced_deals).where(*_row(deal)).values(asked_at=now))
+        return deals
+
+    def _take(self, deal: SyncedDeal, answer: httpx.Response) -> None:
+        """Store the status in an answer, if it has one; what can't be read is logged and changes nothing."""
+        if not answer.content:
+            return
+        try:
+            body = exact.loads(answer.content)
+            if "buyerstatus" not in body:
+                return
+            self._run(lambda work: take_status(work, deal, body, self._who(work)))
+        except (ValueError, TypeError, Invalid) as error:
+            log.warning(
+                "%s says no readable status of %s: %s", self._host, deal.deal_id, type(error).__name__
+            )
+
+    def _who(self, work: Work) -> str:
+        """The DSP, for the history: `Alder Bidder (DSP 3)`. No username has a space."""
+        name = work.named(dsps, [self._dsp]).get(self._dsp, "")
+        end = f" (DSP {self._dsp})"
+        return shorten(name, LONGEST_WHO - len(end)) + end
+
+    def _post(self, address: SecretStr, body: dict[str, Any]) -> Answer:
+        """Why the message was not taken, empty if it was; and the answer, None if there is none.
+
+        Redirects are not followed: they would take a signed message elsewhere.
+        """
+        content, token = exact.dumps(body), self._receiver.token
+        headers = signed_headers(self._receiver.secret, content)
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token.get_secret_value()}"
+        request = Call(
+            "POST",
+            address.get_secret_value(),
+            headers=headers,
+            content=content,
+            deadline=Deadline(SECONDS),
+            max_bytes=MOST_BYTES,
+        )
+        try:
+            answer = call(self._http, request)
+        except (ServiceProblem, TrancheError) as error:
+            return shorten(error.reason, LONGEST_PROBLEM), None
+        return ("" if answer.is_success else f"it answered {answer.status_code}"), answer
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self._receiver.url.get_secret_value()).hostname or ""
+
+    def _run(self, within: Callable[[Work], Any]) -> Any:
+        return database.transact(
+            self._engine, lambda one: within(Work.of(one, DealsScope())), Deadline(SECONDS)
+        )
+
+
+def _row(deal: SyncedDeal) -> tuple[ColumnElement[bool], ...]:
+    return _TOLD.deal_id == deal.deal_id, _TOLD.seat_id == deal.seat_id
+
+
+def _is_due(due: datetime | None, now: datetime) -> bool:
+    """Whether its time has come, or was set before the clock was set back: no pause is that long."""
+    return due is not None and (due <= now or due > now + PAUSES[-1])
+
+
+def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -> Select[Any]:
+    """Deal id, seat, number and whether it is gone, of a DSP's next deals whose document may be due.
+
+    Those never told, those due, those with a change in deal, seat or package, or a day of a package, since
+    they were compared; and deals that are gone and not archived at the DSP yet. All of them with `is_all`.
+    """
+    here = and_(_TOLD.deal_id == _DEALS.deal_id, _TOLD.seat_id == _DEALS.seat_id)
+    link, package = supply_package_deals.c, supply_packages.c
+    moment = literal(now, Instant)
+    has_new_package = exists().where(
+        link.demand_deal_id == _DEALS.id,
+        package.id == link.supply_package_id,
+        or_(
+            package.updated_at >= _TOLD.changed_from,
+            package.start_date.between(_TOLD.changed_from, moment),
+            package.end_date.between(_TOLD.changed_from, moment),
+        ),
+    )
+    is_new = or_(
+        literal(is_all),
+        _TOLD.deal_id.is_(None),
+        _TOLD.due.is_not(None),
+        _TOLD.changed_from.is_(None),
+        _DEALS.updated_at >= _TOLD.changed_from,
+        seats.c.updated_at >= _TOLD.changed_from,
+        has_new_package.correlate(demand_deals, synced_deals),
+    )
+    present = (
+        select(_DEALS.deal_id, _DEALS.seat_id, _DEALS.id.label("number"), literal(0).label("is_gone"))
+        .join(seats, seats.c.id == _DEALS.seat_id)
+        .outerjoin(synced_deals, here)
+        .where(_DEALS.deal_sync, seats.c.external_id.is_not(None), seats.c.dsp_id == dsp, is_new)
+    )
+    still = exists().where(here).correlate(synced_deals)
+    gone = (
+        select(_TOLD.deal_id, _TOLD.seat_id, _TOLD.demand_deal_id.label("number"), literal(1))
+        .join(seats, seats.c.id == _TOLD.seat_id)
+        .where(seats.c.dsp_id == dsp, ~still, or_(~_TOLD.is_archived, _TOLD.due.is_not(None)))
+    )
+    pairs = union_all(present, gone).subquery().c
+    is_later = or_(pairs.deal_id > after[0], and_(pairs.deal_id == after[0], pairs.seat_id > after[1]))
+    return select(*pairs).where(is_later).order_by(pairs.deal_id, pairs.seat_id).limit(AT_ONCE)

@@ -1,0 +1,188 @@
+"""The Python client: the same answers in this process and by an address, as frames, Arrow and files."""
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pandas as pd
+import pytest
+from conftest import LAST_DAY, rows_by_week, small_rows
+from serving import serving
+from tranche import AccessError, BadRequest, Desk, Filter, TrancheError
+
+from lib import connect
+from lib.settings import Settings
+from lib.wire.errors import Misconfigured, UnknownName, Unreachable
+
+DELIVERY, COUNTRY, DAY = "demo/delivery", "geo.country", "granularity_day"
+
+
+@pytest.fixture(scope="module")
+def address(installation: connect.Installation) -> Iterator[str]:
+    """Where the APIs over the small demo answer."""
+    with serving(installation.api) as address:
+        yield address
+
+
+@pytest.fixture(params=["local", "remote"])
+def desk(request: pytest.FixtureRequest, settings: Settings, token: Callable[[str], str]) -> Desk:
+    """The manager's desk: in this process, and by an address and a token."""
+    if request.param == "local":
+        return Desk.local("manager", settings=settings)
+    return Desk(request.getfixturevalue("address"), token("manager"))
+
+
+def test_slicers_are_those_of_the_caller(desk: Desk) -> None:
+    """A caller sees the slicers that they are granted, by project and name."""
+    assert desk.slicers() == ["demo/curation", DELIVERY]
+
+
+def test_info_names_days_and_fields(desk: Desk) -> None:
+    """Info has the slicer's last day and its fields."""
+    slicer = desk.info(DELIVERY)
+    assert slicer.last_date == LAST_DAY.isoformat()
+    assert [field.name for field in slicer.key_fields if "granularity" not in field.name] == [
+        "geo.country",
+        "campaign_id",
+        "categories",
+    ]
+
+
+def test_a_frame_has_the_figures_of_the_rows(desk: Desk) -> None:
+    """A split by country, filtered and ordered, has the sums that pandas makes of the same rows."""
+    answer = desk.ask(
+        DELIVERY,
+        start="-7d",
+        end="yesterday",
+        split=COUNTRY,
+        fields=["imps", "clicks"],
+        filters={COUNTRY: ["DE", "US", "FR"]},
+        order="-imps",
+        limit=2,
+    )
+    rows = rows_by_week(COUNTRY)
+    week = rows[(rows["week"] == 0) & rows[COUNTRY].isin(["DE", "US", "FR"])]
+    sums = week.groupby(COUNTRY, observed=True)[["imps", "clicks"]].sum().sort_values("imps", ascending=False)
+    expected = sums.head(2).reset_index().astype({COUNTRY: "str"})
+    pd.testing.assert_frame_equal(answer.frame.astype({COUNTRY: "str"}), expected, check_column_type=False)
+    assert answer.total == {name: pytest.approx(week[name].sum()) for name in ("imps", "clicks")}
+    assert answer.is_exact
+    assert answer.ranges is None
+    assert answer.days == (LAST_DAY - dt.timedelta(days=6), LAST_DAY)
+
+
+def test_arrow_has_the_frame(desk: Desk) -> None:
+    """The Arrow table has the columns and values of the frame."""
+    answer = desk.ask(DELIVERY, split=DAY, fields="imps")
+    assert answer.arrow.column_names == [DAY, "imps"]
+    assert answer.arrow["imps"].to_pylist() == answer.frame["imps"].tolist()
+
+
+def test_dates_may_be_dates_or_relative(desk: Desk) -> None:
+    """Dates of Python and relative dates of the API ask the same."""
+    week = desk.ask(DELIVERY, start="-7d", end="yesterday", fields="imps")
+    same = desk.ask(DELIVERY, start=LAST_DAY - dt.timedelta(days=6), end=LAST_DAY, fields="imps")
+    assert week.total == same.total == desk.ask(DELIVERY, fields="imps").total
+
+
+def test_filters_may_be_those_of_the_api(desk: Desk) -> None:
+    """A Filter, or its fields as a dictionary, takes every match of the API; figures filter rows too."""
+    without = Filter(name=COUNTRY, match="not equals", value=("US",))
+    first = desk.ask(DELIVERY, split=COUNTRY, fields="imps", filters=[without], having=[("imps", ">", 1000)])
+    second = desk.ask(DELIVERY, split=COUNTRY, fields="imps", filters=[without.model_dump()])
+    assert "US" not in set(first.frame[COUNTRY])
+    kept = second.frame[second.frame["imps"] > 1000]
+    assert sorted(first.frame[COUNTRY]) == sorted(kept[COUNTRY])
+
+
+def test_a_link_asks_the_same(desk: Desk) -> None:
+    """The link of an answer has its days, split, filters and order."""
+    link = urlsplit(desk.ask(DELIVERY, start="-7d", end="yesterday", split=COUNTRY, order="-imps").link)
+    asked = {name: values[0] for name, values in parse_qs(link.query).items()}
+    assert f"{link.scheme}://{link.netloc}" == desk.address
+    assert link.path == "/audience"
+    assert asked == {
+        "project": "demo", "slicer": "delivery", "start": "-7d", "end": "yesterday",
+        "split": COUNTRY, "order": "-imps",
+    }  # fmt: skip
+
+
+def test_what_moved_has_the_change_of_the_total(desk: Desk) -> None:
+    """The figures before and now are those of the two weeks, and the frame has a row per mover."""
+    found = desk.what_moved(DELIVERY, "imps", start="-7d", end="yesterday")
+    rows = small_rows(seed=0).to_pandas()
+    ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(rows["time"].dt.date)).dt.days
+    assert found.moved.now == pytest.approx(rows["imps"][ages < 7].sum())
+    assert found.moved.before == pytest.approx(rows["imps"][(ages >= 7) & (ages < 14)].sum())
+    assert len(found.frame) == sum(len(one.movers) for one in found.moved.shown)
+    assert "lower=moved" in found.link
+
+
+def test_a_file_is_whole(desk: Desk, tmp_path: Path) -> None:
+    """An export writes the file, with the sums of the rows, and leaves no other."""
+    path = desk.export(DELIVERY, tmp_path / "week.csv", split=COUNTRY, fields="imps", total=True)
+    table = pd.read_csv(path)
+    assert [one.name for one in tmp_path.iterdir()] == ["week.csv"]
+    assert table["Impressions"].iloc[-1] == pytest.approx(table["Impressions"].iloc[:-1].sum())
+
+
+@pytest.mark.parametrize(
+    ("parts", "near"),
+    [
+        ({"split": "geo.contry"}, "did you mean 'geo.country'"),
+        ({"fields": "imp"}, "did you mean 'imps'"),
+        ({"filters": {"campain_id": "1"}}, "did you mean 'campaign_id'"),
+        ({"start": "last week"}, "Can't read the date"),
+        ({"limit": "many"}, "limit must be"),
+    ],
+)
+def test_a_wrong_question_says_what_would_be_right(desk: Desk, parts: dict[str, object], near: str) -> None:
+    """A misspelt name, and what can't be read, is refused with what would be right."""
+    with pytest.raises(BadRequest, match=near):
+        desk.ask(DELIVERY, **parts)
+
+
+def test_an_unknown_slicer_has_a_near_name(desk: Desk) -> None:
+    """A slicer that is not there, or not granted, is refused with the nearest that is."""
+    with pytest.raises(UnknownName, match="did you mean 'demo/delivery'"):
+        desk.info("demo/delivry")
+    with pytest.raises(BadRequest, match="project/slicer"):
+        desk.info("delivery")
+
+
+def test_what_is_not_granted_is_not_there(
+    settings: Settings, address: str, token: Callable[[str], str]
+) -> None:
+    """A viewer of one slicer finds no other, in this process or by an address."""
+    for desk in (Desk.local("viewer", settings=settings), Desk(address, token("viewer"))):
+        assert desk.slicers() == [DELIVERY]
+        with pytest.raises(UnknownName):
+            desk.ask("demo/curation")
+
+
+def test_failures_are_of_one_family(address: str) -> None:
+    """A wrong token, an address where nobody answers and one without TLS are TrancheErrors of their kinds."""
+    with pytest.raises(AccessError):
+        Desk(address, "no token").slicers()
+    with pytest.raises(Unreachable):
+        Desk("http://127.0.0.1:1", "x").slicers()
+    with pytest.raises(Misconfigured, match="https"):
+        Desk("http://desk.example", "x")
+    assert issubclass(Misconfigured, TrancheError)
+
+
+def test_only_people_of_the_desk_have_one_in_this_process(settings: Settings) -> None:
+    """A name that no person has is refused."""
+    with pytest.raises(UnknownName):
+        Desk.local("nobody", settings=settings)
+
+
+def test_packages_and_deals_are_frames(deals_home: Path) -> None:
+    """Packages and deals are frames with a row for each, and filters of the API apply."""
+    desk = Desk.local("manager", settings=Settings(home=deals_home, demo=True))
+    packages, deals = desk.packages(), desk.deals()
+    assert set(packages["id"]) == {one.id for one in desk.deals_api.everything("supply_deals")}
+    assert {"deal_id", "seat.name", "price"} <= set(deals.columns)
+    first = packages["name"].iloc[0]
+    assert first in set(desk.packages(search=first, limit=5)["name"])
