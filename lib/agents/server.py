@@ -19,10 +19,10 @@ from mcp.shared.exceptions import MCPError
 from starlette.types import Receive, Scope, Send
 
 from lib.agents.guides import DEFINITIONS, GUIDES, INSTRUCTIONS
-from lib.agents.toolbox import VERBS, Outcome, Toolbox
+from lib.agents.toolbox import VERBS, CallOutcome, Toolbox
 from lib.wire.errors import TrancheError, UnknownName
 
-Run = Callable[[Callable[[], Outcome]], Awaitable[Outcome]]
+Run = Callable[[Callable[[], CallOutcome]], Awaitable[CallOutcome]]
 NAME, TITLE, TEXT = "tranche", "Tranche", "text/plain"
 logging.getLogger("mcp").setLevel(logging.WARNING)
 
