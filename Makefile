@@ -68,7 +68,7 @@ $(VENV)/made:
 	@touch $@
 
 $(VENV)/installed: requirements.lock pyproject.toml $(VENV)/made
-	@echo "Downloading and installing $$(grep -c '==' requirements.lock) packages, about 890 MB once installed:"
+	@echo "Downloading and installing $$(grep -c '==' requirements.lock) packages, about 970 MB once installed:"
 	@$(SPOKEN) --require-hashes -r requirements.lock
 	@$(PIP) --no-build-isolation -e .
 	@touch $@

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 from spark_cluster import ENVIRONMENT, OPTIONS, cluster, missing_for_spark
 from sqlalchemy import create_engine, text
@@ -22,6 +24,11 @@ from sqlalchemy import create_engine, text
 from lib.reporting.engines.connected import spark
 
 NUMBERS = count(1)
+LOOKS = 400  # 20 s
+ACTIVE = """
+SELECT count(*) FROM pg_stat_activity
+WHERE state = 'active' AND datname = current_database() AND pid <> pg_backend_pid() AND query LIKE %s
+"""
 UNSAFE_BUT_QUICK = "-c listen_addresses= -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
 
 
@@ -169,3 +176,19 @@ def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     if request.param == "postgresql":
         return str(request.getfixturevalue("postgres"))
     return f"sqlite:///{tmp_path_factory.mktemp('database')}/home/tranche.db"
+
+
+def active_statements(database: psycopg.Connection[Any], text: str) -> int:
+    """How many statements with this text run now over other connections to this database."""
+    row = database.execute(ACTIVE, [f"%{text}%"]).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def await_active(database: psycopg.Connection[Any], text: str, is_active: bool) -> None:
+    """Wait until such a statement runs, or until none does. AssertionError after 20 s."""
+    for _ in range(LOOKS):
+        if (active_statements(database, text) > 0) == is_active:
+            return
+        database.execute("SELECT pg_sleep(0.05)")
+    raise AssertionError(f"{active_statements(database, text)} statements with {text} run")

@@ -24,7 +24,7 @@ HISTORY, DAYS, MOST_SEATS = 126, 30, 12
 
 
 class Targets(Arguments):
-    """TargetedInventory: that of a package, or of filters; without either, all of the slicer."""
+    """Inventory: that of a package, or of filters; without either, all of the slicer."""
 
     slicer: str | None = Field(default=None, description="Default: the slicer that tells deals apart")
     package: int | None = Field(default=None, description="Id of a package, whose targeting counts")
@@ -32,7 +32,7 @@ class Targets(Arguments):
 
 
 class TargetedInventory:
-    """TargetedInventory that is asked about: its report, its filters, and what of a targeting they leave out."""
+    """What is asked about: its report, its filters, and what of a targeting they leave out."""
 
     def __init__(self, desk: Desk, targets: Targets) -> None:
         report = report_of_deals(desk, targets.slicer)
@@ -74,7 +74,7 @@ def lists_of(desk: Desk, packages: Sequence[SupplyPackage]) -> Lists:
 
 
 class Booking(Targets):
-    """TargetedInventory in a period to come."""
+    """Inventory in a period to come."""
 
     start: dt.date = Field(description="First day of the booked period")
     end: dt.date = Field(description="Last day of it")
@@ -114,7 +114,7 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
 
 
 class Pricing(Targets):
-    """TargetedInventory, and who is to buy it at which price."""
+    """Inventory, and who is to buy it at which price."""
 
     seats: list[int] = Field(default=[], max_length=MOST_SEATS, description="Ids of seats")
     price: Decimal | None = Field(default=None, gt=0, description="A price by CPM to compare with")

@@ -9,7 +9,6 @@ import numpy as np
 
 from lib import connect
 from lib.alerts.message import Verdict
-from lib.people import Person
 from lib.reporting import noise, watched
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
@@ -68,7 +67,7 @@ Read = Callable[[Mapping[str, str], Slicer, str, str], ReadView]
 
 def check(alert: Alert, settings: Settings, read: Read) -> Verdict:
     """The alert's verdict now. Failures of a service or a person become verdicts; they are not raised."""
-    person = _owner(alert, settings)
+    person = connect.installation(settings).people.still(alert.owner, alert.created)
     if person is None:
         return Verdict("lost", problem="Its owner can't sign in any more.")
     try:
@@ -93,15 +92,6 @@ def _lost(alert: Alert) -> Verdict:
     return Verdict(
         "lost", problem=f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
     )
-
-
-def _owner(alert: Alert, settings: Settings) -> Person | None:
-    """The person as they are now; None where they are gone, locked out, or a namesake came instead."""
-    people = connect.installation(settings).people
-    person = people.get(alert.owner)
-    if person is None or people.is_locked(person):
-        return None
-    return None if person.added is not None and alert.created < person.added else person
 
 
 def _of_view(alert: Alert, view: SavedView, clients: connect.Clients, read: Read) -> Verdict:

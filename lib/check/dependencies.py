@@ -1,16 +1,18 @@
-"""Checks of the databases of slicers, of each connected slicer, of the company sign-in and of the webhook."""
+"""Checks of databases, of each connected slicer, of the company sign-in, the webhook, and the mail server."""
 
 from collections.abc import Iterator
 
 from lib.check.step import Step, timer
 from lib.connect.dependencies import SECONDS, SIGN_IN, WEBHOOK, Check, address_checks, connection_checks
+from lib.mail import MailServer
 from lib.reporting.connected import Connected
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.wire.deadline import Deadline
 from lib.wire.errors import TrancheError
 
-CONNECTIONS = "Databases"
+CONNECTIONS, MAIL = "Databases", "Mail"
+MAIL_REMEDY = "Check smtp_host, smtp_port, smtp_security, smtp_username and smtp_password."
 NAMES = {SIGN_IN: "Sign-in", WEBHOOK: "Alerts"}
 REMEDIES = {
     SIGN_IN: "Check issuer in [oidc], and whether a firewall or a proxy is between.",
@@ -27,6 +29,9 @@ def steps(settings: Settings) -> Iterator[Step]:
     for name, check in address_checks(settings).items():
         title, remedy = name[0].upper() + name[1:], REMEDIES.get(name, RECEIVERS)
         yield _step(NAMES.get(name, "Deal sync"), title, check, remedy)
+    server = MailServer(settings)
+    if server.is_set:
+        yield _step(MAIL, "Mail server", lambda _: server.check(), MAIL_REMEDY)
 
 
 def _connections(settings: Settings) -> Iterator[Step]:

@@ -14,6 +14,7 @@ COMMANDS = {
     "slicer": ("slicers", "Rename or remove a slicer."),
     "user": ("people", "People: add, list, remove, grant, password."),
     "token": ("tokens", "Tokens for the APIs: create, list, revoke."),
+    "snapshot": ("snapshot", "Write a saved view's figures as HTML, PDF or PNG."),
     "log": ("log", "The audit log: sign-ins, permissions, tokens."),
     "demo": ("demo", "Build the demo: two slicers and three people."),
     "serve": ("serve", "Serve the APIs without the desk."),

@@ -36,7 +36,8 @@ The head (texts are for `textContent`; null values are unknown; B is the number 
      "trend": name, "trends": [[name, label], …],          what the lines say of their buckets
      "period": {"first", "last", "label"}, "before": [{"first", "last", "label"}, …],   the days compared
      "figures": [{"name", "title", "text", "delta": text | null, "color": "green" | "red" | "gray",
-                  "arrow": "up" | "down" | "off", "range": text | null, "help", "spark": text}, …],
+                  "arrow": "up" | "down" | "off", "range": text | null, "is_noise": bool, "help",
+                  "spark": text}, …],
      "metrics": [name, …],                 those of the headline that are chosen; another is the one shown
      "nothing": null | {"sentence", "label": text | null, "params": {…} | null},  a button and its question
      "fields": {name: {"title", "precision", "notes": [text, …], "alt", "has_zero": bool,

@@ -33,8 +33,10 @@ function askEarly() {
   const parts = !isLower || isLower === "cards" ? ["head", "cards"] : ["head"]
   const body = JSON.stringify({ project, slicer, params, acts: [], parts, locale: navigator.language })
   const headers = { "Content-Type": "application/json" }
-  const response = fetch(new URL("board/answer", window.trancheServer), { method: "POST", headers, body, priority: "high" })
-  window.trancheEarly = { body, response }
+  const control = new AbortController()
+  const request = { method: "POST", headers, body, signal: control.signal, priority: "high" }
+  const response = fetch(new URL("board/answer", window.trancheServer), request)
+  window.trancheEarly = { body, response, control }
   response.then(({ ok }) => ok || startClient(), startClient)
   document.addEventListener("tranche-drawn", () => requestAnimationFrame(() => setTimeout(startClient)))
   document.addEventListener("DOMContentLoaded", () => {

@@ -33,10 +33,14 @@ class JsonLines(logging.Formatter):
 OUTSIDE_A_RUN = "streamlit.runtime.scriptrunner_utils.script_run_context"
 """Warns of components that are declared before a page runs; streamlit-authenticator's are, at the start."""
 
+MIGRATIONS = "alembic.runtime.migration"
+"""Says at each start what it could do; only what it does is of interest."""
+
 
 def log(level: str, shape: Format = "text") -> None:
     """Write messages of at least this level to standard error."""
     logging.getLogger("httpx").setLevel("WARNING")
+    logging.getLogger(MIGRATIONS).addFilter(lambda record: str(record.msg).startswith("Running upgrade"))
     logging.getLogger(OUTSIDE_A_RUN).addFilter(lambda record: record.levelno > logging.WARNING)
     if shape == "text":
         logging.basicConfig(level=level.upper(), format=TEXT)

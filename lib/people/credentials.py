@@ -7,6 +7,7 @@ Fields that we don't know are kept. Names are stored in lower case, as streamlit
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, TypeVar
 
 import bcrypt
@@ -90,6 +91,14 @@ class People:
             raise UnknownName("person", key(username), self._records())
         return person
 
+    def still(self, username: str, since: datetime) -> Person | None:
+        """The person who had this name then, as they are now; None where they are gone, locked out, or a
+        namesake came instead."""
+        person = self.get(username)
+        if person is None or self.is_locked(person):
+            return None
+        return None if person.added is not None and since < person.added else person
+
     def is_locked(self, person: Person) -> bool:
         """Whether a person is blocked, or has the demo password outside demo mode, where it does not work."""
         return bool(person.blocked) or self.has_demo_password(person)
@@ -167,8 +176,12 @@ class People:
         role: Role | None = None,
         deals: DealsGrant | None = None,
         grants: tuple[Grant, ...] | None = None,
+        email: str | None = None,
+        shares: bool | None = None,
     ) -> Person:
-        """Change role, permission for deals and grants, all or nothing; None stays. Returns the person.
+        """Change role, grants, permissions and e-mail, all or nothing; None stays.
+
+        An empty e-mail takes it away. Returns the person.
 
         Who could do with deals what is usual for the old role can do what is usual for the new one; anything
         else that was granted stays, as far as the new role allows. UnknownName for a person or role that does
@@ -176,6 +189,8 @@ class People:
         """
         if role not in (None, *ROLES):
             raise UnknownName("role", str(role), ROLES)
+        if fault := email_fault(email or ""):
+            raise BadRequest(f"The e-mail {email!r} can't be stored: {fault[0].lower()}{fault[1:-1]}")
 
         def changed(record: Record) -> None:
             check_is_ours(key(username), record)
@@ -185,8 +200,12 @@ class People:
             access = deals or (usual(now) if is_usual else cap_grant(now, before.deals))
             after = replace(before, role=now, deals=access)
             record.update(roles=[after.role], deals=str(after.deals))
+            if shares is not None:
+                record["shares"] = shares
             if grants is not None:
                 record["grants"] = [str(grant) for grant in grants]
+            if email is not None:
+                record["email"] = email or None
 
         return self._change(username, changed)
 

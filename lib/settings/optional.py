@@ -1,4 +1,4 @@
-"""Settings that a plain desk leaves alone: operation, connections, alerts, deal sync, company sign-in."""
+"""Settings that a plain desk leaves alone: operation, connections, alerts, mail, deal sync, sign-in."""
 
 from typing import Annotated, Literal, Self, get_args
 from urllib.parse import urlsplit
@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 
 from lib.settings.remote import Remote
 from lib.wire.network import is_loopback
+from lib.wire.text import is_mailable
 
 SHORTEST_SECRET = 16
 
@@ -45,7 +46,47 @@ class Alerting(Remote):
         return self
 
 
-class Operating(Alerting):
+class Sharing(Alerting):
+    """The settings of share links."""
+
+    share_links: bool = Field(
+        default=True,
+        description="Whether people with the permission can make share links, and those links work.",
+    )
+
+
+class Mailing(Sharing):
+    """The settings of mail."""
+
+    smtp_host: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9.:_-]*$",
+        description="Mail server (SMTP) that takes the desk's mails (docs/mail.md); empty: no mail.",
+    )
+    smtp_port: int = Field(default=587, ge=1, le=65535, description="Its port.")
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        default="starttls",
+        description="How the connection to it is encrypted: `starttls`, `tls` from the first byte (often on "
+        "port 465), or `none`, on this machine alone.",
+    )
+    smtp_username: str = Field(default="", description="User name of the login there; empty: no login.")
+    smtp_password: SecretStr | None = Field(default=None, description="Password of the login there.")
+    mail_from: str = Field(default="", description="Address that mails come from.")
+
+    @model_validator(mode="after")
+    def _can_send_safely(self) -> Self:
+        if not self.smtp_host:
+            return self
+        if not is_mailable(self.mail_from):
+            raise ValueError("smtp_host needs mail_from, the address that mails come from")
+        if self.smtp_security == "none" and not is_loopback(self.smtp_host):
+            raise ValueError("smtp_security may be none on this machine alone: set starttls or tls")
+        if bool(self.smtp_username) != bool(self.smtp_password and self.smtp_password.get_secret_value()):
+            raise ValueError("smtp_username and smtp_password belong together: set both or neither")
+        return self
+
+
+class Operating(Mailing):
     """The settings of operation."""
 
     log_format: Literal["text", "json"] = Field(
@@ -157,7 +198,7 @@ Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class CompanyRule(BaseModel):
-    """Whoever has this value in this claim has this role, these grants and this permission for deals."""
+    """Whoever has this value in this claim has this role, these grants, and permissions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -166,6 +207,7 @@ class CompanyRule(BaseModel):
     role: Literal["viewer", "manager", "admin"]
     grants: tuple[str, ...] = ()
     deals: str = "none"
+    shares: bool = False
 
 
 class CompanyProvider(BaseModel):

@@ -18,6 +18,7 @@ SECRETS = frozenset(
         "service_password",
         "alerts_secret",
         "alerts_webhook",
+        "smtp_password",
         "metrics_token",
         "oidc_secret",
     }

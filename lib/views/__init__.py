@@ -1,4 +1,4 @@
-"""People's own records: saved views, chosen leaderboards, notes on dates, alerts, and lists of deals."""
+"""People's own records: saved views, chosen leaderboards, notes on dates, alerts, mails, lists of deals."""
 
 from lib.views.deal_entries import DealEntries, DealLists, EntriesScope
 from lib.views.models import (
@@ -14,7 +14,9 @@ from lib.views.models import (
     SavedView,
 )
 from lib.views.named import NamedEntries
+from lib.views.share_links import ShareLink, ShareLinks
 from lib.views.store import ViewStore
+from lib.views.subscriptions import Pace, Schedule, Subscription
 
 __all__ = [
     "ALERT_RULES",
@@ -30,6 +32,11 @@ __all__ = [
     "NamedEntries",
     "Note",
     "OwnMetric",
+    "Pace",
     "SavedView",
+    "Schedule",
+    "ShareLink",
+    "ShareLinks",
+    "Subscription",
     "ViewStore",
 ]

@@ -20,7 +20,7 @@ from lib.wire.errors import AccessError, BadRequest
 
 SECONDS = 10
 NOT_YOURS = "Only its owner or an administrator can do that"
-MOST = 200
+MOST, LONGEST_NUMBER = 200, 18
 Entry = TypeVar("Entry", SavedView, DealEntry, OwnMetric)
 
 
@@ -166,6 +166,24 @@ class NamedEntries(ABC, Generic[Entry]):
             raise BadRequest(f"{sentence}: choose another name, or update that one")
 
 
+def find_views(engine: Engine, service: str, text: str) -> list[SavedView]:
+    """Everybody's views of a service that have this name or number, for who works on the machine itself."""
+    is_it = saved_views.c.name == text
+    if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER:
+        is_it |= saved_views.c.id == int(text)
+    select_views = select(saved_views).where(saved_views.c.service == service, is_it)
+
+    def within(connection: Connection) -> list[SavedView]:
+        rows = connection.execute(select_views.order_by(saved_views.c.id))
+        return [SavedView(**_values(row), is_mine=False) for row in rows]
+
+    return reading(engine, within, Deadline(SECONDS))
+
+
+def _values(row: Row[Any]) -> dict[str, Any]:
+    return {name: value for name, value in row._mapping.items() if name != "service"}
+
+
 @dataclass(frozen=True)
 class SavedViews(NamedEntries[SavedView]):
     """The saved views that one person may see."""
@@ -207,8 +225,7 @@ class SavedViews(NamedEntries[SavedView]):
 
     def entry(self, row: Row[Any]) -> SavedView:
         """A view as this person sees it."""
-        values = {name: value for name, value in row._mapping.items() if name != "service"}
-        return SavedView(**values, is_mine=self.scope.owns(row.owner, row.created))
+        return SavedView(**_values(row), is_mine=self.scope.owns(row.owner, row.created))
 
     def beside(self, row: Row[Any]) -> tuple[Any, ...]:
         """The views of the same slicer."""

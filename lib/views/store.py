@@ -13,6 +13,8 @@ from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
 from lib.views.models import LONGEST_NOTE, LONGEST_PARAMS, Note, SavedView, check_name
 from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.own_metrics import OwnMetrics
+from lib.views.share_links import ShareLinks
+from lib.views.subscriptions import Subscriptions
 from lib.views.tables import chosen_cards, notes, start_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
@@ -178,6 +180,11 @@ class ViewStore:
         return OwnMetrics(self.scope, self.note)
 
     @property
+    def share_links(self) -> ShareLinks:
+        """Share links."""
+        return ShareLinks(self.scope, self.note)
+
+    @property
     def deal_lists(self) -> DealLists:
         """Saved lists of packages and deals."""
         return DealLists(self._of_deals)
@@ -206,6 +213,11 @@ class ViewStore:
     def alerts(self) -> Alerts:
         """The person's alerts."""
         return Alerts(self.scope)
+
+    @property
+    def mails(self) -> Subscriptions:
+        """Mail subscriptions."""
+        return Subscriptions(self.scope, self.note)
 
     @property
     def _of_deals(self) -> EntriesScope:

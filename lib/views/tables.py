@@ -1,4 +1,4 @@
-"""The tables of saved views, own metrics, start pages, notes, chosen leaderboards and alerts.
+"""The tables of views, own metrics, share links, start pages, notes, leaderboards, alerts and mails.
 
 `service` is the remote reporting service, of `deal_entries` the remote deals service, or empty.
 """
@@ -71,6 +71,25 @@ own_metrics = Table(
     sqlite_autoincrement=True,
 )
 
+share_links = Table(
+    "share_links",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("slicer", String(200), nullable=False),
+    Column("name", String(100), nullable=False),
+    Column("params", Document, nullable=False),
+    Column("origins", Document, nullable=False),
+    Column("secret_hash", String(64), nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("expires", Instant, nullable=False),
+    Column("opened", Instant),
+    Index(None, "service", "owner"),
+    sqlite_autoincrement=True,
+)
+
 start_views = Table(
     "start_views",
     metadata,
@@ -136,5 +155,47 @@ alert_messages = Table(
     Column("body", Text, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("due", Instant, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+mail_subscriptions = Table(
+    "mail_subscriptions",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE")),
+    Column("owner", String(64), nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("recipient", String(254), nullable=False),
+    Column("pace", String(10), nullable=False),
+    Column("zone", String(64), nullable=False),
+    Column("minute", Integer, nullable=False),
+    Column("weekday", Integer, nullable=False),
+    Column("only_new", Boolean, nullable=False),
+    Column("with_snapshot", Boolean, nullable=False),
+    Column("due", Instant, nullable=False),
+    Column("mark", Document, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("sent", Instant),
+    Index(None, "owner"),
+    Index(None, "view_id"),
+    sqlite_autoincrement=True,
+)
+
+mail_messages = Table(
+    "mail_messages",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("subscription_id", Key, ForeignKey("mail_subscriptions.id", ondelete="CASCADE")),
+    Column("owner", String(64), nullable=False),
+    Column("recipient", String(254), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("slicer", String(200), nullable=False),
+    Column("body", Text, nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("due", Instant, nullable=False),
+    Index(None, "subscription_id"),
     sqlite_autoincrement=True,
 )

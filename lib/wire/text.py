@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 EMAIL, LONGEST_EMAIL = r"^[^@\s]{1,64}@[^@\s.]+(\.[^@\s.]+)+$", 254
+MAILABLE = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?")
 CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
 UNSEEN = frozenset({"Cf", "Mn", "Me", "Zs"})
 BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -88,6 +89,11 @@ def straight(text: str) -> str:
 def is_email(text: str) -> bool:
     """Whether a text has the shape of an e-mail address."""
     return len(text) <= LONGEST_EMAIL and not fault(text) and re.fullmatch(EMAIL, text) is not None
+
+
+def is_mailable(text: str) -> bool:
+    """Whether mail can be sent to this address: one address in ASCII (RFC 5321), without quotes."""
+    return is_email(text) and MAILABLE.fullmatch(text) is not None
 
 
 def suggestion(name: str, names: list[str]) -> str:

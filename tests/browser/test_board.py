@@ -1,5 +1,6 @@
 """The board in a browser: clicks in any order and at any speed are shown and kept, and nothing moves."""
 
+import math
 import random
 import re
 from collections.abc import Iterator
@@ -12,10 +13,13 @@ from conftest import LAST_DAY, small_rows
 from playwright.sync_api import Locator, Page, Route, expect
 
 from browser.conftest import enter, settled
+from browser.distance import far_away
 
-QUIET = "() => trancheBoard.root.getAttribute('aria-busy') === 'false' && trancheBoard.outbox.length === 0"
-CONTROLS = ".show, .grains button, thead button, .include, .exclude, .line"
-CLICKS = 30
+QUIET = (
+    "() => globalThis.trancheBoard?.root.getAttribute('aria-busy') === 'false' && !trancheBoard.outbox.length"
+)
+CONTROLS = ".show, .grains button, thead button, .include, .exclude, .line, .lines:not([hidden])"
+CLICKS, QUIET_EVERY, PRESSES, DOUBLE_PIXELS = 200, 10, (0, 0, 40, 40, 400), 10
 
 
 @pytest.fixture
@@ -52,7 +56,7 @@ def figure(page: Page, name: str = "imps") -> str:
 
 def asked(page: Page) -> dict[str, str]:
     """The URL's parameters."""
-    return dict(parse_qsl(urlsplit(page.url).query))
+    return dict(parse_qsl(urlsplit(page.url).query, keep_blank_values=True))
 
 
 def answer(page: Page) -> dict[str, Any]:
@@ -80,38 +84,78 @@ def expect_answer(page: Page) -> None:
     ]
 
 
-CLICK = """([chance, controls]) => {
-    const there = [...trancheBoard.root.querySelectorAll(controls)]
-    const control = (window.clicked = there[Math.floor(chance * there.length)])
-    const before = trancheBoard.cards.number
-    const isIdle = control.matches("[data-act][aria-pressed=true]")
-    control.scrollIntoView({block: "nearest"})
-    const {x, y} = control.getBoundingClientRect()
-    control.click()
-    return [trancheBoard.cards.number - before, isIdle ? 0 : 1, x, y]
+def rows_of(rows: pd.DataFrame, params: dict[str, str]) -> pd.DataFrame:
+    """The rows that the filters of a URL keep."""
+    for name, text in params.items():
+        kind, _, field = name.partition(".")
+        if kind in ("is", "not"):
+            is_there = rows[field].astype(str).isin(text.split("~"))
+            rows = rows[is_there if kind == "is" else ~is_there]
+    return rows
+
+
+AIM = """([chance, controls]) => {
+    const isInert = (one) => !one.getClientRects().length || one.matches("[data-act][aria-pressed=true]")
+    const there = [...trancheBoard.root.querySelectorAll(controls)].filter(one => !isInert(one))
+    const chosen = there[Math.floor(chance * there.length)]
+    chosen.scrollIntoView({block: "center"})
+    const {x, y, width, height} = chosen.getBoundingClientRect()
+    const [left, top] = [x + width / 2, y + height / 2]
+    window.pressed = trancheBoard.host.shadowRoot.elementFromPoint(left, top)
+    return [trancheBoard.cards.number, left, top]
 }"""
-PLACE = """() => {
-    const {x, y} = clicked.getBoundingClientRect()
-    return clicked.isConnected ? [x, y] : null
+HOLDS_STILL = """([number, left, top]) => {
+    const under = trancheBoard.host.shadowRoot.elementFromPoint(left, top)
+    return pressed === under && trancheBoard.cards.number === number
 }"""
 
 
-def test_random_clicks(board: Page) -> None:
-    """Of dozens of clicks none is lost, no control moves under the pointer; the figures are the API's."""
+@pytest.fixture
+def far_board(address: str, page: Page) -> Iterator[Page]:
+    """The same page, 150 ms away."""
+    with far_away(address) as distant:
+        enter(page, f"{distant}/audience?project=demo&slicer=delivery")
+        quiet(page)
+        yield page
+
+
+def test_random_clicks(far_board: Page, week: pd.DataFrame) -> None:
+    """Of 200 clicks from afar, short and long, none is lost, and nothing moves under the pointer while it is
+    down; the figures are those of the rows, and the tables the API's."""
     chance = random.Random(5)  # noqa: S311
-    is_quiet = True
-    for _ in range(CLICKS):
-        number, expected, *before = board.evaluate(CLICK, [chance.random(), CONTROLS])
-        assert number == expected
-        was_quiet, is_quiet = is_quiet, chance.random() < 0.4
-        if is_quiet:
-            quiet(board)
-        else:
-            board.wait_for_timeout(chance.choice((0, 20, 200)))
-        if was_quiet:
-            assert board.evaluate(PLACE) in (None, pytest.approx(before, abs=1))
-    quiet(board)
-    expect_answer(board)
+    last = (0.0, 0.0)
+    for place in range(CLICKS):
+        number, *point = far_board.evaluate(AIM, [chance.random(), CONTROLS])
+        while math.dist(point, last) < DOUBLE_PIXELS:  # a double click counts once
+            number, *point = far_board.evaluate(AIM, [chance.random(), CONTROLS])
+        last = tuple(point)
+        far_board.mouse.move(*point)
+        far_board.mouse.down()
+        far_board.wait_for_timeout(chance.choice(PRESSES))
+        assert far_board.evaluate(HOLDS_STILL, [number, *point])
+        far_board.mouse.up()
+        assert far_board.evaluate("trancheBoard.cards.number") == number + 1
+        if place % QUIET_EVERY == QUIET_EVERY - 1:
+            quiet(far_board)
+            expect_answer(far_board)
+            assert figure(far_board) == f"{rows_of(week, asked(far_board))['imps'].sum():,.0f}"
+
+
+def test_a_press_is_a_click(board: Page) -> None:
+    """What is pressed counts once, though its row goes before the release; a press that leaves doesn't."""
+    number = board.evaluate("trancheBoard.cards.number")
+    for leave, expected in ((40, number), (2, number + 1)):
+        row = value(board, "Germany")
+        box = row.bounding_box()
+        assert box is not None
+        board.mouse.move(box["x"] + 20, box["y"] + 8)
+        board.mouse.down()
+        row.evaluate("row => row.closest('tr').remove()")
+        board.mouse.move(box["x"] + 20, box["y"] + 8 + leave)
+        board.mouse.up()
+        assert board.evaluate("trancheBoard.cards.number") == expected
+        board.reload()
+        quiet(board)
 
 
 def test_two_clicks_at_once(board: Page, week: pd.DataFrame) -> None:

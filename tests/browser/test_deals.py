@@ -4,6 +4,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from dealing import Desk
 from playwright.sync_api import Locator, Page, expect
 
@@ -340,3 +341,30 @@ def test_what_is_typed_while_an_error_appears_is_kept(selling: Desk, page: Page)
     settled(page)
     expect(dialog.get_by_role("textbox", name="Start")).to_have_value("2027-03-01 09:00")
     expect(dialog.get_by_role("textbox", name="End")).to_have_value("2027-04-01")
+
+
+def test_columns_are_widened(selling: Desk, page: Page) -> None:
+    """A column of the list is as wide as its edge is dragged, also when the page is opened again."""
+    enter(page, f"{selling.address}/deals?deals_kind=Deals")
+    head = page.get_by_role("grid", name="Deals").get_by_role("columnheader", name="Name", exact=True)
+    before = width(head)
+    edge = head.get_by_role("separator").bounding_box()
+    assert edge is not None
+    page.mouse.move(edge["x"] + 4, edge["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(edge["x"] + 104, edge["y"] + 10)
+    page.mouse.up()
+    assert width(head) == pytest.approx(before + 100, abs=1)
+    page.reload()
+    expect(head).to_be_visible()
+    assert width(head) == pytest.approx(before + 100, abs=1)
+    head.get_by_role("button").press("Shift+ArrowRight")
+    assert width(head) > before + 101
+    assert "deals_order" not in page.url
+
+
+def width(node: Locator) -> float:
+    """Its width in pixels."""
+    box = node.bounding_box()
+    assert box is not None
+    return box["width"]

@@ -162,3 +162,51 @@ def test_on_a_phone(address: str, visitor: Visitor) -> None:
     value = values(table)[0]
     box = table.get_by_role("button", name=f"Leave out {value}").bounding_box()
     assert box is not None and box["x"] + box["width"] <= PHONE["width"]
+
+
+def test_key_columns_are_widened(page: Page, address: str) -> None:
+    """A key column is as wide as its edge is dragged, the arrow keys say, or its values need; it stays so."""
+    enter(page, f"{address}/{LINK}~geo.country")
+    table = page.locator(".st-key-split_rows").get_by_role("grid")
+    head = table.get_by_role("columnheader", name="Campaign", exact=True)
+    usual, (x, y) = width(head), middle(head.get_by_role("separator"))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 90, y)
+    page.mouse.up()
+    assert width(head) == pytest.approx(usual + 90, abs=1)
+    page.reload()
+    expect(head).to_be_visible()
+    assert width(head) == pytest.approx(usual + 90, abs=1)
+    head.get_by_role("button").press("Shift+ArrowLeft")
+    assert width(head) < usual + 89
+    head.get_by_role("separator").dblclick()
+    assert 0 < width(head) < usual
+    assert "order" not in dict(parse_qsl(urlsplit(page.url).query))
+
+
+def test_key_columns_stay_in_sight(page: Page, address: str) -> None:
+    """While figures scroll to the side, the key columns stay."""
+    page.set_viewport_size({"width": 800, "height": 700})
+    enter(page, f"{address}/{LINK}~geo.country&columns=clicks~unique_users")
+    table = page.locator(".st-key-split_rows").get_by_role("grid")
+    heads = [table.get_by_role("columnheader", name=name, exact=True) for name in ("Campaign", "Country")]
+    expect(heads[1]).to_be_visible()
+    before = [middle(head) for head in heads]
+    table.evaluate("table => table.parentNode.scrollLeft = 200")
+    assert table.evaluate("table => table.parentNode.scrollLeft") > 0
+    assert [middle(head) for head in heads] == before
+
+
+def middle(node: Locator) -> tuple[float, float]:
+    """Its place on the screen."""
+    box = node.bounding_box()
+    assert box is not None
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def width(node: Locator) -> float:
+    """Its width in pixels."""
+    box = node.bounding_box()
+    assert box is not None
+    return box["width"]

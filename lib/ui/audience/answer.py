@@ -159,6 +159,7 @@ def _figure(
         "color": figure.style.color,
         "arrow": figure.style.arrow,
         "range": figure.off,
+        "is_noise": figure.is_noise,
         "help": straight(figure.help),
         "spark": straight(figure.spoken(focus)),
     }

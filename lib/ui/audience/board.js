@@ -38,6 +38,7 @@ function newPage() {
   own.cards = newBoard(cards)
   own.cards.send = () => onAct(own)
   own.time = newChart(own)
+  own.press = newPress(root, (event) => actAt(own, event), (what) => act(own.cards, ...what))
   root.addEventListener("click", (event) => onControl(own, event))
   root.addEventListener("change", (event) => event.target.matches(".tools select") && act(own.cards, event.target.name, event.target.value))
   root.addEventListener("pointerdown", (event) => event.button === 0 && askAhead(own, event))
@@ -55,11 +56,7 @@ export function mount({ parentElement, data, setStateValue }) {
   const place = parentElement.querySelector(".place")
   if (page.host.parentNode !== place) adopt(page, place)
   page.send = () => setStateValue("acts", { by: page.cards.by, list: page.outbox })
-  try {
-    acknowledge(page, data)
-  } catch (error) {
-    console.error("The board can't be drawn:", error)
-  }
+  whenFree(page.press, () => acknowledge(page, data))
 }
 
 /** What Streamlit has taken needs not be sent again; once it has all, the board shows what it says (a picker, Back). */
@@ -136,7 +133,7 @@ function onStep(page, event) {
   page.acts = []
   page.predicted.push({ key: keyOf(page.about, there), since: performance.now(), after: page.cards.number })
   page.host.classList.add("told")
-  setTimeout(() => acknowledge(page, page.data), PREDICTED_MILLISECONDS + 1)
+  setTimeout(() => whenFree(page.press, () => acknowledge(page, page.data)), PREDICTED_MILLISECONDS + 1)
   show(page)
 }
 
@@ -219,16 +216,17 @@ function show(page) {
 function listen(page, request, upto) {
   const { key } = request
   page.listening = key
+  const isAwaited = () => page.listening === key
   const onLine = (line) => {
-    if (page.listening !== key) return
+    if (!isAwaited()) return
     draw(page, line, upto)
     if (request.wanted.every((part) => request.lines.some((one) => one.part === part))) finish(page, request.whole, upto, request)
   }
   request.lines.forEach(onLine)
-  request.listeners.add(onLine)
+  request.listeners.add((line) => whenFree(page.press, () => onLine(line)))
   request.promise.then(
-    () => page.listening === key && isUnfinished(page, request) && show(page),
-    (error) => page.listening === key && fail(page, error, request),
+    () => whenFree(page.press, () => isAwaited() && isUnfinished(page, request) && show(page)),
+    (error) => whenFree(page.press, () => isAwaited() && fail(page, error, request)),
   )
 }
 
@@ -313,7 +311,7 @@ function explain(page, sentence, part, isPassing) {
   set(page.root, "aria-busy", "false")
   clearTimeout(page.retrying)
   const wait = RETRY_MILLISECONDS[Math.min(page.failures++, RETRY_MILLISECONDS.length - 1)]
-  if (isPassing) page.retrying = setTimeout(() => page.host.isConnected && again(page), wait)
+  if (isPassing) page.retrying = setTimeout(() => whenFree(page.press, () => page.host.isConnected && again(page)), wait)
 }
 
 function unexplain(node) {
@@ -369,16 +367,12 @@ function giveUp(page) {
   const { ahead } = page
   page.ahead = null
   if (!ahead) return
-  setTimeout(() => page.wish !== ahead && page.store.underway.get(ahead)?.control.abort(), LEFT_MILLISECONDS)
+  setTimeout(() => stopAhead(page.store, ahead), LEFT_MILLISECONDS)
 }
 
-/** What a click here would do: the rows' own answer, given to nobody. */
-function actAt(page, { target, shiftKey, altKey }) {
-  const control = target.closest("[data-act]")
+/** What a click here would do. */
+function actAt(page, event) {
+  const control = event.target.closest("[data-act]")
   if (control) return control.getAttribute("aria-pressed") === "true" || control.dataset.act === "again" ? null : JSON.parse(control.dataset.act)
-  if (!page.cards.root.contains(target)) return null
-  let what = null
-  const tables = { get: (id) => page.cards.tables.get(id), values: () => [] }
-  onClick({ tables, waiting: [], number: 0, send: ([[, ...told]]) => (what = told) }, { target, shiftKey, altKey, detail: 1 })
-  return what
+  return page.cards.root.contains(event.target) ? actOfRows(page.cards, event) : null
 }

@@ -21,9 +21,10 @@ from lib.ui.kit.request_context import RequestContext
 from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import ask, focus, state
 from lib.ui.query.ask import Answers
+from lib.ui.query.focus import Focus
 from lib.ui.query.state import QuestionState
 from lib.wire.deadline import Deadline
-from lib.wire.errors import Abandoned, AccessError, TrancheError
+from lib.wire.errors import Abandoned, AccessError, BadRequest, TrancheError
 
 SLICERS, SECONDS_BETWEEN_CHECKS = 1_000, 0.25
 QUICK_SECONDS, LATEST = 0.15, 5
@@ -49,18 +50,23 @@ class _Turn:
         head = {"part": name, "stage": stage, "params": self.question.params, "version": self.version}
         try:
             head["day"] = ask.today(self.context, self.question.query).isoformat()
-            made = self._made(name)
+            made = self.made(name)
         except Abandoned:
             raise
         except TrancheError as error:
             return head | {"error": _problem(error)}
         return head | {"is_final": self.answers.later_count == self.settled, name: made}
 
-    def _made(self, name: str) -> Json | list[Json]:
+    def made(self, name: str) -> Json | list[Json]:
+        """A part as it is now. Raises the errors of the service."""
         if not self.context.slicer.data_fields:
             return answer.of_nothing(name)
-        shown = focus.of_question(self.context, self.question.query, self.question.view)
-        return answer.PARTS[name](shown, self.question.params)
+        return answer.PARTS[name](self.focus, self.question.params)
+
+    @property
+    def focus(self) -> Focus:
+        """What the question is about."""
+        return focus.of_question(self.context, self.question.query, self.question.view)
 
     def settle(self) -> bool:
         """Wait for the exact answers under way; False if there were none since the last time."""
@@ -123,6 +129,24 @@ class BoardAnswers:
             for name in dict.fromkeys(request.parts):
                 yield turn.part(name, "exact")
         yield {"part": "end"}
+
+    def finish(
+        self, request: BoardRequest, person: Person, deadline: Deadline
+    ) -> tuple[Focus, dict[str, Json | list[Json]]]:
+        """What the question is about, and its parts by name, as they are in the end.
+
+        Raises AccessError, BadRequest for a slicer about which nothing can be asked, and the errors of the
+        service.
+        """
+        turn = self._turn(request, person, deadline)
+        if not turn.context.slicer.data_fields:
+            raise BadRequest("This slicer has no data fields to show")
+        parts: dict[str, Json | list[Json]] = {}
+        for _ in range(MOST_ROUNDS + 1):
+            parts = {name: turn.made(name) for name in request.parts}
+            if not turn.settle():
+                break
+        return turn.focus, parts
 
     def _turn(self, request: BoardRequest, person: Person, deadline: Deadline) -> _Turn:
         clients = connect.connect(person, self._settings, within=deadline)

@@ -22,7 +22,8 @@ TRIED = 6
 class HeadlineFigure:
     """A figure of the headline: the total of a data field, with its change, and the range of an estimate.
 
-    `delta` and `off` are None without a comparison and for exact figures; `course` is the sparkline.
+    `delta` and `off` are None without a comparison and for exact figures; `course` is the sparkline. A change
+    `is_noise` where single days differ by as much.
     """
 
     field: DataField
@@ -33,6 +34,7 @@ class HeadlineFigure:
     off: str | None
     help: str
     course: Series | None
+    is_noise: bool
 
     def spoken(self, focus: Focus) -> str:
         """The sparkline in words; empty without one."""
@@ -59,6 +61,7 @@ def figure(
         off=metric.off(focus, field, now),
         help=" · ".join([_help(focus, field, value, changed, is_noise), *_others(focus, field, changes[1:])]),
         course=_course(lines),
+        is_noise=is_noise or not changed.is_certain,
     )
 
 

@@ -2,7 +2,7 @@
 
 const KEPT_MILLISECONDS = 120000
 const MOST_ANSWERS = 200
-const ASIDE_PARAMS = ["split", "order", "chart", "top", "folds", "explore", "moved", "lower", "across"] // no figure of the board depends on them
+const ASIDE_PARAMS = ["split", "order", "chart", "top", "folds", "cross", "explore", "moved", "lower", "across"] // no figure of the board depends on them
 
 class Failure extends Error {
   constructor(status, sentence) {
@@ -52,13 +52,13 @@ function forget(store) {
 /** Asks for the question `params` after `acts`; parts that are not asked for are those of `base`.
  *
  * A click's request takes the place of all others, and the server stops working on them. One ahead of a click
- * may be declined; it has no second round of exact figures.
+ * takes the place of those ahead that no click awaits; it may be declined, and has no second round of exact figures.
  */
 function ask(store, about, { params, acts, parts, base }, ahead = false) {
   const key = keyOf(about, params, acts)
   const same = store.underway.get(key)
   if (same) return same
-  for (const other of [...store.underway.values()]) if (other.ahead || !ahead) other.control.abort()
+  for (const other of [...store.underway.keys()]) ahead ? stopAhead(store, other) : store.underway.get(other).control.abort()
   const request = { key, ahead, wanted: parts, whole: { ...base }, lines: [], control: new AbortController(), listeners: new Set() }
   store.underway.set(key, request)
   const body = JSON.stringify({ ...about, params, acts, parts, locale: navigator.language, ...(ahead ? { ahead } : {}) })
@@ -77,6 +77,12 @@ function ask(store, about, { params, acts, parts, base }, ahead = false) {
   return request
 }
 
+/** Stops a request ahead of a click that never came. */
+function stopAhead(store, key) {
+  const request = store.underway.get(key)
+  if (request?.ahead && !request.listeners.size) request.control.abort()
+}
+
 async function collect(request, body) {
   let isWhole = false
   for await (const line of linesOf(await response(request, body))) {
@@ -91,11 +97,15 @@ async function collect(request, body) {
   if (!isWhole) throw new Failure(0, "")
 }
 
-/** What was asked in the document's head is asked once. */
+/** What was asked in the document's head is asked once, and can be given up like any other. */
 async function response(request, body) {
   const early = globalThis.trancheEarly
   globalThis.trancheEarly = null
-  if (early?.body === body) return accept(await early.response)
+  if (early?.body === body) {
+    request.control = early.control
+    return accept(await early.response)
+  }
+  early?.control.abort()
   return accept(await post(body, request.control.signal, request.ahead ? "auto" : "high"))
 }
 

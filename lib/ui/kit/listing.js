@@ -1,5 +1,6 @@
 // Draws one page of a list in place and sends what is clicked on it. listing.py says how acts travel.
 
+const BORDERS = 2 // pixels, of the list's left and right one
 const lists = new WeakMap()
 
 export default function ({ parentElement, data, setStateValue }) {
@@ -63,11 +64,10 @@ function drawHead(list) {
   const shape = JSON.stringify([ticks, columns.map(({ id, title, width, order }) => [id, title, width, Boolean(order)])])
   if (list.shape !== shape) {
     list.shape = shape
-    const widths = columns.map(({ width }) => make("col", { style: `width: ${width}rem` }))
-    list.columns.replaceChildren(...(ticks ? [make("col", { style: "width: 2.2rem" })] : []), ...widths)
-    list.table.style.minWidth = `${columns.reduce((sum, { width }) => sum + width, ticks ? 2.2 : 0)}rem`
-    list.head.replaceChildren(...(ticks ? [tickAll()] : []), ...columns.map(newHead), ...orders(columns))
+    const heads = columns.map((column, place) => newHead(list, column, place))
+    list.head.replaceChildren(...(ticks ? [tickAll()] : []), ...heads, ...orders(columns))
     list.body.replaceChildren()
+    drawWidths(list)
   }
   for (const column of columns) {
     const head = list.head.querySelector(`[data-column="${column.id}"]`)
@@ -76,6 +76,19 @@ function drawHead(list) {
   const choice = list.head.querySelector("select")
   const sorted = columns.find((column) => column.sorted !== null)
   if (choice) choice.value = sorted ? `${sorted.id} ${sorted.sorted}` : ""
+}
+
+/** A column is as wide as somebody made it; the others share what is left in proportion to their usual widths. */
+function drawWidths(list) {
+  const { columns, ticks, label } = list.data
+  const own = columns.map(({ id }) => ownWidth(label, id))
+  const front = ticks ? [make("col", { style: "width: 2.2rem" })] : []
+  const usual = columns.reduce((sum, { width }, place) => sum + (own[place] ? 0 : width), 0)
+  const pixels = own.reduce((sum, width) => sum + (width ?? 0), BORDERS)
+  const rest = `(100cqw - ${pixels}px - ${ticks ? 2.2 : 0}rem)`
+  const widthOf = ({ width }, place) => own[place] ? `${own[place]}px` : pixels > BORDERS ? `max(${width}rem, ${rest} * ${width / usual})` : `${width}rem`
+  list.columns.replaceChildren(...front, ...columns.map((column, place) => make("col", { style: `width: ${widthOf(column, place)}` })))
+  list.table.style.minWidth = `calc(${pixels - BORDERS}px + ${usual + (ticks ? 2.2 : 0)}rem)`
 }
 
 /** In place of the headers on a phone, where they have no room: both directions of each column to choose from. */
@@ -96,10 +109,15 @@ function tickAll() {
   return make("th", { class: "tick", role: "columnheader" }, make("input", { type: "checkbox", "aria-label": "All on this page", "data-all": "" }))
 }
 
-function newHead(column, place) {
+function newHead(list, column, place) {
   const inside = make(column.order ? "button" : "span", column.order ? { type: "button", title: `Order by ${column.title}` } : {})
   inside.textContent = column.title
-  return make("th", { role: "columnheader", scope: "col", "data-column": column.id, class: styles(column, place) }, inside)
+  const head = make("th", { role: "columnheader", scope: "col", "data-column": column.id, "aria-label": column.title, class: styles(column, place) }, inside)
+  if (list.data.most_in_sight !== null) return head
+  const edge = newEdge(head, list.data.label, column.id, () => drawWidths(list))
+  if (!column.order) edge.tabIndex = 0
+  head.append(edge)
+  return head
 }
 
 function styles(column, place) {

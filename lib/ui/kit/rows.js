@@ -8,6 +8,7 @@ const [SHORTEST_CUT, SHORTEST_TAIL, LONGEST_TAIL] = [18, 7, 14]
 const MOST_LINES = 5 // of a key field on the chart (lines.py)
 const FIND_MILLISECONDS = 250
 const FIGURES_SHARE = 0.55 // of a card; the rest is for names (rows.css)
+const [KEYS_SHARE, NARROW_SCREEN] = [0.6, 700] // of the window, for key columns; pixels
 const TIGHTEST = 0.8 // of their width, to which figures shrink before one of them is hidden
 const FOLD_ICON = "M9 5.5 15.5 12 9 18.5Z"
 const LINE_ICON = "M3 17 9 11l4 4 7.6-7.6L22 8.8 13 18l-4-4-4.6 4.4Z"

@@ -10,9 +10,15 @@ export default function ({ parentElement, data, setStateValue }) {
   if (!board) {
     board = Object.assign(newBoard(parentElement.querySelector(".board")), { outbox: [], drawn: 0 })
     board.send = () => onAct(board)
+    board.press = newPress(board.root, (event) => actOfRows(board, event), (what) => act(board, ...what))
     boards.set(parentElement, board)
   }
   board.tell = () => setStateValue("acts", { by: board.by, list: board.outbox })
+  whenFree(board.press, () => acknowledge(board, data))
+}
+
+/** What Streamlit has taken needs not be sent again; its tables are drawn unless later clicks are drawn already. */
+function acknowledge(board, data) {
   const last = data.taken[0] === board.by ? data.taken[1] : 0
   board.outbox = board.outbox.filter(([number]) => number > last)
   board.asked = data.asked
@@ -22,11 +28,7 @@ export default function ({ parentElement, data, setStateValue }) {
 }
 
 function showTables(board, data) {
-  try {
-    update(board, data)
-  } catch (error) {
-    console.error("The rows can't be drawn:", error)
-  }
+  update(board, data)
   board.root.classList.toggle("told", board.outbox.length > 0 && board.drawn === board.outbox.at(-1)[0])
 }
 
@@ -54,12 +56,15 @@ async function answer(board) {
     if (!response.ok) throw new Error(String(response.status))
     for await (const line of linesOf(response)) {
       if (signal.aborted) return
-      if (!line[part]?.length) continue
-      board.drawn = upto
-      showTables(board, { taken: [board.by, upto], tables: line[part] })
-      tellIn(board, PAINTED_MILLISECONDS)
+      if (line[part]?.length) whenFree(board.press, () => signal.aborted || drawAnswer(board, upto, line[part]))
     }
   } catch {
     if (!signal.aborted) tellIn(board, 0)
   }
+}
+
+function drawAnswer(board, upto, tables) {
+  board.drawn = upto
+  showTables(board, { taken: [board.by, upto], tables })
+  tellIn(board, PAINTED_MILLISECONDS)
 }

@@ -26,7 +26,7 @@ function drawTable(shown, all) {
   set(shown.table, "aria-rowcount", String(table.rows.length + 1))
   drawWidths(shown, table)
   drawCard(shown, table)
-  const heads = table.columns.map((column, place) => drawHead(shown.head.children[place], column))
+  const heads = table.columns.map((column, place) => drawHead(shown, shown.head.children[place], column, place))
   inOrder(shown.head, heads)
   const rows = new Map()
   for (const row of table.rows) {
@@ -65,6 +65,17 @@ function drawWidths(shown, table) {
   const columns = table.columns.map((column, place) => make("col", { "data-column": column.id, style: widths[place] && `width: ${widths[place]}` }))
   if (shown.columns.innerHTML !== columns.map((column) => column.outerHTML).join("")) shown.columns.replaceChildren(...columns)
   shown.table.style.setProperty("width", table.card ? "100%" : `calc(${widths.join(" + ")})`)
+  if (!table.card) freeze(shown, table, widths)
+}
+
+/** Key columns stay in sight while figures scroll: the first, and on a wide screen all that leave room for figures. */
+function freeze(shown, table, widths) {
+  const places = table.columns.flatMap(({ is_key }, place) => (is_key ? [place] : []))
+  const room = innerWidth < NARROW_SCREEN ? 0 : KEYS_SHARE * innerWidth
+  const pixels = places.map((place) => ownWidth(table.id, table.columns[place].id) ?? (KEYS_SHARE * innerWidth) / places.length)
+  const count = places.filter((place) => pixels.slice(0, place + 1).reduce((sum, one) => sum + one, 0) <= room + 1).length
+  set(shown.table, "data-frozen", String(count))
+  for (const place of places) shown.table.style.setProperty(`--left-${place}`, `calc(${["0px", ...widths.slice(0, place)].join(" + ")})`)
 }
 
 /** The figures of a card share what a name leaves: it has at least 45 % (rows.css names the card a container). */
@@ -74,19 +85,29 @@ function cardWidth(shown, table, column) {
   return `min(${shown.widths[column.id]}ch, ${((55 * shown.widths[column.id]) / all).toFixed(2)}cqw)`
 }
 
-/** Key columns are as wide as their values, but leave room for figures. */
+/** Key columns are as wide as somebody made them, or as their values, but leave room for figures. */
 function tableWidth(shown, table, column) {
+  if (!column.is_key) return `${shown.widths[column.id]}ch`
+  const own = ownWidth(table.id, column.id)
+  if (own) return `min(${own}px, ${100 * KEYS_SHARE}vw)`
   const keys = table.columns.filter(({ is_key }) => is_key).length
-  return column.is_key ? `min(${shown.widths[column.id]}ch, ${Math.round(60 / keys)}vw)` : `${shown.widths[column.id]}ch`
+  return `min(${shown.widths[column.id]}ch, ${Math.round((100 * KEYS_SHARE) / keys)}vw)`
 }
 
-function drawHead(node, column) {
+function drawHead(shown, node, column, place) {
   const isSame = node?.dataset.column === column.id && Boolean(column.order) === Boolean(node.querySelector("button"))
   if (!isSame) {
     const label = make("span", { class: "title" })
     const inside = column.order ? make("button", { type: "button", tabindex: "-1", "data-stop": "0" }) : make("span")
     inside.append(label, ...(column.order ? [make("span", { class: "arrow", "aria-hidden": "true" })] : []))
     node = make("th", { scope: "col", "data-column": column.id, class: column.is_key ? "key" : "figure" }, inside)
+    if (column.is_key && !shown.all.card) {
+      const edge = newEdge(node, shown.all.id, column.id, () => drawWidths(shown, shown.data))
+      set(edge, "data-stop", "4")
+      set(node, "data-place", place)
+      set(node, "aria-label", column.title)
+      node.append(edge)
+    }
   }
   text(node.querySelector(".title"), column.title)
   const order = column.order ? `Order by ${column.title}` : ""

@@ -31,6 +31,7 @@ from lib.ui.query import (
     values,
 )
 from lib.ui.query.filter_editor import LIST, PASTE
+from lib.ui.query.share import Send
 
 ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "filter_draft"
 PILLS, UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
@@ -310,14 +311,15 @@ def draw(
     with_comparison: bool = True,
     page: str = "audience",
     more: Sequence[Callable[[PageContext], None]] = (),
+    send: Send | None = None,
 ) -> None:
     """Draw the question beside the slicer, on one line; on a phone in two, the filters first.
 
     What is only opened or typed in redraws this line alone, a choice all. `more` draw what else there is to
-    do with the question.
+    do with the question, `send` what sends it to others.
     """
     with context.row:
-        _draw(context, with_comparison, page, more)
+        _draw(context, with_comparison, page, more, send)
 
 
 @st.fragment
@@ -326,6 +328,7 @@ def _draw(
     with_comparison: bool,
     page: str,
     more: Sequence[Callable[[PageContext], None]],
+    send: Send | None,
 ) -> None:
     row = partial(st.container, horizontal=True, vertical_alignment="center", gap="xsmall")
     with row(key=BAR):
@@ -340,5 +343,5 @@ def _draw(
             for one in more:
                 one(context)
             draw_history(context)
-            saved.draw(context, page)
-            share.draw(context, page)
+            saved.draw(context, page, send=send)
+            share.draw(context, page, send)

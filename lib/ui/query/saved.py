@@ -1,4 +1,4 @@
-"""Saved views in a popover of the question bar: the list, and one view's name, alert, link, deletion."""
+"""Saved views in a popover of the question bar: the list, and a view's name, alert, mail, link, deletion."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -15,8 +15,9 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, entries, link, question, share
+from lib.ui.query import ask, entries, link, mail, question, share
 from lib.ui.query.entries import Action, EntryShelf
+from lib.ui.query.share import Send
 from lib.views import ALERT_RULES, Alert, SavedView
 from lib.views.alerts import CHECK_MINUTES, CHECK_SECONDS
 from lib.wire.errors import TrancheError
@@ -139,16 +140,22 @@ VIEWS = EntryShelf(
 OPEN = VIEWS.state("open")
 
 
-def draw_saved_details(context: PageContext, page: str, view: SavedView, whole: dict[str, str]) -> None:
-    """Draw the panel that was opened of a view: edit, alert, link or delete."""
+def draw_saved_details(
+    context: PageContext, page: str, view: SavedView, whole: dict[str, str], send: Send | None
+) -> None:
+    """Draw the panel that was opened of a view: edit, alert, mail, link or delete."""
     entries.head(VIEWS, view)
     panel: str = st.session_state.get(VIEWS.state("panel"), "edit")
     if panel == "alert":
         draw_view_alert(context, view)
+    elif panel == "mail":
+        mail.draw(context, VIEWS, view)
     elif panel == "link" or not entries.may_change(context, view):
         st.caption("Link to this view")
         params = {"project": view.project, "slicer": view.slicer, **view.params}
         st.code(share.address(page, params), language=None, wrap_lines=True)
+        if send is not None:
+            send(context, params, view.name)
     elif panel == "delete":
         entries.deletion(context, VIEWS, view)
     else:
@@ -186,10 +193,18 @@ def draw_saved_list(
     """A row per view; a click on its name opens it."""
     start = context.clients.view_store.start.get()
     alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
+    mailed = {one.view_id for one in context.clients.view_store.mails.mine()} if mail.is_possible() else None
     for view in views:
         is_start = start is not None and start.id == view.id
-        actions = _actions(context, view, is_start, alerts.get(view.id))
+        actions = [*_mail(view, mailed), *_actions(context, view, is_start, alerts.get(view.id))]
         entries.row(VIEWS, view, view == current, opens, actions, " · start page" * is_start)
+
+
+def _mail(view: SavedView, mailed: set[int | None] | None) -> Iterator[Action]:
+    """The action that has a view mailed, at a desk that can."""
+    if mailed is not None:
+        icon = "mark_email_read" if view.id in mailed else "mail"
+        yield "mail", icon, f"Mail {view.name}", partial(VIEWS.show, view, "mail")
 
 
 def _actions(context: PageContext, view: SavedView, is_start: bool, alert: Alert | None) -> Iterator[Action]:
@@ -211,10 +226,11 @@ POPOVER, LEAVING = "saved_views", "view_leaving"
 WIDTH = 420
 
 
-def draw(context: PageContext, page: str, is_elsewhere: bool = False) -> None:
+def draw(context: PageContext, page: str, is_elsewhere: bool = False, send: Send | None = None) -> None:
     """Draw the popover; its label is the open view, with a mark if the question has changed since.
 
-    `page` is the screen that links lead to; a view opens there too, where the question `is_elsewhere`.
+    `page` is the screen that links lead to; a view opens there too, where the question `is_elsewhere`;
+    `send` draws what sends a view to others.
     """
     if is_elsewhere and st.session_state.pop(LEAVING, False):  # a callback knows no pages yet
         st.switch_page(screens.AUDIENCE, query_params=question.params())
@@ -231,7 +247,7 @@ def draw(context: PageContext, page: str, is_elsewhere: bool = False) -> None:
     )
     if popover.open:
         with popover, st.container(width=WIDTH), problems.report_errors("The saved views"):
-            _content(context, page, views, current, whole, partial(go, is_elsewhere))
+            _content(context, page, views, current, whole, partial(go, is_elsewhere), send)
 
 
 def _content(
@@ -241,11 +257,12 @@ def _content(
     current: SavedView | None,
     whole: dict[str, str],
     opens: Opens,
+    send: Send | None,
 ) -> None:
     entries.problem(VIEWS)
     chosen = VIEWS.chosen(views)
     if chosen is not None:
-        draw_saved_details(context, page, chosen, whole)
+        draw_saved_details(context, page, chosen, whole, send)
         return
     if current is not None and dict(current.params) != whole:
         _draw_change(context, current, whole, opens)

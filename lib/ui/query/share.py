@@ -1,6 +1,6 @@
-"""The link to the current question, with relative dates or with fixed ones."""
+"""The link to the current question, with relative dates or with fixed ones, and what else sends it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -13,10 +13,12 @@ from lib.ui.query import view as views
 from lib.ui.query.view import View
 
 WIDTH = 460
+Send = Callable[[PageContext, Mapping[str, str], str], None]
+"""Draws what else sends a question to others: its parameters, and the name of the view that it is (empty)."""
 
 
-def draw(context: PageContext, page: str) -> None:
-    """Draw the popover with the link to copy; with two links if the dates are relative."""
+def draw(context: PageContext, page: str, send: Send | None = None) -> None:
+    """Draw the popover with the link to copy, two if the dates are relative, and what `send` draws."""
     popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if not popover.open:
         return
@@ -30,6 +32,8 @@ def draw(context: PageContext, page: str) -> None:
             st.code(_link(page, query, view), language=None, wrap_lines=True)
         st.caption(f"Always shows {days(start, end)}")
         st.code(_link(page, fixed, view), language=None, wrap_lines=True)
+        if send is not None:
+            send(context, link.to_params(query) | views.to_params(view), "")
 
 
 def address(page: str, params: Mapping[str, str | list[str]]) -> str:

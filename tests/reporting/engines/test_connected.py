@@ -2,6 +2,8 @@
 
 import datetime as dt
 import json
+import os
+import socket
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from connected import CONNECTION, connected, publish
+from databases import await_active
 
 from lib.cli import main
 from lib.people import Person
@@ -20,6 +23,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.connected import Connected
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.engines.connected import Connections, LiveSlicers
+from lib.reporting.engines.connected.backends import Backend, open_backend
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -175,7 +179,7 @@ def test_new_days_are_seen_after_a_minute(tmp_path: Path, url: str) -> None:
 
 
 def test_a_statement_is_cancelled_at_its_source(tmp_path: Path, postgres: str) -> None:
-    """Once the deadline is over, the database's own list of running statements has none of the question."""
+    """Soon after the deadline, the database itself lists no running statement of the question."""
     url = postgres.replace("postgresql+psycopg://", "postgresql://")
     publish(ROWS, DEFINITION, url, "sales")
     with psycopg.connect(url, autocommit=True) as admin:
@@ -198,11 +202,26 @@ def test_a_statement_is_cancelled_at_its_source(tmp_path: Path, postgres: str) -
         )
         with pytest.raises(DeadlineExceeded):
             desk.service.audience(admitted, deadline)
-        running = admin.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() "
-            "AND query LIKE '%sales%'"
-        ).fetchone()
-    assert running == (0,)
+        await_active(admin, "sales", False)
+
+
+def test_a_statement_ends_with_its_process(postgres: str) -> None:
+    """PostgreSQL stops a statement whose client is gone, as after the kill of a desk."""
+    url = postgres.replace("postgresql+psycopg://", "postgresql://")
+    backend = open_backend(url)
+    waits = threading.Thread(target=_sleep, args=(backend,))
+    waits.start()
+    with psycopg.connect(url, autocommit=True) as admin:
+        await_active(admin, "pg_sleep(600)", True)
+        with socket.socket(fileno=os.dup(backend.ibis.con.fileno())) as connection:
+            connection.shutdown(socket.SHUT_RDWR)
+        await_active(admin, "pg_sleep(600)", False)
+    waits.join()
+
+
+def _sleep(backend: Backend) -> None:
+    with pytest.raises(psycopg.OperationalError):
+        backend.ibis.raw_sql("SELECT pg_sleep(600)")
 
 
 def test_info_names_the_database(desk: Desk) -> None:

@@ -7,7 +7,7 @@ knows is written in docs/connections.md.
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,7 @@ TITLES = {
 }
 DUCKDB_OPTIONS = frozenset({"threads", "memory_limit"})
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
+_CHECK_CLIENT = "SET client_connection_check_interval = '5s'"
 
 
 @dataclass
@@ -140,12 +141,17 @@ def _duckdb(opened: SQLBackend) -> Backend:
 
 
 def _open_postgresql(parts: SplitResult, url: str) -> Backend:
-    """Statements can only read, whatever the role may do, and know no zone but UTC."""
+    """Statements can only read, whatever the role may do, and know no zone but UTC.
+
+    They end when this process does: PostgreSQL looks for its client while it works (from 14 on, on Linux).
+    """
     options = {name: value for name, value in _conninfo(url).items() if value is not None}
     database = options.pop("dbname", None)
     options.setdefault("connect_timeout", CONNECT_SECONDS)
     options["options"] = f"{options.get('options', '')} {_POSTGRESQL_OPTIONS}".strip()
     opened = dialects.postgresql(database=database, **options)
+    with suppress(psycopg.errors.UndefinedObject, psycopg.errors.InvalidParameterValue):
+        opened.con.execute(_CHECK_CLIENT)
     return Backend(
         opened,
         opened.con.cancel,

@@ -1,0 +1,28 @@
+"""Mail: saved views and alerts that come by mail, and what the desk tells a person.
+
+`tell(engine, settings, person, subject, *parts)` mails something to a person: parts are texts, `FigureTable`,
+`Remark`, `Picture` and `Link`.
+"""
+
+from lib.mail.letter import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
+from lib.mail.outbox import tell
+from lib.mail.post import MailWriter, posting
+from lib.mail.server import MailServer
+from lib.mail.unsubscribe import PATH, Unsubscriber
+
+__all__ = [
+    "PATH",
+    "Attachment",
+    "FigureRow",
+    "FigureTable",
+    "Letter",
+    "Link",
+    "MailServer",
+    "MailWriter",
+    "Part",
+    "Picture",
+    "Remark",
+    "Unsubscriber",
+    "posting",
+    "tell",
+]  # fmt: skip

@@ -1,0 +1,168 @@
+"""Messages that wait for the mail server, and `tell`, which puts one there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, or_, select, update
+
+from lib.database import reading, transact
+from lib.mail.letter import Letter, Part, message
+from lib.people import Person
+from lib.settings import Settings
+from lib.views.subscriptions import WITH_VIEWS, Subscription, subscription_of
+from lib.views.tables import mail_messages, mail_subscriptions
+from lib.wire.deadline import Deadline
+from lib.wire.text import is_mailable
+
+SECONDS, AT_ONCE = 10, 50
+CLAIMED = timedelta(minutes=5)
+PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240, 720))
+LONGEST_PAUSE = PAUSES[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class MailMessage:
+    """A mail that is to be sent, the owner of what it says, and how often that was tried.
+
+    `project` and `slicer` are what it shows figures of, empty where it shows none.
+    """
+
+    id: int
+    subscription_id: int | None
+    owner: str
+    recipient: str
+    project: str
+    slicer: str
+    body: str
+    created: datetime
+    attempts: int
+
+
+def tell(engine: Engine, settings: Settings, person: Person, subject: str, *parts: Part) -> bool:
+    """Mail this to a person, soon; whether they have an address, and the desk a mail server.
+
+    StoreUnavailable without the database.
+    """
+    if not settings.smtp_host or not is_mailable(person.email or ""):
+        return False
+    mail = message(Letter(subject, parts), settings.mail_from, person.email or "")
+    values = waiting_mail(None, person.username, person.email or "", bytes(mail), datetime.now(UTC))
+    transact(
+        engine, lambda connection: connection.execute(insert(mail_messages).values(values)), Deadline(SECONDS)
+    )
+    return True
+
+
+def waiting_mail(
+    subscription: Subscription | None, owner: str, recipient: str, body: bytes, now: datetime
+) -> dict[str, Any]:
+    """The row of a mail that is due now. Mails are ASCII: texts in them are encoded (RFC 2045)."""
+    return {
+        "subscription_id": None if subscription is None else subscription.id, "owner": owner,
+        "recipient": recipient, "project": "" if subscription is None else subscription.project,
+        "slicer": "" if subscription is None else subscription.slicer, "body": body.decode("ascii"),
+        "created": now, "attempts": 0, "due": now,
+    }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outbox:
+    """The sender's side of the store: due subscriptions of a reporting service, and waiting messages."""
+
+    engine: Engine
+    service: str
+
+    def due(self, now: datetime) -> list[Subscription]:
+        """The subscriptions that are due, the longest waiting first."""
+        mine = mail_subscriptions.c.service == self.service
+        query = WITH_VIEWS.where(mine, mail_subscriptions.c.due <= now)
+
+        def within(connection: Connection) -> list[Subscription]:
+            return [subscription_of(row) for row in connection.execute(query)]
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def settle(
+        self, before: Subscription, changes: Mapping[str, Any], message: Mapping[str, Any] | None = None
+    ) -> bool:
+        """Write down what came of a subscription that was due, with its mail, in one transaction.
+
+        False, and nothing is written, where another desk was first or it was stopped meanwhile: `due` and
+        `mark` are then others. So a mail is made once, however many desks look at the same moment.
+        """
+        same = (
+            mail_subscriptions.c.id == before.id,
+            mail_subscriptions.c.due == before.due,
+            mail_subscriptions.c.created == before.created,
+        )
+
+        def within(connection: Connection) -> bool:
+            changing = update(mail_subscriptions).where(*same).values(**changes)
+            if connection.execute(changing).rowcount != 1:
+                return False
+            if message is not None:
+                connection.execute(insert(mail_messages).values(**message))
+            return True
+
+        return transact(self.engine, within, Deadline(SECONDS))
+
+    def waiting(self, now: datetime) -> list[MailMessage]:
+        """Messages that are due, the oldest first; fifty at most."""
+        query = select(mail_messages).where(_is_due(now)).order_by(mail_messages.c.id).limit(AT_ONCE)
+
+        def within(connection: Connection) -> list[MailMessage]:
+            rows = (row._mapping for row in connection.execute(query))
+            return [
+                MailMessage(**{name: value for name, value in row.items() if name != "due"}) for row in rows
+            ]
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def claim(self, message: MailMessage, now: datetime) -> bool:
+        """Take a message that is due, so that no other desk sends it meanwhile; whether nobody else had.
+
+        One whose process ends amid sending is sent again: at least once.
+        """
+        mine = mail_messages.c.id == message.id, _is_due(now)
+        claiming = update(mail_messages).where(*mine).values(due=now + CLAIMED)
+        return transact(
+            self.engine, lambda connection: connection.execute(claiming).rowcount == 1, Deadline(SECONDS)
+        )
+
+    def sent(self, message: MailMessage, now: datetime) -> None:
+        """It arrived at the mail server."""
+        self._end(message, {"sent": now, "problem": ""})
+
+    def give_up(self, message: MailMessage, problem: str) -> None:
+        """Forget a message that can't be sent; its subscription says why."""
+        self._end(message, {"problem": problem})
+
+    def postpone(self, message: MailMessage, due: datetime, problem: str) -> None:
+        """Try again then; its subscription says why."""
+
+        def within(connection: Connection) -> None:
+            values = {"attempts": message.attempts + 1, "due": due}
+            connection.execute(update(mail_messages).where(mail_messages.c.id == message.id).values(values))
+            self._note(connection, message, {"problem": problem})
+
+        transact(self.engine, within, Deadline(SECONDS))
+
+    def _end(self, message: MailMessage, values: Mapping[str, Any]) -> None:
+        def within(connection: Connection) -> None:
+            connection.execute(delete(mail_messages).where(mail_messages.c.id == message.id))
+            self._note(connection, message, values)
+
+        transact(self.engine, within, Deadline(SECONDS))
+
+    def _note(self, connection: Connection, message: MailMessage, values: Mapping[str, Any]) -> None:
+        if message.subscription_id is not None:
+            mine = mail_subscriptions.c.id == message.subscription_id
+            connection.execute(update(mail_subscriptions).where(mine).values(**values))
+
+
+def _is_due(now: datetime) -> ColumnElement[bool]:
+    """Whether a message's time has come, or was set before the clock was set back: no pause is that long."""
+    due = mail_messages.c.due
+    return or_(due <= now, due > now + LONGEST_PAUSE)

@@ -1,0 +1,114 @@
+"""What a snapshot shows, as plain values: texts are written, numbers are for drawing and sorting."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Bar = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class SnapshotFigure:
+    """A figure of the headline. `delta` and `range` are None without a comparison and for exact figures.
+
+    Its change `is_noise` where single days differ by as much, or a sample may have made it.
+    """
+
+    title: str
+    text: str
+    delta: str | None = None
+    color: str = "gray"
+    range: str | None = None
+    help: str = ""
+    is_noise: bool = False
+
+
+@dataclass(frozen=True)
+class SnapshotLine:
+    """A line over time: a value per bucket (None: unknown), and the text of each.
+
+    `color` is `#rrggbb`, empty for the accent; `names` are its own buckets, where these are other days;
+    `low` and `high` are the ends of its range. One that `is_before` is dotted, one that `is_beside` has an
+    axis of its own.
+    """
+
+    label: str
+    values: Sequence[float | None]
+    texts: Sequence[str]
+    color: str = ""
+    names: Sequence[str] = ()
+    low: Sequence[float | None] | None = None
+    high: Sequence[float | None] | None = None
+    is_before: bool = False
+    is_beside: bool = False
+
+
+@dataclass(frozen=True)
+class SnapshotChart:
+    """The chart over time. `starts` are the buckets' beginnings (ISO 8601) with their `names`, `parts` how
+    much there is of each (empty: all); `ticks` name some places of the axis (None: by date).
+
+    `lines` are in the order in which they are named; the first is the one in front. `has_zero`: the axis
+    begins at zero.
+    """
+
+    title: str
+    alt: str
+    grain: str
+    names: Sequence[str]
+    starts: Sequence[str]
+    parts: Sequence[str]
+    lines: Sequence[SnapshotLine]
+    ticks: Sequence[tuple[int, str]] | None = None
+    has_zero: bool = True
+
+
+@dataclass(frozen=True)
+class SnapshotCell:
+    """A cell; `order` is its number for sorting (None: by its text), `bar` as in tables of the desk."""
+
+    text: str
+    order: float | None = None
+    is_faint: bool = False
+    bar: Bar | None = None
+    has_sides: bool = False
+    help: str = ""
+
+
+@dataclass(frozen=True)
+class SnapshotRow:
+    """A row; those of kind `total` and `rest` stay where they are when the table is sorted."""
+
+    cells: Sequence[SnapshotCell]
+    kind: Literal["row", "total", "rest"] = "row"
+    level: int = 1
+
+
+@dataclass(frozen=True)
+class SnapshotTable:
+    """A table: titles of columns, of which the first `keys` are names. `message` stands where no rows are."""
+
+    title: str
+    about: str
+    columns: Sequence[str]
+    keys: int
+    rows: Sequence[SnapshotRow]
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A question and its figures. `facts` say what it is, of which days, and how exact, in pairs.
+
+    `address` is the live question's, empty where the desk has none. `nothing` says why there are no figures.
+    """
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    address: str
+    figures: Sequence[SnapshotFigure] = ()
+    chart: SnapshotChart | None = None
+    notes: Sequence[str] = ()
+    cards: Sequence[SnapshotTable] = ()
+    tables: Sequence[SnapshotTable] = ()
+    nothing: str = ""

@@ -1,0 +1,110 @@
+"""The list of mails: one's own, for administrators everybody's; and the switch for those of alerts."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from lib.ui.admin.token_list import key
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.straight import straighten
+from lib.ui.query import mail
+from lib.views import Schedule, Subscription
+from lib.wire.errors import TrancheError
+from lib.wire.text import is_mailable
+
+PROBLEM, ALERTS = "mails_problem", "mails_alerts"
+COLUMNS = {
+    "Mail": st.column_config.TextColumn(width="medium"),
+    "Comes": st.column_config.TextColumn(width="medium"),
+    "Last sent": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
+    "Problem": st.column_config.TextColumn(width="large"),
+}
+
+
+def table(mails: Iterable[Subscription], with_owner: bool) -> pd.DataFrame:
+    """A row per mail, times in UTC; of a view that the reader can't see, its slicer."""
+    rows = [
+        {
+            "Mail": _name(one),
+            "Person": one.owner,
+            "To": one.recipient or "own address",
+            "Comes": one.schedule.title,
+            "Next": mail.next_text(one) if one.next_time else "",
+            "Last sent": one.sent,
+            "Problem": one.problem,
+        }
+        for one in mails
+    ]
+    columns = ["Mail", "Person", "To", "Comes", "Next", "Last sent", "Problem"]
+    frame = pd.DataFrame(rows, columns=columns)
+    frame = frame.assign(**{"Last sent": pd.to_datetime(frame["Last sent"], utc=True)})
+    return frame if with_owner else frame.drop(columns="Person")
+
+
+def draw(context: PageContext) -> None:
+    """Draw the switch for alerts, the list, and the button that stops mails."""
+    mails = context.clients.view_store.mails
+    everything, mine = mails.all(), mails.mine()
+    if problem := st.session_state.pop(PROBLEM, None):
+        st.error(plain(problem), icon=":material/error:")
+    if is_mailable(context.person.email or ""):
+        of_alerts = next((one for one in mine if one.view_id is None), None)
+        st.toggle(
+            "Mail me when my alerts fire or clear", of_alerts is not None,
+            key=f"{ALERTS}_{0 if of_alerts is None else of_alerts.id}",
+            on_change=_switch, args=(context, of_alerts),
+        )  # fmt: skip
+    else:
+        st.info(mail.NO_ADDRESS, icon=":material/mail:")
+    if not everything:
+        st.caption("No mails yet. Open Views on Audience, and choose Mail beside one.")
+        return
+    stop = st.container()
+    chosen = _chosen(everything, context.person.role == "admin")
+    stop.button(
+        "Stop", icon=":material/unsubscribe:", key="mails_stop", disabled=not chosen,
+        on_click=_stop, args=(context, chosen),
+    )  # fmt: skip
+
+
+def _chosen(mails: Sequence[Subscription], with_owner: bool) -> list[Subscription]:
+    event = st.dataframe(
+        straighten(table(mails, with_owner)),
+        key=key("mails", (one.id for one in mails)),
+        on_select="rerun",
+        selection_mode="multi-row",
+        hide_index=True,
+        column_config=COLUMNS,
+        placeholder="",
+        alt="Mails",
+    )
+    return [mails[row] for row in event["selection"]["rows"] if row < len(mails)]
+
+
+def _name(subscription: Subscription) -> str:
+    if subscription.view_id is None:
+        return "Alerts"
+    return subscription.view_name or f"A view of {subscription.project}/{subscription.slicer}"
+
+
+def _switch(context: PageContext, of_alerts: Subscription | None) -> None:
+    """Have alerts mailed, or not any more. A callback."""
+    if of_alerts is None:
+        _attempt(lambda: context.clients.view_store.mails.add(None, Schedule("alerts")))
+    else:
+        _attempt(lambda: context.clients.view_store.mails.remove(of_alerts.id))
+
+
+def _stop(context: PageContext, chosen: Sequence[Subscription]) -> None:
+    for one in chosen:
+        _attempt(partial(context.clients.view_store.mails.remove, one.id))
+
+
+def _attempt(work: Callable[[], object]) -> None:
+    try:
+        work()
+    except TrancheError as error:
+        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."

@@ -1,0 +1,118 @@
+"""What a mail about a saved view or about alerts says: its figures, as the desk shows them to that person."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from lib import connect
+from lib.mail import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
+from lib.mail.letter import Tone
+from lib.people import Person
+from lib.reporting.models import InfoQuery
+from lib.settings import Settings
+from lib.snapshot.models import Snapshot, SnapshotFigure
+from lib.ui.audience.snapshots import Snapshots, live_address
+from lib.ui.charts import alert_words
+from lib.ui.charts.numbers import NOTHING, Numbers
+from lib.ui.query import link
+from lib.ui.query import view as views
+from lib.views import Alert, SavedView
+
+TONES: dict[str, Tone] = {"green": "good", "red": "bad", "gray": "plain"}
+MOST_MOVERS = 5
+
+
+class Digest:
+    """Writes the mails of an installation (`lib.mail.MailWriter`)."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings, self._snapshots = settings, Snapshots(settings)
+
+    def of_view(
+        self, view: SavedView, person: Person, clients: connect.Clients, with_snapshot: bool
+    ) -> Letter:
+        """A saved view: figures with their changes, the chart, what moved beyond noise, and the link."""
+        from lib.snapshot import render  # matplotlib takes a second and 45 MB, which most desks never need
+
+        about, params = (view.project, view.slicer), {**view.params, "lower": "moved"}
+        left_out = _left_out(view, clients)
+        snapshot = self._snapshots.take(person, about, params, view.name)
+        snapshot = replace(snapshot, address=live_address(self._settings.address, about, view.params))
+        facts, png = dict(snapshot.facts), render.chart_png(snapshot)
+        parts: list[Part] = [FigureTable((), view.name), Remark(" · ".join(_facts(facts)))]
+        if snapshot.nothing:
+            parts.append(snapshot.nothing)
+        else:
+            parts.append(FigureTable([_row(one) for one in snapshot.figures]))
+        if png is not None and snapshot.chart is not None:
+            parts.append(Picture(png, f"{snapshot.chart.title}, {facts['Days']}"))
+        parts += _moved(snapshot)
+        parts += [Remark(sentence) for sentence in (*snapshot.notes, *left_out)]
+        parts.append(Link("Open on the desk", snapshot.address))
+        page = Attachment(f"{view.name}.html", "text/html", render.html(snapshot).encode())
+        return Letter(f"{view.name}: {facts['Days']}", parts, [page] if with_snapshot else [])
+
+    def of_alerts(self, fired: Sequence[Alert], ended: Sequence[Alert]) -> Letter:
+        """Alerts that fire now, and those that ceased to, together."""
+        count = f"{len(fired)} alert{'' if len(fired) == 1 else 's'}"
+        subject = f"{count} fired" if fired else f"{len(ended)} alert{'' if len(ended) == 1 else 's'} cleared"
+        if len(fired) + len(ended) == 1:
+            (one,) = (*fired, *ended)
+            subject = f"Alert {'fired' if fired else 'cleared'}: {_name(one)}"
+        parts: list[Part] = []
+        for title, alerts in (("Fired", fired), ("Cleared", ended)):
+            if alerts:
+                parts.append(FigureTable((), title))
+            for alert in alerts:
+                parts += self._alert(alert)
+        return Letter(subject, parts)
+
+    def _alert(self, alert: Alert) -> Iterator[Part]:
+        if not alert.view_name:
+            yield f"{_name(alert)}: you can't see this view any more."
+            return
+        numbers = Numbers()
+        yield f"{alert.view_name}: {alert_words.condition_text(alert, numbers)}"
+        yield Remark(f"{alert_words.now(alert, numbers)} · {alert.project}/{alert.slicer}")
+        about = alert.project, alert.slicer
+        yield Link("Open the view", live_address(self._settings.address, about, alert.params))
+
+
+def _name(alert: Alert) -> str:
+    return alert.view_name or f"A view of {alert.project}/{alert.slicer}"
+
+
+def _left_out(view: SavedView, clients: connect.Clients) -> list[str]:
+    """A sentence for each part of a view that no longer fits its slicer."""
+    slicer = clients.reporting.info(InfoQuery(project_name=view.project, slicer_name=view.slicer))
+    slicer = clients.with_own(slicer, view.project, view.slicer)
+    reading = link.from_params(view.params, slicer, view.project, view.slicer)
+    return [*reading.left_out, *views.left_out(view.params, slicer, view.slicer)]
+
+
+def _facts(facts: Mapping[str, str]) -> Iterator[str]:
+    """What the figures are about, of which days, and how exact."""
+    yield facts["Slicer"]
+    yield facts["Days"]
+    if "Compared with" in facts:
+        yield f"compared with {facts['Compared with']}"
+    if facts["Filters"] != "None":
+        yield facts["Filters"]
+    yield from filter(None, (facts.get("Precision", ""), facts["Data"]))
+
+
+def _row(figure: SnapshotFigure) -> FigureRow:
+    value = " ".join(filter(None, (figure.text, figure.range)))
+    change = "" if figure.delta in (None, NOTHING) else str(figure.delta)
+    if change and figure.is_noise:
+        return FigureRow(figure.title, value, f"{change}, within noise", "quiet")
+    return FigureRow(figure.title, value, change, TONES[figure.color])
+
+
+def _moved(snapshot: Snapshot) -> Iterator[Part]:
+    """The values of key fields that moved the figure shown by more than noise."""
+    for table in snapshot.tables:
+        rows = [[cell.text for cell in row.cells] for row in table.rows[:MOST_MOVERS]]
+        yield FigureTable(
+            [FigureRow(f"{field}: {value}", change) for value, field, change, *_ in rows], table.title
+        )
+        yield Remark(table.message)

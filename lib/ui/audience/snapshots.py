@@ -1,0 +1,207 @@
+"""Snapshots of a question: the figures of the board, in the end, as plain values for lib/snapshot."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from lib.front.board_route import BoardRequest
+from lib.people import Person
+from lib.settings import Settings
+from lib.snapshot.models import (
+    Snapshot,
+    SnapshotCell,
+    SnapshotChart,
+    SnapshotFigure,
+    SnapshotLine,
+    SnapshotRow,
+    SnapshotTable,
+)
+from lib.ui.audience import moved
+from lib.ui.audience.answer import Json
+from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import MINUS, STEPS, Numbers
+from lib.ui.kit import rows
+from lib.ui.query import filter_words, link
+from lib.ui.query import view as views
+from lib.ui.query.focus import Focus
+from lib.wire.deadline import Deadline
+from lib.wire.text import straight
+
+SIZES = {letter: size for size, letter in STEPS}
+Params = Mapping[str, str]
+About = tuple[str, str]
+
+
+class Snapshots:
+    """Takes snapshots from the services of an installation, in the name of a person."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings, self._answers = settings, BoardAnswers(settings)
+
+    def take(
+        self, person: Person, about: About, params: Params, title: str = "", language: str = ""
+    ) -> Snapshot:
+        """The snapshot of the question of a link about `about`, project and slicer, exact where it can be.
+
+        `title` is that of a saved view, `language` the reader's. AccessError if the person may not see the
+        slicer; raises the errors of the service.
+        """
+        asked = {name: text for name, text in params.items() if name not in ("project", "slicer")}
+        deadline, lower = Deadline(self._settings.deadline_seconds), views.lower(asked)
+        plain = {name: text for name, text in asked.items() if name != "chart"} | {"lower": lower}
+        request = BoardRequest(
+            project=about[0],
+            slicer=about[1],
+            params=plain,
+            parts=["head", "cards", *(["split"] if lower == "split" else [])],
+            locale=language,
+        )
+        seen, parts = self._answers.finish(request, person, deadline)
+        address = live_address(self._settings.address, about, params)
+        return _snapshot(seen, parts, title, address, lower == "moved")
+
+
+def live_address(desk: str, about: About, params: Params) -> str:
+    """The address of a question on the desk; empty where the desk's own is not known."""
+    if not desk:
+        return ""
+    project, slicer = about
+    return f"{desk}/{link.href('audience', {'project': project, 'slicer': slicer, **params})}"
+
+
+def _snapshot(seen: Focus, parts: Mapping[str, Any], title: str, address: str, has_movers: bool) -> Snapshot:
+    head: Json = parts["head"]
+    field: Json = head["fields"].get(head["field"], {})
+    usual = f"{numbers.title(seen.field)} of {seen.context.slicer_name}, {numbers.days(*seen.period)}"
+    tables = [_table(table, seen.numbers) for table in parts.get("split", ())]
+    return Snapshot(
+        title=straight(title or usual),
+        facts=tuple(_facts(seen, head, field)),
+        address=address,
+        figures=tuple(_figure(one) for one in head["figures"]),
+        chart=_chart(head, field) if field and field["now"] else None,
+        notes=tuple(field.get("notes", ())),
+        cards=tuple(_table(table, seen.numbers) for table in parts["cards"]),
+        tables=(*tables, *(_movers(seen) if has_movers and not head["nothing"] else ())),
+        nothing=head["nothing"]["sentence"] if head["nothing"] else "",
+    )
+
+
+def _facts(seen: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
+    """What the figures are about, of which days, how exact, and of when."""
+    yield "Slicer", straight(f"{seen.context.project}/{seen.context.slicer_name}")
+    yield "Days", numbers.days(*seen.period)
+    against = [numbers.days(*one.comparison.before) for one in seen.comparisons if one.comparison]
+    if against:
+        yield "Compared with", "; ".join(against)
+    filters = [filter_words.sentence(one, seen.slicer, listed=len(one.value)) for one in seen.query.filters]
+    yield "Filters", straight("; ".join(filters)) or "None"
+    if field:
+        yield "Precision", field["precision"]
+    yield "Data", seen.context.freshness
+    if head["engine"]:
+        yield "Source", head["engine"]
+    yield "Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC"
+
+
+def _figure(one: Json) -> SnapshotFigure:
+    return SnapshotFigure(
+        one["title"], one["text"], one["delta"], one["color"], one["range"], one["help"], one["is_noise"]
+    )
+
+
+def _chart(head: Json, field: Json) -> SnapshotChart:
+    """The lines as the board draws them: of values, or of the period and those compared."""
+    shown, buckets = field["drawn"] or field, head["buckets"]
+    if head["values"]:
+        lines = [_line(one["label"], one["now"], one["color"]) for one in head["values"]]
+        lines += [
+            _line(f"{one['label']}, before", one["before"], one["color"], is_before=True)
+            for one in head["values"]
+            if one["before"]
+        ]
+    else:
+        lines = [_line(head["period"]["label"], shown["now"])]
+        before = zip(head["before"], shown["before"], head["buckets_before"], strict=False)
+        lines += [
+            _line(days["label"], line, "#8a95a3", is_before=True, names=tuple(of["names"]))
+            for days, line, of in before
+        ]
+    if (second := head["second"]) is not None:
+        lines.append(_line(second["label"], second, second["color"], is_beside=True))
+    return SnapshotChart(
+        title=field["title"],
+        alt=field["alt"],
+        grain=head["grain"],
+        names=buckets["names"],
+        starts=buckets["starts"],
+        parts=buckets["parts"],
+        lines=lines,
+        ticks=buckets["ticks"],
+        has_zero=field["has_zero"],
+    )
+
+
+def _line(label: str, line: Json, color: str = "", **more: Any) -> SnapshotLine:
+    return SnapshotLine(
+        label, line["values"], line["texts"], color, low=line["low"], high=line["high"], **more
+    )
+
+
+def _movers(seen: Focus) -> Iterator[SnapshotTable]:
+    """What moved, where days are compared."""
+    if seen.comparison is None:
+        return
+    movers = moved.compute(seen)
+    has_parts = any(mover.mix is not None for _, mover in moved.ranked(movers))
+    table = _table(rows.as_json(moved.table(seen, movers, has_parts)), seen.numbers)
+    sentences = [moved.total_sentence(seen, movers), *moved.alike(seen, movers), moved.notes(seen, movers)]
+    yield SnapshotTable("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))
+
+
+def _table(table: Json, reader: Numbers) -> SnapshotTable:
+    """A table of the desk; its cells sort by the numbers that they say."""
+    card = table["card"] or {"title": "Split", "about": "", "message": ""}
+    keys = sum(column["is_key"] for column in table["columns"])
+    return SnapshotTable(
+        title=card["title"],
+        about=card["about"],
+        columns=[column["title"] for column in table["columns"]],
+        keys=keys,
+        rows=[_row(row, keys, reader) for row in table["rows"]],
+        message=card["message"],
+    )
+
+
+def _row(row: Json, keys: int, reader: Numbers) -> SnapshotRow:
+    cells = [
+        SnapshotCell(
+            cell["text"],
+            None if place < keys else number_of(cell, reader),
+            cell["is_faint"],
+            cell["bar"],
+            cell["has_sides"],
+            cell["about"],
+        )
+        for place, cell in enumerate(row["cells"])
+    ]
+    return SnapshotRow(cells, row["kind"], row["level"])
+
+
+def number_of(cell: Json, reader: Numbers) -> float | None:
+    """The number that a cell says, the whole one where its text is cut to three figures; None without one."""
+    texts = [cell["about"].split(" · ")[0], cell["text"]] if cell["text"][-2:-1] == " " else [cell["text"]]
+    readings = (_read(text, reader) for text in texts)
+    return next((number for number in readings if number is not None), None)
+
+
+def _read(text: str, reader: Numbers) -> float | None:
+    digits = re.search(rf"\d[\d{re.escape(reader.group + reader.decimal)}]*", text)
+    if digits is None:
+        return None
+    number = float(digits[0].replace(reader.group, "").replace(reader.decimal, ".").rstrip("."))
+    size = re.match(r"\s([kMBT])\b", text[digits.end() :])
+    sign = -1 if MINUS in text[: digits.start()] else 1
+    return sign * number * (SIZES[size[1]] if size else 1)

@@ -1,0 +1,113 @@
+"""The panel "Mail" of a saved view: who gets it, when it comes next, and the form that has it sent."""
+
+from datetime import time, timedelta
+from functools import partial
+from zoneinfo import ZoneInfo, available_timezones
+
+import streamlit as st
+
+from lib.settings import Settings
+from lib.ui.charts import numbers
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.query.entries import EntryShelf
+from lib.views import Pace, SavedView, Schedule, Subscription
+from lib.views.subscriptions import WEEKDAYS
+from lib.wire.text import is_mailable
+
+PACES: dict[Pace, str] = {"daily": "Daily", "weekly": "Weekly", "import": "After each import"}
+USUAL_TIME, STEP = time(8, 0), timedelta(minutes=15)
+HELP = "Somebody without an account gets the figures that you may see. Empty: you get the mail yourself."
+NO_ADDRESS = "You have no e-mail address yet: an administrator sets it (Access, People)."
+
+
+def is_possible() -> bool:
+    """Whether this desk has a mail server."""
+    return bool(Settings.current().smtp_host)
+
+
+def next_text(subscription: Subscription) -> str:
+    """When the mail comes next, in the zone of its reader; for others, what it waits for."""
+    if subscription.next_time is None:
+        return subscription.schedule.title
+    at = subscription.next_time.astimezone(ZoneInfo(subscription.zone))
+    return f"{at:%a} {numbers.days(at.date(), at.date())}, {at:%H:%M} ({subscription.zone})"
+
+
+def draw(context: PageContext, shelf: EntryShelf, view: SavedView) -> None:
+    """The person's mail of a view, with a button that stops it, and the form."""
+    st.caption("Mail me this view")
+    problem = st.session_state.get(shelf.state("problem"))
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
+    if not is_mailable(context.person.email or ""):
+        st.info(NO_ADDRESS, icon=":material/mail:")
+        return
+    mine = [one for one in context.clients.view_store.mails.mine() if one.view_id == view.id]
+    for subscription in mine:
+        _draw_subscription(context, shelf, subscription)
+    _form(context, shelf, view, next((one for one in mine if not one.recipient), None))
+
+
+def _draw_subscription(context: PageContext, shelf: EntryShelf, subscription: Subscription) -> None:
+    to = subscription.recipient or context.person.email or ""
+    st.markdown(f":material/mail: {plain(subscription.schedule.title)}, to {plain(to)}")
+    if subscription.next_time is not None:
+        st.caption(plain(f"Next mail: {next_text(subscription)}"))
+    if subscription.problem:
+        st.warning(plain(subscription.problem), icon=":material/warning:")
+    st.button(
+        "Stop this mail",
+        key=f"view_mail_stop_{subscription.id}",
+        on_click=lambda: shelf.attempted(lambda: context.clients.view_store.mails.remove(subscription.id)),
+    )
+
+
+def _form(context: PageContext, shelf: EntryShelf, view: SavedView, current: Subscription | None) -> None:
+    keys = {
+        name: f"view_mail_{name}_{view.id}" for name in ("pace", "day", "at", "zone", "to", "new", "file")
+    }
+    pace = st.segmented_control(
+        "How often", list(PACES), default="daily" if current is None else current.pace, required=True,
+        format_func=PACES.__getitem__, key=keys["pace"],
+    )  # fmt: skip
+    with st.form("view_mail", border=False):
+        if pace == "weekly":
+            st.selectbox("On", WEEKDAYS, 0 if current is None else current.weekday, key=keys["day"])
+        if pace != "import":
+            at = USUAL_TIME if current is None else time(*divmod(current.minute, 60))
+            st.time_input("At", at, key=keys["at"], step=STEP)
+            zones = sorted(available_timezones())
+            st.selectbox("Time zone", zones, zones.index(_zone(current)), key=keys["zone"])
+        if context.person.may_share and Settings.current().share_links:
+            st.text_input("To", key=keys["to"], placeholder=context.person.email, help=HELP)
+        is_new, has_file = (False, False) if current is None else (current.only_new, current.with_snapshot)
+        st.checkbox("Only when the data are new", is_new, key=keys["new"])
+        st.checkbox("Attach the snapshot as a file", has_file, key=keys["file"])
+        add = partial(_add, context, shelf, view, keys, _zone(current))
+        st.form_submit_button("Mail me this view", type="primary", on_click=add)
+
+
+def _add(context: PageContext, shelf: EntryShelf, view: SavedView, keys: dict[str, str], zone: str) -> None:
+    """Have the view mailed as the form says. A callback."""
+    form = {name: st.session_state.get(key) for name, key in keys.items()}
+    at, to = form["at"] or USUAL_TIME, str(form["to"] or "").strip()
+    day = WEEKDAYS.index(form["day"] or WEEKDAYS[0])
+    schedule = Schedule(form["pace"] or "daily", form["zone"] or zone, at.hour * 60 + at.minute, day)
+    shelf.attempted(
+        lambda: context.clients.view_store.mails.add(
+            view.id,
+            schedule,
+            only_new=bool(form["new"]),
+            with_snapshot=bool(form["file"]),
+            recipient="" if to == context.person.email else to,
+        )
+    )
+
+
+def _zone(current: Subscription | None) -> str:
+    """The zone of the mail that there is, else of the browser."""
+    if current is not None:
+        return current.zone
+    zone = st.context.timezone
+    return zone if zone in available_timezones() else "UTC"

@@ -1,0 +1,249 @@
+"""The store of mail subscriptions: a person has a saved view, or their alerts, sent to them by mail."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Any, Final, Literal, get_args
+from zoneinfo import ZoneInfo, available_timezones
+
+from sqlalchemy import Connection, Row, delete, func, insert, select
+
+from lib.database import reading, transact
+from lib.views.named import SECONDS, SavedViews, Scope
+from lib.views.tables import mail_subscriptions, saved_views
+from lib.wire.deadline import Deadline
+from lib.wire.errors import AccessError, BadRequest, UnknownName
+from lib.wire.text import is_mailable
+
+Pace = Literal["daily", "weekly", "import", "alerts"]
+PACES: tuple[Pace, ...] = get_args(Pace)
+MOST_SUBSCRIPTIONS, DAY_MINUTES, WEEK_DAYS = 50, 24 * 60, 7
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+ADDED: Final = "mail added"
+REMOVED: Final = "mail removed"
+GONE = "This mail is not there any more"
+OF_THE_VIEW = ("project", "slicer", "is_shared")
+WITH_VIEWS = (
+    select(
+        mail_subscriptions,
+        saved_views.c.name.label("view_name"),
+        *(saved_views.c[name] for name in OF_THE_VIEW),
+        saved_views.c.owner.label("view_owner"),
+        saved_views.c.created.label("view_created"),
+    )
+    .outerjoin(saved_views, saved_views.c.id == mail_subscriptions.c.view_id)
+    .order_by(mail_subscriptions.c.id)
+)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When a mail comes. BadRequest, or UnknownName for a zone, where that can't be."""
+
+    pace: Pace = "daily"
+    zone: str = "UTC"
+    minute: int = 8 * 60
+    weekday: int = 0
+
+    def __post_init__(self) -> None:
+        if self.pace not in PACES:
+            raise UnknownName("pace", self.pace, PACES)
+        if self.zone not in available_timezones():
+            raise UnknownName("time zone", self.zone, available_timezones())
+        if not 0 <= self.minute < DAY_MINUTES or not 0 <= self.weekday < WEEK_DAYS:
+            raise BadRequest("A mail comes at a minute of the day, 0 to 1439, on a weekday, 0 to 6")
+
+    @property
+    def words(self) -> str:
+        """When it comes, as the end of a sentence: `daily at 08:00 (Europe/Zurich)`."""
+        at = f"{self.minute // 60:02}:{self.minute % 60:02} ({self.zone})"
+        match self.pace:
+            case "daily":
+                return f"daily at {at}"
+            case "weekly":
+                return f"on {WEEKDAYS[self.weekday]}s at {at}"
+            case "import":
+                return "after each import"
+        return "when alerts fire or clear"
+
+    @property
+    def title(self) -> str:
+        """The same with a capital letter."""
+        return self.words[0].upper() + self.words[1:]
+
+    def next_after(self, now: datetime) -> datetime:
+        """The first time after `now`, in UTC; `now` itself for what follows imports or alerts.
+
+        An hour that the clock skips in spring is the hour after it; of one that comes twice in autumn the
+        first counts, so that each day has one mail (PEP 495, fold=0).
+        """
+        if self.pace in ("import", "alerts"):
+            return now
+        zone = ZoneInfo(self.zone)
+        clock = time(self.minute // 60, self.minute % 60)
+        today = now.astimezone(zone).date()
+        days = [today + timedelta(days=shift) for shift in range(WEEK_DAYS + 1)]
+        if self.pace == "weekly":
+            days = [day for day in days if day.weekday() == self.weekday]
+        times = (datetime.combine(day, clock, zone).astimezone(UTC) for day in days)
+        return next(moment for moment in times if moment > now)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """A mail that comes again and again: of a saved view, or of all alerts of its owner (`view_id` is None).
+
+    `minute` of the day (0 to 1439) and `weekday` (0 is Monday) are in the zone of the reader. `recipient` is
+    an address without an account; empty: the owner's own. `due` is when it is looked at next, `mark` what the
+    last mail was about, `failures` how often in a row it failed, and `problem` why. Where the reader of this
+    object can't see the view, `view_name` is empty.
+    """
+
+    id: int
+    view_id: int | None
+    view_name: str
+    project: str
+    slicer: str
+    owner: str
+    created: datetime
+    recipient: str
+    pace: Pace
+    zone: str
+    minute: int
+    weekday: int
+    only_new: bool
+    with_snapshot: bool
+    due: datetime
+    mark: Mapping[str, Any]
+    failures: int
+    problem: str
+    sent: datetime | None
+
+    @property
+    def schedule(self) -> Schedule:
+        """When it comes."""
+        return Schedule(self.pace, self.zone, self.minute, self.weekday)
+
+    @property
+    def next_time(self) -> datetime | None:
+        """When the next mail comes, if that is known: not after imports, nor of alerts."""
+        return self.due if self.pace in ("daily", "weekly") else None
+
+
+@dataclass(frozen=True)
+class Subscriptions:
+    """The mail subscriptions that a person may see: their own, an administrator everybody's.
+
+    `note` gets each change in words, for the audit log.
+    """
+
+    scope: Scope
+    note: Callable[[str, str], None] = lambda event, detail: None
+
+    def all(self) -> list[Subscription]:
+        """Those that the person may see."""
+        is_admin = self.scope.person.role == "admin"
+        query = WITH_VIEWS.where(mail_subscriptions.c.service == self.scope.service)
+
+        def within(connection: Connection) -> list[Subscription]:
+            rows = connection.execute(query)
+            return [self._seen_by_me(row) for row in rows if is_admin or self._is_mine(row)]
+
+        return reading(self.scope.engine, within, Deadline(SECONDS))
+
+    def mine(self) -> list[Subscription]:
+        """The person's own."""
+        return [one for one in self.all() if self.scope.owns(one.owner, one.created)]
+
+    def add(
+        self,
+        view_id: int | None,
+        schedule: Schedule,
+        *,
+        only_new: bool = False,
+        with_snapshot: bool = False,
+        recipient: str = "",
+    ) -> Subscription:
+        """Have a view mailed (None: one's alerts), in place of the same mail to the same recipient.
+
+        `recipient` is an address without an account, for those who may share. BadRequest where the view
+        can't be seen, for an address that is none, and beyond 50 mails; AccessError where the person may not
+        share.
+        """
+        if recipient and not self.scope.person.may_share:
+            raise AccessError("Only people who may share can mail a view to somebody without an account")
+        if recipient and (view_id is None or not is_mailable(recipient)):
+            raise BadRequest(f"Mails can't be sent to '{recipient}': name one address, like ada@example.com")
+        if (view_id is None) != (schedule.pace == "alerts"):
+            raise BadRequest("A mail is about a saved view, or about alerts")
+        if view_id is not None and SavedViews(self.scope).get(view_id) is None:
+            raise BadRequest("This view is not there any more")
+        now, owner = datetime.now(UTC), self.scope.person.username
+        same = (
+            mail_subscriptions.c.owner == owner,
+            mail_subscriptions.c.service == self.scope.service,
+            mail_subscriptions.c.view_id.is_not_distinct_from(view_id),
+            mail_subscriptions.c.recipient == recipient,
+        )
+        values: dict[str, Any] = {
+            "service": self.scope.service, "view_id": view_id, "owner": owner, "created": now,
+            "recipient": recipient, "pace": schedule.pace, "zone": schedule.zone, "minute": schedule.minute,
+            "weekday": schedule.weekday, "only_new": only_new, "with_snapshot": with_snapshot,
+            "due": schedule.next_after(now), "mark": {}, "failures": 0, "problem": "",
+        }  # fmt: skip
+
+        def within(connection: Connection) -> Subscription:
+            connection.execute(delete(mail_subscriptions).where(*same))
+            mine = select(func.count()).select_from(mail_subscriptions)
+            count = connection.execute(mine.where(mail_subscriptions.c.owner == owner)).scalar_one()
+            if count >= MOST_SUBSCRIPTIONS:
+                raise BadRequest(f"You have {MOST_SUBSCRIPTIONS} mails: stop one first")
+            adding = insert(mail_subscriptions).values(values).returning(mail_subscriptions.c.id)
+            number = connection.execute(adding).scalar_one()
+            row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == number)).one()
+            return self._seen_by_me(row)
+
+        subscription = transact(self.scope.engine, within, Deadline(SECONDS))
+        self.note(ADDED, words(subscription))
+        return subscription
+
+    def remove(self, number: int) -> None:
+        """Stop a mail; BadRequest where it is gone, AccessError for another person's."""
+        is_admin = self.scope.person.role == "admin"
+
+        def within(connection: Connection) -> Subscription:
+            row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == number)).one_or_none()
+            if row is None or row.service != self.scope.service:
+                raise BadRequest(GONE)
+            if not is_admin and not self._is_mine(row):
+                raise AccessError
+            connection.execute(delete(mail_subscriptions).where(mail_subscriptions.c.id == number))
+            return self._seen_by_me(row)
+
+        self.note(REMOVED, words(transact(self.scope.engine, within, Deadline(SECONDS))))
+
+    def _is_mine(self, row: Row[Any]) -> bool:
+        return self.scope.owns(row.owner, row.created)
+
+    def _seen_by_me(self, row: Row[Any]) -> Subscription:
+        is_seen = bool(row.is_shared) or (
+            row.view_owner is not None and self.scope.owns(row.view_owner, row.view_created)
+        )
+        return subscription_of(row, is_seen and self.scope.person.may_see(row.project, row.slicer))
+
+
+def subscription_of(row: Row[Any], is_seen: bool = True) -> Subscription:
+    """The subscription of a row of `WITH_VIEWS`; without the view's name where that is not seen."""
+    left_out = {"service", "is_shared", "view_owner", "view_created"}
+    values = {name: value for name, value in row._mapping.items() if name not in left_out}
+    values |= {name: values[name] or "" for name in ("project", "slicer", "view_name")}
+    return Subscription(**values if is_seen else {**values, "view_name": ""})
+
+
+def words(subscription: Subscription) -> str:
+    """What a subscription is, for the audit log: the name of a view is its owner's, and not in it."""
+    what = "alerts" if subscription.view_id is None else f"view {subscription.view_id}"
+    about = f" of {subscription.project}/{subscription.slicer}" if subscription.project else ""
+    return f"{what}{about}, {subscription.pace}, of {subscription.owner}" + (
+        f", to {subscription.recipient}" if subscription.recipient else ""
+    )
