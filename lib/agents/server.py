@@ -53,18 +53,21 @@ def server_of(toolbox: Toolbox, run: Run) -> Server[Any]:
 
 async def answer_request(
     server: Server[Any],
-    security: TransportSecuritySettings,
+    allowed: dict[str, list[str]],
     most_bytes: int,
     scope: Scope,
     receive: Receive,
     send: Send,
 ) -> None:
-    """Answer one HTTP request; nothing is kept for the next one, so that any desk can answer it."""
+    """Answer one HTTP request; nothing is kept for the next one, so that any desk can answer it.
+
+    `allowed` are the hosts and origins that the protection against DNS rebinding takes.
+    """
     manager = StreamableHTTPSessionManager(
         server,
         json_response=True,
         stateless=True,
-        security_settings=security,
+        security_settings=TransportSecuritySettings(**allowed),
         max_request_body_size=most_bytes,
     )
     async with manager.run():
