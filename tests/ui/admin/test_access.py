@@ -139,7 +139,7 @@ def test_whose_tokens(visit: Visit, access: Access) -> None:
     assert "Owner" not in mine.dataframe[0].value
     assert set(all_of_them.dataframe[0].value["Owner"]) == {"manager", "viewer"}
     assert not [group for group in mine.button_group if group.key == "access_shown"]
-    assert all_of_them.button_group(key="access_shown").options == ["Tokens", "People", "Log"]
+    assert all_of_them.button_group(key="access_shown").options == ["Tokens", "Share links", "People", "Log"]
 
 
 def test_nobody_revokes_for_others(visit: Visit, access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
