@@ -4,7 +4,7 @@
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -172,15 +172,18 @@ def connect(
     """
     resources = installation(settings)
     note = partial(note_event, resources.access, person)
+    questions = PackageQuestions(
+        resources.access.store.engine, settings.curate_url, settings.base_url, person
+    )
     return Clients(
         _reporting(resources, person, session_id, within),
         partial(_deals, resources, person),
         tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
         Drafts(resources.access.store.engine, settings.curate_url, person),
-        PackageQuestions(resources.access.store.engine, settings.curate_url, settings.base_url, person),
+        questions,
         PackageNotes(resources.access.store.engine, settings.curate_url, person),
         BulkActions(resources.access.store.engine, settings.curate_url, person),
-        Proposals(resources.access.store.engine, settings.curate_url, person, note=note),
+        Proposals(resources.access.store.engine, settings.curate_url, person, note=note, questions=questions),
         ViewStore(
             Scope(resources.access.store.engine, settings.base_url, person),
             settings.curate_url,
@@ -203,7 +206,7 @@ def deal_pushes(settings: Settings) -> AbstractContextManager[None]:
 
 def of_tokens(
     settings: Settings, reporting: Caller | None, deals: Caller | None
-) -> tuple[Reporting, Deals, tuple[tuple[str, str], ...]]:
+) -> tuple[Reporting, Deals, Callable[[], Sequence[tuple[str, str]]]]:
     """The clients of the embedded APIs for callers whose tokens were checked, and the slicers they may see.
 
     They open no more than these tokens. AccessError, once it is used, for the API whose token is missing.
@@ -212,9 +215,11 @@ def of_tokens(
     clients = EmbeddedReporting(
         resources.http, _within(resources, reporting, "reporting"), ONCE, resources.reporting, resources.meter
     )
-    pairs = [] if reporting is None else resources.warehouse.slicers()
-    visible = tuple(sorted(pair for pair in pairs if reporting is not None and reporting.may_see(*pair)))
-    return clients, Deals(resources.http, _within(resources, deals, "deals"), ONCE), visible
+    deals_client = Deals(resources.http, _within(resources, deals, "deals"), ONCE)
+    if reporting is None:
+        return clients, deals_client, NoToken("reporting").token
+    pairs = sorted(pair for pair in resources.warehouse.slicers() if reporting.may_see(*pair))
+    return clients, deals_client, lambda: pairs
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from starlette.requests import cookie_parser
 from lib import operations, remote
 from lib.connect import dependencies
 from lib.deals import routes
+from lib.deals.package_records import PackageQuestions
 from lib.deals.proposals import routes as proposal_routes
 from lib.deals.proposals.store import Proposals
 from lib.deals.routes import Admission
@@ -107,15 +108,18 @@ def deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRoute
     )
     sync = DealSync(access.store.engine, selling_side(settings))
     router.include_router(sync_service.routes(sync, admission, settings.deadline_seconds))
-    of = partial(_proposals_of, access)
+    of = partial(_proposals_of, access, settings.base_url)
     router.include_router(proposal_routes.routes(deals, of, admission, settings.deadline_seconds))
     return router
 
 
-def _proposals_of(access: Access, caller: Caller) -> Proposals:
-    """The proposals to the embedded service, for this caller."""
-    token, note = caller.token.id if caller.is_for_seats else None, partial(note_event, access, caller.person)
-    return Proposals(access.store.engine, "", caller.person, token, caller.deals, note)
+def _proposals_of(access: Access, reporting: str, caller: Caller) -> Proposals:
+    """The proposals to the embedded service, for this caller; `reporting`: where reports are."""
+    engine, person = access.store.engine, caller.person
+    token, note = caller.token.id if caller.is_for_seats else None, partial(note_event, access, person)
+    return Proposals(
+        engine, "", person, token, caller.deals, note, PackageQuestions(engine, "", reporting, person)
+    )
 
 
 def note_event(access: Access, person: Person, event: Event, detail: str) -> None:

@@ -151,6 +151,7 @@ class Person:
 
     `deals` is what they may do with deals; an admin may change all of them, a viewer at most read. `company`
     is the issuer of the account that they sign in with, instead of a password; `blocked` says why they can't.
+    `shares`: they are granted to make share links, which people without an account open.
     """
 
     username: str
@@ -162,6 +163,7 @@ class Person:
     deals: DealsGrant = NO_DEALS
     company: str = ""
     blocked: str = ""
+    shares: bool = False
 
     def __post_init__(self) -> None:
         if not Username.fullmatch(self.username):
@@ -182,6 +184,11 @@ class Person:
     def is_shut_out(self) -> bool:
         """Whether an administrator has blocked this person's company account."""
         return self.blocked == BY_AN_ADMIN
+
+    @property
+    def may_share(self) -> bool:
+        """Whether they may make share links; an admin may."""
+        return self.shares or self.role == "admin"
 
     def may_see(self, project: str, slicer: str | None = None) -> bool:
         """Whether the slicer (without one: the whole project) is granted; an admin sees everything."""

@@ -40,6 +40,8 @@ Event = Literal[
     "metric added",
     "metric changed",
     "metric removed",
+    "share link made",
+    "share link revoked",
     "mail added",
     "mail removed",
     "agent call",

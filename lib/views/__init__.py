@@ -14,6 +14,7 @@ from lib.views.models import (
     SavedView,
 )
 from lib.views.named import NamedEntries
+from lib.views.share_links import ShareLink, ShareLinks
 from lib.views.store import ViewStore
 from lib.views.subscriptions import Pace, Schedule, Subscription
 
@@ -34,6 +35,8 @@ __all__ = [
     "Pace",
     "SavedView",
     "Schedule",
+    "ShareLink",
+    "ShareLinks",
     "Subscription",
     "ViewStore",
 ]

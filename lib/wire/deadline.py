@@ -30,6 +30,7 @@ class Deadline:
         self.seconds = seconds
         self._end = None if seconds is None else time.monotonic() + seconds
         self._abandoned = threading.Event()
+        self._whole: Deadline | None = None  # a tracked one is found for as long as a part of it is used
 
     @property
     def is_abandoned(self) -> bool:
@@ -46,7 +47,7 @@ class Deadline:
         """A deadline for a part of the work: at most so many seconds from now; abandoned with this one."""
         part = Deadline(self.seconds if seconds is None else seconds)
         ends = [end for end in (self._end, part._end if seconds is not None else None) if end is not None]
-        part._end, part._abandoned = min(ends, default=None), self._abandoned
+        part._end, part._abandoned, part._whole = min(ends, default=None), self._abandoned, self
         return part
 
     def half(self) -> "Deadline":

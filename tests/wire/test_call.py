@@ -1,5 +1,6 @@
 """One HTTP call: whatever goes wrong on the way comes out as one of our own family of errors."""
 
+import gc
 import gzip
 import socket
 import threading
@@ -210,6 +211,19 @@ def test_a_group_of_calls_that_is_abandoned(leaving: str) -> None:
         with group.tracking(), pytest.raises(Abandoned):
             call(http, patience.call("POST", "/", True))
     assert [one.deadline.is_abandoned for one in (mine, write, other)] == [True, False, False]
+
+
+def test_a_part_of_a_call_is_abandoned_with_it() -> None:
+    """A call ends with its session and its group, even where only a part of its deadline is in use."""
+    group, patience = CallGroup(), Patience(retries=0, session="one")
+    with group.tracking():
+        parts = [patience.deadline().part(60) for _ in range(2)]
+    other = Patience(session="other").deadline().part(60)
+    gc.collect()
+    group.abandon()
+    assert [part.is_abandoned for part in (*parts, other)] == [True, True, False]
+    abandon("other")
+    assert other.is_abandoned
 
 
 def test_deadline_spans_the_body():

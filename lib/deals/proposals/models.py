@@ -149,6 +149,11 @@ class Proposal:
         """Whether it is a new package."""
         return self.entity_id is None
 
+    def has(self, fields: Mapping[str, Any]) -> bool:
+        """Whether these are the proposed fields and values."""
+        names = {*fields, *self.fields}
+        return all(same(name, fields.get(name), self.fields.get(name)) for name in names)
+
     @property
     def held(self) -> bool | None:
         """Whether the expected range held; None where that is not known, or not yet."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from lib.database import Document, Instant, Key, metadata, reading, transact
 from lib.deals.client import sent
-from lib.deals.package_records import PackageQuestion
+from lib.deals.package_records import PackageQuestion, PackageQuestions
 from lib.deals.proposals.models import (
     COMPARED,
     ApprovalRequest,
@@ -97,7 +97,7 @@ class Proposals:
 
     A person sees their own, and everybody's if they may see the deals of all seats; through a token for some
     seats (its number is `token`) those that were made with it. A token's `grant` may be less than the
-    person's. `note` gets what happens, for the audit log.
+    person's. `note` gets what happens, for the audit log; the question of a package goes to `questions`.
     Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
     """
 
@@ -107,6 +107,7 @@ class Proposals:
     token: int | None = None
     grant: DealsGrant | None = None
     note: Callable[[Any, str], None] = lambda event, detail: None
+    questions: PackageQuestions | None = None
 
     def propose(self, body: Mapping[str, Any], writer: ProposalWriter) -> Proposal:
         """Store a proposal, which is a body as ProposalRequest has it.
@@ -186,9 +187,11 @@ class Proposals:
         One that is approved already is returned, and nothing is written. `repeats`: a creation may be asked
         for again with its key.
         """
-        proposal = self._claim(number, None if edited is None else sent(edited), repeats)
+        proposal = self._claim(number, repeats)
         if proposal.state == "approved":
             return proposal
+        if edited is not None and not proposal.has(fields := sent(edited)):
+            proposal = replace(proposal, fields=fields, is_edited=True)
         try:
             applied_id = write(proposal)
         except TrancheError as error:
@@ -196,7 +199,10 @@ class Proposals:
             if not is_unknown or isinstance(error, CircuitOpen):
                 self._set(number, "applying", state="open", decided_by=None, decided_at=None)
             raise
-        approved = self._set(number, "applying", state="approved", applied_id=applied_id)
+        outcome = {"fields": proposal.fields, "is_edited": proposal.is_edited, "applied_id": applied_id}
+        approved = self._set(number, "applying", state="approved", **outcome)
+        if self.questions is not None and approved.is_new and approved.question is not None:
+            self.questions.keep(applied_id, approved.question)
         self.note("proposal approved", _words(approved))
         return approved
 
@@ -233,7 +239,7 @@ class Proposals:
             for by in sorted({by for by, _ in counts})
         }
 
-    def _claim(self, number: int, edited: Fields | None, repeats: bool) -> Proposal:
+    def _claim(self, number: int, repeats: bool) -> Proposal:
         """The proposal, which is this person's to apply from now on; an approved one as it is."""
         if not self._deals.writes:
             raise Forbidden(MAY_NOT_DECIDE.format(self.person.username))
@@ -248,8 +254,6 @@ class Proposals:
             if proposal.state == "declined" or (is_repeat and not may_repeat):
                 raise Conflict(f"{_state_words(proposal)}; nothing was changed")
             values: Fields = {"state": "applying", "decided_by": self.person.username, "decided_at": now}
-            if edited is not None and not is_repeat:
-                values |= {"fields": edited, "is_edited": True}
             changing = update(proposals).where(proposals.c.id == number).values(values).returning(proposals)
             return _proposal(connection.execute(changing).one())
 
