@@ -40,6 +40,7 @@ from lib.front import (
 from lib.front.board_route import BoardRoute, RouteLimits
 from lib.front.closed_sessions import ClosedSessions
 from lib.front.mail_route import MailRoute
+from lib.front.shared_route import SharedRoute
 from lib.mail import Unsubscriber, posting
 from lib.operations import OpenTabs
 from lib.settings import Settings
@@ -47,6 +48,7 @@ from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
 from lib.ui.audience.board_answers import BoardAnswers
 from lib.ui.audience.digest import Digest
+from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.kit import company, sign_in
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
@@ -112,6 +114,7 @@ def application(settings: Settings) -> ASGIApp:
         limits=_board_limits(settings),
         origins=settings.origins,
     )
+    shared = Middleware(SharedRoute, pages=SnapshotPages(settings))
     access = installation.access
     mail = Middleware(MailRoute, Unsubscriber.of(access.store.engine, access.audit, settings.address).stop)
     modules = {audience_board.FILE: audience_board.SCRIPT}
@@ -125,7 +128,7 @@ def application(settings: Settings) -> ASGIApp:
         streamlit_compat.knows_session,
     )
     agents = Middleware(AgentRoute, settings=settings)
-    middleware = [apis, agents, signing_in, board, mail, routes, socket, *provider, tabs, document]
+    middleware = [apis, agents, shared, signing_in, board, mail, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
 

@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
-from lib.ui.deals import deal_health
+from lib.ui.deals import deal_health, proposals
 from lib.ui.deals import screen as deals
 from lib.ui.kit import frame, page_scripts, sign_in
 from lib.ui.query import question, start_page
@@ -28,14 +28,17 @@ STARTED = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "deals": lambda granted: granted.reads,
     "lists": lambda granted: granted.reads,
-    "new_package": lambda granted: granted.writes,
+    "new_package": lambda granted: granted.proposes,
 }
 
 
 def titled(name: str, title: str) -> str:
-    """A screen's name in the navigation; that of the deals has the number of those that need attention."""
-    number = deal_health.drawn_number() if name == "deals" and person is not None else 0
-    return f"{title} ({number})" if number else title
+    """A screen's name in the navigation; that of the deals with how many need attention, or a decision."""
+    if name != "deals" or person is None:
+        return title
+    attention, proposed = deal_health.drawn_number(), proposals.number(person)
+    parts = [str(attention)] * bool(attention) + [f"{proposed} proposed"] * bool(proposed)
+    return f"{title} ({', '.join(parts)})" if parts else title
 
 
 def may_open(person: Person, name: str, roles: tuple[Role, ...]) -> bool:

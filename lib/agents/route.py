@@ -126,7 +126,7 @@ class AgentRoute:
 
     def _toolbox(self, callers: Callers, address: str | None) -> Toolbox:
         reporting, deals, slicers = connect.of_tokens(self._settings, callers.reporting, callers.deals)
-        clients = DeskClients(self._settings.address, reporting, lambda: deals, lambda: slicers)
+        clients = DeskClients(self._settings.address, reporting, lambda: deals, slicers)
         who, number = callers.first.person.username, callers.first.token.id
 
         def note(detail: str) -> None:

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from lib.tokens.access import Access
 
 DEALS_HELP = (
-    "Permission for deals: none, read or write, for all seats or for some: write:3,7 (ids); sync:3,7 for a "
-    "DSP."
+    "Permission for deals: none, read, propose or write, for all seats or for some: write:3,7 (ids); "
+    "sync:3,7 for a DSP."
+)
+SHARES = click.option(
+    "--shares/--no-shares",
+    default=None,
+    help="Whether they may make share links for people without an account.",
 )
 GRANT_HELP = "A project, or project/slicer; * is everything. Can be repeated."
 
@@ -49,6 +54,7 @@ def user() -> None:
 @click.option("--email")
 @click.option("--grant", "grants", type=GrantType(), multiple=True, help=GRANT_HELP)
 @click.option("--deals", type=DealsGrantType(), default=NO_DEALS, help=f"{DEALS_HELP} Default: none.")
+@SHARES
 @click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input, not from the keyboard."
 )
@@ -59,10 +65,13 @@ def add(
     email: str | None,
     grants: tuple[Grant, ...],
     deals: DealsGrant,
+    shares: bool | None,
     password_stdin: bool,
 ) -> None:
     """Add the person NAME; asks for their password twice."""
-    person = Person(name.strip().lower(), full_name or name, email, role, grants, deals=deals)
+    person = Person(
+        name.strip().lower(), full_name or name, email, role, grants, deals=deals, shares=bool(shares)
+    )
     access = _access()
     if access.people.get(person.username):
         raise BadRequest(f"There is a person '{person.username}' already")
@@ -75,14 +84,17 @@ def add(
 @click.option("--role", type=click.Choice(ROLES))
 @click.option("--deals", type=DealsGrantType(), help=DEALS_HELP)
 @click.option("--email", help="Address for mails; empty: none.")
-def change(name: str, role: Role | None, deals: DealsGrant | None, email: str | None) -> None:
-    """Change the role of the person NAME, their permission for deals, or their e-mail address.
+@SHARES
+def change(
+    name: str, role: Role | None, deals: DealsGrant | None, email: str | None, shares: bool | None
+) -> None:
+    """Change role or e-mail address of the person NAME, or their permissions for deals and share links.
 
     A new role brings its usual permission for deals, unless another one was granted.
     """
-    if role is None and deals is None and email is None:
-        raise click.UsageError("Name what to change: --role, --deals, --email")
-    person = _access().change(name, caller(), role=role, deals=deals, email=email)
+    if (role, deals, email, shares) == (None, None, None, None):
+        raise click.UsageError("Name what to change: --role, --deals, --email, --shares")
+    person = _access().change(name, caller(), role=role, deals=deals, email=email, shares=shares)
     click.echo(_describe(person), err=True)
 
 
@@ -170,4 +182,5 @@ def _grants(person: Person) -> str:
 
 def _describe(person: Person) -> str:
     sees = _grants(person) or "nothing yet"
-    return f"{person.username} ({person.role}), who may see {sees}; deals: may {person.deals.words}"
+    shares = "; may make share links" if person.shares else ""
+    return f"{person.username} ({person.role}), who may see {sees}; deals: may {person.deals.words}{shares}"

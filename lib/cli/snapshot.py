@@ -1,17 +1,28 @@
-"""`tranche snapshot`: a saved view's figures as a file."""
+"""`tranche snapshot`: the figures of a saved view, or of a link to a question, as a file."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import click
 
 from lib import connect
 from lib.people import Person
 from lib.settings import Settings
-from lib.views import SavedView
+from lib.snapshot import render
 from lib.views.named import find_views
 from lib.wire.errors import BadRequest
 
-KINDS = ("html", "pdf", "png")
+
+@dataclass(frozen=True)
+class _Question:
+    """What is asked: project and slicer, the parameters, a title, and whose view it is."""
+
+    about: tuple[str, str]
+    params: Mapping[str, str]
+    title: str = ""
+    owner: str | None = None
 
 
 @click.command()
@@ -20,32 +31,45 @@ KINDS = ("html", "pdf", "png")
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, metavar="FILE",
     help="The file: its ending, .html, .pdf or .png, says which.",
 )  # fmt: skip
-@click.option("--person", help="In whose name to ask. Default: the owner of the view.")
+@click.option("--person", help="In whose name to ask. Default: the owner of a view.")
 @click.option("--paper", type=click.Choice(["a4", "letter"]), default="a4", show_default=True)
 def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
-    """Write the figures of the saved VIEW, its name or number, into one file: HTML, PDF or PNG.
+    """Write the figures of VIEW into one file: HTML, PDF or PNG.
+
+    VIEW is a saved view, its name or number, or a link to a question, as Link on Audience has it.
 
     \b
     The HTML file asks nothing of anywhere; it has the link to the live question:
       tranche snapshot "Weekly delivery" -o weekly.html
       tranche snapshot 12 -o weekly.pdf --paper letter
+      tranche snapshot "audience?project=acme&slicer=auctions&start=-7d" --person ada -o week.png
     """
     kind = output.suffix.lower().removeprefix(".")
-    if kind not in KINDS:
-        raise click.UsageError(f"Write a file that ends in {', '.join(f'.{one}' for one in KINDS)}")
+    if kind not in render.KINDS:
+        raise click.UsageError(f"Write a file that ends in {', '.join(f'.{one}' for one in render.KINDS)}")
     settings = Settings.load()
-    saved = _view(settings, view)
-    who = _person(settings, person or saved.owner)
+    question = _of_link(view) or _of_view(settings, view)
+    username = person or question.owner
+    if username is None:
+        raise click.UsageError("Name in whose name a link is asked: --person")
+    who = _person(settings, username)
 
-    from lib.snapshot import render
     from lib.ui.audience.snapshots import Snapshots
 
-    figures = Snapshots(settings).take(who, (saved.project, saved.slicer), saved.params, saved.name)
+    figures = Snapshots(settings).take(who, question.about, question.params, question.title)
     output.write_bytes(render.file(figures, kind, paper))
-    click.echo(f"Wrote {output}: {saved.name}, {saved.project}/{saved.slicer}", err=True)
+    click.echo(f"Wrote {output}: {figures.title}", err=True)
 
 
-def _view(settings: Settings, text: str) -> SavedView:
+def _of_link(text: str) -> _Question | None:
+    """The question of a link, or of what follows the ? in it; None for a text that has no such parameters."""
+    params = dict(parse_qsl(urlsplit(text).query))
+    if not {"project", "slicer"} <= params.keys():
+        return None
+    return _Question((params.pop("project"), params.pop("slicer")), params)
+
+
+def _of_view(settings: Settings, text: str) -> _Question:
     """The one view of that name or number; BadRequest for none, or several."""
     engine = connect.installation(settings).access.store.engine
     views = find_views(engine, settings.base_url, text)
@@ -54,7 +78,8 @@ def _view(settings: Settings, text: str) -> SavedView:
     if len(views) > 1:
         several = "; ".join(f"{one.id} ({one.project}/{one.slicer}, by {one.owner})" for one in views)
         raise BadRequest(f"Several views are named '{text}'. Name one by its number: {several}")
-    return views[0]
+    view = views[0]
+    return _Question((view.project, view.slicer), view.params, view.name, view.owner)
 
 
 def _person(settings: Settings, username: str) -> Person:

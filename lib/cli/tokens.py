@@ -33,7 +33,8 @@ def token() -> None:
 @click.option(
     "--deals",
     type=DealsGrantType(),
-    help="Permission for the deals API: read, write, or read:3,7 (ids of seats); sync:3,7 for a DSP.",
+    help="Permission for the deals API: read, propose, write, or read:3,7 (ids of seats); sync:3,7 for a "
+    "DSP.",
 )
 def create(
     person: str,

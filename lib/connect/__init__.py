@@ -4,7 +4,7 @@
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,11 +15,12 @@ from sqlalchemy import make_url
 from lib import private
 from lib.connect import own_metrics
 from lib.connect.embedded import EmbeddedReporting
-from lib.connect.opening import Installation, installation
+from lib.connect.opening import Installation, installation, note_event
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.healths import HealthStore
 from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
+from lib.deals.proposals.store import Proposals
 from lib.deals.sync.push import pushing
 from lib.people import Person
 from lib.reporting.answers import Audience
@@ -27,7 +28,6 @@ from lib.reporting.client import ONCE, Reporting
 from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.reporting.service import AuthorizedRequest
 from lib.settings import Settings
-from lib.tokens.audit import Event
 from lib.tokens.models import Caller
 from lib.tokens.passes import NoToken
 from lib.views import ViewStore
@@ -106,8 +106,8 @@ class Clients:
 
     `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
-    `bulk_actions` what can be undone, `view_store` saved views and notes on dates: all in the desk's own
-    database whatever service answers.
+    `bulk_actions` what can be undone, `proposals` changes to approve, `view_store` saved views and notes on
+    dates: all in the desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
     are those of prices, `usual_terms` what a term of deals means that is not set, by its field.
@@ -120,6 +120,7 @@ class Clients:
     package_questions: PackageQuestions
     package_notes: PackageNotes
     bulk_actions: BulkActions
+    proposals: Proposals
     view_store: ViewStore
     healths: HealthStore | None = None
     reporting_address: str = ""
@@ -170,18 +171,23 @@ def connect(
     are checked here.
     """
     resources = installation(settings)
+    note = partial(note_event, resources.access, person)
+    questions = PackageQuestions(
+        resources.access.store.engine, settings.curate_url, settings.base_url, person
+    )
     return Clients(
         _reporting(resources, person, session_id, within),
         partial(_deals, resources, person),
         tuple(pair for pair in _slicers(resources) if person.may_see(*pair)),
         Drafts(resources.access.store.engine, settings.curate_url, person),
-        PackageQuestions(resources.access.store.engine, settings.curate_url, settings.base_url, person),
+        questions,
         PackageNotes(resources.access.store.engine, settings.curate_url, person),
         BulkActions(resources.access.store.engine, settings.curate_url, person),
+        Proposals(resources.access.store.engine, settings.curate_url, person, note=note, questions=questions),
         ViewStore(
             Scope(resources.access.store.engine, settings.base_url, person),
             settings.curate_url,
-            partial(_note, resources, person),
+            note,
         ),
         None if settings.curate_url else HealthStore(resources.access.store.engine),
         settings.base_url,
@@ -200,7 +206,7 @@ def deal_pushes(settings: Settings) -> AbstractContextManager[None]:
 
 def of_tokens(
     settings: Settings, reporting: Caller | None, deals: Caller | None
-) -> tuple[Reporting, Deals, tuple[tuple[str, str], ...]]:
+) -> tuple[Reporting, Deals, Callable[[], Sequence[tuple[str, str]]]]:
     """The clients of the embedded APIs for callers whose tokens were checked, and the slicers they may see.
 
     They open no more than these tokens. AccessError, once it is used, for the API whose token is missing.
@@ -209,9 +215,11 @@ def of_tokens(
     clients = EmbeddedReporting(
         resources.http, _within(resources, reporting, "reporting"), ONCE, resources.reporting, resources.meter
     )
-    pairs = [] if reporting is None else resources.warehouse.slicers()
-    visible = tuple(sorted(pair for pair in pairs if reporting is not None and reporting.may_see(*pair)))
-    return clients, Deals(resources.http, _within(resources, deals, "deals"), ONCE), visible
+    deals_client = Deals(resources.http, _within(resources, deals, "deals"), ONCE)
+    if reporting is None:
+        return clients, deals_client, NoToken("reporting").token
+    pairs = sorted(pair for pair in resources.warehouse.slicers() if reporting.may_see(*pair))
+    return clients, deals_client, lambda: pairs
 
 
 @contextmanager
@@ -263,10 +271,6 @@ def _reporting(
 
 def _within(installation: Installation, caller: Caller | None, api: str) -> Credential:
     return NoToken(api) if caller is None else installation.passes.of(caller.person, api, caller.token)
-
-
-def _note(installation: Installation, person: Person, event: Event, detail: str) -> None:
-    installation.access.audit.note(event, person.username, person.username, detail)
 
 
 def _deals(installation: Installation, person: Person) -> Deals:

@@ -1,4 +1,4 @@
-"""What hangs on a slicer: saved views, metrics, alerts, notes, leaderboards, packages' questions, grants."""
+"""What hangs on a slicer: views, metrics, share links, alerts, notes, leaderboards, questions, grants."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -13,7 +13,7 @@ from lib.people import Grant, People
 from lib.reporting.warehouse import Warehouse
 from lib.tokens.access import Access
 from lib.tokens.store import tokens
-from lib.views.tables import alerts, chosen_cards, notes, own_metrics, saved_views
+from lib.views.tables import alerts, chosen_cards, notes, own_metrics, saved_views, share_links
 from lib.wire.deadline import Deadline
 
 SECONDS, EMBEDDED = 30, ""
@@ -26,6 +26,7 @@ class Hanging:
 
     views: int
     metrics: int
+    share_links: int
     alerts: int
     notes: int
     leaderboards: int
@@ -37,7 +38,7 @@ class Hanging:
         """They as words: "2 views, 1 alert"; empty without any."""
         counts = {field.name: getattr(self, field.name) for field in fields(self)}
         return ", ".join(
-            f"{count} {name.removesuffix('s') if count == 1 else name}"
+            f"{count} {(name.removesuffix('s') if count == 1 else name).replace('_', ' ')}"
             for name, count in counts.items()
             if count
         )
@@ -51,6 +52,7 @@ def hanging(access: Access, pair: Pair) -> Hanging:
         return Hanging(
             views=_count(connection, saved_views, *_about(saved_views, pair)),
             metrics=_count(connection, own_metrics, *_about(own_metrics, pair)),
+            share_links=_count(connection, share_links, *_about(share_links, pair)),
             alerts=_count(connection, alerts, alerts.c.view_id.in_(views)),
             notes=_count(connection, notes, *_about(notes, pair)),
             leaderboards=_count(connection, chosen_cards, *_about(chosen_cards, pair)),
@@ -71,7 +73,7 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
     warehouse.remove(*pair)
 
     def within(connection: Connection) -> None:
-        for table in (saved_views, own_metrics, chosen_cards, notes):
+        for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
             connection.execute(delete(table).where(*_about(table, pair)))
         connection.execute(delete(package_questions).where(*_question_of(pair)))
         connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
@@ -92,7 +94,7 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
     values = {"project": to[0], "slicer": to[1]}
 
     def within(connection: Connection) -> None:
-        for table in (saved_views, own_metrics, chosen_cards, notes):
+        for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
             connection.execute(update(table).where(*_about(table, pair)).values(values))
         connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
         connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))

@@ -13,12 +13,15 @@ from starlette.requests import cookie_parser
 from lib import operations, remote
 from lib.connect import dependencies
 from lib.deals import routes
+from lib.deals.package_records import PackageQuestions
+from lib.deals.proposals import routes as proposal_routes
+from lib.deals.proposals.store import Proposals
 from lib.deals.routes import Admission
 from lib.deals.service import DealsService
 from lib.deals.sync import routes as sync_service
 from lib.deals.sync.documents import selling_side
 from lib.deals.sync.service import DealSync
-from lib.people import People
+from lib.people import People, Person
 from lib.people.company import Company
 from lib.people.cookies import Cookies
 from lib.people.secret import secret
@@ -31,7 +34,9 @@ from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.tokens import service as token_service
 from lib.tokens.access import Access
+from lib.tokens.audit import Event
 from lib.tokens.company import company_of, streamlit_secrets
+from lib.tokens.models import Caller
 from lib.tokens.passes import Passes
 from lib.wire.apis import api
 from lib.wire.breaker import Breaker
@@ -94,15 +99,32 @@ def deals_routes(access: Access, passes: Passes, settings: Settings) -> APIRoute
     reads = Throttle(settings.throttle_reads, share=access.tally("reads"))
     writes = Throttle(settings.throttle_writes, share=access.tally("writes"))
     admission = Admission(access, settings.deals_service, reads, writes, is_exempt=passes.is_own)
+    deals = DealsService(access.store.engine)
     router = routes.routes(
-        DealsService(access.store.engine),
+        deals,
         admission,
         settings.deadline_seconds,
         with_packages=settings.legacy_packages,
     )
     sync = DealSync(access.store.engine, selling_side(settings))
     router.include_router(sync_service.routes(sync, admission, settings.deadline_seconds))
+    of = partial(_proposals_of, access, settings.base_url)
+    router.include_router(proposal_routes.routes(deals, of, admission, settings.deadline_seconds))
     return router
+
+
+def _proposals_of(access: Access, reporting: str, caller: Caller) -> Proposals:
+    """The proposals to the embedded service, for this caller; `reporting`: where reports are."""
+    engine, person = access.store.engine, caller.person
+    token, note = caller.token.id if caller.is_for_seats else None, partial(note_event, access, person)
+    return Proposals(
+        engine, "", person, token, caller.deals, note, PackageQuestions(engine, "", reporting, person)
+    )
+
+
+def note_event(access: Access, person: Person, event: Event, detail: str) -> None:
+    """Note in the audit log what a person did."""
+    access.audit.note(event, person.username, person.username, detail)
 
 
 GRACE_SECONDS = 10

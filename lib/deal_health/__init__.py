@@ -66,7 +66,7 @@ class HealthWatch:
         """Delete what was computed from slicers that are gone, or don't tell deals apart any more."""
         others = {pair for pair, (_, _, slicer) in self._known.items() if not tells_deals(slicer)}
         self.store.forget([pair for pair in self.store.reports() if pair not in pairs or pair in others])
-        self._known = {pair: known for pair, known in self._known.items() if pair in pairs}
+        self._known = {pair: entry for pair, entry in self._known.items() if pair in pairs}
 
     def _assessor(self, pair: Pair, now: datetime) -> Assessor | None:
         """For a run by the report's data as they are now; None for one that does not tell deals apart."""
@@ -81,13 +81,13 @@ class HealthWatch:
 
     def _slicer(self, pair: Pair, now: datetime) -> Slicer:
         """The slicer, looked at again after some minutes, and once the clock was set back."""
-        known = self._known.get(pair)
-        if known is None or abs(now - known[1]) >= DATA_EVERY:
+        entry = self._known.get(pair)
+        if entry is None or abs(now - entry[1]) >= DATA_EVERY:
             version = self._reports.version(*pair)
-            is_same = known is not None and known[0] == version
-            slicer = known[2] if known is not None and is_same else self._reports.info(*pair)
-            known = self._known[pair] = version, now, slicer
-        return known[2]
+            is_same = entry is not None and entry[0] == version
+            slicer = entry[2] if entry is not None and is_same else self._reports.info(*pair)
+            entry = self._known[pair] = version, now, slicer
+        return entry[2]
 
     def _compute(self, pair: Pair, assessor: Assessor, now: datetime, is_alone: Callable[[], bool]) -> int:
         basis, last = self._basis(pair, assessor), assessor.last_day
@@ -114,9 +114,11 @@ class HealthWatch:
         """Compute some deals, and store them."""
         history = partial(self.store.history, now)
         around = Surroundings(batch.packages, batch.seats, batch.dsps, now, history)
-        found = assessor.assess(batch.deals, around)
+        healths = assessor.assess(batch.deals, around)
         untils = {deal.id or 0: health.until(deal, around) for deal in batch.deals}
-        stored = {deal: StoredHealth(one.state, one.facts, now, untils[deal]) for deal, one in found.items()}
+        stored = {
+            deal: StoredHealth(one.state, one.facts, now, untils[deal]) for deal, one in healths.items()
+        }
         self.store.write(report, stored, batch.versions)
 
     def _note(self, report: HealthReport, now: datetime) -> None:

@@ -59,15 +59,16 @@ class Admission:
         self._throttles = {False: reads, True: writes}
         self._is_exempt = is_exempt
 
-    def caller(self, authorization: str | None, writes: bool) -> Caller:
+    def caller(self, authorization: str | None, writes: bool, *, may_propose: bool = False) -> Caller:
         """The caller with this Authorization header (RFC 6750, 2.1), as `_known`.
 
-        Forbidden for a DSP, and for somebody who may only read and wants to write.
+        Forbidden for a DSP, and for somebody who may only read and wants to write; with `may_propose` who
+        may propose is let in too.
         """
         caller = self._caller(authorization, writes)
         if caller.deals.syncs:
             raise Forbidden(SYNC_ALONE)
-        if writes and not caller.deals.writes:
+        if writes and not (caller.deals.writes or (may_propose and caller.deals.proposes)):
             raise Forbidden(f"'{caller.person.username}' can see deals, but not change them")
         return caller
 
@@ -126,10 +127,10 @@ class Endpoints:
         """The result of work in the pool."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, work)
 
-    async def admit(self, request: Request, *, writes: bool) -> Caller:
+    async def admit(self, request: Request, *, writes: bool, may_propose: bool = False) -> Caller:
         """The caller."""
-        authorization = request.headers.get("authorization")
-        return await self.run(lambda: self.admission.caller(authorization, writes))
+        text = request.headers.get("authorization")
+        return await self.run(lambda: self.admission.caller(text, writes, may_propose=may_propose))
 
 
 def routes(

@@ -33,11 +33,11 @@ class Assessor:
     def assess(self, deals: Sequence[DemandDeal], around: Surroundings) -> dict[int, DealHealth]:
         """The health of these deals by id. Raises why the report can't be read."""
         funnels, days = self._funnels, self._days
-        found = {deal.id or 0: health.health(deal, around, funnels) for deal in deals}
+        healths = {deal.id or 0: health.health(deal, around, funnels) for deal in deals}
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
             running = [deal for deal in deals if health.may_deliver(deal, around)]
-            found |= dict(BrokenDeals(days, running, around).diagnosed(found))
-        return found
+            healths |= dict(BrokenDeals(days, running, around).diagnosed(healths))
+        return healths
 
     @cached_property
     def _days(self) -> FunnelDays | None:
@@ -51,10 +51,10 @@ class Assessor:
         """The funnels of all deals; None if no slicer has deals or a step."""
         if (days := self._days) is None:
             return None
-        asked = {
+        changes = {
             "data_fields": tuple(days.fields.values()),
             "split_by": (DEAL,),
             "exact_within": PATIENCE,
         }
-        answer = days.report.ask(days.report.query(DAYS).model_copy(update=asked))
+        answer = days.report.ask(days.report.query(DAYS).model_copy(update=changes))
         return health.funnels(answer, days.fields, days.report.period(DAYS)[1])

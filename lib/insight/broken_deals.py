@@ -48,37 +48,37 @@ class FunnelDays:
     def groups(self, ids: Mapping[str, Collection[str]]) -> dict[str, Series]:
         """The figures of these packages, seats and DSPs, as far as the report tells them apart."""
         names = {"package": PACKAGE, "seat": SEAT, "dsp": DSP}
-        known = {field.name for field in self.report.slicer.key_fields}
+        field_names = {field.name for field in self.report.slicer.key_fields}
         return {
             name: self.series(field, (Filter(name=field, value=tuple(sorted(ids[name])), match="equals"),))
             for name, field in names.items()
-            if field in known and ids[name]
+            if field in field_names and ids[name]
         }
 
     def series(self, by: str | None, filters: tuple[Filter, ...] = ()) -> Series:
         """The figures per day of each value of a key field, or of all; none where they are of a sample."""
         first = self.report.period(HISTORY)[0]
         answer = self.ask(HISTORY, tuple(self.fields.values()), (*((by,) if by else ()), DAY), filters)
-        found: Series = {}
+        counts_by_name: Series = {}
         is_part = answer.precision is not None and answer.precision.is_sampled
         if is_part or answer.confidence_range is not None or answer.total.confidence_range is not None:
-            return found
+            return counts_by_name
         empty = np.full(HISTORY, np.nan)
         empty[[(date.fromisoformat(day) - first).days for day in answer.total.dates]] = 0.0
         names = answer.names[by].astype(str) if by else [""] * len(answer.names)
         places = [(date.fromisoformat(str(day)[:10]) - first).days for day in answer.names[DAY]]
         for step, field in self.fields.items():
             for name, place, value in zip(names, places, answer.values[field], strict=True):
-                of = found.setdefault(name, {}).setdefault(step, empty.copy())
+                of = counts_by_name.setdefault(name, {}).setdefault(step, empty.copy())
                 of[place] = value if value == value else 0.0
-        return found
+        return counts_by_name
 
     def ask(
         self, days: int, fields: tuple[str, ...], split: tuple[str, ...], filters: tuple[Filter, ...]
     ) -> Audience:
         """The answer about the last days, exact where that takes no more than PATIENCE."""
-        asked = {"data_fields": fields, "split_by": split, "filters": filters, "exact_within": PATIENCE}
-        return self.report.ask(self.report.query(days).model_copy(update=asked))
+        changes = {"data_fields": fields, "split_by": split, "filters": filters, "exact_within": PATIENCE}
+        return self.report.ask(self.report.query(days).model_copy(update=changes))
 
 
 class BrokenDeals:
@@ -93,10 +93,10 @@ class BrokenDeals:
         self._first = self._report.period(HISTORY)[0]
         self._groups_of: dict[str, Series] = {}
 
-    def diagnosed(self, found: dict[int, DealHealth]) -> Iterator[tuple[int, DealHealth]]:
+    def diagnosed(self, healths: dict[int, DealHealth]) -> Iterator[tuple[int, DealHealth]]:
         """The health of those that are broken, with what is known of the cause."""
         breaks = self._breaks()
-        is_broken = {number for number, one in found.items() if one.state == "attention"} | breaks.keys()
+        is_broken = {number for number, one in healths.items() if one.state == "attention"} | breaks.keys()
         there = [deal for deal in self._deals if str(deal.id) in self._series]
         broken = [deal for deal in there if deal.id in is_broken]
         losses = self._losses(broken)
@@ -106,38 +106,40 @@ class BrokenDeals:
         )
         for place, deal in enumerate(broken):
             number, key = deal.id or 0, str(deal.id)
-            before, its_break = found[number], breaks.get(number)
+            before, its_break = healths[number], breaks.get(number)
             step = its_break.step if its_break else _missing_step(before)
             witnesses = self._witnesses(deal, its_break, step, losses.get(key))
             is_fixed = (deal.price_type or self._days.price_type) == "fixed"
-            known = diagnosis.cause(its_break, step, witnesses, is_fixed)
+            cause = diagnosis.cause(its_break, step, witnesses, is_fixed)
             if place < MOST_PRICED:
-                witnesses = self._prices(deal, witnesses, known)
-            said = diagnosis.diagnosis(its_break, step, witnesses, deal.price, is_fixed)
-            is_named = bool(said.cause) or before.state != "attention"
-            words = said.words if is_named and said.words else before.words
+                witnesses = self._prices(deal, witnesses, cause)
+            result = diagnosis.diagnosis(its_break, step, witnesses, deal.price, is_fixed)
+            is_named = bool(result.cause) or before.state != "attention"
+            words = result.words if is_named and result.words else before.words
             yield (
                 number,
-                replace(before, state="attention", words=words, findings=said.findings, advice=said.advice),
+                replace(
+                    before, state="attention", words=words, findings=result.findings, advice=result.advice
+                ),
             )
 
     def _breaks(self) -> dict[int, Break]:
         """The deepest fall of each deal that has one, by id."""
         deals = [deal for deal in self._deals if str(deal.id) in self._series and self._days.whole]
-        found: dict[int, Break] = {}
+        breaks: dict[int, Break] = {}
         for of, step in pairwise(("", *self._days.fields)):
             if not deals:
                 break
             own = np.array([self._series[str(deal.id)][step] for deal in deals])
             base = np.array([self._base(str(deal.id), of, step) for deal in deals])
             for deal, counts, fall in zip(deals, own, change_point.falls(own, base), strict=True):
-                known = found.get(deal.id or 0)
+                earlier = breaks.get(deal.id or 0)
                 if fall is None or not _has_less(counts, fall.place):
                     continue
-                if known is None or fall.left < known.fall.left:
+                if earlier is None or fall.left < earlier.fall.left:
                     day = date.fromordinal(self._first.toordinal() + fall.place)
-                    found[deal.id or 0] = Break(step, of, day, fall)
-        return found
+                    breaks[deal.id or 0] = Break(step, of, day, fall)
+        return breaks
 
     def _base(self, key: str, of: str, step: str) -> Numbers:
         """What a step is a part of: the step before, or for the first one what all other deals had."""
@@ -181,7 +183,7 @@ class BrokenDeals:
     def _others(self, deal: DemandDeal, its_break: Break) -> dict[str, float]:
         """What other deals of its packages, seat and DSP have left of the same rate, where there are any."""
         own = self._series[str(deal.id)]
-        ids, found = self._ids(deal), {}
+        ids, shares = self._ids(deal), {}
         for name, series in self._groups_of.items():
             members = [series[one] for one in ids[name] if one in series]
             if not members:
@@ -192,8 +194,8 @@ class BrokenDeals:
             base = sum((one[of] for one in members), np.zeros(HISTORY)) - own[of] if of else rest
             before, after = change_point.around(counts, base, its_break.fall.place)
             if before > 0 and np.isfinite(after) and np.nansum(counts) >= change_point.FEWEST_COUNTED:
-                found[name] = after / before
-        return found
+                shares[name] = after / before
+        return shares
 
     def _ids(self, deal: DemandDeal) -> dict[str, list[str]]:
         """The ids of its packages, seat and DSP, as the report has them."""
@@ -212,7 +214,7 @@ class BrokenDeals:
             return {}
         only = (Filter(name=DEAL, value=tuple(str(deal.id) for deal in broken), match="equals"),)
         answer = self._days.ask(HISTORY, (lost.name,), (DEAL, reason, DAY), only)
-        found: dict[str, Series] = {}
+        losses: dict[str, Series] = {}
         rows = zip(
             answer.names[DEAL].astype(str),
             answer.names[reason].fillna("").astype(str),
@@ -221,25 +223,25 @@ class BrokenDeals:
             strict=True,
         )
         for deal, why, day, value in rows:
-            steps = found.setdefault(deal, {}).setdefault(why, {"lost": np.zeros(HISTORY)})
+            steps = losses.setdefault(deal, {}).setdefault(why, {"lost": np.zeros(HISTORY)})
             steps["lost"][(date.fromisoformat(str(day)[:10]) - self._first).days] = value
-        return found
+        return losses
 
-    def _prices(self, deal: DemandDeal, witnesses: Witnesses, known: str) -> Witnesses:
+    def _prices(self, deal: DemandDeal, witnesses: Witnesses, cause: str) -> Witnesses:
         """With the prices, or the creatives, that advice on the cause is about."""
         slicer, own = self._report.slicer, Filter(name=DEAL, value=(str(deal.id),), match="equals")
         bid_price, bids = field_of(slicer, BID_PRICE), field_of(slicer, BIDS)
-        if known in ("floor", "floor raised") and bid_price is not None and bids is not None:
+        if cause in ("floor", "floor raised") and bid_price is not None and bids is not None:
             return replace(witnesses, bids=self._groups(WinFields(bid_price.name, bids.name), (own,)))
         fields = win_prices.win_fields(slicer)
-        if known in ("price", "price lowered") and fields is not None:
+        if cause in ("price", "price lowered") and fields is not None:
             packages = tuple(str(one.id) for one in deal.supply_deals)
             others = Filter(name=DEAL, value=own.value, match="not equals")
             sold = Filter(name=PACKAGE, value=packages, match="equals")
             return replace(witnesses, won=self._groups(fields, (sold, others)))
         creative, reason = key_field_of(slicer, CREATIVE), key_field_of(slicer, LOST_REASON)
         lost = field_of(slicer, LOST)
-        if known == "creative" and creative is not None and reason is not None and lost is not None:
+        if cause == "creative" and creative is not None and reason is not None and lost is not None:
             reasons = tuple(
                 one.reason for one in witnesses.losses if diagnosis.reason_class(one.reason) == "creative"
             )
@@ -267,9 +269,9 @@ def _has_less(counts: Numbers, place: int) -> bool:
     return bool(means[1] <= STEADY * means[0])
 
 
-def _missing_step(found: DealHealth) -> str:
+def _missing_step(its_health: DealHealth) -> str:
     """The first step at zero, "" without one."""
-    return next((step.name for step in found.steps if step.value == 0), "")
+    return next((step.name for step in its_health.steps if step.value == 0), "")
 
 
 def _step_before(step: str, names: Sequence[str]) -> str:

@@ -53,31 +53,31 @@ def falls(counts: Numbers, bases: Numbers) -> list[Fall | None]:
     series = logarithms(counts, bases)
     if series.shape[1] < FEWEST_BEFORE + FEWEST_AFTER:
         return [None] * len(series)
-    found = _search(series)
+    best = _search(series)
     claims: list[Fall | None] = []
     for row in range(len(series)):
-        place = int(found.place[row])
-        rates = _rates(counts[row], bases[row], place) if np.isfinite(found.statistic[row]) else None
+        place = int(best.place[row])
+        rates = _rates(counts[row], bases[row], place) if np.isfinite(best.statistic[row]) else None
         if rates is None or _is_drift(series[row], place):
             claims.append(None)
             continue
-        chance = _chance(float(found.statistic[row]), float(found.persistence[row]), series.shape[1])
+        chance = _chance(float(best.statistic[row]), float(best.persistence[row]), series.shape[1])
         claims.append(Fall(place, *rates, chance) if chance <= FALSE_CLAIMS else None)
     return claims
 
 
 def logarithms(counts: Numbers, bases: Numbers) -> Numbers:
     """The logarithms of rates; half a count is added so that none of many is a figure too."""
-    known = np.isfinite(counts) & np.isfinite(bases) & (bases > 0)
-    above, below = np.where(known, counts, 0.0) + 0.5, np.where(known, bases, 1.0) + 0.5
-    return np.where(known, np.log(above / below), np.nan)
+    has_value = np.isfinite(counts) & np.isfinite(bases) & (bases > 0)
+    above, below = np.where(has_value, counts, 0.0) + 0.5, np.where(has_value, bases, 1.0) + 0.5
+    return np.where(has_value, np.log(above / below), np.nan)
 
 
 def around(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float]:
     """The rate in the four weeks before a day, and from it on, of the sums; NaN without a base."""
-    known = np.isfinite(counts) & np.isfinite(bases) & (bases > 0)
+    has_value = np.isfinite(counts) & np.isfinite(bases) & (bases > 0)
     spans = slice(max(0, place - BASELINE), place), slice(place, None)
-    sums = [(counts[span][known[span]].sum(), bases[span][known[span]].sum()) for span in spans]
+    sums = [(counts[span][has_value[span]].sum(), bases[span][has_value[span]].sum()) for span in spans]
     before, after = (above / below if below else np.nan for above, below in sums)
     return float(before), float(after)
 
@@ -105,9 +105,9 @@ def _weekday_means(series: Numbers, first: int, place: int) -> Numbers:
 
 def _mean(values: Numbers) -> Numbers:
     """The mean of each row's figures; NaN without any."""
-    known = np.isfinite(values)
-    count = known.sum(axis=1)
-    return np.where(count > 0, np.where(known, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
+    has_value = np.isfinite(values)
+    count = has_value.sum(axis=1)
+    return np.where(count > 0, np.where(has_value, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
 
 
 def _search(series: Numbers) -> _Found:
@@ -119,11 +119,11 @@ def _search(series: Numbers) -> _Found:
         rest = series[:, first:] - _weekday_means(series, first, place)[:, first:]
         after = _mean(rest[:, place - first :])
         rest[:, place - first :] -= after[:, None]
-        known = np.isfinite(rest)
+        has_value = np.isfinite(rest)
         before_count, after_count = (
-            known[:, part].sum(axis=1) for part in (slice(place - first), slice(place - first, None))
+            has_value[:, part].sum(axis=1) for part in (slice(place - first), slice(place - first, None))
         )
-        squares = np.where(known, rest, 0.0)
+        squares = np.where(has_value, rest, 0.0)
         variance = (squares**2).sum(axis=1) / np.maximum(before_count + after_count - WEEK - 1, 1)
         is_usable = (before_count >= FEWEST_BEFORE) & (after_count >= FEWEST_AFTER) & (variance > 0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -138,8 +138,8 @@ def _search(series: Numbers) -> _Found:
 def _persistence(rest: Numbers) -> Numbers:
     """The lag-one correlation of each row, corrected for its bias (Marriott and Pope 1954)."""
     whole = np.maximum((rest**2).sum(axis=1), 1e-300)
-    found = (rest[:, 1:] * rest[:, :-1]).sum(axis=1) / whole
-    clipped: Numbers = np.clip(found + (1 + 4 * found) / rest.shape[1], -1.0, 1.0)
+    correlation = (rest[:, 1:] * rest[:, :-1]).sum(axis=1) / whole
+    clipped: Numbers = np.clip(correlation + (1 + 4 * correlation) / rest.shape[1], -1.0, 1.0)
     return clipped
 
 
@@ -147,8 +147,8 @@ def _is_drift(series: Numbers, place: int) -> bool:
     """Whether a straight line says more of the series than a step on that day."""
     first = max(0, place - BASELINE)
     rest = (series - _weekday_means(series[None, :], first, place)[0])[first:]
-    known = np.isfinite(rest)
-    at, values = np.flatnonzero(known), rest[known]
+    has_value = np.isfinite(rest)
+    at, values = np.flatnonzero(has_value), rest[has_value]
     line = values - np.polyval(np.polyfit(at, values, 1), at)
     is_after = at >= place - first
     step = values - np.where(is_after, values[is_after].mean(), values[~is_after].mean())
@@ -158,22 +158,24 @@ def _is_drift(series: Numbers, place: int) -> bool:
 @lru_cache(maxsize=8)
 def _simulated(days: int) -> tuple[Numbers, Numbers]:
     """Statistics of series without a change and how persistent these look, in the order of the latter."""
-    draw, statistics, seen = np.random.default_rng(1_993), [], []
+    draw, statistics, persistences = np.random.default_rng(1_993), [], []
     for of in PERSISTENCE:
         shocks = draw.normal(size=(SIMULATED, days)) * np.sqrt(1 - of**2)
         shocks[:, 0] = draw.normal(size=SIMULATED)
         for day in range(1, days):
             shocks[:, day] += of * shocks[:, day - 1]
-        found = _search(shocks)
-        statistics.append(found.statistic)
-        seen.append(found.persistence)
-    order = np.argsort(np.concatenate(seen), kind="stable")
-    return np.concatenate(seen)[order], np.concatenate(statistics)[order]
+        best = _search(shocks)
+        statistics.append(best.statistic)
+        persistences.append(best.persistence)
+    order = np.argsort(np.concatenate(persistences), kind="stable")
+    return np.concatenate(persistences)[order], np.concatenate(statistics)[order]
 
 
 def _chance(statistic: float, persistence: float, days: int) -> float:
     """How often a series without a change that looks as persistent reaches the statistic."""
-    seen, statistics = _simulated(days)
-    first = int(np.clip(np.searchsorted(seen, persistence) - NEAREST // 2, 0, len(seen) - NEAREST))
+    persistences, statistics = _simulated(days)
+    first = int(
+        np.clip(np.searchsorted(persistences, persistence) - NEAREST // 2, 0, len(persistences) - NEAREST)
+    )
     beyond = int((statistics[first : first + NEAREST] >= statistic).sum())
     return (1 + beyond) / (1 + NEAREST)

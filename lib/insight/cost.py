@@ -81,11 +81,11 @@ def trials(targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str |
     unmeasured: list[Element] = []
     for element in elements(own):
         rest = report_filters(_without(own, element), slicer, lists, media_type)
-        found = _trial(element, whole, rest, slicer)
-        if found is None:
+        trial = _trial(element, whole, rest, slicer)
+        if trial is None:
             unmeasured.append(element)
         else:
-            tried.append(found)
+            tried.append(trial)
     skipped = tuple(trial.element for trial in tried[MOST:])
     return Trials(whole, tuple(tried[:MOST]), tuple(unmeasured), skipped)
 
@@ -123,8 +123,8 @@ def _cost(trial: Trial, volume: Estimate, change: Estimate) -> TargetCost:
 
 def _without(targeting: Targeting, element: Element) -> Targeting:
     name = element.kind.field
-    kept = tuple(target for target in getattr(targeting, name) if target not in element.targets)
-    return targeting.model_copy(update={name: kept})
+    targets = tuple(target for target in getattr(targeting, name) if target not in element.targets)
+    return targeting.model_copy(update={name: targets})
 
 
 def _trial(element: Element, whole: Translation, rest: Translation, slicer: Slicer) -> Trial | None:

@@ -122,14 +122,14 @@ class DeadSearch:
 
     def _packages(self) -> Iterator[tuple[int, SupplyPackage]]:
         """The packages that have not ended, one more than MOST if there are."""
-        found = 0
+        count = 0
         for one in self._client.everything(SupplyPackage, ordering="id"):
             self._check()
             self._read += 1
             if one.id is not None and (one.end_date is None or one.end_date > self._scope.now):
                 yield one.id, one
-                found += 1
-                if found > MOST:
+                count += 1
+                if count > MOST:
                     return
 
     def _with_last_days(self, dead: list[IncludedTarget]) -> list[DeadTarget]:

@@ -71,18 +71,18 @@ class DeadTarget:
 
 def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> TargetChecks:
     """The included targets of these packages; `lists` are the entries as for `report_filters`."""
-    found: dict[tuple[str, str], tuple[TargetingKind, Target, list[int]]] = {}
+    packages_of: dict[tuple[str, str], tuple[TargetingKind, Target, list[int]]] = {}
     unread = 0
     for package in packages:
         unread += any(kind.field in package.unread for kind in KINDS)
         for kind in KINDS:
             for target in kind.of(package):
                 if not target.is_excluded:
-                    ids = found.setdefault((kind.name, identity(kind, target)), (kind, target, []))[2]
+                    ids = packages_of.setdefault((kind.name, identity(kind, target)), (kind, target, []))[2]
                     ids.append(package.id or 0)
     included: list[IncludedTarget] = []
     not_checked: dict[str, None] = {}
-    for kind, target, ids in found.values():
+    for kind, target, ids in packages_of.values():
         field, values = key_field(kind, slicer), _values(kind, target, lists)
         if field is None:
             not_checked[f"{kind.title}: this slicer has no key field for it."] = None
@@ -175,10 +175,10 @@ def _values(kind: TargetingKind, target: Target, lists: Lists) -> tuple[str, ...
 
 
 def _by_field(included: Iterable[IncludedTarget]) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
+    by_field: dict[str, dict[str, None]] = {}
     for one in included:
-        found.setdefault(one.field, {}).update(dict.fromkeys(one.values))
-    return {name: [*values] for name, values in found.items()}
+        by_field.setdefault(one.field, {}).update(dict.fromkeys(one.values))
+    return {name: [*values] for name, values in by_field.items()}
 
 
 def _split(query: AudienceQuery, values: Mapping[str, Sequence[str]], *more: str) -> Iterator[AudienceQuery]:

@@ -135,47 +135,47 @@ def diagnosis(
     broken: Break | None, step: str, witnesses: Witnesses, price: Decimal | None, is_fixed: bool
 ) -> Diagnosis:
     """What is wrong with a deal, from all that is known of it."""
-    found = cause(broken, step, witnesses, is_fixed)
+    its_cause = cause(broken, step, witnesses, is_fixed)
     findings = [] if broken is None else [fall_sentence(broken), chance_sentence(broken.fall)]
     findings += [_event_sentence(one) for one in (witnesses.events or ())[:MOST_EVENTS]]
     if broken is not None and witnesses.events == ():
         findings.append("Nothing was changed around that day in the deal, its packages or their lists.")
     findings += _loss_sentences(witnesses.losses)
-    if witnesses.bids is not None and price is not None and found in ("floor", "floor raised"):
+    if witnesses.bids is not None and price is not None and its_cause in ("floor", "floor raised"):
         findings.append(_bids_sentence(witnesses.bids))
     if witnesses.others:
         findings.append(_others_sentence(broken, witnesses.others))
-    words = TITLES.get(found) or ("" if broken is None else f"{broken.step.capitalize()} fell")
-    return Diagnosis(found, words, tuple(findings), advice(found, witnesses, price))
+    words = TITLES.get(its_cause) or ("" if broken is None else f"{broken.step.capitalize()} fell")
+    return Diagnosis(its_cause, words, tuple(findings), advice(its_cause, witnesses, price))
 
 
-def advice(found: str, witnesses: Witnesses, price: Decimal | None) -> str:
+def advice(cause: str, witnesses: Witnesses, price: Decimal | None) -> str:
     """What to do about a cause; "" where that is not known."""
-    if found in ("floor", "floor raised") and price is not None and witnesses.bids is not None:
+    if cause in ("floor", "floor raised") and price is not None and witnesses.bids is not None:
         low = cents(witnesses.bids.low)
         if 0 < low < price:
             return (
                 f"Lower the floor from {money(price)} to {money(low)}: three quarters of this buyer's bids "
                 f"of the last {PRICE_DAYS} days are as high or higher."
             )
-    if found == "floor raised":
+    if cause == "floor raised":
         before = next((one.before for one in witnesses.events or () if one.field == "price"), None)
         return f"The floor was {money(before)} before." if before is not None else ""
-    if found in ("price", "price lowered") and price is not None and witnesses.won is not None:
+    if cause in ("price", "price lowered") and price is not None and witnesses.won is not None:
         middle = cents(witnesses.won.median)
         if middle > price:
             return (
                 f"Raise the price from {money(price)} to {money(middle)}: half of what won in other deals of "
                 f"its packages in the last {PRICE_DAYS} days cost no more."
             )
-    if found == "creative":
+    if cause == "creative":
         which = f" {', '.join(witnesses.creatives)}" if witnesses.creatives else "s"
-        return f"Ask the buyer to replace or resubmit the creative{which}: {_why(witnesses, found)}."
-    if found == "blocked":
-        return f"Ask the publishers to allow it, or the buyer to change it: {_why(witnesses, found)}."
-    if found == "budget":
+        return f"Ask the buyer to replace or resubmit the creative{which}: {_why(witnesses, cause)}."
+    if cause == "blocked":
+        return f"Ask the publishers to allow it, or the buyer to change it: {_why(witnesses, cause)}."
+    if cause == "budget":
         return "Ask the buyer whether the campaign goes on; nothing on the selling side stops it."
-    if found in ("targeting", "list"):
+    if cause in ("targeting", "list"):
         return "Check the change above: since then the deal is not offered what it was offered before."
     return ""
 
@@ -187,13 +187,13 @@ def events(
 
     `changes` are kind, name, day, fields before and after.
     """
-    found = [
+    all_events = [
         Event(at, f"{kind} {name}".strip(), field, before.get(field), after[field])
         for kind, name, at, before, after in changes
         if -DAYS_BEFORE <= (at - day).days <= DAYS_AFTER
         for field in after
     ]
-    return tuple(sorted(found, key=lambda one: (not _is_relevant(one), abs((one.day - day).days))))
+    return tuple(sorted(all_events, key=lambda one: (not _is_relevant(one), abs((one.day - day).days))))
 
 
 def fall_sentence(broken: Break) -> str:
@@ -240,8 +240,8 @@ def _reason(losses: Sequence[Losses], fall: float) -> str:
     more: dict[str, float] = {}
     for one in losses:
         more[reason_class(one.reason)] = more.get(reason_class(one.reason), 0.0) + one.more
-    found = max(more, key=lambda name: more[name], default="")
-    return found if found and more[found] >= MOST_OF * fall else ""
+    largest = max(more, key=lambda name: more[name], default="")
+    return largest if largest and more[largest] >= MOST_OF * fall else ""
 
 
 def _by_targeting(near: Sequence[Event], step: str) -> str:
@@ -298,9 +298,9 @@ def _change(left: float) -> str:
     return f"{rounded:+,d} %".replace("-", "−") if rounded else "unchanged"
 
 
-def _why(witnesses: Witnesses, found: str) -> str:
+def _why(witnesses: Witnesses, cause: str) -> str:
     reasons = sorted(
-        (one for one in witnesses.losses if reason_class(one.reason) == found), key=lambda one: -one.more
+        (one for one in witnesses.losses if reason_class(one.reason) == cause), key=lambda one: -one.more
     )
     return f"“{reasons[0].reason}”" if reasons else "see above"
 

@@ -51,15 +51,15 @@ class Estimate:
 
 def field_of(slicer: Slicer, names: tuple[str, ...]) -> DataField | None:
     """The data field with the role that these names are usual for, else the first of them that there is."""
-    known = {field.name: field for field in slicer.data_fields}
-    wanted = (*_by_role(slicer.data_fields, names), *names)
-    return next((known[name] for name in wanted if name in known), None)
+    fields = {field.name: field for field in slicer.data_fields}
+    candidates = (*_by_role(slicer.data_fields, names), *names)
+    return next((fields[name] for name in candidates if name in fields), None)
 
 
 def key_field_of(slicer: Slicer, names: tuple[str, ...]) -> str | None:
     """The same of key fields: its name."""
-    known = {field.name for field in slicer.key_fields}
-    return next((name for name in (*_by_role(slicer.key_fields, names), *names) if name in known), None)
+    field_names = {field.name for field in slicer.key_fields}
+    return next((name for name in (*_by_role(slicer.key_fields, names), *names) if name in field_names), None)
 
 
 def _by_role(fields: Iterable[DataField | KeyField], names: tuple[str, ...]) -> list[str]:

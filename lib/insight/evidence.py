@@ -208,7 +208,9 @@ def difference(
 
     None with fewer than FEWEST pairs that have figures, and with too little history to know what is usual.
     """
-    pairs = [found for pair in day_pairs(own, others, around) if (found := pair.logarithm) is not None]
+    pairs = [
+        logarithm for pair in day_pairs(own, others, around) if (logarithm := pair.logarithm) is not None
+    ]
     if len(pairs) < FEWEST or around.history is None:
         return None
     span = _days((around.history[0], around.day - ONE))
@@ -241,13 +243,13 @@ def _placebos(
     after = np.array([(second - around.before[0]).days for _, second in around.pairs()])
     reach = (around.after[1] - around.before[0]).days + 1
     touched = np.array([day in changed for day in span])
-    found = np.full(max(len(span) - reach + 1, 0), np.nan)
-    for start in range(len(found)):
+    means = np.full(max(len(span) - reach + 1, 0), np.nan)
+    for start in range(len(means)):
         pairs = series[start + after] - series[start + before]
         pairs = pairs[np.isfinite(pairs)]
         if len(pairs) >= FEWEST and not touched[start : start + reach].any():
-            found[start] = pairs.mean()
-    return found
+            means[start] = pairs.mean()
+    return means
 
 
 def _weights(around: EvidenceDays) -> list[float]:
@@ -265,8 +267,8 @@ def _logarithm(day: date, own: Daily, others: Daily | None) -> float:
 
 def _is_older(one: PackageOrDeal, since: date, hours: int) -> bool:
     """Whether it was there before that day and has not changed from then on, as far as is known."""
-    known = one.updated_at or one.created_at
-    return one.created_at is not None and known is not None and day_of(known, hours) < since
+    latest = one.updated_at or one.created_at
+    return one.created_at is not None and latest is not None and day_of(latest, hours) < since
 
 
 def _linked(one: PackageOrDeal) -> set[int | None]:

@@ -69,7 +69,7 @@ def rows(matter: Matter, fields: Sequence[DataField], answers: Sequence[Audience
 
 def content(matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[EvidenceRow]) -> bytes:
     """The file, as JSON."""
-    told = {
+    document = {
         "changed": {"entity": matter.key[0], "id": matter.key[1], "name": matter.changed.name},
         "change": matter.change.model_dump(mode="json"),
         "other_changes_in_these_days": [one.model_dump(mode="json") for one in matter.also],
@@ -82,7 +82,7 @@ def content(matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[Evi
         ],
         "figures": [_as_json(row) for row in rows],
     }
-    return exact.dumps(told)
+    return exact.dumps(document)
 
 
 def _as_json(row: EvidenceRow) -> dict[str, Any]:

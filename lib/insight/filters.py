@@ -51,11 +51,11 @@ def report_filters(
 def entries(lists: Iterable[DomainList | AppList]) -> dict[tuple[str, int], tuple[str, ...]]:
     """The entries of lists as `report_filters` takes them."""
     return {
-        ("domain_list", found.id) if isinstance(found, DomainList) else ("app_list", found.id): (
-            found.domains if isinstance(found, DomainList) else found.apps
+        ("domain_list", one.id) if isinstance(one, DomainList) else ("app_list", one.id): (
+            one.domains if isinstance(one, DomainList) else one.apps
         )
-        for found in lists
-        if found.id is not None
+        for one in lists
+        if one.id is not None
     }
 
 
@@ -71,8 +71,8 @@ def _parts(
         left_out.append(f"{kind.title}: this slicer has no key field for it.")
         return
     for is_excluded in (False, True):
-        asked = [target for target in targets if target.is_excluded == is_excluded]
-        values = _values(kind, asked, lists, left_out)
+        side = [target for target in targets if target.is_excluded == is_excluded]
+        values = _values(kind, side, lists, left_out)
         if values:
             yield _filter(field, values, is_excluded)
 
@@ -85,8 +85,8 @@ def _values(
     for target in targets:
         if not isinstance(target, ListTarget):
             values.append(kind.value(target))
-        elif found := lists.get((kind.name, target.id)):
-            values += found
+        elif members := lists.get((kind.name, target.id)):
+            values += members
         else:
             left_out.append(f"{kind.title}: {kind.value(target)} is empty, or its entries are not known.")
             return ()

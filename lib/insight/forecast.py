@@ -101,8 +101,8 @@ def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int =
         value, low, high = (value * math.exp(drift + by) for by in (0.0, -side, side))
     else:
         value, low, high = (value + drift + by for by in (0.0, -side, side))
-    held = int(np.sum(usual.sizes <= side))
-    return Forecast(value, max(low, min(value, 0.0)), high, held, len(usual.sizes))
+    hits = int(np.sum(usual.sizes <= side))
+    return Forecast(value, max(low, min(value, 0.0)), high, hits, len(usual.sizes))
 
 
 def _drifts(errors: Numbers, weights: Sequence[float], series: Numbers) -> bool:
@@ -122,8 +122,8 @@ def _back_test(series: Numbers, length: int, ahead: int) -> tuple[Numbers, Numbe
         [series[at : at + BASE].reshape(-1, WEEK).mean(axis=0)[weekdays].sum() for at in starts]
     )
     actual = np.array([series[at + BASE + ahead :][:length].sum() for at in starts])
-    known = np.isfinite(forecasts) & np.isfinite(actual)
-    return forecasts[known], actual[known]
+    has_value = np.isfinite(forecasts) & np.isfinite(actual)
+    return forecasts[has_value], actual[has_value]
 
 
 def _figure(audience: Audience, field: str, place: int) -> Estimate:

@@ -61,7 +61,7 @@ class FromFilters:
 
 def from_filters(filters: Iterable[Filter], slicer: Slicer, lists: Lists) -> FromFilters:
     """The targeting of these filters of this slicer; `lists` as for `report_filters`."""
-    kinds = {found.name: kind for kind in reversed(KINDS) if (found := key_field(kind, slicer)) is not None}
+    kinds = {field.name: kind for kind in reversed(KINDS) if (field := key_field(kind, slicer)) is not None}
     left_out: list[LeftOut] = []
     media_type: str | None = None
     sides: dict[tuple[str, bool], tuple[TargetingKind, Filter]] = {}
@@ -97,18 +97,18 @@ def _add(
 
 
 def _one_field_each(
-    found: Iterable[tuple[TargetingKind, Filter]], left_out: list[LeftOut]
+    sides: Iterable[tuple[TargetingKind, Filter]], left_out: list[LeftOut]
 ) -> Iterator[tuple[TargetingKind, Filter]]:
     """All that excludes, and of each group the last of the kinds that include: the narrowest place."""
-    by_kind = sorted(found, key=lambda pair: KINDS.index(pair[0]))
+    by_kind = sorted(sides, key=lambda pair: KINDS.index(pair[0]))
     for group, pairs in groupby(by_kind, lambda pair: pair[0].group):
         several = [*pairs]
         included = [pair for pair in several if pair[1].match == EQUALS]
         yield from (pair for pair in several if pair[1].match != EQUALS)
         yield from included[-1:]
         for _, one in included[:-1]:
-            kept = included[-1][0].title.lower()
-            left_out.append(LeftOut(one, f"a package has any of its {group.lower()}; it targets the {kept}"))
+            title = included[-1][0].title.lower()
+            left_out.append(LeftOut(one, f"a package has any of its {group.lower()}; it targets the {title}"))
 
 
 def _together(
@@ -134,9 +134,10 @@ def _together(
 
 def _list_of(kind: TargetingKind, values: Iterable[str], lists: Lists) -> int | None:
     """The list that has these entries and no others."""
-    wanted = {*values}
+    members = {*values}
     return next(
-        (number for (name, number), found in lists.items() if name == kind.name and {*found} == wanted), None
+        (number for (name, number), entries in lists.items() if name == kind.name and {*entries} == members),
+        None,
     )
 
 

@@ -89,8 +89,8 @@ class Funnels:
 
 def step_fields(slicer: Slicer) -> dict[str, str]:
     """The slicer's data fields for the steps of the funnel, as far as it has them, by the step's name."""
-    found = {name: field_of(slicer, names) for name, names in STEPS}
-    return {name: field.name for name, field in found.items() if field is not None}
+    fields = {name: field_of(slicer, names) for name, names in STEPS}
+    return {name: field.name for name, field in fields.items() if field is not None}
 
 
 def funnels(answer: Audience, fields: Mapping[str, str], last: date) -> Funnels:
@@ -178,8 +178,8 @@ def _idle(deal: DemandDeal, around: Surroundings) -> str | None:
 
 def packages_of(deal: DemandDeal, around: Surroundings) -> list[SupplyPackage]:
     """Its packages; none unless all of them are known."""
-    known = [around.packages.get(one.id or 0) for one in deal.supply_deals]
-    return [one for one in known if one is not None] if all(known) else []
+    packages = [around.packages.get(one.id or 0) for one in deal.supply_deals]
+    return [one for one in packages if one is not None] if all(packages) else []
 
 
 def buyer(deal: DemandDeal, around: Surroundings) -> tuple[Seat | None, Dsp | None]:

@@ -87,10 +87,10 @@ def key_field(kind: TargetingKind, slicer: Slicer) -> KeyField | None:
 
 def elements(targeting: Targeting) -> dict[str, list[dict[str, Any]]]:
     """A targeting as a request carries it; always in the same order, so that it can be compared."""
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in Targeting.model_fields}
+    parts: dict[str, list[dict[str, Any]]] = {name: [] for name in Targeting.model_fields}
     for kind in KINDS:
         for is_excluded in (False, True):
-            asked = [target for target in kind.of(targeting) if target.is_excluded == is_excluded]
-            values = sorted(str(getattr(target, "id", None) or kind.value(target)) for target in asked)
-            found[kind.field] += [kind.element(value, is_excluded) for value in values]
-    return found
+            side = [target for target in kind.of(targeting) if target.is_excluded == is_excluded]
+            values = sorted(str(getattr(target, "id", None) or kind.value(target)) for target in side)
+            parts[kind.field] += [kind.element(value, is_excluded) for value in values]
+    return parts

@@ -87,9 +87,9 @@ def two_prices(deals: Sequence[Sequence[DemandDeal]], pairs: Sequence[SharedInve
 
 def _prices(deals: Sequence[DemandDeal]) -> dict[int, list[tuple[str, Decimal]]]:
     """The seats' names and prices, by seat id."""
-    found: dict[int, list[tuple[str, Decimal]]] = {}
+    prices: dict[int, list[tuple[str, Decimal]]] = {}
     for deal in deals:
         if deal.is_active is not False and deal.seat is not None and deal.seat.id and deal.price is not None:
             name = deal.seat.name or f"Seat {deal.seat.id}"
-            found.setdefault(deal.seat.id, []).append((name, deal.price))
-    return found
+            prices.setdefault(deal.seat.id, []).append((name, deal.price))
+    return prices

@@ -60,15 +60,15 @@ def win_fields(slicer: Slicer) -> WinFields | None:
 def win_question(query: AudienceQuery, slicer: Slicer, fields: WinFields) -> AudienceQuery:
     """The question for the groups: by day and by the first key field of its split that is neither a time nor
     segmented, those with the most wins first."""
-    known = {field.name: field for field in slicer.key_fields}
+    fields_by_name = {field.name: field for field in slicer.key_fields}
     plain = [
         name
         for name in query.split_by
-        if name in known and name not in TIME_KEY_FIELDS and not known[name].is_segmented
+        if name in fields_by_name and name not in TIME_KEY_FIELDS and not fields_by_name[name].is_segmented
     ]
     return query.model_copy(
         update={
-            "split_by": (*plain[:1], *((DAY,) if DAY in known else ())),
+            "split_by": (*plain[:1], *((DAY,) if DAY in fields_by_name else ())),
             "data_fields": (fields.cpm, fields.wins),
             "order_by": (Order(name=fields.wins, direction="desc"),),
             "limit": MOST,

@@ -31,6 +31,7 @@ FAILURE = "Mails could not be made"
 TOGETHER, SLOW = timedelta(seconds=60), timedelta(minutes=15)
 NO_ADDRESS = "There is no e-mail address for this person: an administrator sets it (Access, People)."
 NO_VIEW = "Its owner can't see this view any more."
+NO_SHARING = "Its owner may not send figures to people without an account any more."
 NO_PERSON = "Its owner can't sign in any more."
 Pair = tuple[str, str]
 
@@ -106,6 +107,8 @@ class Post:
         recipient = subscription.recipient or person.email or ""
         if not is_mailable(recipient):
             raise AccessError(NO_ADDRESS)
+        if subscription.recipient and not self._may_share(person):
+            raise AccessError(NO_SHARING)
         deadline = Deadline(max(self._settings.deadline_seconds, self._settings.answer_seconds))
         clients = connect.connect(person, self._settings, within=deadline)
         if subscription.view_id is None:
@@ -171,7 +174,13 @@ class Post:
         person = self._people.still(mail.owner, mail.created)
         if person is None:
             return NO_PERSON
-        return NO_VIEW if mail.project and not person.may_see(mail.project, mail.slicer) else ""
+        if mail.project and not person.may_see(mail.project, mail.slicer):
+            return NO_VIEW
+        is_own = mail.recipient == person.email
+        return "" if is_own or self._may_share(person) else NO_SHARING
+
+    def _may_share(self, person: Person) -> bool:
+        return person.may_share and self._settings.share_links
 
     def _put_off(self, mail: MailMessage, error: TrancheError, now: datetime) -> None:
         is_refused = isinstance(error, MailRefused) and error.is_final

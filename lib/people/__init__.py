@@ -5,6 +5,7 @@ from lib.people.credentials import People
 from lib.people.person import (
     ALL_DEALS,
     NO_DEALS,
+    READERS,
     ROLES,
     SHORTEST_PASSWORD,
     DealsAccess,
@@ -18,6 +19,7 @@ from lib.people.person import (
 __all__ = [
     "ALL_DEALS",
     "NO_DEALS",
+    "READERS",
     "ROLES",
     "SHORTEST_PASSWORD",
     "Attempts",

@@ -10,7 +10,7 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -52,11 +52,12 @@ TAKEN = "There is another person called '{}' here already. Ask an administrator 
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """A role, grants, and the permission for deals."""
+    """A role, grants, and the permissions for deals and for share links."""
 
     role: Role
     grants: tuple[Grant, ...]
     deals: DealsGrant
+    shares: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +69,14 @@ class ClaimRule:
     rights: Rights
 
     @classmethod
-    def parse(cls, claim: str, value: str, role: Role, grants: Iterable[str], deals: str) -> Self:
+    def parse(
+        cls, claim: str, value: str, role: Role, grants: Iterable[str], deals: str, shares: bool = False
+    ) -> Self:
         """The rule with these grants as text; BadRequest for a grant that is none, or beyond the role."""
         may = DealsGrant.parse(deals)
         if may != may.within(READERS.get(role)):
-            raise BadRequest(f"a {role} can't change deals: grant read, or make the role manager")
-        return cls(claim, value, Rights(role, tuple(map(Grant.parse, grants)), may))
+            raise BadRequest(f"a {role} can't change deals: grant read or propose, or make the role manager")
+        return cls(claim, value, Rights(role, tuple(map(Grant.parse, grants)), may, shares))
 
     def matches(self, claims: Claims) -> bool:
         """Whether the claim has exactly this value, or a list with it."""
@@ -85,13 +88,13 @@ class ClaimRule:
 def rights(rules: Iterable[ClaimRule], claims: Claims) -> Rights | None:
     """The rights of these claims; None if no rule matches.
 
-    The role and deals are those of the first rule that matches; the grants, those of all that match.
+    The role and permissions are those of the first rule that matches; the grants, those of all that match.
     """
     matching = [rule.rights for rule in rules if rule.matches(claims)]
     if not matching:
         return None
     grants = dict.fromkeys(grant for one in matching for grant in one.grants)
-    return Rights(matching[0].role, tuple(grants), matching[0].deals)
+    return replace(matching[0], grants=tuple(grants))
 
 
 def found_in(claims: Claims, name: str) -> Any:
@@ -229,6 +232,7 @@ def _person_of_claims(username: str, claims: Claims, rights: Rights, record: Rec
         rights.grants,
         before.added if before else datetime.now(UTC),
         cap_grant(rights.role, rights.deals),
+        shares=rights.shares,
     )
 
 

@@ -177,8 +177,9 @@ class People:
         deals: DealsGrant | None = None,
         grants: tuple[Grant, ...] | None = None,
         email: str | None = None,
+        shares: bool | None = None,
     ) -> Person:
-        """Change role, permission for deals, grants and e-mail, all or nothing; None stays.
+        """Change role, grants, permissions and e-mail, all or nothing; None stays.
 
         An empty e-mail takes it away. Returns the person.
 
@@ -199,6 +200,8 @@ class People:
             access = deals or (usual(now) if is_usual else cap_grant(now, before.deals))
             after = replace(before, role=now, deals=access)
             record.update(roles=[after.role], deals=str(after.deals))
+            if shares is not None:
+                record["shares"] = shares
             if grants is not None:
                 record["grants"] = [str(grant) for grant in grants]
             if email is not None:

@@ -8,10 +8,12 @@ from typing import Literal, Self, get_args
 from lib.wire import text
 from lib.wire.errors import BadRequest, UnknownName
 
-DealsAccess = Literal["none", "sync", "read", "write"]
+DealsAccess = Literal["none", "sync", "read", "propose", "write"]
 LEVELS: tuple[DealsAccess, ...] = get_args(DealsAccess)
 LARGEST_SEAT = 2**53 - 1
-HOW = "write none, read or write, and for some seats their ids: read:3,7; for a DSP's seats: sync:3,7"
+HOW = (
+    "write none, read, propose or write, and for some seats their ids: read:3,7; for a DSP's seats: sync:3,7"
+)
 Role = Literal["viewer", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 EVERYTHING = "*"
@@ -23,10 +25,11 @@ Username = re.compile(rf"[a-z0-9][a-z0-9._@+-]{{0,{LONGEST_NAME - 1}}}")
 
 @dataclass(frozen=True, slots=True)
 class DealsGrant:
-    """`none`, `read` or `write`, for the deals of all seats (`seats` is None) or of the seats of these ids.
+    """What may be done with the deals of all seats (`seats` is None), or of the seats of these ids.
 
-    As text `write`, or `read:3,7`. `sync:3,7` is for a DSP: it fetches the documents of its seats' deals and
-    reports their status, and sees nothing else. It names its seats: a DSP sees no other's deals.
+    `none`, `read`, `propose` (read, and propose changes that somebody else approves) or `write`. As text
+    `write`, or `read:3,7`. `sync:3,7` is for a DSP: it fetches the documents of its seats' deals and reports
+    their status, and sees nothing else. It names its seats: a DSP sees no other's deals.
     """
 
     access: DealsAccess = "none"
@@ -46,7 +49,9 @@ class DealsGrant:
     @classmethod
     def parse(cls, text: str) -> Self:
         """The grant that a text like `write` or `read:3,7` means; BadRequest for another text."""
-        match = re.fullmatch(r"(none|(?:sync|read|write)(?::([0-9]{1,16}(?:,[0-9]{1,16})*))?)", text.strip())
+        match = re.fullmatch(
+            r"(none|(?:sync|read|propose|write)(?::([0-9]{1,16}(?:,[0-9]{1,16})*))?)", text.strip()
+        )
         if match is None:
             raise BadRequest(f"'{text}' is not a grant for deals: {HOW}")
         access: DealsAccess = text.strip().partition(":")[0]  # type: ignore[assignment]
@@ -62,7 +67,12 @@ class DealsGrant:
         """The permission in words that follow "may" in a sentence."""
         if not self.opens:
             return "see no deals"
-        verb = {"sync": "fetch by deal sync", "read": "see", "write": "change"}[self.access]
+        verb = {
+            "sync": "fetch by deal sync",
+            "read": "see",
+            "propose": "see, and propose changes of,",
+            "write": "change",
+        }[self.access]
         if self.seats is None:
             return f"{verb} all deals"
         ids = ", ".join(map(str, sorted(self.seats)))
@@ -81,7 +91,12 @@ class DealsGrant:
     @property
     def reads(self) -> bool:
         """Whether any deals may be seen."""
-        return self.access in ("read", "write")
+        return self.access in ("read", "propose", "write")
+
+    @property
+    def proposes(self) -> bool:
+        """Whether changes may be proposed."""
+        return self.access in ("propose", "write")
 
     @property
     def writes(self) -> bool:
@@ -99,7 +114,7 @@ class DealsGrant:
 
 
 NO_DEALS, ALL_DEALS = DealsGrant("none"), DealsGrant("write")
-READERS: dict[Role, DealsGrant] = {"viewer": DealsGrant("read")}
+READERS: dict[Role, DealsGrant] = {"viewer": DealsGrant("propose")}
 """Roles that may not change deals, whatever is granted, and the most that they may do with them."""
 
 
@@ -136,6 +151,7 @@ class Person:
 
     `deals` is what they may do with deals; an admin may change all of them, a viewer at most read. `company`
     is the issuer of the account that they sign in with, instead of a password; `blocked` says why they can't.
+    `shares`: they are granted to make share links, which people without an account open.
     """
 
     username: str
@@ -147,6 +163,7 @@ class Person:
     deals: DealsGrant = NO_DEALS
     company: str = ""
     blocked: str = ""
+    shares: bool = False
 
     def __post_init__(self) -> None:
         if not Username.fullmatch(self.username):
@@ -159,12 +176,19 @@ class Person:
         if self.role == "admin":
             object.__setattr__(self, "deals", ALL_DEALS)
         if self.deals != cap_grant(self.role, self.deals):
-            raise BadRequest(f"A {self.role} can't change deals: grant read, or make them a manager")
+            raise BadRequest(
+                f"A {self.role} can't change deals: grant read or propose, or make them a manager"
+            )
 
     @property
     def is_shut_out(self) -> bool:
         """Whether an administrator has blocked this person's company account."""
         return self.blocked == BY_AN_ADMIN
+
+    @property
+    def may_share(self) -> bool:
+        """Whether they may make share links; an admin may."""
+        return self.shares or self.role == "admin"
 
     def may_see(self, project: str, slicer: str | None = None) -> bool:
         """Whether the slicer (without one: the whole project) is granted; an admin sees everything."""
@@ -183,8 +207,8 @@ def email_fault(email: str) -> str:
 
 
 def cap_grant(role: Role, deals: DealsGrant) -> DealsGrant:
-    """As much of the grant as the role allows."""
-    return deals.within(READERS.get(role))
+    """The grant if the role allows it, else no more of it than to see deals."""
+    return deals if deals == deals.within(READERS.get(role)) else deals.within(DealsGrant("read"))
 
 
 def usual(role: Role) -> DealsGrant:

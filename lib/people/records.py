@@ -49,6 +49,7 @@ def record_of(person: Person) -> Record:
         "roles": [person.role],
         "grants": [str(grant) for grant in person.grants],
         "deals": str(person.deals),
+        "shares": person.shares,
         "added": (person.added or datetime.now(UTC)).isoformat(),
     }
 
@@ -68,6 +69,7 @@ def person_of(username: str, record: Record) -> Person:
             added=_instant(record["added"]) if record.get("added") else None,
             company=str((record.get(COMPANY) or {}).get("issuer") or ""),
             blocked=str(record.get(BLOCKED) or ""),
+            shares=record.get("shares") is True,
         )
     except (TrancheError, TypeError, ValueError, AttributeError) as error:
         raise Misconfigured(f"The entry of the person '{username}' can't be read: {error}") from error

@@ -82,13 +82,18 @@ def _sum(atom: str, aggregate: Aggregate, sample: Sample | None) -> Ranges:
         aggregate.moments[atom, atom],
         sample.contribution[atom],
     )
-    light, whole = value - certain, variance + more**2
-    n_eff = _divide(light**2, whole)
+    light, n_eff = value - certain, _effective(atom, aggregate, sample)
     if atom in sample.signed:
-        half = NORMAL * np.sqrt(whole)
+        half = NORMAL * np.sqrt(variance + more**2)
         return Ranges(value - half, value + half, n_eff)
     low, high = _poisson(light, variance, more)
     return Ranges(certain + np.minimum(low, light), certain + np.maximum(high, light), n_eff)
+
+
+def _effective(atom: str, aggregate: Aggregate, sample: Sample) -> Numbers:
+    """Effective records of the light part of a sum, with the variance of one more."""
+    light = aggregate.estimate[atom] - aggregate.certain[atom]
+    return _divide(light**2, aggregate.moments[atom, atom] + sample.contribution[atom] ** 2)
 
 
 def _poisson(light: Numbers, variance: Numbers, more: float) -> tuple[Numbers, Numbers]:
@@ -147,7 +152,7 @@ def _formula(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sam
     sums = sorted(atom for atom in slope if is_additive(atom))
     if sample is not None and not aggregate.exact:
         for place, first in enumerate(sums):
-            n_eff = np.fmin(n_eff, _sum(first, aggregate, sample).n_eff)
+            n_eff = np.fmin(n_eff, _effective(first, aggregate, sample))
             freedom = np.fmin(freedom, _records(first, aggregate, sample))
             for second in sums[place:]:
                 twice = 1 if first == second else 2

@@ -46,7 +46,16 @@ class Alerting(Remote):
         return self
 
 
-class Mailing(Alerting):
+class Sharing(Alerting):
+    """The settings of share links."""
+
+    share_links: bool = Field(
+        default=True,
+        description="Whether people with the permission can make share links, and those links work.",
+    )
+
+
+class Mailing(Sharing):
     """The settings of mail."""
 
     smtp_host: str = Field(
@@ -189,7 +198,7 @@ Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class CompanyRule(BaseModel):
-    """Whoever has this value in this claim has this role, these grants and this permission for deals."""
+    """Whoever has this value in this claim has this role, these grants, and permissions."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -198,6 +207,7 @@ class CompanyRule(BaseModel):
     role: Literal["viewer", "manager", "admin"]
     grants: tuple[str, ...] = ()
     deals: str = "none"
+    shares: bool = False
 
 
 class CompanyProvider(BaseModel):

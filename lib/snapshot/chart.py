@@ -22,7 +22,6 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from lib.snapshot.models import SnapshotChart, SnapshotLine
 
-WIDE, NARROW = (960, 250), (360, 220)
 ACCENT, GREY, INK, FAINT, GROUND = "#2a7f9e", "#8a95a3", "#0d131b", "#e3e6ea", "#ffffff"
 VARIABLES = {ACCENT: "--line", INK: "--ink", FAINT: "--rule", GROUND: "--ground"}
 STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))

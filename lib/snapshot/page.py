@@ -8,17 +8,19 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lib.snapshot import chart
 from lib.snapshot.models import Snapshot, SnapshotChart
 from lib.wire.policy import inline_scripts
 
+if TYPE_CHECKING:
+    from lib.snapshot.chart import ChartDrawing
+
 FOLDER = Path(__file__).parent
-SIZES = {"wide": chart.WIDE, "narrow": chart.NARROW}
+SIZES = {"wide": (960, 250), "narrow": (360, 220)}
 SOURCES = {
     "default-src": "'none'",
     "style-src": "'unsafe-inline'",
@@ -68,11 +70,13 @@ def _read(name: str) -> str:
     return (FOLDER / name).read_text("utf-8")
 
 
-def _drawings(time_chart: SnapshotChart) -> Mapping[str, chart.ChartDrawing]:
+def _drawings(time_chart: SnapshotChart) -> Mapping[str, "ChartDrawing"]:
+    from lib.snapshot import chart  # matplotlib takes a second and 45 MB: only where a chart is drawn
+
     return {name: chart.drawing(time_chart, name, size) for name, size in SIZES.items()}
 
 
-def _points(time_chart: SnapshotChart, drawings: Mapping[str, chart.ChartDrawing]) -> dict[str, Any]:
+def _points(time_chart: SnapshotChart, drawings: Mapping[str, "ChartDrawing"]) -> dict[str, Any]:
     """What the script shows at a bucket, and where the buckets are."""
     lines = [
         {"label": line.label, "color": line.color, "texts": [*line.texts], "names": [*line.names]}

@@ -1,7 +1,9 @@
-"""A snapshot as a file: HTML (`page.py`), PDF and PNG (`sheet.py`), and its chart alone as a picture."""
+"""A snapshot as a file: HTML (`page.py`), PDF and PNG (`sheet.py`), and its chart alone as a picture.
 
-from lib.snapshot import page, sheet
-from lib.snapshot.chart import picture
+What draws is imported when it does: matplotlib takes a second and 45 MB.
+"""
+
+from lib.snapshot import page
 from lib.snapshot.models import Snapshot
 
 KINDS = {"html": "text/html", "pdf": "application/pdf", "png": "image/png"}
@@ -11,6 +13,8 @@ def file(snapshot: Snapshot, kind: str, paper: str = "a4") -> bytes:
     """The file of that kind (`KINDS`); `paper` is that of a PDF: `a4` or `letter`."""
     if kind == "html":
         return html(snapshot).encode()
+    from lib.snapshot import sheet
+
     return sheet.pdf(snapshot, paper) if kind == "pdf" else sheet.png(snapshot)
 
 
@@ -21,4 +25,6 @@ def html(snapshot: Snapshot) -> str:
 
 def chart_png(snapshot: Snapshot) -> bytes | None:
     """The chart over time as a picture; None where there is none."""
+    from lib.snapshot.chart import picture
+
     return None if snapshot.chart is None else picture(snapshot.chart)

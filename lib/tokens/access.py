@@ -238,8 +238,9 @@ class Access:
         grants: Iterable[Grant] | None = None,
         deals: DealsGrant | None = None,
         email: str | None = None,
+        shares: bool | None = None,
     ) -> Person:
-        """Give a person this role, these grants and no others, and this e-mail; what is None stays.
+        """Give a person this role, these grants and permissions, and this e-mail; what is None stays.
 
         All of it or nothing.
 
@@ -248,7 +249,7 @@ class Access:
         """
         grants_held = None if grants is None else tuple(grants)
         return self._change(
-            username, by, lambda: self.people.change(username, role, deals, grants_held, email)
+            username, by, lambda: self.people.change(username, role, deals, grants_held, email, shares)
         )
 
     def regrant(self, username: str, grants: Iterable[Grant], by: str, *, takes: bool = False) -> Person:
@@ -307,13 +308,14 @@ class Access:
             raise BadRequest(
                 f"'{person.username}' may {person.deals.words}, so their token can't {deals.words}"
                 if deals.opens
-                else "A token for the deals API needs sync, read or write, not none"
+                else "A token for the deals API needs sync, read, propose or write, not none"
             )
 
 
 def _describe(person: Person) -> str:
     sees = "everything" if person.role == "admin" else ", ".join(map(str, person.grants)) or "nothing"
-    return f"{person.role}, sees {sees}, deals {person.deals}"
+    shares = ", may share" if person.shares else ""
+    return f"{person.role}, sees {sees}, deals {person.deals}{shares}"
 
 
 def _belonged_to_a_namesake(token: Token, owner: Person) -> bool:

@@ -1,4 +1,4 @@
-"""The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, and when."""
+"""The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, proposals."""
 
 import logging
 from collections.abc import Callable
@@ -40,9 +40,14 @@ Event = Literal[
     "metric added",
     "metric changed",
     "metric removed",
+    "share link made",
+    "share link revoked",
     "mail added",
     "mail removed",
     "agent call",
+    "proposal made",
+    "proposal approved",
+    "proposal declined",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSED: Event = "sign-in refused"

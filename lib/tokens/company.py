@@ -20,7 +20,9 @@ def company_of(settings: Settings, people: People) -> Company | None:
     if provider is None:
         return None
     try:
-        rules = [ClaimRule.parse(r.claim, r.value, r.role, r.grants, r.deals) for r in provider.rules]
+        rules = [
+            ClaimRule.parse(r.claim, r.value, r.role, r.grants, r.deals, r.shares) for r in provider.rules
+        ]
     except BadRequest as error:
         raise Misconfigured(f"Setting oidc.rules: {error.reason}") from None
     return Company(

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NoReturn
 
 from lib.people import Person
 from lib.settings import Settings
@@ -75,7 +76,7 @@ class NoToken:
 
     api: str
 
-    def token(self) -> str:
+    def token(self) -> NoReturn:
         """Raise AccessError."""
         raise AccessError(f"This needs a token for the {self.api} API, which the call has not")
 

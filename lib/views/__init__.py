@@ -15,6 +15,7 @@ from lib.views.models import (
 )
 from lib.views.named import NamedEntries
 from lib.views.notes import mentions
+from lib.views.share_links import ShareLink, ShareLinks
 from lib.views.store import ViewStore
 from lib.views.subscriptions import Pace, Schedule, Subscription
 
@@ -35,6 +36,8 @@ __all__ = [
     "Pace",
     "SavedView",
     "Schedule",
+    "ShareLink",
+    "ShareLinks",
     "Subscription",
     "ViewStore",
     "mentions",

@@ -14,6 +14,7 @@ from lib.views.models import LONGEST_PARAMS, Note, SavedView
 from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.notes import Notes
 from lib.views.own_metrics import OwnMetrics
+from lib.views.share_links import ShareLinks
 from lib.views.subscriptions import Subscriptions
 from lib.views.tables import chosen_cards, start_views
 from lib.wire.deadline import Deadline
@@ -115,6 +116,11 @@ class ViewStore:
     def metrics(self) -> OwnMetrics:
         """Own metrics."""
         return OwnMetrics(self.scope, self.note)
+
+    @property
+    def share_links(self) -> ShareLinks:
+        """Share links."""
+        return ShareLinks(self.scope, self.note)
 
     @property
     def deal_lists(self) -> DealLists:

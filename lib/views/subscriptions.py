@@ -13,6 +13,7 @@ from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.tables import mail_subscriptions, saved_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, UnknownName
+from lib.wire.text import is_mailable
 
 Pace = Literal["daily", "weekly", "import", "alerts"]
 PACES: tuple[Pace, ...] = get_args(Pace)
@@ -64,6 +65,11 @@ class Schedule:
             case "import":
                 return "after each import"
         return "when alerts fire or clear"
+
+    @property
+    def title(self) -> str:
+        """The same with a capital letter."""
+        return self.words[0].upper() + self.words[1:]
 
     def next_after(self, now: datetime) -> datetime:
         """The first time after `now`, in UTC; `now` itself for what follows imports or alerts.
@@ -160,8 +166,14 @@ class Subscriptions:
     ) -> Subscription:
         """Have a view mailed (None: one's alerts), in place of the same mail to the same recipient.
 
-        BadRequest where the view can't be seen, and beyond 50 mails.
+        `recipient` is an address without an account, for those who may share. BadRequest where the view
+        can't be seen, for an address that is none, and beyond 50 mails; AccessError where the person may not
+        share.
         """
+        if recipient and not self.scope.person.may_share:
+            raise AccessError("Only people who may share can mail a view to somebody without an account")
+        if recipient and (view_id is None or not is_mailable(recipient)):
+            raise BadRequest(f"Mails can't be sent to '{recipient}': name one address, like ada@example.com")
         if (view_id is None) != (schedule.pace == "alerts"):
             raise BadRequest("A mail is about a saved view, or about alerts")
         if view_id is not None and SavedViews(self.scope).get(view_id) is None:

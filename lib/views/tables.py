@@ -1,4 +1,4 @@
-"""The tables of saved views, own metrics, start pages, notes, chosen leaderboards, alerts and mails.
+"""The tables of views, own metrics, share links, start pages, notes, leaderboards, alerts and mails.
 
 `service` is the remote reporting service, of `deal_entries` the remote deals service, or empty.
 """
@@ -68,6 +68,25 @@ own_metrics = Table(
     Column("created", Instant, nullable=False),
     Column("changed", Instant, nullable=False),
     Index(None, "service", "project", "slicer"),
+    sqlite_autoincrement=True,
+)
+
+share_links = Table(
+    "share_links",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("slicer", String(200), nullable=False),
+    Column("name", String(100), nullable=False),
+    Column("params", Document, nullable=False),
+    Column("origins", Document, nullable=False),
+    Column("secret_hash", String(64), nullable=False),
+    Column("owner", String(64), nullable=False),
+    Column("created", Instant, nullable=False),
+    Column("expires", Instant, nullable=False),
+    Column("opened", Instant),
+    Index(None, "service", "owner"),
     sqlite_autoincrement=True,
 )
 

@@ -9,6 +9,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+ANCESTORS = "frame-ancestors 'none'"
 SOURCES = {
     "default-src": "'self'",
     "script-src": "'self' blob:",
@@ -28,7 +29,8 @@ class SecurityHeaders:
 
     Streamlit makes the scripts of its components from blobs and its styles at run time, so that blobs are
     allowed as scripts, and inline styles; `eval` and inline scripts are not, but for those of `scripts`
-    (their hashes, as `inline_scripts` gives them). A page that brings a policy of its own keeps it.
+    (their hashes, as `inline_scripts` gives them). A page that brings a policy of its own keeps it, and may
+    name who frames it.
     """
 
     def __init__(self, app: ASGIApp, scripts: Iterable[str] = ()) -> None:
@@ -48,8 +50,10 @@ class SecurityHeaders:
         async def confined(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                own = headers.get("Content-Security-Policy", ANCESTORS)
                 for name, value in self._headers.items():
-                    headers.setdefault(name, value)
+                    if name != "X-Frame-Options" or ANCESTORS in own or "frame-ancestors" not in own:
+                        headers.setdefault(name, value)
             await send(message)
 
         await self._app(scope, receive, confined)

@@ -176,7 +176,10 @@ def test_deals_are_granted_apart_from_projects(people: People) -> None:
     both = run("user", "change", "ada", "--role", "manager", "--deals", "write")
     assert "ada (manager), who may see demo; deals: may change all deals" in both.stderr
     odd = run("user", "change", "ada", "--deals", "write:x")
-    assert (odd.exit_code, "is not a grant for deals: write none, read or write" in odd.stderr) == (2, True)
+    assert (odd.exit_code, "is not a grant for deals: write none, read, propose or write" in odd.stderr) == (
+        2,
+        True,
+    )
     assert run("user", "change", "ada").exit_code == 2
 
 

@@ -123,6 +123,14 @@ def test_bodies_that_are_no_objects(manager: Caller, body: bytes, sentence: str)
     assert sentence in answer.json()["non_field_errors"][0]
 
 
+@pytest.mark.parametrize("size", [0, 501])
+def test_a_list_of_changes_has_1_to_500(manager: Caller, size: int) -> None:
+    """A list of no changes, or of more than 500, is wrong as a whole."""
+    body = [{"id": number + 1} for number in range(size)]
+    found = manager.refused("PUT", "supply_deals/", 400, body)
+    assert found == {"non_field_errors": ["This must be a list of 1 to 500 objects, each with its id."]}
+
+
 @pytest.mark.parametrize(
     ("digits", "sentence"),
     [

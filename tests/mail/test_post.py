@@ -25,6 +25,7 @@ from lib.settings import Settings
 from lib.ui.audience.digest import Digest
 from lib.ui.query import link
 from lib.views import Schedule, Subscription, ViewStore
+from lib.wire.errors import AccessError, BadRequest
 
 NOW = datetime.now(UTC)
 WEEK = {"start": "-7d", "end": "yesterday"}
@@ -364,3 +365,41 @@ def test_an_alert_on_a_view_has_its_link(
     address = "https://desk.example/audience?project=demo&slicer=weeks&start=yesterday&end=yesterday"
     assert address in plain(mailbox.only())
     assert address.replace("&", "&amp;") in page(mailbox.only())
+
+
+def test_people_without_an_account(desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox) -> None:
+    """They get the figures of who shares, as long as that person may; nobody else may name an address."""
+    view = kept("manager").views.save(*DELIVERY, "Week", WEEK)
+    with pytest.raises(AccessError, match="who may share"):
+        kept("manager").mails.add(view.id, DAILY, recipient="eve@partner.example")
+    people = connect.installation(desk).people
+    people.change("manager", shares=True)
+    store = connect.connect(people.require("manager"), desk).view_store
+    with pytest.raises(BadRequest, match="one address"):
+        store.mails.add(view.id, DAILY, recipient="eve@partner.example\nBcc: x@y.example")
+    with pytest.raises(BadRequest, match="one address"):
+        store.mails.add(None, ALERTS, recipient="eve@partner.example")
+    due = store.mails.add(view.id, DAILY, recipient="eve@partner.example").due
+    post.look(due)
+    assert mailbox.recipients == [["eve@partner.example"]]
+    mailbox.to_mail = ["451 Later"]
+    post.look(due + timedelta(days=1))
+    people.change("manager", shares=False)
+    for minutes in (2, 60 * 24):
+        post.look(due + timedelta(days=1, minutes=minutes))
+        assert "may not send figures" in only(store).problem
+    assert len(mailbox.mails) == 1
+
+
+def test_an_address_that_changed_while_a_mail_waits(
+    desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox
+) -> None:
+    """What was made for the old address is not sent there any more."""
+    due = subscribed(kept("viewer")).due
+    mailbox.to_mail = ["451 Later"]
+    post.look(due)
+    connect.installation(desk).people.change("viewer", email="new@reader.example")
+    post.look(due + timedelta(minutes=2))
+    assert mailbox.mails == []
+    post.look(due + timedelta(days=1))
+    assert mailbox.recipients == [["new@reader.example"]]

@@ -457,7 +457,7 @@ def test_what_two_grants_for_deals_allow(one: str, other: str, both: str) -> Non
 )
 def test_no_grant_for_deals(text: str) -> None:
     """Another text is refused, with the ones that are right."""
-    with pytest.raises(BadRequest, match="write none, read or write"):
+    with pytest.raises(BadRequest, match="write none, read, propose or write"):
         DealsGrant.parse(text)
 
 

@@ -249,6 +249,12 @@ def test_the_command_line_writes_a_view(
         ran = CliRunner().invoke(main, ["snapshot", view.name, "-o", str(tmp_path / target)])
         assert ran.exit_code == 0, ran.output
     assert "<h1>Snapshot of Germany</h1>" in (tmp_path / "week.html").read_text()
+    link = "http://desk.example/audience?project=demo&slicer=delivery&is.geo.country=DE"
+    linked = ["snapshot", link, "-o", str(tmp_path / "link.html")]
+    assert CliRunner().invoke(main, linked).exit_code == 2
+    assert CliRunner().invoke(main, [*linked, "--person", "viewer"]).exit_code == 0
+    figures = [Page((tmp_path / name).read_text()).rows for name in ("week.html", "link.html")]
+    assert figures[0] == figures[1]
     refused = CliRunner().invoke(main, ["snapshot", "No such view", "-o", str(tmp_path / "x.html")])
     assert (refused.exit_code, refused.output) == (1, "Error: There is no saved view 'No such view'\n")
     assert CliRunner().invoke(main, ["snapshot", str(view.id), "-o", "x.docx"]).exit_code == 2

@@ -142,7 +142,7 @@ def test_parameters_of_others_are_not_ours() -> None:
         View(compare=("year",), also=("previous",)),
         View(also=("2026-10-01", "2026-10-07")),
         View(zoom=("-30d", "yesterday"), rows=100),
-        View(chart="pivot", folds=Folds(("site", "a,b~c"), (("",), ("x~%",)))),
+        View(chart="pivot", folds=Folds(("site", "a,b~c"), (("",), ("x~%",))), cross="site"),
     ],
 )
 def test_a_view_survives_its_link(looked: View) -> None:
@@ -158,5 +158,12 @@ def test_a_second_comparison_is_another_one(params: dict[str, str]) -> None:
 
 def test_a_view_that_can_not_be_shown_is_the_usual_one() -> None:
     """A view parameter that the slicer has nothing for is at its default."""
-    params = {"compare": "once", "field": "cost", "grain": "week", "chart": "pie", "folds": "cost~x"}
+    params = {
+        "compare": "once",
+        "field": "cost",
+        "grain": "week",
+        "chart": "pie",
+        "folds": "cost~x",
+        "cross": "cost",
+    }
     assert view.from_params(params, SLICER) == View()

@@ -71,7 +71,7 @@ class DataFile:
                 yield source
             else:
                 with _Unpacked(source, self.compression, self.name) as content:
-                    yield cast(BinaryIO, content)
+                    yield cast(BinaryIO, io.BufferedReader(content))
 
     def chunks(self, progress: Progress | None = None) -> Iterator[bytes]:
         """The content in pieces."""
@@ -139,9 +139,11 @@ class _Unpacked(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def read(self, size: int = -1) -> bytes:
+    def readinto(self, buffer: Any) -> int:
         with self._refusing():
-            return bytes(self._content.read(size))
+            piece = self._content.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
 
     def _open(self, packed: BinaryIO) -> Any:
         if self._compression == "gzip":

@@ -1,4 +1,4 @@
-"""The screen Access: own tokens and mails; for administrators all of them, people and the audit log."""
+"""The screen Access: own tokens, links and mails; for administrators all of them, people and the log."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ from lib.people import Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Entry
-from lib.ui.admin import mails, new_person, person_drawer, token_list
+from lib.ui.admin import mails, new_person, person_drawer, share_list, token_list
 from lib.ui.admin.new_person import words
 from lib.ui.kit import components, notes, sign_in
 from lib.ui.kit.frame import PageContext
@@ -269,27 +269,33 @@ def draw_log(access: Access) -> None:
     st.caption(f"{counted}. `tranche log` shows them on the command line.")
 
 
-TOKENS, PEOPLE, MAILS, LOG = "Tokens", "People", "Mails", "Log"
+TOKENS, LINKS, PEOPLE, MAILS, LOG = "Tokens", "Share links", "People", "Mails", "Log"
 
 
 def draw(context: PageContext) -> None:
-    """Draw tokens and mails; for administrators also the people and the log, as sections."""
+    """Draw tokens, share links and mails; for administrators also the people and the log, as sections."""
     settings = Settings.current()
     access = connect.installation(settings).access
     notes.draw()
     if context.person.role != "admin":
         _tokens(context, access, settings)
+        if context.person.may_share:
+            st.space("small")
+            st.header("Your share links", anchor=False)
+            share_list.draw(context)
         if settings.smtp_host:
             st.space("small")
             st.header("Your mails", anchor=False)
             mails.draw(context)
         return
-    parts = [TOKENS, PEOPLE, *([MAILS] if settings.smtp_host else []), LOG]
+    parts = [TOKENS, LINKS, PEOPLE, *([MAILS] if settings.smtp_host else []), LOG]
     part = st.segmented_control(
         "Access", parts, default=TOKENS, required=True, key="access_shown",
         label_visibility="collapsed", persist_state="session",
     )  # fmt: skip
-    if part == PEOPLE:
+    if part == LINKS:
+        share_list.draw(context)
+    elif part == PEOPLE:
         draw_people_list(context, access)
     elif part == MAILS:
         mails.draw(context)

@@ -31,7 +31,7 @@ def table(mails: Iterable[Subscription], with_owner: bool) -> pd.DataFrame:
             "Mail": _name(one),
             "Person": one.owner,
             "To": one.recipient or "own address",
-            "Comes": one.schedule.words.capitalize(),
+            "Comes": one.schedule.title,
             "Next": mail.next_text(one) if one.next_time else "",
             "Last sent": one.sent,
             "Problem": one.problem,

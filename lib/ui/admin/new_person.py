@@ -17,7 +17,13 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import BadRequest, TrancheError
 
-LEVELS: dict[DealsAccess, str] = {"none": "None", "sync": "Deal sync", "read": "Read", "write": "Write"}
+LEVELS: dict[DealsAccess, str] = {
+    "none": "None",
+    "sync": "Deal sync",
+    "read": "Read",
+    "propose": "Propose",
+    "write": "Write",
+}
 ALL_SEATS, SEATS_OF_DSP = "All seats", "The seats of the DSP"
 
 
@@ -45,7 +51,8 @@ def draw_deals_grant(
         key=f"{key}_level_{most.access}",
         disabled=len(levels) == 1,
         help="Deals belong to no project, and have their own permissions. Deal sync is for a DSP: it fetches "
-        "the deals of its seats and reports their status, and sees nothing else",
+        "the deals of its seats and reports their status, and sees nothing else. What "
+        "somebody proposes, somebody who may write approves",
     )
     if level == "none":
         return DealsGrant()

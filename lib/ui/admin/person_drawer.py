@@ -8,6 +8,7 @@ import streamlit as st
 from lib.people import (
     ALL_DEALS,
     NO_DEALS,
+    READERS,
     ROLES,
     SHORTEST_PASSWORD,
     DealsGrant,
@@ -78,6 +79,7 @@ def _add(context: PageContext, access: Access, closed: Closed) -> None:
     odd = new_person.grants_fault(grants)
     beside([odd] if odd else [])
     deals = _deals(context, "new", role, NO_DEALS)
+    _shares("new", role, shares=False)
     st.button(
         "Add", type="primary", key="person_add_sure", on_click=_added,
         args=(context, access, deals, closed),
@@ -95,10 +97,13 @@ def _added(context: PageContext, access: Access, deals: DealsGrant, closed: Clos
     if new_person.faults(access, typed) or new_person.grants_fault(grants):
         return
     name, email = typed.name or typed.username, typed.email or None
+    shares = bool(st.session_state["person_shares_new"])
 
     def add() -> None:
         new_grants = tuple(map(Grant.parse, grants))
-        new = Person(typed.username, name, email, role, new_grants, deals=cap_grant(role, deals))
+        new = Person(
+            typed.username, name, email, role, new_grants, deals=cap_grant(role, deals), shares=shares
+        )
         access.add(new, typed.password, context.person.username)
 
     if _did(add):
@@ -135,8 +140,9 @@ def _rights_and_password(
     grants = _grants(context, person.username, role, person.grants)
     deals = _deals(context, person.username, role, person.deals)
     email = st.text_input("E-mail", person.email or "", key=f"person_email_{person.username}").strip()
+    shares = _shares(person.username, role, shares=person.shares)
     if st.button("Save", type="primary", key="person_save"):
-        work = partial(_changed, context, access, person, role, grants, deals, email)
+        work = partial(_changed, context, access, person, role, grants, deals, email, shares)
         _try(work, f"{person.name} is changed", closed)
     st.space("small")
     _new_password(context, access, person, closed, is_oneself=is_oneself)
@@ -162,9 +168,10 @@ def _changed(
     grants: Iterable[str],
     deals: DealsGrant,
     email: str,
+    shares: bool,
 ) -> None:
     new_grants = [Grant.parse(text) for text in grants]
-    access.change(person.username, context.person.username, role, new_grants, deals, email)
+    access.change(person.username, context.person.username, role, new_grants, deals, email, shares)
 
 
 def _new_password(
@@ -226,7 +233,17 @@ def _deals(context: PageContext, whose: str, role: Role, grant: DealsGrant) -> D
     if role == "admin":
         return ALL_DEALS
     return new_person.draw_deals_grant(
-        context, f"person_deals_{whose}", cap_grant(role, grant), cap_grant(role, ALL_DEALS)
+        context, f"person_deals_{whose}", cap_grant(role, grant), READERS.get(role, ALL_DEALS)
+    )
+
+
+def _shares(whose: str, role: Role, *, shares: bool) -> bool:
+    """Draw the permission for share links; returns what is granted, which an administrator needs not."""
+    return st.checkbox(
+        "May make share links, which people without an account open",
+        value=shares,
+        key=f"person_shares_{whose}",
+        disabled=role == "admin",
     )
 
 

@@ -27,7 +27,7 @@ COLUMNS = {
     "Name": st.column_config.TextColumn(width="medium"),
     "Begins": st.column_config.TextColumn(help="The first characters, to recognise it"),
     "Opens": st.column_config.TextColumn(
-        help="Projects and slicers; for deals, read or write, and the ids of seats"
+        help="Projects and slicers; for deals, read, propose or write, and the ids of seats"
     ),
     "Created": st.column_config.DatetimeColumn(format="D MMM YYYY"),
     "Expires": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),

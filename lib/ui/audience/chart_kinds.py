@@ -12,7 +12,7 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import TIME_KEY_FIELDS, DataField
-from lib.ui.audience import headline, split_charts, split_levels, split_lines, split_queries
+from lib.ui.audience import headline, pivot_cross, split_charts, split_levels, split_lines, split_queries
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import numbers
@@ -190,7 +190,11 @@ def _draw_pivot(focus: Focus, data: ChartData) -> None:
 
 
 def _pivot_notes(focus: Focus, data: ChartData) -> list[str]:
-    return [] if data.pivot is None else [*filter(None, [split_levels.note(focus, data.pivot.levels)])]
+    if data.pivot is None:
+        return []
+    cross = data.pivot.cross
+    many = split_levels.note(pivot_cross.row_focus(focus), data.pivot.levels)
+    return [*filter(None, [many, plain(pivot_cross.note(cross)) if cross is not None else ""])]
 
 
 KINDS: dict[Chart, ChartKind] = {

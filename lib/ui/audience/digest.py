@@ -12,7 +12,7 @@ from lib.settings import Settings
 from lib.snapshot.models import Snapshot, SnapshotFigure
 from lib.ui.audience.snapshots import Snapshots, live_address
 from lib.ui.charts import alert_words
-from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.query import link
 from lib.ui.query import view as views
 from lib.views import Alert, SavedView
@@ -44,7 +44,7 @@ class Digest:
         else:
             parts.append(FigureTable([_row(one) for one in snapshot.figures]))
         if png is not None and snapshot.chart is not None:
-            parts.append(Picture(png, snapshot.chart.alt))
+            parts.append(Picture(png, f"{snapshot.chart.title}, {facts['Days']}"))
         parts += _moved(snapshot)
         parts += [Remark(sentence) for sentence in (*snapshot.notes, *left_out)]
         parts.append(Link("Open on the desk", snapshot.address))
@@ -102,7 +102,7 @@ def _facts(facts: Mapping[str, str]) -> Iterator[str]:
 
 def _row(figure: SnapshotFigure) -> FigureRow:
     value = " ".join(filter(None, (figure.text, figure.range)))
-    change = figure.delta or ""
+    change = "" if figure.delta in (None, NOTHING) else str(figure.delta)
     if change and figure.is_noise:
         return FigureRow(figure.title, value, f"{change}, within noise", "quiet")
     return FigureRow(figure.title, value, change, TONES[figure.color])

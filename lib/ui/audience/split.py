@@ -1,19 +1,32 @@
 """The split, as one of the kinds of chart, with notes; a click on a value drills down."""
 
+from functools import partial
+
 import streamlit as st
 
-from lib.ui.audience import chart_kinds, headline
+from lib.ui.audience import chart_kinds, headline, pivot_file
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import speaking
-from lib.ui.query import ask, drill, export_menu, focus, folds, precision, question, split_rows, values
+from lib.ui.query import (
+    ask,
+    drill,
+    export_menu,
+    filter_words,
+    focus,
+    folds,
+    precision,
+    question,
+    split_rows,
+    values,
+)
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Folds
 from lib.ui.query.view import CHARTS
 
-CHART, HEIGHT = "split_chart", 380
+CHART, CROSS, HEIGHT = "split_chart", "split_cross", 380
 
 
 @st.fragment(parallel=True)
@@ -30,6 +43,7 @@ def draw(context: PageContext) -> None:
             if chart_kinds.kind(split_focus).drills:
                 drill.draw_mode()
             if split_focus.view.chart == "pivot" and len(split_focus.query.split_by) > 1:
+                _cross_picker(split_focus)
                 _fold_buttons(split_focus)
             st.space("stretch")
             precision_slot = st.container(width="content")
@@ -47,7 +61,8 @@ def draw(context: PageContext) -> None:
                 fields = chart_kinds.fields(split_focus)
                 precision_slot.caption(plain(_precision(split_focus, data)))
                 with export_slot:
-                    export_menu.draw(split_focus, "split", data.answer, fields, kind.picture)
+                    pivot = None if data.pivot is None else partial(pivot_file.draw, split_focus, data.pivot)
+                    export_menu.draw(split_focus, "split", data.answer, fields, kind.picture, pivot)
                 kind.draw(split_focus, data)
                 if notes := chart_kinds.notes(split_focus, data):
                     st.caption(" ".join(notes))
@@ -77,15 +92,37 @@ def _chart_picker(focus: Focus) -> None:
     )
 
 
+def _cross_picker(focus: Focus) -> None:
+    """Draw the choice of what the pivot's columns are: metrics, or the values of one of its key fields."""
+    keys = focus.query.split_by
+    st.session_state[CROSS] = focus.view.cross if focus.view.cross in keys else ""
+    st.selectbox(
+        "Columns of the pivot",
+        ["", *keys],
+        format_func=lambda key: f"Columns: {filter_words.field(key, focus.slicer) if key else 'metrics'}",
+        key=CROSS,
+        label_visibility="collapsed",
+        width=200,
+        on_change=_look_cross,
+        args=(focus.context,),
+    )
+
+
+def _look_cross(context: PageContext) -> None:
+    question.look(context, cross=st.session_state[CROSS])
+
+
 def _fold_buttons(focus: Focus) -> None:
     """Open or close all rows of the pivot; each is disabled where there is nothing for it to do."""
+    keys = focus.view.pivot_keys(focus.query.split_by)
     for label, icon, opens in (("Expand all", "unfold_more", True), ("Collapse all", "unfold_less", False)):
-        wanted = folds.everything(focus.query.split_by, opens)
+        wanted = folds.everything(keys, opens)
         st.button(
             label,
             icon=f":material/{icon}:",
             type="tertiary",
             key=f"split_{icon}",
+            help=label,
             disabled=focus.view.folds == wanted,
             on_click=_fold,
             args=(focus.context, wanted),

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.models import TIME_KEY_FIELDS
-from lib.ui.audience import split_levels, split_pivot, split_table
+from lib.ui.audience import pivot_cross, split_levels, split_pivot, split_table
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import bars as bar_chart
 from lib.ui.charts import heatmap as heat_chart
@@ -38,14 +38,17 @@ def table(focus: Focus, split: SplitRows) -> Table:
 
 
 def asked_pivot(focus: Focus) -> Pivot:
-    """The pivot, from a question per level."""
+    """The pivot, from a question per level of its rows, and one more each for the values across."""
     more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
-    return Pivot(focus.query, split_levels.fetch_levels(focus), focus.view.folds, more, focus.numbers)
+    rows = pivot_cross.row_focus(focus)
+    levels = split_levels.fetch_levels(rows)
+    cross = pivot_cross.fetch(focus, levels)
+    return Pivot(rows.query, levels, focus.view.folds, more, focus.numbers, cross)
 
 
 def pivot(focus: Focus, pivot: Pivot) -> Table:
     """The pivot as a table whose rows open."""
-    order = split_levels.order(focus, focus.query.split_by[:1])
+    order = split_levels.order(pivot_cross.row_focus(focus), pivot.query.split_by[:1])
     return split_pivot.table(pivot, order, alternative(focus, focus.query.split_by))
 
 

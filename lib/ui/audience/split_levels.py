@@ -1,7 +1,7 @@
 """The questions behind a pivot: one per level of its rows, so that every subtotal is the service's own."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -126,16 +126,16 @@ def _question(focus: Focus, depth: int, above: Sequence[Path]) -> AudienceQuery:
     first = max(min(focus.view.rows, MOST_FIRST), TIMES if is_time else 0)
     changes = {
         "split_by": keys,
-        "filters": (*focus.query.filters, *_within(keys, above)),
+        "filters": (*focus.query.filters, *within(keys, zip(*above, strict=True))),
         "order_by": order(focus, keys),
         "limit": first if depth == 1 else MOST_BELOW,
     }
     return focus.rows().model_copy(update=changes)
 
 
-def _within(keys: Sequence[str], rows: Sequence[Path]) -> Iterator[Filter]:
-    """Filters on the values that the rows have of each key field, of which they need not have all."""
-    for name, values in zip(keys, zip(*rows, strict=True), strict=False):
+def within(keys: Sequence[str], columns: Iterable[Sequence[str]]) -> Iterator[Filter]:
+    """Filters on the values that rows have of each key field; of the last ones they may have none."""
+    for name, values in zip(keys, columns, strict=False):
         yield Filter(name=name, value=tuple(dict.fromkeys(values)), match="equals")
 
 
@@ -187,7 +187,7 @@ def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> ComparedA
     if focus.comparison is None or not len(audience) or not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by):
         return None
     narrow = {
-        "filters": (*focus.query.filters, *_within(query.split_by, paths(audience))),
+        "filters": (*focus.query.filters, *within(query.split_by, zip(*paths(audience), strict=True))),
         "limit": None,
         "order_by": (),
         "data_fields": (focus.field.name,),

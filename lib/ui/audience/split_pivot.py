@@ -1,15 +1,16 @@
 """A pivot as the component draws it: the total, each row with the rows below it, and what is left."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
 from lib.reporting.models import AudienceQuery, DataField, Direction, Order
 from lib.ui.audience import split_table
+from lib.ui.audience.pivot_cross import Cross
 from lib.ui.audience.split_levels import Level
 from lib.ui.charts.change import Change, is_sampled, of_total
 from lib.ui.charts.numbers import NOTHING, Numbers
@@ -114,6 +115,7 @@ class Pivot:
     folds: Folds
     more: Sequence[DataField]
     figures: Numbers
+    cross: Cross | None = None
 
     @cached_property
     def rows(self) -> dict[Path, tuple[Level, int]]:
@@ -130,20 +132,25 @@ class Pivot:
 
     @cached_property
     def columns(self) -> list[dict[str, split_table.SplitColumn]]:
-        """The columns of figures of each level, by what they are."""
-        return [
-            {column.kind: column for column in columns}
-            for columns in (
-                split_table.of_figures(level.split, self.more, self.figures) for level in self.levels
-            )
-        ]
+        """The columns of figures of each level, by what they are: metrics, or the values across."""
+        return [self._columns(level) for level in self.levels]
+
+    def _columns(self, level: Level) -> dict[str, split_table.SplitColumn]:
+        columns = {
+            column.kind: column for column in split_table.of_figures(level.split, self.more, self.figures)
+        }
+        if self.cross is None:
+            return columns
+        front = columns[self.front.name]
+        return {self.front.name: front, **self.cross.columns(level.paths, front)}
 
     @cached_property
     def heads(self) -> dict[str, split_table.SplitColumn]:
         """A column of each kind, those of the field in front first."""
         own = [self.front.name, split_table.SHARE, split_table.OFF, split_table.CHANGE]
         kinds = {name: column for columns in reversed(self.columns) for name, column in columns.items()}
-        return {name: kinds[name] for name in (*own, *(f.name for f in self.more)) if name in kinds}
+        across = self.cross.names if self.cross is not None else ()
+        return {name: kinds[name] for name in (*own, *(f.name for f in self.more), *across) if name in kinds}
 
     @cached_property
     def bars(self) -> list[list[Bar | None]]:
@@ -171,11 +178,10 @@ class Pivot:
         return tuple(zip(self.query.split_by, path, strict=False))
 
     def figure(self, path: Path, name: str) -> float | None:
-        """A data field's figure of a row; that of the total for the empty path."""
-        if not path:
-            return self.levels[0].split.answer.total.values.get(name)
-        level, place = self.rows[path]
-        return float(level.split.answer.values[name].iloc[place])
+        """A column's figure of a row; that of the total for the empty path. None where there is none."""
+        column = self.columns[max(len(path) - 1, 0)][name]
+        value = column.rows[self.rows[path][1]] if path else column.total
+        return None if value is None or pd.isna(value) else float(value)
 
 
 def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
@@ -193,80 +199,88 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
         )
         for name, column in pivot.heads.items()
     ]
-    totals = _cells(pivot, 0, split_table.TOTAL, lambda column: column.total, 0)
-    rows = [Row(totals, kind="total"), *_below(pivot, (), kept_filters(pivot.query))]
+    marked = kept_filters(pivot.query)
+    rows = [_row(pivot, line, marked) for line in lines(pivot)]
     return Table("split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True)
 
 
-def _below(pivot: Pivot, above: Path, kept: set[tuple[str, str]]) -> Iterator[Row]:
-    """The rows below a row, each with those below it, and what is left."""
+@dataclass(frozen=True)
+class PivotLine:
+    """A row of a pivot as it is shown: its label, and its figures by the columns' names; None: it has none.
+
+    `path` is that of the row, of the rest that of the row above it; `vague` are the columns whose figures the
+    sample may have made.
+    """
+
+    kind: Literal["row", "total", "rest"]
+    path: Path
+    level: int
+    label: str
+    figures: Mapping[str, float | None]
+    vague: frozenset[str] = frozenset()
+
+
+def lines(pivot: Pivot) -> Iterator[PivotLine]:
+    """The rows from top to bottom: the total, each row with those below it, and what is left."""
+    yield _line(pivot, (), "total", split_table.TOTAL, 0)
+    yield from _below(pivot, ())
+
+
+def _below(pivot: Pivot, above: Path) -> Iterator[PivotLine]:
     for path in pivot.below.get(above, []):
-        yield _row(pivot, path, kept)
+        _, place = pivot.rows[path]
+        yield _line(pivot, path, "row", pivot.labels[len(path) - 1][place], place + 1)
         if pivot.is_open(path):
-            yield from _below(pivot, path, kept)
-    yield from _other_rows(pivot, above)
+            yield from _below(pivot, path)
+    yield from _other_lines(pivot, above)
 
 
-def _row(pivot: Pivot, path: Path, kept: set[tuple[str, str]]) -> Row:
-    _, place = pivot.rows[path]
-    depth = len(path) - 1
-    values = pivot.values(path)
+def _line(pivot: Pivot, path: Path, kind: Literal["row", "total"], label: str, row: int) -> PivotLine:
+    """A row of a level by its place, from 1; 0 is the total. A level may lack some of the columns."""
+    columns = pivot.columns[max(len(path) - 1, 0)]
+    figures = {name: pivot.figure(path, name) for name in columns}
+    vague = frozenset(name for name, column in columns.items() if column.is_vague(row))
+    return PivotLine(kind, path, max(len(path), 1), label, figures, vague)
+
+
+def _row(pivot: Pivot, line: PivotLine, marked: set[tuple[str, str]]) -> Row:
+    values, is_row = pivot.values(line.path), line.kind == "row"
+    bar = None
+    if is_row:
+        bar = pivot.bars[line.level - 1][pivot.rows[line.path][1]]
+    cells = [
+        figure(head, line.figures.get(name), name in line.vague, bar if name == pivot.front.name else None)
+        for name, head in pivot.heads.items()
+    ]
     return Row(
-        _cells(
-            pivot,
-            depth,
-            pivot.labels[depth][place],
-            lambda column: column.rows[place],
-            row=place + 1,
-            bar=pivot.bars[depth][place],
-        ),
+        [Cell(line.label), *cells],
         values,
-        tuple(value in kept for value in values),
-        level=depth + 1,
-        is_open=pivot.is_open(path),
+        tuple(value in marked for value in values) if is_row else (),
+        kind=line.kind,
+        level=line.level,
+        is_open=pivot.is_open(line.path) if is_row else None,
     )
 
 
-def _cells(
-    pivot: Pivot,
-    depth: int,
-    label: str,
-    value: Callable[[split_table.SplitColumn], Any],
-    row: int,
-    bar: Bar | None = None,
-) -> list[Cell]:
-    """A row's cells; a dash for a column that its level does not have. `row` 0 is the total."""
-    cells = [Cell(label)]
-    for name, head in pivot.heads.items():
-        column = pivot.columns[depth].get(name)
-        shown = None if column is None else value(column)
-        is_vague = column is not None and column.is_vague(row)
-        cells.append(figure(head, shown, is_vague, bar if name == pivot.front.name else None))
-    return cells
-
-
-def _other_rows(pivot: Pivot, above: Path) -> Iterator[Row]:
+def _other_lines(pivot: Pivot, above: Path) -> Iterator[PivotLine]:
     """Others: a row less those that are shown below it, of the fields that add up."""
     if len(above) >= len(pivot.levels):
         return
-    level, shown = pivot.levels[len(above)], pivot.below.get(above, [])
-    count = level.found[above] - len(shown)
-    left = _volumes(pivot, above)
+    level, below = pivot.levels[len(above)], pivot.below.get(above, [])
+    count = level.found[above] - len(below)
+    left: dict[str, float | None] = {**_volumes(pivot, above)}
     is_unknown = bool(above) and level.is_cut
     if count <= 0 and not (is_unknown and _is_something(pivot, above, left)):
         return
-    whole = pivot.figure((), pivot.front.name)
-    if level.split.has_share and whole and pivot.front.name in left:
-        left[split_table.SHARE] = 100 * left[pivot.front.name] / whole
+    whole, front = pivot.figure((), pivot.front.name), left.get(pivot.front.name)
+    if level.split.has_share and whole and front is not None:
+        left[split_table.SHARE] = 100 * front / whole
     others = precision.others(level.split.answer, pivot.figures, split_table.OTHERS, count)
-    changed = _other_change(pivot, above) if pivot.front.name in left else Change(None)
-    left |= {split_table.CHANGE: ratio} if (ratio := split_table.in_percent(changed)) is not None else {}
-    cells = [
-        figure(head, left.get(name), name == split_table.CHANGE and not changed.is_certain)
-        for name, head in pivot.heads.items()
-    ]
-    label = Cell(split_table.OTHERS if is_unknown else others)
-    yield Row([label, *cells], pivot.values(above), kind="rest", level=len(above) + 1)
+    changed = Change(None) if front is None else _other_change(pivot, above)
+    left[split_table.CHANGE] = split_table.in_percent(changed)
+    vague = frozenset() if changed.is_certain else frozenset({split_table.CHANGE})
+    label = split_table.OTHERS if is_unknown else others
+    yield PivotLine("rest", above, len(above) + 1, label, left, vague)
 
 
 def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
@@ -274,14 +288,14 @@ def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
 
     Nor where estimates of the rows shown add up to more than their subtotal: what is left is not known then.
     """
-    level = pivot.levels[len(above)]
-    answer, places = level.split.answer, [pivot.rows[path][1] for path in pivot.below.get(above, [])]
+    level, below = pivot.levels[len(above)], pivot.below.get(above, [])
+    answer = level.split.answer
     if level.split.slicer.key_field(level.split.keys[-1]).is_segmented:
         return {}
-    names = [name for name in pivot.heads if name in answer.percents]
-    wholes = {name: pivot.figure(above, name) for name in names}
+    across = pivot.cross.names if pivot.cross is not None and pivot.front.name in answer.percents else ()
+    wholes = {name: pivot.figure(above, name) for name in pivot.heads if name in {*answer.percents, *across}}
     left = {
-        name: whole - float(answer.values[name].iloc[places].sum())
+        name: whole - sum(pivot.figure(path, name) or 0.0 for path in below)
         for name, whole in wholes.items()
         if whole is not None
     }
@@ -302,6 +316,9 @@ def _other_change(pivot: Pivot, above: Path) -> Change:
     return Change(None) if sides is None else below.left(pivot.front, sides, shown)
 
 
-def _is_something(pivot: Pivot, above: Path, left: dict[str, float]) -> bool:
+def _is_something(pivot: Pivot, above: Path, left: Mapping[str, float | None]) -> bool:
     """Whether there may be more rows, as far as the fields that add up say it."""
-    return not left or any(value > LEAST_LEFT * abs(pivot.figure(above, n) or 0) for n, value in left.items())
+    return not left or any(
+        value is not None and value > LEAST_LEFT * abs(pivot.figure(above, name) or 0)
+        for name, value in left.items()
+    )

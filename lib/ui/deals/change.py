@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from lib.deals.client import Deals
+from lib.deals.client import Deals, sent
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals import catalogue, change_form, edits, facts, questions
+from lib.deals.proposals.models import Proposal
+from lib.ui.deals import catalogue, change_form, edits, facts, proposal_form, questions
 from lib.ui.deals.deal_list import Key
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
@@ -25,7 +26,10 @@ NO_PROBLEMS = FieldProblems()
 
 @dataclass(frozen=True)
 class Edit:
-    """An edit in progress: what was read, with which ETag; what somebody else changed meanwhile, and who."""
+    """An edit in progress: what was read, with which ETag; what somebody else changed meanwhile, and who.
+
+    `proposal` is the number of the one that it approves, with edits.
+    """
 
     base: Fields
     etag: str | None
@@ -33,6 +37,7 @@ class Edit:
     by: Mapping[str, str] = field(default_factory=dict)
     problems: FieldProblems = NO_PROBLEMS
     failure: str = ""
+    proposal: int | None = None
 
 
 def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
@@ -54,6 +59,9 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     is_tried = f"{prefix}_tried" in st.session_state
     doubt = change_form.doubt(context, prefix, key[0], edit.base)
     questions.confirm(doubt, prefix, "Not saved: confirm this first." if is_tried else "")
+    if proposal_form.may_only_propose(context):
+        proposal_form.draw(prefix, "Propose change", propose, (context, key))
+        return
     with st.container(horizontal=True):
         st.button(
             "Overwrite their version" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
@@ -68,6 +76,33 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             on_click=forget,
             args=(key,),
         )
+
+
+def begin(key: Key, entity: PackageOrDeal, proposal: Proposal) -> None:
+    """Begin an edit of the entity as it is now, with a proposal's values in the form."""
+    forget(key)
+    edit = Edit(edits.of(entity), entity.etag, proposal=proposal.id)
+    proposed = type(entity).model_validate({**entity.model_dump(), **proposal.fields})
+    values = {name: one for name, one in edits.of(proposed).items() if name in proposal.fields}
+    _start(_prefix(key), key, edit, {**edit.base, **values})
+
+
+def propose(context: PageContext, key: Key) -> None:
+    """Propose the edits. A callback."""
+    prefix = _prefix(key)
+    edit: Edit | None = st.session_state.get(prefix)
+    changed = unsaved_edits(context, key)
+    if edit is None or not changed:
+        notes.say("No field was changed")
+        return
+    if change_form.wrong(context, prefix, key[0], edit.base):
+        st.session_state[f"{prefix}_tried"] = True
+        return
+    fields = sent(changed)
+    estimate = proposal_form.estimate_of_change(context, context.deals.get(*key), fields)
+    body = {"entity": key[0], "entity_id": key[1], "fields": fields, "expected": estimate}
+    if proposal_form.propose(context, prefix, body):
+        forget(key)
 
 
 def is_unsaved(context: PageContext, key: Key) -> bool:
@@ -120,9 +155,16 @@ def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
     client, mine = context.deals, change_form.read(context, _prefix(key), key[0])
     try:
-        client.change(*key, edits.edited_fields(edit.base, mine), edit.etag)
+        fields = edits.edited_fields(edit.base, mine)
+
+        def write() -> int:
+            client.change(*key, fields, edit.etag)
+            return key[1]
+
+        proposal_form.once(context, edit.proposal, write, fields)
     except Invalid as error:
-        return Edit(edit.base, edit.etag, problems=FieldProblems.of(error, mine))
+        problems = FieldProblems.of(error, mine)
+        return Edit(edit.base, edit.etag, problems=problems, proposal=edit.proposal)
     except Conflict as error:
         return _rebase(client, key, edit, mine, error)
     return None
@@ -140,11 +182,13 @@ def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) 
     try:
         latest = client.get(*key)
     except TrancheError as gone:
-        return Edit(edit.base, edit.etag, failure=_failure_text(gone))
+        return Edit(edit.base, edit.etag, failure=_failure_text(gone), proposal=edit.proposal)
     theirs = edits.of(latest)
     together, meetings = edits.merge(edit.base, mine, theirs)
     failure = "" if meetings else _failure_text(error)
-    rebased = Edit(theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure)
+    rebased = Edit(
+        theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure, proposal=edit.proposal
+    )
     _start(_prefix(key), key, rebased, together)
     return rebased
 

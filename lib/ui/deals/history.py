@@ -297,7 +297,7 @@ def sentences(change: EntityChange, money: Prices = USUAL) -> list[str]:
     if change.action in DONE:
         return [DONE[change.action]]
     before, after = change.before or {}, change.after or {}
-    return [_sentence(field, before.get(field), after.get(field), money) for field in after]
+    return [sentence(field, before.get(field), after.get(field), money) for field in after]
 
 
 def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
@@ -327,7 +327,8 @@ def draw(context: PageContext, key: Key) -> None:
         draw_evidence(context, key, changes, words)
 
 
-def _sentence(field: str, before: object, after: object, money: Prices) -> str:
+def sentence(field: str, before: object, after: object, money: Prices = USUAL) -> str:
+    """`Price: 2.50 → 2.75`, `Paused`, `Places: added FR`."""
     if field == "is_active":
         return "Resumed" if after else "Paused"
     if isinstance(before, list) and isinstance(after, list):

@@ -18,6 +18,8 @@ from lib.ui.deals import (
     history,
     more_deals,
     overlap,
+    proposal_form,
+    proposals,
     table,
     targeting_figures,
     undo,
@@ -260,7 +262,7 @@ def _content(context: PageContext, key: Key) -> None:
 def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the head and the chosen section."""
     does = catalogue.abilities(context)
-    may_change = not does.why_not(key[0], "change")
+    may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
     _head(context, key, entity, does)
     notes.draw()
     problem()
@@ -329,6 +331,7 @@ def draw(context: PageContext) -> None:
         overlap.draw_dialog(context)
         dead.draw_dialog(context)
         undo.draw_dialog(context)
+        proposals.draw_dialog(context)
     draw_drawer(context)
 
 

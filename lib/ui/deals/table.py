@@ -21,6 +21,7 @@ from lib.ui.deals import (
     facts,
     form_fields,
     overlap,
+    proposals,
     saved_lists,
     undo,
     view,
@@ -120,12 +121,13 @@ def draw(context: PageContext) -> None:
         st.caption(_count_label(context, search, part.count), width="content")
         with st.container(width="content"):
             deal_health.follow(context, search.entity)
-        if open_key() is None:
+        if open_key() is None and proposals.PARAM not in st.query_params:
             notes.draw()
     with bar:
         saved_lists.draw(context, search.entity, catalogue.abilities(context), partial(_options, context))
         bulk.draw(context, search, part.count, list_view)
         undo.draw(context)
+        proposals.draw(context)
         overlap.draw(search, list_view)
         dead.draw(search)
         with st.popover("CSV", icon=":material/csv:", type="tertiary", key=CSV_MENU, on_change="rerun"):

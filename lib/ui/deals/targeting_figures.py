@@ -77,12 +77,12 @@ def _draw_forecast(
     figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
     shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
     _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
-    shown = Numbers.of(st.context.locale)
+    texts = Numbers.of(st.context.locale)
     phrases = {ALL_BUYERS: figures}
     if won is not None:
         daily = seat_prices.daily_wins(answers_by_seat, prices, won, period)
         phrases = {wins_of(prices): [(context.slicer.data_field(won.wins), daily)], **phrases}
-    for sentence in sentences(phrases, booked, context.slicer.timezone, shown):
+    for sentence in sentences(phrases, booked, context.slicer.timezone, texts):
         st.markdown(plain(sentence))
     st.caption(plain(caution(figures, numbers.days(*period), left_out(prices, won))))
 
@@ -118,7 +118,7 @@ def left_out(prices: Prices, won: WinFields | None) -> str:
     return f"{why}, seasons and holidays are not in it."
 
 
-def sentences(phrases: Mapping[str, Figures], booked: Booked, hours: int, shown: Numbers) -> list[str]:
+def sentences(phrases: Mapping[str, Figures], booked: Booked, hours: int, texts: Numbers) -> list[str]:
     """The forecasts for the booked period, of figures by whose they are, or why there are none."""
     start, end = booked
     if start is None:
@@ -128,31 +128,31 @@ def sentences(phrases: Mapping[str, Figures], booked: Booked, hours: int, shown:
         return ["The booked period has no days."]
     length = sum(parts.values())
     what = (
-        f"The booked period ({_days(length, shown)})" if end else f"The first {DAYS} days (no end is booked)"
+        f"The booked period ({_days(length, texts)})" if end else f"The first {DAYS} days (no end is booked)"
     )
     first = start.astimezone(timezone(timedelta(hours=hours))).date()
     return [
-        f"{what}, {whose}: {'; '.join(_forecast(field, daily, parts, first, shown) for field, daily in of)}."
+        f"{what}, {whose}: {'; '.join(_forecast(field, daily, parts, first, texts) for field, daily in of)}."
         for whose, of in phrases.items()
     ]
 
 
 def _forecast(
-    field: DataField, daily: tuple[DayFigure, ...], parts: Mapping[int, float], first: date, shown: Numbers
+    field: DataField, daily: tuple[DayFigure, ...], parts: Mapping[int, float], first: date, texts: Numbers
 ) -> str:
     ahead = max((first - daily[-1].day).days - 1, 0)
-    return _sentence(field, forecast.forecast(daily, parts, ahead), shown)
+    return _sentence(field, forecast.forecast(daily, parts, ahead), texts)
 
 
-def _sentence(field: DataField, found: Forecast, shown: Numbers) -> str:
+def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
     """The range with how often it held in the past, the figure alone, or that there is none."""
     name = numbers.title(field).lower()
-    if math.isnan(found.value):
+    if math.isnan(outlook.value):
         return f"no estimate of {name}, since days of the last two weeks have no data"
-    if math.isnan(found.low):
-        return f"about {shown.rough(found.value)} {name} (too little history for a range)"
-    span = f"{shown.rough(found.low)} to {shown.rough(found.high)} {name}"
-    return f"{span} (so in {found.held} of {found.tests} past periods like it)"
+    if math.isnan(outlook.low):
+        return f"about {texts.rough(outlook.value)} {name} (too little history for a range)"
+    span = f"{texts.rough(outlook.low)} to {texts.rough(outlook.high)} {name}"
+    return f"{span} (so in {outlook.held} of {outlook.tests} past periods like it)"
 
 
 def caution(figures: Figures, days: str, without_what: str) -> str:
@@ -173,12 +173,12 @@ def _days(days: float, numbers: Numbers) -> str:
 def _chart(place: str, figures: Figures, period: str) -> None:
     """The first figure per day, and its table twin."""
     field, daily = figures[0]
-    shown = Numbers.of(st.context.locale)
+    texts = Numbers.of(st.context.locale)
     values = [one.figure.value for one in daily]
     title = f"{numbers.title(field)} per day"
     st.caption(plain(title))
     st.plotly_chart(
-        bars.day_bars_figure([one.day for one in daily], values, field, shown),
+        bars.day_bars_figure([one.day for one in daily], values, field, texts),
         key=f"per_day_{place}",
         config=theme.CONFIG,
         alt=f"{title}, {period}",
@@ -188,7 +188,7 @@ def _chart(place: str, figures: Figures, period: str) -> None:
             "Day": [f"{one.day:%a} {one.day.isoformat()}" for one in daily],
             **{
                 numbers.title(each): [
-                    "no data" if one.figure.value is None else shown.plain(one.figure.value, each)
+                    "no data" if one.figure.value is None else texts.plain(one.figure.value, each)
                     for one in of
                 ]
                 for each, of in figures
@@ -251,7 +251,7 @@ def precision_of(answers: list[Audience], field: DataField) -> str:
     return "Estimates, with their 95 % ranges"
 
 
-def share(costs: TargetCost, shown: Numbers) -> str:
+def share(costs: TargetCost, texts: Numbers) -> str:
     """`−38.0 %` for what a target costs, `brings 43.9 %`; with its range if it is estimated."""
     estimate = costs.share
     if estimate.value is None:
@@ -259,8 +259,8 @@ def share(costs: TargetCost, shown: Numbers) -> str:
     if estimate.value == 0 and estimate.is_exact:
         return "costs nothing" if costs.restricts else "brings nothing"
     sign = numbers.MINUS if costs.restricts else ""
-    text = f"{'' if costs.restricts else 'brings '}{sign}{shown.percent(estimate.value)}"
-    return text + range_text(estimate, lambda value: f"{sign}{shown.percent(value)}")
+    text = f"{'' if costs.restricts else 'brings '}{sign}{texts.percent(estimate.value)}"
+    return text + range_text(estimate, lambda value: f"{sign}{texts.percent(value)}")
 
 
 def without(costs: TargetCost, numbers: Numbers) -> str:
@@ -291,10 +291,10 @@ def range_text(estimate: Estimate, written: Callable[[float], str]) -> str:
 
 def _table(target_costs: list[TargetCost], field: DataField, descriptions: Described) -> None:
     """The costs, highest first, then the gains."""
-    shown = Numbers.of(st.context.locale)
+    texts = Numbers.of(st.context.locale)
     columns = {
-        numbers.title(field): [share(one, shown) for one in target_costs],
-        "Without it": [without(one, shown) for one in target_costs],
+        numbers.title(field): [share(one, texts) for one in target_costs],
+        "Without it": [without(one, texts) for one in target_costs],
     }
     index = pd.Index([plain(name(one.element, descriptions)) for one in target_costs], name="Target")
     st.table(pd.DataFrame(columns, index=index), border="horizontal", alt="What each target costs or brings")

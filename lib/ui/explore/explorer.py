@@ -95,13 +95,13 @@ def _choose(of: FieldList, text: str, linked: str) -> str:
     if not matches:
         st.caption(f"None of the {len(of.fields)} {plain(of.what.lower())}s matches.")
         return name
-    taken = st.session_state.get(of.taken_key, NOTHING_TAKEN)
-    acts, taken = listing.new_acts(st.session_state.get(of.list_key), taken)
+    receipt = st.session_state.get(of.taken_key, NOTHING_TAKEN)
+    acts, receipt = listing.new_acts(st.session_state.get(of.list_key), receipt)
     names = {field.name for field in of.fields}
     clicked = [act.key for act in acts if isinstance(act, Opened) and act.key in names]
     name = clicked[-1] if clicked else name
-    st.session_state[of.taken_key] = taken
-    listing.draw(of.list_key, _page(of, matches, name), taken, top_board.follow)
+    st.session_state[of.taken_key] = receipt
+    listing.draw(of.list_key, _page(of, matches, name), receipt, top_board.follow)
     return name
 
 
@@ -136,7 +136,7 @@ def _remember(context: PageContext, linked: Explored, names: Sequence[tuple[Fiel
 
 def _answer(context: PageContext, chosen: Explored) -> None:
     """The chosen fields and the top values; a click on a value carries it to Audience."""
-    taken, chosen = top_board.catch_up(context, chosen)
+    receipt, chosen = top_board.catch_up(context, chosen)
     key, data = context.slicer.key_field(chosen.key), context.slicer.data_field(chosen.data)
     with st.container(horizontal=True, vertical_alignment="center"):
         name = key.description or key.name
@@ -154,7 +154,7 @@ def _answer(context: PageContext, chosen: Explored) -> None:
         sentence = plain(precision.over(top.answer, top.shown, numbers))
         st.caption(f"{top_values.counted(top, numbers)} · {shown_days} · {sentence}")
         _about(context, key, data, top)
-        _table(top, taken)
+        _table(top, receipt)
         ask.refine()
 
 
@@ -174,9 +174,9 @@ def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues)
         )
 
 
-def _table(top: TopValues, taken: Taken) -> None:
+def _table(top: TopValues, receipt: Taken) -> None:
     if not top.values:
         st.info("No data in these days.", icon=":material/info:")
         return
     table = top_board.board(top, Numbers.of(st.context.locale))
-    rows.draw(top_board.BOARD, [table], taken, top_board.follow)
+    rows.draw(top_board.BOARD, [table], receipt, top_board.follow)

@@ -24,17 +24,17 @@ BOARD = "top_rows"
 
 def catch_up(context: PageContext, explored: Explored) -> tuple[Taken, Explored]:
     """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
-    acts, taken = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
+    acts, receipt = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
     orderings = [act for act in acts if isinstance(act, Ordering) and act.table == explored.key]
     if orderings:
         order = Order(name=orderings[-1].column, direction=orderings[-1].direction)
         explored = replace(explored, order=order)
     chosen = [act for act in acts if isinstance(act, Choice)]
     if chosen:
-        carry(context, drill.apply(question.current(context), chosen, context.slicer), explored.data, taken)
+        carry(context, drill.apply(question.current(context), chosen, context.slicer), explored.data, receipt)
     elif acts:
-        question.follow(context, [(question.current(context), {"explored": explored})], {BOARD: taken})
-    return taken, explored
+        question.follow(context, [(question.current(context), {"explored": explored})], {BOARD: receipt})
+    return receipt, explored
 
 
 def follow() -> None:
@@ -45,12 +45,12 @@ def carry(
     context: PageContext,
     query: AudienceQuery,
     data_field: str,
-    taken: Taken | None = None,
+    receipt: Taken | None = None,
     lower: Lower = "cards",
 ) -> None:
-    """Open Audience with that question, data field and tab; `taken` is the click that led there."""
+    """Open Audience with that question, data field and tab; `receipt` is the click that led there."""
     changes = {"field": data_field, "lower": lower}
-    question.follow(context, [(query, changes)], {BOARD: taken} if taken else {})
+    question.follow(context, [(query, changes)], {BOARD: receipt} if receipt else {})
     st.switch_page(screens.AUDIENCE, query_params=question.params())
 
 

@@ -100,16 +100,16 @@ class Ticked:
 Act = Opened | Ordered | Ticked
 
 
-def draw(key: str, listing: Listing, taken: Taken, on_acts: Callable[[], None]) -> None:
-    """Draw the page. `taken` is the last act that is already applied to it."""
+def draw(key: str, listing: Listing, receipt: Taken, on_acts: Callable[[], None]) -> None:
+    """Draw the page. `receipt` is the last act that is already applied to it."""
     rows = [asdict(row) | {"cells": [straighten(cell) for cell in row.cells]} for row in listing.rows]
-    data = asdict(listing) | {"rows": rows, "taken": list(taken)}
+    data = asdict(listing) | {"rows": rows, "taken": list(receipt)}
     _mount(key=key, data=data, on_acts_change=on_acts)
 
 
-def new_acts(sent: object, taken: Taken) -> tuple[list[Act], Taken]:
+def new_acts(sent: object, receipt: Taken) -> tuple[list[Act], Taken]:
     """The acts after the last one taken, and the number of the new last one. Unreadable acts are skipped."""
-    raw, last = fresh(sent, taken)
+    raw, last = fresh(sent, receipt)
     return [act for one in raw if (act := _act(one)) is not None], last
 
 

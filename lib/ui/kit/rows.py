@@ -197,17 +197,17 @@ Act = Choice | CardChoice | Ordering | Finding | Opening | Setting | Zooming | R
 def draw(
     key: str,
     tables: Sequence[Table],
-    taken: Taken,
+    receipt: Taken,
     on_acts: Callable[[], None],
-    asked: Mapping[str, Any] | None = None,
+    request: Mapping[str, Any] | None = None,
 ) -> None:
-    """Draw tables in one component. `taken` is the last act that is already applied to them.
+    """Draw tables in one component. `receipt` is the last act that is already applied to them.
 
-    `asked` is the request to the board's route (project, slicer, params and the part) that returns them too.
+    `request` is what the board's route is asked for to return them too: project, slicer, params and part.
     """
     _mount(
         key=key,
-        data={"taken": taken, "tables": [as_json(table) for table in tables], "asked": asked},
+        data={"taken": receipt, "tables": [as_json(table) for table in tables], "asked": request},
         on_acts_change=on_acts,
     )
 
@@ -221,27 +221,27 @@ def straighten(part: Any) -> dict[str, Any]:
     }
 
 
-def new_acts(sent: object, taken: Taken) -> tuple[list[Act], Taken]:
+def new_acts(sent: object, receipt: Taken) -> tuple[list[Act], Taken]:
     """The acts in a component's state that come after the last one taken, and the number of the new last one.
 
     What can't be read is passed over: it comes from a browser.
     """
-    raw, last = fresh(sent, taken)
+    raw, last = fresh(sent, receipt)
     return [act for one in raw for act in parsed(one)], last
 
 
-def fresh(sent: object, taken: Taken) -> tuple[list[list[Any]], Taken]:
+def fresh(sent: object, receipt: Taken) -> tuple[list[list[Any]], Taken]:
     """The same, unread: each a list without its number."""
     message = sent.get("acts") if isinstance(sent, Mapping) else None
     if not isinstance(message, Mapping):
-        return [], taken
-    by, last = str(message.get("by")), taken[1] if taken[0] == str(message.get("by")) else 0
+        return [], receipt
+    by, last = str(message.get("by")), receipt[1] if receipt[0] == str(message.get("by")) else 0
     acts: list[list[Any]] = []
     for number, *act in _lists(message.get("list")):
         if isinstance(number, int) and number > last:
             last = number
             acts.append(act)
-    return acts, (by, last) if last else taken
+    return acts, (by, last) if last else receipt
 
 
 def parsed(act: Sequence[Any]) -> Iterator[Act]:

@@ -180,8 +180,9 @@ def apply_folds(query: AudienceQuery, view: View, acts: Iterable[Act]) -> Mappin
     for act in acts:
         if isinstance(act, Choice) and act.kind in FOLDS:
             names, path = zip(*act.values, strict=True)
-            if len(path) < len(query.split_by) and names == query.split_by[: len(path)]:
-                after = folds.with_fold(after, query.split_by, path, FOLDS[act.kind])
+            keys = view.pivot_keys(query.split_by)
+            if len(path) < len(keys) and names == keys[: len(path)]:
+                after = folds.with_fold(after, keys, path, FOLDS[act.kind])
     return {"folds": after} if after != view.folds else {}
 
 

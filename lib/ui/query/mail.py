@@ -1,6 +1,7 @@
 """The panel "Mail" of a saved view: who gets it, when it comes next, and the form that has it sent."""
 
 from datetime import time, timedelta
+from functools import partial
 from zoneinfo import ZoneInfo, available_timezones
 
 import streamlit as st
@@ -16,6 +17,7 @@ from lib.wire.text import is_mailable
 
 PACES: dict[Pace, str] = {"daily": "Daily", "weekly": "Weekly", "import": "After each import"}
 USUAL_TIME, STEP = time(8, 0), timedelta(minutes=15)
+HELP = "Somebody without an account gets the figures that you may see. Empty: you get the mail yourself."
 NO_ADDRESS = "You have no e-mail address yet: an administrator sets it (Access, People)."
 
 
@@ -27,7 +29,7 @@ def is_possible() -> bool:
 def next_text(subscription: Subscription) -> str:
     """When the mail comes next, in the zone of its reader; for others, what it waits for."""
     if subscription.next_time is None:
-        return subscription.schedule.words.capitalize()
+        return subscription.schedule.title
     at = subscription.next_time.astimezone(ZoneInfo(subscription.zone))
     return f"{at:%a} {numbers.days(at.date(), at.date())}, {at:%H:%M} ({subscription.zone})"
 
@@ -44,12 +46,12 @@ def draw(context: PageContext, shelf: EntryShelf, view: SavedView) -> None:
     mine = [one for one in context.clients.view_store.mails.mine() if one.view_id == view.id]
     for subscription in mine:
         _draw_subscription(context, shelf, subscription)
-    _form(context, shelf, view, next(iter(mine), None))
+    _form(context, shelf, view, next((one for one in mine if not one.recipient), None))
 
 
 def _draw_subscription(context: PageContext, shelf: EntryShelf, subscription: Subscription) -> None:
     to = subscription.recipient or context.person.email or ""
-    st.markdown(f":material/mail: {plain(subscription.schedule.words.capitalize())}, to {plain(to)}")
+    st.markdown(f":material/mail: {plain(subscription.schedule.title)}, to {plain(to)}")
     if subscription.next_time is not None:
         st.caption(plain(f"Next mail: {next_text(subscription)}"))
     if subscription.problem:
@@ -62,41 +64,45 @@ def _draw_subscription(context: PageContext, shelf: EntryShelf, subscription: Su
 
 
 def _form(context: PageContext, shelf: EntryShelf, view: SavedView, current: Subscription | None) -> None:
-    pace_key, day_key, time_key, zone_key, new_key, file_key = (
-        f"view_mail_{part}_{view.id}" for part in ("pace", "day", "time", "zone", "new", "file")
-    )
+    keys = {
+        name: f"view_mail_{name}_{view.id}" for name in ("pace", "day", "at", "zone", "to", "new", "file")
+    }
     pace = st.segmented_control(
         "How often", list(PACES), default="daily" if current is None else current.pace, required=True,
-        format_func=PACES.__getitem__, key=pace_key,
+        format_func=PACES.__getitem__, key=keys["pace"],
     )  # fmt: skip
     with st.form("view_mail", border=False):
         if pace == "weekly":
-            st.selectbox("On", WEEKDAYS, 0 if current is None else current.weekday, key=day_key)
+            st.selectbox("On", WEEKDAYS, 0 if current is None else current.weekday, key=keys["day"])
         if pace != "import":
             at = USUAL_TIME if current is None else time(*divmod(current.minute, 60))
-            st.time_input("At", at, key=time_key, step=STEP)
+            st.time_input("At", at, key=keys["at"], step=STEP)
             zones = sorted(available_timezones())
-            st.selectbox("Time zone", zones, zones.index(_zone(current)), key=zone_key)
-        st.checkbox("Only when the data are new", current is not None and current.only_new, key=new_key)
-        st.checkbox(
-            "Attach the snapshot as a file", current is not None and current.with_snapshot, key=file_key
-        )
-
-        def add() -> None:
-            state = st.session_state
-            chosen: time = state.get(time_key, USUAL_TIME)
-            schedule = Schedule(
-                state[pace_key],
-                state.get(zone_key, _zone(current)),
-                chosen.hour * 60 + chosen.minute,
-                WEEKDAYS.index(state.get(day_key, WEEKDAYS[0])),
-            )
-            mails = context.clients.view_store.mails
-            shelf.attempted(
-                lambda: mails.add(view.id, schedule, only_new=state[new_key], with_snapshot=state[file_key])
-            )
-
+            st.selectbox("Time zone", zones, zones.index(_zone(current)), key=keys["zone"])
+        if context.person.may_share and Settings.current().share_links:
+            st.text_input("To", key=keys["to"], placeholder=context.person.email, help=HELP)
+        is_new, has_file = (False, False) if current is None else (current.only_new, current.with_snapshot)
+        st.checkbox("Only when the data are new", is_new, key=keys["new"])
+        st.checkbox("Attach the snapshot as a file", has_file, key=keys["file"])
+        add = partial(_add, context, shelf, view, keys, _zone(current))
         st.form_submit_button("Mail me this view", type="primary", on_click=add)
+
+
+def _add(context: PageContext, shelf: EntryShelf, view: SavedView, keys: dict[str, str], zone: str) -> None:
+    """Have the view mailed as the form says. A callback."""
+    form = {name: st.session_state.get(key) for name, key in keys.items()}
+    at, to = form["at"] or USUAL_TIME, str(form["to"] or "").strip()
+    day = WEEKDAYS.index(form["day"] or WEEKDAYS[0])
+    schedule = Schedule(form["pace"] or "daily", form["zone"] or zone, at.hour * 60 + at.minute, day)
+    shelf.attempted(
+        lambda: context.clients.view_store.mails.add(
+            view.id,
+            schedule,
+            only_new=bool(form["new"]),
+            with_snapshot=bool(form["file"]),
+            recipient="" if to == context.person.email else to,
+        )
+    )
 
 
 def _zone(current: Subscription | None) -> str:

@@ -38,6 +38,7 @@ PARAMS = (
     "columns",
     "lines",
     "folds",
+    "cross",
     "having",
     "explore",
 )
@@ -60,7 +61,8 @@ class View:
     `cards` are the leaderboards (None: the usual ones), which show changes in percent or as amounts,
     `across` of them in a row, and have more data fields as `columns`. `lower` is the tab in sight below the
     chart; `lines` a key field and its values that have lines of their own (None: those that a filter keeps);
-    `folds` the rows of a pivot that are not open or closed as usual. `having` are filters by figures on the
+    `folds` the rows of a pivot that are not open or closed as usual; `cross` the key field of its split whose
+    values are its columns (empty: these are metrics). `having` are filters by figures on the
     rows of leaderboards and split.
     """
 
@@ -80,8 +82,14 @@ class View:
     lower: Lower = "cards"
     lines: Lines | None = None
     folds: Folds = folds.AS_USUAL
+    cross: str = ""
     having: tuple[DataFilter, ...] = ()
     explored: Explored = explored.NOTHING
+
+    def pivot_keys(self, split_by: tuple[str, ...]) -> tuple[str, ...]:
+        """The key fields of a split that are rows of its pivot: all, or all but the one across."""
+        rows = tuple(name for name in split_by if name != self.cross)
+        return rows or split_by
 
 
 def to_params(view: View) -> dict[str, str]:
@@ -103,6 +111,7 @@ def to_params(view: View) -> dict[str, str]:
         "columns": link.join_texts(view.columns),
         "lower": "" if view.lower == _usual_lower(view.chart) else view.lower,
         "folds": folds.to_text(view.folds),
+        "cross": view.cross,
         "having": link.having(view.having),
         "explore": explored.to_text(view.explored),
     }
@@ -133,6 +142,7 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         columns=_columns(params.get("columns", ""), slicer),
         lower=_lower(params, chart),
         folds=folds.from_text(params.get("folds", ""), slicer),
+        cross=next((one.name for one in slicer.key_fields if one.name == params.get("cross")), ""),
         having=figure_filters.from_text(params.get("having", ""), slicer),
         explored=explored.from_text(params.get("explore", ""), slicer),
     )
@@ -149,6 +159,7 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
     missing = [
         *(f"the column {one}" for one in columns if one not in data),
         *(f"the data field {field}" for field in fields if field not in data),
+        *(f"the key field {name}" for name in [params.get("cross", "")] if name not in ("", *keys)),
         *(f"the leaderboard of {card}" for card in cards.missing(params.get("cards", ""), slicer)),
         *(f"the filter by {one}" for one in figure_filters.missing(params.get("having", ""), slicer)),
         *([f"the lines of {line}"] if line not in ("", NONE, *keys) else []),

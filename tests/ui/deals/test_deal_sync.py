@@ -94,7 +94,7 @@ def test_the_token_of_a_dsp(visit: Visit, own_deals_home: Path) -> None:
     desk.text_input(key="token_name").set_value("Syncing DSP")
     desk.segmented_control(key="token_deals_level_write").set_value("sync").run()
     desk.button(key="token_make").click().run()
-    assert any("needs sync, read or write" in error.value for error in desk.error)
+    assert any("needs sync, read, propose or write" in error.value for error in desk.error)
     desk.multiselect(key="token_deals_seats").set_value([1]).run()
     clean(desk.button(key="token_make").click().run())
     made = desk.session_state["token_made"]

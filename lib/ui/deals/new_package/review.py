@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import doubts, fields
-from lib.deals.client import Deals
+from lib.deals.client import Deals, sent
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.insight.kinds import KINDS
-from lib.ui.deals import catalogue, facts, hand_over, questions
+from lib.ui.deals import catalogue, facts, hand_over, proposal_form, questions
 from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, Typed, seat_name, terms_request
 from lib.ui.deals.facts import sentences
 from lib.ui.deals.new_package import state
@@ -161,6 +161,13 @@ def draw(
         questions.confirm(
             doubt, state.PREFIX, f"Not created: {words}." if state.TRIED in st.session_state else ""
         )
+    if proposal_form.may_only_propose(context):
+        is_own = any(terms.own for terms in draft.seats.values())
+        if is_own:
+            st.caption(":material/info: Deals with terms of their own can't be proposed: start over.")
+        proposal_form.draw(state.PREFIX, "Propose package", propose, (context,), is_off=is_own)
+        _why_not(faults, draft, context, problems)
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Create package",
@@ -218,6 +225,20 @@ def _doubts(context: PageContext, draft: Draft) -> dict[str, str]:
     return {doubt: words for doubt, words in advice_of.items() if doubt}
 
 
+def propose(context: PageContext) -> None:
+    """Propose the package. A callback."""
+    session = st.session_state
+    session[state.TRIED] = True
+    draft = state.read(catalogue.named_lists(context))
+    if draft.faults(bool(catalogue.abilities(context).fees)).all or typed.pending_tasks(state.TARGETING):
+        return
+    booked = (draft.moment("start_date"), draft.moment("end_date"))
+    estimate = proposal_form.estimate(context, draft.targeting, draft["media_type"], booked)
+    body = {"fields": sent(draft.package()), "expected": estimate}
+    if proposal_form.propose(context, state.PREFIX, body, state.question()):
+        state.discard(context.clients.drafts)
+
+
 def create(context: PageContext) -> None:
     """Create the package, with the form's key: whatever is clicked twice, it is created once. A callback.
 
@@ -251,7 +272,7 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None
         session[state.ASKED] = True
         state.keep(context.clients.drafts, draft)
     try:
-        created = create_package(deals, draft, seats, session[state.KEY])
+        created = _create(context, deals, draft, seats)
         session[state.CREATED] = replace(created, left=(*created.left, *_keep_question(context, created)))
     except TrancheError as error:
         if not is_open(error):
@@ -266,6 +287,18 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None
         session.pop(state.ASKED, None)
         state.forget_draft(context.clients.drafts)
     catalogue.forget()
+
+
+def _create(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> CreatedPackage:
+    """Create the package, as the approval of a proposal where the form has one."""
+    session, created = st.session_state, list[CreatedPackage]()
+
+    def write() -> int:
+        created.append(create_package(deals, draft, seats, session[state.KEY]))
+        return created[0].package.id or 0
+
+    proposal_form.once(context, session.get(state.PROPOSAL), write, draft.package().sent())
+    return created[0]
 
 
 def _keep_question(context: PageContext, created: CreatedPackage) -> tuple[str, ...]:

@@ -20,7 +20,16 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import buyers, catalogue, facts, form_fields, report, seat_guide, targeting_figures
+from lib.ui.deals import (
+    buyers,
+    catalogue,
+    facts,
+    form_fields,
+    proposal_form,
+    report,
+    seat_guide,
+    targeting_figures,
+)
 from lib.ui.deals.draft import PLAIN, Draft, number
 from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.inputs import FEE, FEE_TYPE
@@ -45,7 +54,7 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
     `translation` is the targeting as report filters.
     """
     does = catalogue.abilities(context)
-    reason = does.why_not("supply_deals", "create")
+    reason = "" if proposal_form.may_only_propose(context) else does.why_not("supply_deals", "create")
     closed = bool(reason)
     if reason:
         st.info(f"{plain(reason)}.", icon=":material/lock:")
@@ -299,7 +308,8 @@ def _draw(context: PageContext) -> None:
     st.html(STAYS)
     with right, st.container(key="np_beside"):
         draw_panel(context, translation)
-        closed = bool(catalogue.abilities(context).why_not("supply_deals", "create"))
+        may_create = not catalogue.abilities(context).why_not("supply_deals", "create")
+        closed = not (may_create or proposal_form.may_only_propose(context))
         draw_price_guide(context, state.question(), draft, closed)
         query = catalogue.usual_days(context)
         descriptions = picker.describe(context, query, draft.targeting)

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from lib.deals.models import Seat, Targeting
 from lib.deals.package_records import Drafts, PackageQuestion
+from lib.deals.proposals.models import Proposal
 from lib.ui.deals import catalogue, form_fields
 from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, dump_draft, load_draft
 from lib.ui.deals.form_fields import ZONE
@@ -34,7 +35,7 @@ TARGETING = "np_target"
 DEALS, LINKS = "np_deals", "np_links"
 KEY, PROBLEMS, FAILURE, CREATED = "np_idempotency_key", "np_problems", "np_failure", "np_created"
 ASKED, SURE, TRIED, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
-KEPT, FOUND, QUESTION = "np_kept", "np_found", "np_question"
+KEPT, FOUND, QUESTION, PROPOSAL = "np_kept", "np_found", "np_question", "np_proposal"
 STORED_QUESTION = TypeAdapter(PackageQuestion)
 
 
@@ -58,6 +59,12 @@ def fill_from(targeting: Targeting, media_type: str | None, question: PackageQue
     usual = empty()
     fill(replace(usual.with_(media_type=media_type or usual["media_type"]), targeting=targeting))
     st.session_state[QUESTION] = question
+
+
+def fill_proposal(draft: Draft, proposal: Proposal) -> None:
+    """A new form with a proposal's values, which it approves; with its key, so that it is created once."""
+    fill(draft, f"Proposed by {proposal.by}: {proposal.reason}")
+    st.session_state.update({KEY: proposal.key, QUESTION: proposal.question, PROPOSAL: proposal.id})
 
 
 def question() -> PackageQuestion | None:
@@ -97,6 +104,8 @@ def keep(drafts: Drafts, draft: Draft) -> str:
     body: dict[str, Any] | None = None
     if not draft.is_untouched:
         body = {"draft": dump_draft(draft), "key": state[KEY], "asked": is_asked}
+        if (number := state.get(PROPOSAL)) is not None:
+            body["proposal"] = number
         if (of := question()) is not None:
             body["question"] = STORED_QUESTION.dump_python(of, mode="json")
     if body == state.get(KEPT):
@@ -172,7 +181,13 @@ def _resume(drafts: Drafts) -> bool:
         return False
     fill(draft)
     st.session_state.update(
-        {KEY: key, KEPT: kept_draft.body, FOUND: kept_draft.at, QUESTION: package_question}
+        {
+            KEY: key,
+            KEPT: kept_draft.body,
+            FOUND: kept_draft.at,
+            QUESTION: package_question,
+            PROPOSAL: kept_draft.body.get("proposal"),
+        }
     )
     if kept_draft.body.get("asked"):
         st.session_state[ASKED] = True

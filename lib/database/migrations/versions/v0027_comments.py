@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0025"
-down_revision = "0024"
+revision = "0027"
+down_revision = "0026"
 
 KEY = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 

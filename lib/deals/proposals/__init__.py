@@ -1,0 +1,1 @@
+"""Proposals: changes that somebody who may change deals approves, edits or declines."""

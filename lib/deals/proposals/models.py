@@ -1,0 +1,268 @@
+"""A proposal: a new package or a change, why, what it is expected to do, and what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, Field, PlainValidator, StringConstraints, WithJsonSchema
+
+from lib.deals import fields, moments
+from lib.deals.models import Targeting
+from lib.deals.package_records import PackageQuestion
+from lib.deals.validation import Problems, read
+from lib.deals.values import Id, Request, Value
+from lib.wire import text
+from lib.wire.schemas import Schema
+
+State = Literal["open", "applying", "approved", "declined"]
+Entity = Literal["supply_deals", "demand_deals"]
+STATES: tuple[State, ...] = get_args(State)
+Fields = dict[str, Any]
+LONGEST_REASON, LONGEST_WORD, MOST, LARGEST = 2_000, 500, 100, 10**15
+
+
+def _readable(value: str) -> str:
+    if wrong := text.fault(value):
+        raise ValueError(wrong)
+    return value
+
+
+def _day(value: str) -> str:
+    return date.fromisoformat(value).isoformat()
+
+
+def _number(value: Any) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise ValueError("must be a number")
+    number = Decimal(str(value))
+    if not number.is_finite() or not -LARGEST < number < LARGEST:
+        raise ValueError(f"must be between -{LARGEST:,} and {LARGEST:,}")
+    return number
+
+
+def _prose(longest: int) -> Any:
+    return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest)
+
+
+_READABLE = Field(json_schema_extra={"pattern": text.PATTERN})
+Reason = Annotated[str, _prose(LONGEST_REASON), AfterValidator(_readable), _READABLE]
+Word = Annotated[str, _prose(LONGEST_WORD), AfterValidator(_readable), _READABLE]
+Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "date"})]
+_RANGE: Schema = {"type": "number", "exclusiveMinimum": -LARGEST, "exclusiveMaximum": LARGEST}
+Figure = Annotated[Decimal, PlainValidator(_number), WithJsonSchema(_RANGE)]
+Texts = Annotated[list[Value], Field(min_length=1, max_length=MOST)]
+
+
+class QuestionRequest(Request, title="Question"):
+    """The question that it came from: a slicer, and the parameters of the link to it on the desk."""
+
+    project: Value
+    slicer: Value
+    params: dict[str, str] = Field(default_factory=dict, max_length=MOST)
+
+
+class FilterRequest(Request, title="Filter"):
+    """Records of which a key field has one of these values, or none of them."""
+
+    name: Value
+    value: Texts
+    match: Literal["equals", "not equals"] = "equals"
+
+
+class ExpectedRequest(Request, title="Expected"):
+    """A data field of a slicer from the first day to the last, within these filters, and its 95 % range."""
+
+    project: Value
+    slicer: Value
+    field: Value
+    filters: Annotated[list[FilterRequest], Field(max_length=MOST)] = Field(default_factory=list)
+    first_day: Day
+    last_day: Day
+    low: Figure
+    high: Figure
+
+
+class ProposalRequest(Request, title="Proposal"):
+    """A new package (without `entity_id`), or fields of a package or deal to change."""
+
+    GIVEN = frozenset({"id", "state", "by", "at"})
+
+    entity: Entity = "supply_deals"
+    entity_id: Id | None = None
+    fields: dict[str, Any]
+    reason: Reason
+    question: QuestionRequest | None = None
+    expected: ExpectedRequest | None = None
+
+
+class ApprovalRequest(Request, title="Approval"):
+    """With `fields` these instead of the proposed ones; `overwrites`: also where others changed the same."""
+
+    fields: dict[str, Any] | None = None
+    overwrites: bool = False
+
+
+class DeclineRequest(Request, title="Decline"):
+    """Why, in a word or a sentence."""
+
+    word: Word
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A proposal as stored. `fields` are those of a POST (a new package) or of a PUT.
+
+    `before` are all fields that can be changed as they were then, empty for a new package; `name` that of the
+    package or deal. `expected` is as in ExpectedRequest; None where no estimate exists. Of an approved one
+    `applied_id` is the entity that has it and `is_edited` whether other fields were applied; `actual` is what
+    came of the expected figure, once its days have passed.
+    """
+
+    id: int
+    entity: str
+    entity_id: int | None
+    name: str
+    fields: Fields
+    before: Fields
+    reason: str
+    question: PackageQuestion | None
+    expected: Fields | None
+    by: str
+    at: datetime
+    state: State = "open"
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    word: str = ""
+    applied_id: int | None = None
+    is_edited: bool = False
+    actual: Decimal | None = None
+
+    @property
+    def key(self) -> str:
+        """The idempotency key of its application."""
+        return f"proposal-{self.id}-{int(self.at.timestamp())}"
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is a new package."""
+        return self.entity_id is None
+
+    def has(self, fields: Mapping[str, Any]) -> bool:
+        """Whether these are the proposed fields and values."""
+        names = {*fields, *self.fields}
+        return all(same(name, fields.get(name), self.fields.get(name)) for name in names)
+
+    @property
+    def held(self) -> bool | None:
+        """Whether the expected range held; None where that is not known, or not yet."""
+        if self.expected is None or self.actual is None:
+            return None
+        return bool(self.expected["low"] <= self.actual <= self.expected["high"])
+
+    def is_due(self, last_day: date) -> bool:
+        """Whether the days of its range have passed, with a report to this day, and nobody has compared."""
+        if self.state != "approved" or self.is_edited or self.expected is None or self.actual is not None:
+            return False
+        return date.fromisoformat(self.expected["last_day"]) <= last_day
+
+    def drifts(self, now: Mapping[str, Any]) -> list["Drift"]:
+        """What others changed since it was made, from the entity as it is now; empty for a new package."""
+        return [
+            Drift(name, self.before.get(name), now.get(name), self.fields.get(name), name in self.fields)
+            for name in self.before
+            if not same(name, self.before.get(name), now.get(name))
+        ]
+
+    def answer(self) -> Fields:
+        """As the API returns it, with each changed field before and after."""
+        times = {
+            "at": moments.write(self.at),
+            "decided_at": self.decided_at and moments.write(self.decided_at),
+        }
+        question = self.question
+        return {
+            **{name: getattr(self, name) for name in _PLAIN},
+            **times,
+            "question": question and asdict(question),
+            "changes": [
+                {"field": name, "before": self.before.get(name), "after": value}
+                for name, value in self.fields.items()
+            ],
+            "held": self.held,
+        }
+
+
+_PLAIN = (
+    "id", "entity", "entity_id", "name", "fields", "reason", "expected", "by", "state", "decided_by",
+    "word", "applied_id", "is_edited", "actual",
+)  # fmt: skip
+COMPARED = {
+    fields.SUPPLY: frozenset({*fields.writable(fields.SUPPLY), *Targeting.model_fields, "demand_deals"}),
+    fields.DEALS: frozenset({*fields.writable(fields.DEALS), "seat", "supply_deals"}),
+}
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A field that others changed since a proposal was made. It is in conflict if they chose other values."""
+
+    field: str
+    before: Any
+    now: Any
+    proposed: Any
+    is_proposed: bool
+
+    @property
+    def is_conflict(self) -> bool:
+        """Whether the proposal has another value than the one that is there now."""
+        return self.is_proposed and not same(self.field, self.now, self.proposed)
+
+
+@dataclass(frozen=True)
+class Score:
+    """How often the ranges of somebody's approved proposals held: `held` of `known`.
+
+    `waiting` have days that have not passed, or are not compared yet.
+    """
+
+    held: int = 0
+    known: int = 0
+    waiting: int = 0
+
+
+def same(name: str, one: Any, other: Any) -> bool:
+    """Whether two values of a field are equal, however JSON writes them: instants, ids, numbers, order."""
+    return bool(_plain(name, one) == _plain(name, other))
+
+
+def check(request: type[Request], body: Any) -> Fields:
+    """The fields of a body by its model. Invalid lists all that is wrong."""
+    problems = Problems()
+    read_fields = read(request, body, problems)
+    problems.check()
+    return read_fields
+
+
+def _plain(name: str, value: Any) -> Any:
+    match value:
+        case None | "" | [] | ():
+            return None
+        case datetime():
+            return value.timestamp()
+        case str() if name.endswith("_date"):
+            return moments.read(value).timestamp()
+        case list() | tuple():
+            return sorted((_plain(name, one) for one in value), key=repr)
+        case Mapping() if value.get("id") is not None:
+            return int(value["id"]), bool(value.get("is_excluded"))
+        case Mapping():
+            parts = {key: _plain(name, part) for key, part in value.items()} | {
+                "is_excluded": bool(value.get("is_excluded"))
+            }
+            return sorted(parts.items())
+        case int() | float() | Decimal():
+            return Decimal(str(value)).normalize() if not isinstance(value, bool) else value
+        case _:
+            return value

@@ -1,0 +1,346 @@
+"""Proposals in the desk's own database, whatever deals service answers: made, approved once, declined."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import partial
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Index,
+    Integer,
+    Row,
+    String,
+    Table,
+    Text,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from lib.database import Document, Instant, Key, metadata, reading, transact
+from lib.deals.client import sent
+from lib.deals.package_records import PackageQuestion, PackageQuestions
+from lib.deals.proposals.models import (
+    COMPARED,
+    ApprovalRequest,
+    DeclineRequest,
+    Fields,
+    Proposal,
+    ProposalRequest,
+    Score,
+    State,
+    check,
+)
+from lib.deals.proposals.writers import ProposalWriter
+from lib.deals.store.entity_stores import ENTITY_STORES
+from lib.deals.validation import Problems, read
+from lib.people import DealsGrant, Person
+from lib.wire.deadline import Deadline
+from lib.wire.errors import (
+    CircuitOpen,
+    Conflict,
+    DeadlineExceeded,
+    Forbidden,
+    InternalError,
+    Invalid,
+    NotFound,
+    ServiceProblem,
+    TrancheError,
+)
+
+SECONDS, MOST_OPEN = 10, 500
+APPLIES, REPEATABLE = timedelta(minutes=2), timedelta(hours=20)
+MAY_NOT_PROPOSE = "'{}' can see deals, but not propose changes"
+MAY_NOT_DECIDE = "'{}' may propose changes of deals, but not approve them"
+NEW_DEALS = "create_demand_deals"
+
+proposals = Table(
+    "proposals",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("service", String(500), nullable=False),
+    Column("entity", String(20), nullable=False),
+    Column("entity_id", BigInteger),
+    Column("name", Text, nullable=False),
+    Column("fields", Document, nullable=False),
+    Column("before", Document, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("question", Document),
+    Column("expected", Document),
+    Column("by", String(64), nullable=False),
+    Column("made_with", Integer),
+    Column("at", Instant, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("decided_by", String(64)),
+    Column("decided_at", Instant),
+    Column("word", Text, nullable=False),
+    Column("applied_id", BigInteger),
+    Column("is_edited", Boolean, nullable=False),
+    Column("actual", Document),
+    Index(None, "service", "state"),
+    sqlite_autoincrement=True,
+)
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """The proposals to the deals service at `service` (empty: the embedded one), for one person.
+
+    A person sees their own, and everybody's if they may see the deals of all seats; through a token for some
+    seats (its number is `token`) those that were made with it. A token's `grant` may be less than the
+    person's. `note` gets what happens, for the audit log; the question of a package goes to `questions`.
+    Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    """
+
+    engine: Engine
+    service: str
+    person: Person
+    token: int | None = None
+    grant: DealsGrant | None = None
+    note: Callable[[Any, str], None] = lambda event, detail: None
+    questions: PackageQuestions | None = None
+
+    def propose(self, body: Mapping[str, Any], writer: ProposalWriter) -> Proposal:
+        """Store a proposal, which is a body as ProposalRequest has it.
+
+        The same proposal of theirs again, while it is open, gives the first. Forbidden for who may not
+        propose; Invalid says all that is wrong with it and with its fields; NotFound where there is no such
+        package or deal for them.
+        """
+        if not self._deals.proposes:
+            raise Forbidden(MAY_NOT_PROPOSE.format(self.person.username))
+        request = check(ProposalRequest, sent(body))
+        entity, entity_id, fields = request["entity"], request["entity_id"], request["fields"]
+        _check_fields(entity, entity_id, fields)
+        _check_expected(request["expected"])
+        before = {} if entity_id is None else writer.read(entity, entity_id)[0]
+        compared = {name: value for name, value in before.items() if name in COMPARED[entity]}
+        values = {
+            **request, "name": str(before.get("name") or fields.get("name") or ""), "before": compared,
+            "service": self.service, "by": self.person.username, "made_with": self.token,
+            "at": datetime.now(UTC), "state": "open", "word": "", "is_edited": False,
+        }  # fmt: skip
+
+        def within(connection: Connection) -> Proposal:
+            mine = (*self._visible(), proposals.c.state == "open", proposals.c.by == self.person.username)
+            open_ones = [_proposal(row) for row in connection.execute(select(proposals).where(*mine))]
+            for one in open_ones:
+                if (one.entity, one.entity_id, one.fields) == (entity, entity_id, fields):
+                    return one
+            if len(open_ones) >= MOST_OPEN:
+                raise Conflict(f"{MOST_OPEN:,} of your proposals are open: wait until some are decided")
+            return _proposal(connection.execute(insert(proposals).values(values).returning(proposals)).one())
+
+        proposal = transact(self.engine, within, Deadline(SECONDS))
+        self.note("proposal made", _words(proposal))
+        return proposal
+
+    def get(self, number: int) -> Proposal:
+        """The proposal. NotFound without it, and for who may not see it."""
+        return reading(self.engine, lambda connection: self._get(connection, number), Deadline(SECONDS))
+
+    def page(self, states: Sequence[State], limit: int = 100, offset: int = 0) -> tuple[int, list[Proposal]]:
+        """How many are in these states, and some of them, the latest first."""
+        conditions = (*self._visible(), proposals.c.state.in_(states))
+        rows = select(proposals).where(*conditions).order_by(proposals.c.id.desc())
+
+        def within(connection: Connection) -> tuple[int, list[Proposal]]:
+            count = connection.execute(select(func.count()).select_from(proposals).where(*conditions))
+            part = connection.execute(rows.limit(limit).offset(offset))
+            return int(count.scalar_one()), [_proposal(row) for row in part]
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def approve(self, number: int, body: Mapping[str, Any], writer: ProposalWriter) -> Proposal:
+        """Apply a proposal, or the other fields of a body as ApprovalRequest has it; once, however often.
+
+        Conflict, naming them, where others changed a field of it meanwhile; errors of the service as they
+        are: the proposal is open then. Where it is unknown whether it was applied, the same person may
+        approve it again, which applies it once.
+        """
+        request = check(ApprovalRequest, sent(body))
+        if (fields := request["fields"]) is not None:
+            proposal = self.get(number)
+            _check_fields(proposal.entity, proposal.entity_id, fields)
+        write = partial(writer.apply, overwrites=request["overwrites"])
+        return self.apply(number, write, fields, repeats=writer.repeats)
+
+    def apply(
+        self,
+        number: int,
+        write: Callable[[Proposal], int],
+        edited: Mapping[str, Any] | None = None,
+        *,
+        repeats: bool = True,
+    ) -> Proposal:
+        """Apply a proposal by `write`, which returns the id of the entity; `edited` are other fields.
+
+        One that is approved already is returned, and nothing is written. `repeats`: a creation may be asked
+        for again with its key.
+        """
+        proposal = self._claim(number, repeats)
+        if proposal.state == "approved":
+            return proposal
+        if edited is not None and not proposal.has(fields := sent(edited)):
+            proposal = replace(proposal, fields=fields, is_edited=True)
+        try:
+            applied_id = write(proposal)
+        except TrancheError as error:
+            is_unknown = isinstance(error, ServiceProblem | DeadlineExceeded | InternalError)
+            if not is_unknown or isinstance(error, CircuitOpen):
+                self._set(number, "applying", state="open", decided_by=None, decided_at=None)
+            raise
+        outcome = {"fields": proposal.fields, "is_edited": proposal.is_edited, "applied_id": applied_id}
+        approved = self._set(number, "applying", state="approved", **outcome)
+        if self.questions is not None and approved.is_new and approved.question is not None:
+            self.questions.keep(applied_id, approved.question)
+        self.note("proposal approved", _words(approved))
+        return approved
+
+    def decline(self, number: int, body: Mapping[str, Any]) -> Proposal:
+        """Decline a proposal with a word; its proposer may as well. Conflict for one that is approved."""
+        request = check(DeclineRequest, body)
+        before = self.get(number)
+        if not self._deals.writes and before.by != self.person.username:
+            raise Forbidden(MAY_NOT_DECIDE.format(self.person.username))
+        if before.state in ("approved", "declined") or _is_applying(before):
+            raise Conflict(f"{_state_words(before)}; nothing was changed")
+        declined = self._set(
+            number, before.state, state="declined", word=request["word"],
+            decided_by=self.person.username, decided_at=datetime.now(UTC),
+        )  # fmt: skip
+        self.note("proposal declined", f"{_words(declined)}: {declined.word}")
+        return declined
+
+    def settle(self, number: int, actual: float) -> None:
+        """Store what came of the expected figure of a proposal."""
+        self._set(number, "approved", actual=Decimal(str(actual)))
+
+    def scores(self) -> dict[str, Score]:
+        """How often the ranges of approved proposals held, by proposer. Edited ones say nothing of them."""
+        conditions = (proposals.c.state == "approved", ~proposals.c.is_edited)
+
+        def within(connection: Connection) -> list[Proposal]:
+            query = select(proposals).where(*self._visible(), *conditions, proposals.c.expected.is_not(None))
+            return [_proposal(row) for row in connection.execute(query)]
+
+        counts = Counter((one.by, one.held) for one in reading(self.engine, within, Deadline(SECONDS)))
+        return {
+            by: Score(counts[by, True], counts[by, True] + counts[by, False], counts[by, None])
+            for by in sorted({by for by, _ in counts})
+        }
+
+    def _claim(self, number: int, repeats: bool) -> Proposal:
+        """The proposal, which is this person's to apply from now on; an approved one as it is."""
+        if not self._deals.writes:
+            raise Forbidden(MAY_NOT_DECIDE.format(self.person.username))
+        now = datetime.now(UTC)
+
+        def within(connection: Connection) -> Proposal:
+            proposal = self._get(connection, number)
+            if proposal.state == "approved":
+                return proposal
+            is_repeat = proposal.state == "applying"
+            may_repeat = self._may_repeat(proposal) and (repeats or not proposal.is_new)
+            if proposal.state == "declined" or (is_repeat and not may_repeat):
+                raise Conflict(f"{_state_words(proposal)}; nothing was changed")
+            values: Fields = {"state": "applying", "decided_by": self.person.username, "decided_at": now}
+            changing = update(proposals).where(proposals.c.id == number).values(values).returning(proposals)
+            return _proposal(connection.execute(changing).one())
+
+        return transact(self.engine, within, Deadline(SECONDS))
+
+    def _may_repeat(self, proposal: Proposal) -> bool:
+        """Whether one whose application broke off may be applied again: its idempotency key still holds."""
+        age = datetime.now(UTC) - (proposal.decided_at or proposal.at)
+        return proposal.decided_by == self.person.username and APPLIES < age < REPEATABLE
+
+    def _set(self, number: int, now: str, /, **values: Any) -> Proposal:
+        """Change a proposal in this state; one that is in another by now stays as it is."""
+
+        def within(connection: Connection) -> Proposal:
+            mine = (proposals.c.id == number, proposals.c.state == now)
+            connection.execute(update(proposals).where(*mine).values(values))
+            return self._get(connection, number)
+
+        return transact(self.engine, within, Deadline(SECONDS))
+
+    def _get(self, connection: Connection, number: int) -> Proposal:
+        query = select(proposals).where(*self._visible(), proposals.c.id == number)
+        if (row := connection.execute(query).one_or_none()) is None:
+            raise NotFound(f"There is no proposal {number}")
+        return _proposal(row)
+
+    @property
+    def _deals(self) -> DealsGrant:
+        return self.person.deals if self.grant is None else self.grant
+
+    def _visible(self) -> tuple[Any, ...]:
+        """The condition for the proposals that this person may see."""
+        table, person = proposals.c, self.person
+        if not self._deals.reads:
+            raise Forbidden(f"'{person.username}' has no access to deals")
+        ours = (table.service == self.service,)
+        if self.token is not None:
+            return *ours, table.made_with == self.token
+        if self._deals.seats is None:
+            return ours
+        own = (*ours, table.by == person.username)
+        return own if person.added is None else (*own, table.at >= person.added)
+
+
+def _check_fields(entity: str, entity_id: int | None, fields: Mapping[str, Any]) -> None:
+    """Invalid, at `fields`, for what the service would refuse whatever there is."""
+    problems = Problems()
+    read(ENTITY_STORES[entity].request, fields, problems, where=("fields",), whole=entity_id is None)
+    if entity_id is None and entity != "supply_deals":
+        problems.add(("entity_id",), "A new package can be proposed; of a deal, a change: give its id.")
+    if entity_id is not None and not fields:
+        problems.add(("fields",), "Name at least one field to change.")
+    if entity_id is not None and NEW_DEALS in fields:
+        problems.add(("fields", NEW_DEALS), "New deals of an existing package can't be proposed.")
+    problems.check()
+
+
+def _check_expected(expected: Mapping[str, Any] | None) -> None:
+    if expected is not None and expected["low"] > expected["high"]:
+        raise Invalid({"expected": {"low": ["This must not be above high."]}})
+    if expected is not None and expected["first_day"] > expected["last_day"]:
+        raise Invalid({"expected": {"first_day": ["This must not be after last_day."]}})
+
+
+def _is_applying(proposal: Proposal) -> bool:
+    """Whether somebody may be applying it right now."""
+    started = proposal.decided_at if proposal.state == "applying" else None
+    return started is not None and datetime.now(UTC) - started < APPLIES
+
+
+def _state_words(proposal: Proposal) -> str:
+    if proposal.state != "applying":
+        return f"{proposal.decided_by} has {proposal.state} this proposal already"
+    if _is_applying(proposal):
+        return f"{proposal.decided_by} is approving this proposal"
+    return (
+        f"It is unknown whether the approval by {proposal.decided_by} was applied: look in Deals; they can "
+        "approve it again, or decline it"
+    )
+
+
+def _words(proposal: Proposal) -> str:
+    what = "new package" if proposal.is_new else f"{proposal.entity} {proposal.entity_id}"
+    return f"{proposal.id}, {what}, '{proposal.name}', by {proposal.by}"
+
+
+def _proposal(row: Row[Any]) -> Proposal:
+    values = {name: value for name, value in row._mapping.items() if name not in ("service", "made_with")}
+    question = values.pop("question")
+    return Proposal(**values, question=question and PackageQuestion(**question))

@@ -1,0 +1,89 @@
+"""What a proposed targeting is expected to have in its first week, and what came of it."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+from lib.deals.models import Targeting
+from lib.insight import estimate, forecast
+from lib.insight.deal_report import DealReport
+from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
+from lib.insight.filters import Lists, report_filters
+from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
+from lib.reporting.models import ROWS_LIMITS, AudienceQuery, Filter
+
+HISTORY, WEEK, ONE = 126, 7, timedelta(days=1)
+Booked = tuple[datetime | None, datetime | None]
+Ask = Callable[[AudienceQuery], Audience]
+
+
+def of_targeting(
+    report: DealReport, targeting: Targeting, lists: Lists, media_type: str | None, booked: Booked
+) -> dict[str, Any] | None:
+    """The forecast of bids (else impressions) as a proposal has it: the first week from the booked start on.
+
+    None where no estimate exists: without such a field, a range, or a start, and where the report can't say
+    all of the targeting. One question to the report.
+    """
+    field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
+    translation = report_filters(targeting, report.slicer, lists, media_type)
+    days = first_week(booked, report.today, report.slicer.timezone)
+    has_days = forecast.DAY in {one.name for one in report.slicer.key_fields}
+    if field is None or days is None or translation.left_out or not has_days:
+        return None
+    parts_of_query = {
+        "filters": translation.filters,
+        "data_fields": (field.name,),
+        "split_by": (forecast.DAY,),
+    }
+    answer = report.ask(report.query(HISTORY).model_copy(update=parts_of_query))
+    daily = forecast.daily(answer, field.name, report.period(HISTORY))
+    count = (days[1] - days[0]).days + 1
+    parts = {(days[0] + number * ONE).weekday(): 1.0 for number in range(count)}
+    of = forecast.forecast(daily, parts, max((days[0] - daily[-1].day).days - 1, 0))
+    if not (math.isfinite(of.low) and math.isfinite(of.high)):
+        return None
+    return {
+        "project": report.project,
+        "slicer": report.name,
+        "field": field.name,
+        "filters": [
+            {"name": one.name, "value": [*one.value], "match": one.match} for one in translation.filters
+        ],
+        "first_day": days[0].isoformat(),
+        "last_day": days[1].isoformat(),
+        "low": Decimal(str(round(max(of.low, 0.0), 6))),
+        "high": Decimal(str(round(of.high, 6))),
+    }
+
+
+def first_week(booked: Booked, today: date, hours: int) -> Days | None:
+    """The first seven whole days, or fewer, that are booked from today on; None without any."""
+    start, end = booked
+    if start is None:
+        return None
+    zone = timezone(timedelta(hours=hours))
+    first = max(start.astimezone(zone).date(), today)
+    last = first + (WEEK - 1) * ONE
+    if end is not None:
+        last = min(last, (end.astimezone(zone) - timedelta(seconds=1)).date())
+    return (first, last) if first <= last else None
+
+
+def actual(expected: Mapping[str, Any], ask: Ask) -> float | None:
+    """What the expected figure came to, from as many records as can be read; None where there is no data."""
+    filters: Sequence[Filter] = [Filter(**one) for one in expected["filters"]]
+    query = AudienceQuery(
+        project_name=expected["project"],
+        slicer_name=expected["slicer"],
+        start_date=expected["first_day"],
+        end_date=expected["last_day"],
+        filters=tuple(filters),
+        data_fields=(expected["field"],),
+        audience_rows_limit=ROWS_LIMITS[1],
+    )
+    answer = ask(query)
+    return estimate.total(answer, expected["field"]).value if estimate.has_data(answer) else None

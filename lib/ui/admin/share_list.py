@@ -1,0 +1,81 @@
+"""The share links that a person may revoke: their own; for administrators those of everybody."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+import pandas as pd
+import streamlit as st
+
+from lib.ui.admin.token_list import key
+from lib.ui.kit import notes
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.straight import straighten
+from lib.views import ShareLink
+from lib.wire.errors import TrancheError
+
+TIMES = ("Expires", "Last opened", "Made")
+MOMENT = "D MMM YYYY, HH:mm"
+PROBLEM = "share_links_problem"
+
+
+def table(links: Iterable[ShareLink], now: datetime) -> pd.DataFrame:
+    """A row per link, times in UTC; a link that was never opened has no time of that."""
+    rows = [
+        (
+            link.name,
+            f"{link.project}/{link.slicer}",
+            link.owner,
+            "active" if link.expires > now else "expired",
+            link.expires,
+            link.opened,
+            link.created,
+            ", ".join(link.origins),
+        )
+        for link in links
+    ]
+    names = ["Title", "Slicer", "Made by", "State", *TIMES, "Embedded in"]
+    frame = pd.DataFrame(rows, columns=names)
+    return frame.assign(**{name: pd.to_datetime(frame[name], utc=True) for name in TIMES})
+
+
+def draw(context: PageContext) -> None:
+    """Draw the list, and the button that revokes those chosen."""
+    links = context.clients.view_store.share_links.everything()
+    button = st.container()
+    if problem := st.session_state.pop(PROBLEM, None):
+        st.error(plain(problem), icon=":material/error:")
+    if not links:
+        st.info("There are no share links. Link on Audience makes them.", icon=":material/share:")
+        return
+    moment = st.column_config.DatetimeColumn(format=MOMENT, timezone=st.context.timezone)
+    event = st.dataframe(
+        straighten(table(links, datetime.now(UTC))),
+        key=key("share_links", (link.id for link in links)),
+        on_select="rerun",
+        selection_mode="multi-row",
+        hide_index=True,
+        column_config=dict.fromkeys(TIMES, moment),
+        placeholder="never",
+        alt="Share links",
+    )
+    chosen = [links[row] for row in event["selection"]["rows"] if row < len(links)]
+    button.button(
+        "Revoke",
+        icon=":material/block:",
+        key="share_links_revoke",
+        disabled=not chosen,
+        help="The chosen links stop working at once, permanently",
+        on_click=_revoke,
+        args=(context, chosen),
+    )
+
+
+def _revoke(context: PageContext, links: list[ShareLink]) -> None:
+    """Revoke them. A callback."""
+    try:
+        for link in links:
+            context.clients.view_store.share_links.revoke(link.id)
+        notes.say("Revoked")
+    except TrancheError as error:
+        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."

@@ -1,0 +1,190 @@
+"""Share links: questions with fixed filters that people without an account open, until they end.
+
+A link is its number and a secret, of which only a hash is stored. Whoever opens it sees what its owner may
+see then: a link of somebody who lost the slicer, the permission or their account opens nothing.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+
+from lib.database import reading, transact
+from lib.views.models import LONGEST_NAME, check_name, fitting
+from lib.views.named import Scope
+from lib.views.tables import share_links
+from lib.wire.deadline import Deadline
+from lib.wire.errors import AccessError, BadRequest
+
+SECONDS, MOST, MOST_ORIGINS = 10, 200, 10
+USUAL, LONGEST = timedelta(days=30), timedelta(days=366)
+NOTED_EVERY = timedelta(minutes=1)
+NO_PERMISSION = "Only administrators, and people with the permission for it, can make share links"
+NOT_THERE = "This share link is not there any more"
+ORIGIN = re.compile(
+    r"https?://([a-z0-9-]+\.)*[a-z0-9-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:.]+\](:[0-9]{1,5})?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareLink:
+    """A question that is shared, without its secret; `origins` may frame its page.
+
+    `params` are those of a link to the question, `opened` is when it was last opened (None: never). Times are
+    in UTC.
+    """
+
+    id: int
+    project: str
+    slicer: str
+    name: str
+    params: Mapping[str, str]
+    origins: tuple[str, ...]
+    owner: str
+    created: datetime
+    expires: datetime
+    opened: datetime | None
+
+
+@dataclass(frozen=True)
+class ShareLinks:
+    """The share links of one person; of everybody, for an administrator. `note` writes into the audit log."""
+
+    scope: Scope
+    note: Callable[[str, str], None] = lambda event, detail: None
+
+    def make(
+        self,
+        project: str,
+        slicer: str,
+        name: str,
+        params: Mapping[str, str],
+        lifetime: timedelta = USUAL,
+        origins: Iterable[str] = (),
+    ) -> tuple[ShareLink, str]:
+        """A new link to the question of `params`, and its key, which is returned once: `number.secret`.
+
+        BadRequest for a name or lifetime that can't be, an origin that is none, and beyond 200 links of a
+        person; AccessError without the permission, or if the person may not see the slicer.
+        """
+        self.scope.about(share_links, project, slicer)
+        if not self.scope.person.may_share:
+            raise AccessError(NO_PERMISSION)
+        if not timedelta() < lifetime <= LONGEST:
+            raise BadRequest(f"A share link works for up to {LONGEST.days} days")
+        secret, now = secrets.token_urlsafe(24), datetime.now(UTC)
+        values = {
+            "service": self.scope.service, "project": project, "slicer": slicer,
+            "name": check_name(name, LONGEST_NAME, "The name"), "params": fitting(params),
+            "origins": [*check_origins(origins)], "secret_hash": _hash(secret),
+            "owner": self.scope.person.username, "created": now, "expires": now + lifetime,
+        }  # fmt: skip
+
+        def within(connection: Connection) -> ShareLink:
+            mine = select(func.count()).select_from(share_links).where(*self._owned())
+            if connection.execute(mine).scalar_one() >= MOST:
+                raise BadRequest(f"You have {MOST} share links: revoke one first")
+            return _link(connection.execute(insert(share_links).values(values).returning(share_links)).one())
+
+        link = transact(self.scope.engine, within, Deadline(SECONDS))
+        self.note("share link made", _words(link))
+        return link, f"{link.id}.{secret}"
+
+    def everything(self) -> list[ShareLink]:
+        """The links that this person may revoke, the latest first; those that have ended too."""
+        service = share_links.c.service == self.scope.service
+        mine = (service,) if self.scope.person.role == "admin" else self._owned()
+        query = select(share_links).where(*mine).order_by(share_links.c.id.desc())
+
+        def within(connection: Connection) -> list[ShareLink]:
+            rows = connection.execute(query)
+            return [_link(row) for row in rows if self._may_revoke(row)]
+
+        return reading(self.scope.engine, within, Deadline(SECONDS))
+
+    def revoke(self, number: int) -> None:
+        """Remove a link: it opens nothing any more. BadRequest if it is not there, or another person's."""
+
+        def within(connection: Connection) -> ShareLink:
+            row = connection.execute(select(share_links).where(share_links.c.id == number)).one_or_none()
+            if row is None or not self._may_revoke(row):
+                raise BadRequest(NOT_THERE)
+            connection.execute(delete(share_links).where(share_links.c.id == number))
+            return _link(row)
+
+        self.note("share link revoked", _words(transact(self.scope.engine, within, Deadline(SECONDS))))
+
+    def _may_revoke(self, row: Row[Any]) -> bool:
+        is_ours = row.service == self.scope.service
+        return is_ours and (self.scope.person.role == "admin" or self.scope.owns(row.owner, row.created))
+
+    def _owned(self) -> tuple[Any, ...]:
+        return (
+            share_links.c.service == self.scope.service,
+            share_links.c.owner == self.scope.person.username,
+        )
+
+
+def find_link(engine: Engine, service: str, number: int, secret: str) -> ShareLink | None:
+    """The link of this number, if this is its secret and it has not ended; compared in constant time."""
+    query = select(share_links).where(share_links.c.id == number, share_links.c.service == service)
+
+    def within(connection: Connection) -> Row[Any] | None:
+        return connection.execute(query).one_or_none()
+
+    row = reading(engine, within, Deadline(SECONDS))
+    is_right = hmac.compare_digest(_hash(secret), "" if row is None else row.secret_hash)
+    return _link(row) if row is not None and is_right and row.expires > datetime.now(UTC) else None
+
+
+def note_opening(engine: Engine, link: ShareLink) -> None:
+    """Store that the link is opened now; once a minute is often enough."""
+    now = datetime.now(UTC)
+    if link.opened is not None and now - link.opened < NOTED_EVERY:
+        return
+    change = update(share_links).where(share_links.c.id == link.id).values(opened=now)
+    transact(engine, lambda connection: connection.execute(change), Deadline(SECONDS))
+
+
+def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
+    """The origins, in lower case and once each; BadRequest for a text that is no origin."""
+    clean = tuple(dict.fromkeys(origin.strip().rstrip("/").lower() for origin in origins if origin.strip()))
+    for origin in clean:
+        if not ORIGIN.fullmatch(origin) or not _has_port(origin):
+            raise BadRequest(
+                f"'{origin[:100]}' is not an origin: write https:// and a host, nothing after it"
+            )
+    if len(clean) > MOST_ORIGINS:
+        raise BadRequest(f"At most {MOST_ORIGINS} sites may embed a share link")
+    return clean
+
+
+def _has_port(origin: str) -> bool:
+    """Whether its port, if it names one, can be one."""
+    try:
+        return urlsplit(origin).port != 0
+    except ValueError:
+        return False
+
+
+def _link(row: Row[Any]) -> ShareLink:
+    hidden = ("service", "secret_hash", "origins")
+    values = {name: value for name, value in row._mapping.items() if name not in hidden}
+    return ShareLink(**values, origins=tuple(row.origins))
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _words(link: ShareLink) -> str:
+    origins = f", embedded in {', '.join(link.origins)}" if link.origins else ""
+    about = f"{link.id}, '{link.name}', {link.project}/{link.slicer}, by {link.owner}"
+    return f"{about}, until {link.expires:%Y-%m-%d}{origins}"

@@ -1,0 +1,70 @@
+"""Proposals in a browser: from the form of somebody who may only propose to the changed deal."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from conftest import copied
+from dealing import Desk, Serve, clients, stock
+from playwright.sync_api import expect
+
+from browser.conftest import Visitor, enter, settled
+from browser.test_deals import PHONE, open_drawer, row
+from lib import connect
+from lib.deals.models import DemandDeal
+from lib.people import DealsGrant
+
+REASON = "Win rate has fallen since the floor was raised"
+
+
+@pytest.fixture(scope="module")
+def proposing(home: Path, tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Desk]:
+    """A desk with deals, whose viewer may propose changes."""
+    stocked: Path = copied(home, tmp_path_factory.mktemp("proposing") / "home")
+    settings = stock(stocked)
+    connect.installation(settings).people.change("viewer", deals=DealsGrant("propose"))
+    with serve(stocked) as address:
+        manager = clients(settings)
+        yield Desk(address, manager.deals, manager.drafts)
+
+
+def test_from_a_proposal_to_the_changed_deal(proposing: Desk, visitor: Visitor) -> None:
+    """The viewer proposes a price with a reason; the manager clicks Approve twice, and it is applied once."""
+    viewer = visitor().new_page()
+    open_drawer(viewer, proposing, "demand_deals-1", "Viewer")
+    drawer = viewer.get_by_role("dialog")
+    drawer.get_by_text("Change", exact=True).click()
+    drawer.get_by_role("textbox", name="Price").fill("2.75")
+    drawer.get_by_role("textbox", name="Price").press("Enter")
+    settled(viewer)
+    drawer.get_by_role("textbox", name="Reason").fill(REASON)
+    drawer.get_by_role("button", name="Propose change").click()
+    expect(drawer.get_by_text("somebody who may change deals decides")).to_be_visible()
+    manager = visitor().new_page()
+    enter(manager, f"{proposing.address}/deals")
+    expect(manager.get_by_role("link", name="Deals (1 proposed)")).to_be_visible()
+    manager.get_by_role("button", name="Proposals 1").click()
+    dialog = manager.get_by_role("dialog")
+    row(dialog, "Change of Morning News - Alpha Buying", "Proposals").click()
+    expect(dialog.get_by_text(REASON)).to_be_visible()
+    expect(dialog.get_by_text("Price, USD CPM: 2.50 → 2.75")).to_be_visible()
+    assert proposing.deals.get(DemandDeal, 1).price == Decimal("2.5")
+    dialog.get_by_role("button", name="Approve", exact=True).dblclick()
+    expect(dialog.get_by_text("Approved by manager")).to_be_visible()
+    settled(manager)
+    assert proposing.deals.get(DemandDeal, 1).price == Decimal("2.75")
+    prices = [one for one in proposing.deals.history(DemandDeal, 1) if "price" in (one.after or {})]
+    assert [one.action for one in prices] == ["changed", "created"]
+    dialog.get_by_role("button", name="Open deal 1").click()
+    expect(manager.get_by_role("dialog").get_by_text("Evidence of a change")).to_be_visible()
+
+
+def test_the_dialog_fits_on_a_phone(proposing: Desk, visitor: Visitor) -> None:
+    """Nothing is wider than the screen."""
+    page = visitor().new_page()
+    page.set_viewport_size(PHONE)
+    enter(page, f"{proposing.address}/deals?proposal=all")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    settled(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

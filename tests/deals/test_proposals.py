@@ -1,0 +1,212 @@
+"""Proposals: made, approved once, edited, declined, and stale ones; once per database and transport."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from deals.caller import Body, Caller, World, deals, option, package, unique
+from deals.conftest import PASSWORD
+from lib import connect
+from lib.people import DealsGrant, Person
+
+OPEN = {"state": "open", "decided_by": None, "word": "", "applied_id": None, "held": None}
+REASON = "Win rate has fallen since the floor was raised"
+
+
+@pytest.fixture(scope="session")
+def proposer(http: Any, desk: connect.Installation) -> Caller:
+    """Somebody who may propose changes and make none."""
+    if desk.people.get("polly") is None:
+        grant = DealsGrant("propose")
+        desk.people.add(Person("polly", "Polly Proposer", None, "viewer", deals=grant), PASSWORD)
+    return Caller(http, desk.access.issue("polly", "deals", "agent", None))
+
+
+@pytest.fixture
+def deal(manager: Caller, there: World) -> Body:
+    """A deal at a price of 2.50."""
+    supply = [{"id": manager.make("supply_deals", package())["id"]}]
+    return manager.make(
+        "demand_deals", {"name": unique("Deal"), **option(there.ada, 2.5), "supply_deals": supply}
+    )
+
+
+def propose(caller: Caller, **body: Any) -> Body:
+    """A new proposal."""
+    return caller.make("proposals", {"reason": REASON} | body)
+
+
+def of_price(caller: Caller, deal: Body, price: float = 2.75, **body: Any) -> Body:
+    """A proposal of another price."""
+    return propose(caller, entity="demand_deals", entity_id=deal["id"], fields={"price": price}, **body)
+
+
+def approve(caller: Caller, one: Body, **body: Any) -> Body:
+    """The proposal, approved."""
+    answer = caller.ask("POST", f"proposals/{one['id']}/approve/", body)
+    assert answer.status_code == 200, answer.text
+    return caller.get(f"proposals/{one['id']}/")
+
+
+def test_a_change_is_proposed_and_approved(proposer: Caller, manager: Caller, deal: Body) -> None:
+    """A proposal changes nothing; approved it does, in the name of who approved it."""
+    one = of_price(proposer, deal)
+    assert one.items() >= (OPEN | {"by": "polly", "name": deal["name"], "reason": REASON}).items()
+    assert one["changes"] == [{"field": "price", "before": deal["price"], "after": pytest.approx(2.75)}]
+    assert manager.get(f"demand_deals/{deal['id']}/") == deal
+    done = approve(manager, one)
+    assert (done["state"], done["decided_by"], done["applied_id"]) == ("approved", "manager", deal["id"])
+    assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 2.75
+    assert manager.history("demand_deals", deal["id"])[0]["who"] == "manager"
+
+
+def test_a_package_is_created_once_however_often_it_is_approved(
+    proposer: Caller, manager: Caller, there: World
+) -> None:
+    """Approvals one after the other, and at the same time, create one package with its deals."""
+    body = package(create_demand_deals=deals(option(there.ada), option(there.bob)))
+    one = propose(proposer, fields=body)
+    with ThreadPoolExecutor(6) as pool:
+        codes = [
+            *pool.map(
+                lambda _: manager.ask("POST", f"proposals/{one['id']}/approve/", {}).status_code, range(6)
+            )
+        ]
+    assert 200 in codes
+    assert set(codes) <= {200, 409}
+    done = approve(manager, one)
+    found = manager.get("supply_deals/", search=body["name"])
+    assert [one["id"] for one in found["results"]] == [done["applied_id"]]
+    assert len(found["results"][0]["demand_deals"]) == 2
+
+
+def test_who_may_not_write_can_not_approve(
+    proposer: Caller, viewer: Caller, manager: Caller, deal: Body
+) -> None:
+    """Who may propose can't approve, and who may only read can do neither; nothing was changed."""
+    one = of_price(proposer, deal)
+    path = f"proposals/{one['id']}"
+    assert "but not approve" in proposer.detail("POST", f"{path}/approve/", 403, {})
+    for what, body in (("approve", {}), ("decline", {"word": "No"})):
+        viewer.detail("POST", f"{path}/{what}/", 403, body)
+    viewer.detail("POST", "proposals/", 403, {"fields": package(), "reason": "x"})
+    proposer.detail("PUT", f"demand_deals/{deal['id']}/", 403, {"price": 1})
+    assert manager.get(f"{path}/")["state"] == "open"
+
+
+def test_a_token_that_only_reads_approves_nothing(
+    desk: connect.Installation, http: Any, proposer: Caller, deal: Body
+) -> None:
+    """Not even an administrator's."""
+    one = of_price(proposer, deal)
+    for grant, what in (("read", "propose"), ("propose", "approve")):
+        token = desk.access.issue("admin", "deals", grant, None, deals=DealsGrant.parse(grant))
+        caller = Caller(http, token)
+        path = "proposals/" if what == "propose" else f"proposals/{one['id']}/approve/"
+        body = {"fields": package(), "reason": "x"} if what == "propose" else {}
+        caller.detail("POST", path, 403, body)
+
+
+def test_edits_are_applied_in_place_of_the_proposal(proposer: Caller, manager: Caller, deal: Body) -> None:
+    """With other fields these are applied, and said to be edited."""
+    done = approve(manager, of_price(proposer, deal), fields={"price": 3.1})
+    assert (done["is_edited"], done["state"]) == (True, "approved")
+    assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 3.1
+
+
+def test_a_declined_proposal_stays_declined(proposer: Caller, manager: Caller, deal: Body) -> None:
+    """It has the word, can't be approved any more, and its proposer can take back an open one."""
+    one = of_price(proposer, deal)
+    path = f"proposals/{one['id']}"
+    assert manager.ask("POST", f"{path}/decline/", {"word": "Too dear"}).status_code == 200
+    assert manager.get(f"{path}/")["word"] == "Too dear"
+    assert "has declined" in manager.detail("POST", f"{path}/approve/", 409, {})
+    mine = of_price(proposer, deal, 2.8)
+    assert proposer.ask("POST", f"proposals/{mine['id']}/decline/", {"word": "A slip"}).status_code == 200
+
+
+def test_what_others_changed_stays(proposer: Caller, manager: Caller, deal: Body) -> None:
+    """A field that the proposal doesn't touch keeps what somebody else made of it meanwhile."""
+    one = of_price(proposer, deal)
+    manager.change("demand_deals", deal["id"], buyer_note="Call first")
+    approve(manager, one)
+    now = manager.get(f"demand_deals/{deal['id']}/")
+    assert (float(now["price"]), now["buyer_note"]) == (2.75, "Call first")
+
+
+def test_a_conflict_is_named_and_settled_on_purpose(proposer: Caller, manager: Caller, deal: Body) -> None:
+    """Where somebody changed the same field, nothing is applied unless it is to be overwritten."""
+    one = of_price(proposer, deal)
+    manager.change("demand_deals", deal["id"], price=4)
+    refused = manager.detail("POST", f"proposals/{one['id']}/approve/", 409, {})
+    assert refused.endswith("nothing was applied: price")
+    assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 4
+    assert approve(manager, one, overwrites=True)["state"] == "approved"
+    assert float(manager.get(f"demand_deals/{deal['id']}/")["price"]) == 2.75
+
+
+def test_a_refusal_of_the_service_leaves_it_open(proposer: Caller, manager: Caller, there: World) -> None:
+    """A seat that is not there: the service's words, and it can be approved with edits."""
+    one = propose(proposer, fields=package(create_demand_deals=deals(option(10**9))))
+    refused = manager.refused("POST", f"proposals/{one['id']}/approve/", 400, {})
+    assert "create_demand_deals" in refused
+    assert manager.get(f"proposals/{one['id']}/")["state"] == "open"
+    better = package(create_demand_deals=deals(option(there.bob)))
+    assert approve(manager, one, fields=better)["state"] == "approved"
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ({"fields": {"price": "much"}, "entity": "demand_deals", "entity_id": 1}, "fields"),
+        ({"fields": {"name": "x"}}, "fields"),
+        ({"fields": {}, "entity": "demand_deals", "entity_id": 1}, "fields"),
+        ({"fields": {"price": 1}, "entity": "demand_deals"}, "entity_id"),
+        ({"fields": {"price": 1}, "entity": "seats", "entity_id": 1}, "entity"),
+        ({"reason": "\u202edecline me", "fields": package()}, "reason"),
+        ({"reason": " ", "fields": package()}, "reason"),
+        ({"expected": {"low": 2, "high": 1}, "fields": package()}, "expected"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_read_is_refused(proposer: Caller, body: Body, place: str) -> None:
+    """Each error at its place, before anybody sees the proposal."""
+    assert place in proposer.refused("POST", "proposals/", 400, {"reason": REASON} | body)
+
+
+def test_a_repeat_is_the_first_proposal(proposer: Caller, deal: Body) -> None:
+    """The same proposal again, while it is open, is one."""
+    assert of_price(proposer, deal, 2.9)["id"] == of_price(proposer, deal, 2.9)["id"]
+
+
+def test_nobody_proposes_what_they_can_not_see(
+    desk: connect.Installation, http: Any, there: World, deal: Body
+) -> None:
+    """A deal of another seat is not there, nor are the proposals of others."""
+    token = desk.access.issue("polly", "deals", "bob", None, deals=DealsGrant.parse(f"propose:{there.bob}"))
+    limited = Caller(http, token)
+    body = {"entity": "demand_deals", "entity_id": deal["id"], "fields": {"price": 1}, "reason": "x"}
+    limited.detail("POST", "proposals/", 404, body)
+    assert limited.get("proposals/")["results"] == []
+
+
+def test_the_list_is_filtered_by_state(proposer: Caller, manager: Caller, deal: Body) -> None:
+    """The latest first; an unknown state is refused."""
+    ids = [of_price(proposer, deal, 5 + one)["id"] for one in range(2)]
+    manager.ask("POST", f"proposals/{ids[0]}/decline/", {"word": "No"})
+    listed = [one["id"] for one in manager.get("proposals/", state="open", limit=500)["results"]]
+    assert ids[1] in listed
+    assert ids[0] not in listed
+    assert listed == sorted(listed, reverse=True)
+    assert "state" in manager.refused("GET", "proposals/", 400, state="new")
+
+
+def test_it_is_in_the_audit_log(
+    desk: connect.Installation, proposer: Caller, manager: Caller, deal: Body
+) -> None:
+    """Who proposed what, who approved it, and whatever anybody wrote is only text there."""
+    approve(manager, of_price(proposer, deal, reason="<img src=x onerror=alert(1)> =1+1"))
+    events = desk.access.audit.entries(50)[1]
+    assert {("polly", "proposal made"), ("manager", "proposal approved")} <= {
+        (one.who, one.event) for one in events
+    }

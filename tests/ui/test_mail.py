@@ -1,0 +1,117 @@
+"""Mails on the screen: the panel of a saved view, and the list on Access."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from keeping import Keeper, keeper
+from opening import Popover, of_delivery, opened
+from streamlit.testing.v1 import AppTest
+
+from lib import connect
+from lib.settings import Settings
+from lib.views import Schedule
+
+WEEK = {"start": "-7d", "end": "yesterday"}
+VIEWS = Popover("saved_views")
+MAIL = {"SMTP_HOST": "127.0.0.1", "SMTP_SECURITY": "none", "MAIL_FROM": "desk@desk.example"}
+Panel = Callable[..., AppTest]
+
+
+@pytest.fixture
+def settings(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """A desk with a mail server; its people have addresses."""
+    for name, value in {"HOME": str(own_home), "DEMO": "true", **MAIL}.items():
+        monkeypatch.setenv(f"TRANCHE_{name}", value)
+    settings = Settings.load()
+    for name in ("viewer", "manager", "admin"):
+        connect.installation(settings).people.change(name, email=f"{name}@reader.example")
+    return settings
+
+
+@pytest.fixture
+def kept(settings: Settings) -> Keeper:
+    """What the person of this name keeps there."""
+    return keeper(settings)
+
+
+def panel(number: int, person: str = "manager") -> AppTest:
+    """The panel Mail of a view."""
+    desk = VIEWS.opened(opened("audience", person, project="demo", slicer="delivery"))
+    desk.button(key=f"view_do_mail_{number}").click()
+    return VIEWS.opened(desk)
+
+
+def texts(desk: AppTest) -> str:
+    """What is written on the screen, without what Markdown needs."""
+    written = "\n".join(one.value for one in (*desk.markdown, *desk.caption, *desk.info, *desk.error))
+    return written.replace("\\", "")
+
+
+def test_a_view_is_mailed(kept: Keeper) -> None:
+    """The form has a view mailed at a time in a zone; the panel says when it comes next, and stops it."""
+    view = kept("manager").views.save("demo", "delivery", "Week", WEEK)
+    desk = panel(view.id)
+    desk.selectbox(key=f"view_mail_zone_{view.id}").set_value("Europe/Zurich")
+    desk.checkbox(key=f"view_mail_new_{view.id}").check()
+    next(one for one in desk.button if one.label == "Mail me this view").click()
+    desk = VIEWS.opened(desk)
+    (one,) = kept("manager").mails.mine()
+    assert (one.pace, one.zone, one.minute, one.only_new, one.with_snapshot) == (
+        "daily", "Europe/Zurich", 480, True, False,
+    )  # fmt: skip
+    assert "Daily at 08:00 (Europe/Zurich), to manager@" in texts(desk)
+    assert "08:00 (Europe/Zurich)" in texts(desk) and "Next mail" in texts(desk)
+    assert not [one for one in desk.text_input if one.label == "To"]
+    desk.button(key=f"view_mail_stop_{one.id}").click()
+    VIEWS.opened(desk)
+    assert kept("manager").mails.mine() == []
+
+
+def test_without_an_address(settings: Settings, kept: Keeper) -> None:
+    """Who has no address is told who sets it, and has no form."""
+    connect.installation(settings).people.change("manager", email="")
+    desk = panel(kept("manager").views.save("demo", "delivery", "Week", WEEK).id)
+    assert "an administrator sets it" in texts(desk)
+    assert "Mail me this view" not in [one.label for one in desk.button]
+
+
+def test_people_without_an_account(kept: Keeper) -> None:
+    """Who may share names an address without an account; one that is none is refused, and nothing is lost."""
+    view = kept("admin").views.save("demo", "delivery", "Week", WEEK)
+    desk = panel(view.id, "admin")
+    for address in ("not an address", "eve@partner.example"):
+        desk.text_input(key=f"view_mail_to_{view.id}").set_value(address)
+        next(one for one in desk.button if one.label == "Mail me this view").click()
+        desk = VIEWS.opened(desk)
+        assert ("Mails can't be sent" in texts(desk)) == (" " in address)
+    assert [one.recipient for one in kept("admin").mails.mine()] == ["eve@partner.example"]
+
+
+def test_a_desk_without_a_mail_server(monkeypatch: pytest.MonkeyPatch, kept: Keeper) -> None:
+    """Nothing about mail is on its screens."""
+    view = kept("manager").views.save("demo", "delivery", "Week", WEEK)
+    monkeypatch.setenv("TRANCHE_SMTP_HOST", "")
+    desk = VIEWS.opened(of_delivery())
+    assert f"view_do_mail_{view.id}" not in {one.key for one in desk.button}
+    assert "Your mails" not in [one.value for one in opened("access", "manager").header]
+
+
+def test_the_list_on_access(kept: Keeper) -> None:
+    """A person sees their mails, an administrator everybody's; a switch has alerts mailed."""
+    view = kept("manager").views.save("demo", "delivery", "Secret plans", WEEK)
+    kept("manager").mails.add(view.id, Schedule("weekly", "UTC", 480, 2))
+    desk = opened("access", "manager")
+    (toggle,) = [one for one in desk.toggle if "alerts" in one.label]
+    toggle.set_value(True).run()
+    assert sorted(one.pace for one in kept("manager").mails.mine()) == ["alerts", "weekly"]
+    desk = opened("access", "manager")
+    table = desk.dataframe[-1].value
+    assert set(table["Mail"]) == {"Alerts", "Secret plans"} and "Person" not in table
+    assert "On Wednesdays at 08:00 (UTC)" in set(table["Comes"])
+    desk = opened("access", "admin")
+    desk.session_state["access_shown"] = "Mails"
+    table = desk.run().dataframe[-1].value
+    assert set(table["Mail"]) == {"Alerts", "A view of demo/delivery"}
+    assert set(table["Person"]) == {"manager"}
+    assert len(opened("access", "viewer").dataframe) == 0
