@@ -14,6 +14,7 @@ from lib.views.models import (
     SavedView,
 )
 from lib.views.named import NamedEntries
+from lib.views.notes import mentions
 from lib.views.share_links import ShareLink, ShareLinks
 from lib.views.store import ViewStore
 from lib.views.subscriptions import Pace, Schedule, Subscription
@@ -39,4 +40,5 @@ __all__ = [
     "ShareLinks",
     "Subscription",
     "ViewStore",
+    "mentions",
 ]

@@ -68,7 +68,10 @@ class DealEntry:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note on a day of a slicer, visible to everybody who may see the slicer."""
+    """A note on a day of a slicer, visible to everybody who may see the slicer; or on a view, to who sees it.
+
+    `day` of a note on the view `view_id` is when it was written. `is_for_me`: it mentions who reads it.
+    """
 
     id: int
     project: str
@@ -77,7 +80,9 @@ class Note:
     text: str
     owner: str
     created: datetime
+    view_id: int | None
     is_mine: bool
+    is_for_me: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,86 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from lib.database import reading, transact
 from lib.views.alerts import Alerts
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
-from lib.views.models import LONGEST_NOTE, LONGEST_PARAMS, Note, SavedView, check_name
+from lib.views.models import LONGEST_PARAMS, Note, SavedView
 from lib.views.named import SECONDS, SavedViews, Scope
+from lib.views.notes import Notes
 from lib.views.own_metrics import OwnMetrics
 from lib.views.share_links import ShareLinks
 from lib.views.subscriptions import Subscriptions
-from lib.views.tables import chosen_cards, notes, start_views
+from lib.views.tables import chosen_cards, start_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
-
-MOST_NOTES = 1000
-
-
-@dataclass(frozen=True)
-class Notes:
-    """The notes that one person may see."""
-
-    scope: Scope
-
-    def of(self, project: str, slicer: str, first: date, last: date) -> list[Note]:
-        """A slicer's notes on these days, in the order of days; AccessError without access to the slicer."""
-        about = self.scope.about(notes, project, slicer)
-        days = notes.c.day.between(first, last)
-        question = select(notes).where(*about, days).order_by(notes.c.day, notes.c.id)
-
-        def within(connection: Connection) -> list[Note]:
-            return [self._note(row) for row in connection.execute(question)]
-
-        return reading(self.scope.engine, within, Deadline(SECONDS))
-
-    def add(self, project: str, slicer: str, day: date, text: str) -> Note:
-        """Add a note; BadRequest for an empty or long text, AccessError without access."""
-        about = self.scope.about(notes, project, slicer)
-        values = {
-            "service": self.scope.service, "project": project, "slicer": slicer, "day": day,
-            "text": check_name(text, LONGEST_NOTE, "The text"),
-            "owner": self.scope.person.username, "created": datetime.now(UTC),
-        }  # fmt: skip
-
-        def within(connection: Connection) -> Note:
-            count = connection.execute(select(func.count()).select_from(notes).where(*about)).scalar_one()
-            if count >= MOST_NOTES:
-                raise BadRequest(f"This slicer has {MOST_NOTES:,} notes: delete one first")
-            adding = insert(notes).values(values).returning(notes)
-            return self._note(connection.execute(adding).one())
-
-        return transact(self.scope.engine, within, Deadline(SECONDS))
-
-    def change(self, number: int, day: date, text: str) -> Note:
-        """Change day and text of a note; BadRequest and AccessError as for a new one, and as for `delete`."""
-        values = {"day": day, "text": check_name(text, LONGEST_NOTE, "The text")}
-
-        def within(connection: Connection) -> Note:
-            row = connection.execute(select(notes).where(notes.c.id == number)).one_or_none()
-            self.scope.changeable(row, "note")
-            changing = update(notes).where(notes.c.id == number).values(values).returning(notes)
-            return self._note(connection.execute(changing).one())
-
-        return transact(self.scope.engine, within, Deadline(SECONDS))
-
-    def delete(self, number: int) -> None:
-        """Delete a note; BadRequest if it no longer exists, AccessError if it is another person's."""
-
-        def within(connection: Connection) -> None:
-            row = connection.execute(select(notes).where(notes.c.id == number)).one_or_none()
-            self.scope.changeable(row, "note")
-            connection.execute(delete(notes).where(notes.c.id == number))
-
-        transact(self.scope.engine, within, Deadline(SECONDS))
-
-    def _note(self, row: Row[Any]) -> Note:
-        values = {name: value for name, value in row._mapping.items() if name != "service"}
-        return Note(**values, is_mine=self.scope.owns(row.owner, row.created))
 
 
 @dataclass(frozen=True)
@@ -162,12 +99,13 @@ class ViewStore:
     """The stores of one person. Their methods raise StoreUnavailable where the database can't be used.
 
     `deals_service` is the remote deals service, empty if embedded; `note` takes changes of what others see
-    too into the audit log: the event, and its details.
+    too into the audit log: the event, and its details. `tell` hears of notes that were written (notes.py).
     """
 
     scope: Scope
     deals_service: str = ""
     note: Callable[[str, str], None] = lambda event, detail: None
+    tell: Callable[[Note], object] = lambda note: None
 
     @property
     def views(self) -> SavedViews:
@@ -206,8 +144,8 @@ class ViewStore:
 
     @property
     def notes(self) -> Notes:
-        """Notes on dates."""
-        return Notes(self.scope)
+        """Notes on dates, and comments on views."""
+        return Notes(self.scope, self.tell)
 
     @property
     def alerts(self) -> Alerts:

@@ -121,7 +121,9 @@ notes = Table(
     Column("text", Text, nullable=False),
     Column("owner", String(64), nullable=False),
     Column("created", Instant, nullable=False),
+    Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE")),
     Index(None, "service", "project", "slicer", "day"),
+    Index(None, "view_id"),
     sqlite_autoincrement=True,
 )
 

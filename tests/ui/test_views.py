@@ -14,6 +14,7 @@ from lib.settings import Settings
 DESK = str(Path(__file__).parents[2] / "lib" / "desk.py")
 AUDIENCE, SLICERS = "../pages/audience.py", "../pages/slicers.py"
 VIEWS = Popover("saved_views")
+HOSTILE = "<b>x</b> **y** [z](http://a.example)"
 Desk = Callable[..., AppTest]
 
 
@@ -114,12 +115,15 @@ def test_views_of_others(signed_in: Desk, kept: Keeper) -> None:
     desk = signed_in("viewer")
     assert views(desk) == ["Ours"]
     assert actions(desk, made.id) == {
-        "alert": "Alert on Ours", "start": "Open Tranche on Ours", "link": "Link to Ours"
+        "alert": "Alert on Ours", "start": "Open Tranche on Ours", "comments": "Comments on Ours",
+        "link": "Link to Ours",
     }  # fmt: skip
     assert [one.value.partition(" · saved")[0] for one in desk.caption if "saved" in one.value] == [
         "by manager · shared"
     ]
-    assert set(actions(signed_in("admin"), made.id)) == {"alert", "start", "link", "edit", "delete"}
+    assert set(actions(signed_in("admin"), made.id)) == {
+        "alert", "start", "comments", "link", "edit", "delete"
+    }  # fmt: skip
 
 
 def test_a_name_that_is_taken(signed_in: Desk, kept: Keeper) -> None:
@@ -229,3 +233,25 @@ def test_chosen_leaderboards_are_remembered(signed_in: Desk) -> None:
     assert usual == ["geo.country", "campaign_id"]
     choose_leaderboards(fresh, usual)
     assert leaderboards(signed_in()) == usual
+
+
+def test_comments_on_a_view(signed_in: Desk, kept: Keeper) -> None:
+    """A comment stands under its view as characters, with name and time; whom it mentions sees a count."""
+    made = kept("manager").views.save("demo", "delivery", "Ours", {"start": "-7d"}, is_shared=True)
+    VIEWS.press(desk := signed_in(), f"view_do_comments_{made.id}")
+    desk.text_input(key=f"view_{made.id}_note_text_0").set_value(f"@viewer {HOSTILE}")
+    VIEWS.submit(desk, "Add comment")
+    (comment,) = kept("viewer").notes.on_views("demo", "delivery")[made.id]
+    assert (comment.text, comment.owner) == (f"@viewer {HOSTILE}", "manager")
+    reader = signed_in("viewer")
+    assert "1 comment, **1 mentions you**" in str([one.value for one in reader.caption])
+    VIEWS.press(reader, f"view_do_comments_{made.id}")
+    assert any(r"\*\*y\*\* \[z\]" in one.value for one in reader.markdown)
+    about = next(one.value for one in reader.caption if "mentions you" in one.value)
+    assert about.startswith("by manager")
+    assert f"{comment.created:%H:%M} UTC" in about
+    assert f"view_{made.id}_delete_{comment.id}" not in {button.key for button in reader.button}
+    root = VIEWS.press(signed_in("admin"), f"view_do_comments_{made.id}")
+    VIEWS.press(root, f"view_{made.id}_delete_{comment.id}")
+    VIEWS.press(root, f"view_{made.id}_delete_sure")
+    assert kept("viewer").notes.on_views("demo", "delivery") == {}

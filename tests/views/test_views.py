@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -9,13 +10,14 @@ from sqlalchemy import Engine
 
 from lib import database
 from lib.people import Grant, Person, Role
-from lib.views import LONGEST_NAME, SavedView, ViewStore
+from lib.views import LONGEST_NAME, Note, SavedView, ViewStore, mentions
 from lib.views import named as store
 from lib.views.named import Scope
 from lib.wire.errors import AccessError, BadRequest
 
 PARAMS = {"start": "-7d", "end": "yesterday", "is.geo.country": "US~CA", "split": "site"}
 DELIVERY = ("demo", "delivery")
+HOSTILE = "<script>alert(1)</script> **b** '; DROP TABLE notes; --"
 As = Callable[..., ViewStore]
 
 
@@ -243,6 +245,53 @@ def test_notes_are_changed_by_owner_or_administrator(kept: As) -> None:
         kept("ada").notes.change(made.id, date(2026, 11, 3), " ")
     with pytest.raises(BadRequest, match="not there any more"):
         kept("ada", sees="demo/curation").notes.change(made.id, date(2026, 11, 3), "Unseen")
+
+
+def test_comments_on_a_view(kept: As) -> None:
+    """Comments are seen in order by who sees the view, and end with it; they are no notes on a day."""
+    ada, bo = kept("ada"), kept("bo")
+    view = ada.views.save(*DELIVERY, "Shared", PARAMS, is_shared=True)
+    before = datetime.now(UTC)
+    first, second = bo.notes.comment(view.id, "Why?"), ada.notes.comment(view.id, HOSTILE)
+    assert [(one.text, one.owner, one.is_mine) for one in ada.notes.on_views(*DELIVERY)[view.id]] == [
+        ("Why?", "bo", False),
+        (HOSTILE, "ada", True),
+    ]
+    assert before <= first.created <= second.created <= datetime.now(UTC)
+    assert ada.notes.of(*DELIVERY, date.min, date.max) == []
+    with pytest.raises(AccessError):
+        kept("eve", sees="demo/curation").notes.on_views(*DELIVERY)
+    ada.views.delete(view.id)
+    assert ada.notes.on_views(*DELIVERY) == {}
+
+
+def test_comments_are_changed_by_owner_or_administrator(kept: As) -> None:
+    """Their writer and administrators change comments; others don't, nor who can't see the view."""
+    ada, bo, root = kept("ada"), kept("bo"), kept("root", role="admin")
+    view = ada.views.save(*DELIVERY, "Shared", PARAMS, is_shared=True)
+    own, other = bo.notes.comment(view.id, "Old"), bo.notes.comment(view.id, "Other")
+    with pytest.raises(AccessError, match="owner or an administrator"):
+        ada.notes.delete(own.id)
+    assert bo.notes.change(own.id, own.day, "New").text == "New"
+    root.notes.delete(other.id)
+    ada.views.rename(view.id, "Mine", is_shared=False)
+    for act in (lambda: bo.notes.delete(own.id), lambda: bo.notes.comment(view.id, "Still")):
+        with pytest.raises(BadRequest, match="not there any more"):
+            act()
+    assert bo.notes.on_views(*DELIVERY) == {}
+    assert [one.text for one in ada.notes.on_views(*DELIVERY)[view.id]] == ["New"]
+
+
+def test_who_is_mentioned(kept: As) -> None:
+    """Whom a note names behind an @ sees that, and `tell` hears of it; a part of a name is nobody's."""
+    heard: list[Note] = []
+    ada = replace(kept("ada"), tell=heard.append)
+    note = ada.notes.add(*DELIVERY, date(2026, 11, 1), "Ask @bo, (@Eve.k) and root@mail.example @zoe2.")
+    people = [Person(name, name, None, "viewer") for name in ("zoe", "bo", "eve.k", "root", "mail", "eve")]
+    assert [person.username for person in mentions(note.text, people)] == ["bo", "eve.k"]
+    found = {name: kept(name).notes.of(*DELIVERY, date.min, date.max)[0].is_for_me for name in ("bo", "eve")}
+    assert found == {"bo": True, "eve": False}
+    assert heard == [note]
 
 
 @pytest.mark.parametrize(("text", "words"), [("  ", "missing"), ("x" * 301, "too long: 301")])

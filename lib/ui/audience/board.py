@@ -13,11 +13,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from lib.ui.audience import date_notes
 from lib.ui.charts import numbers
 from lib.ui.kit import rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import cards, drill, filter_words, question, state
+from lib.ui.query import cards, drill, filter_words, note_list, question, state
 from lib.ui.query.view import granularities
 from lib.wire.text import straight
 
@@ -73,7 +72,7 @@ def draw(context: PageContext) -> None:
                 for field in context.slicer.key_fields
             ],
             "edition": [
-                date_notes.changes(),
+                note_list.changes(),
                 [one.model_dump() for one in context.slicer.own_fields],
                 cards.to_text(question.chosen_cards(context) or ()),
             ],

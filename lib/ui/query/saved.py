@@ -15,10 +15,11 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, entries, link, mail, question, share
+from lib.ui.query import ask, entries, link, mail, note_list, question, share
 from lib.ui.query.entries import Action, EntryShelf
+from lib.ui.query.note_list import NotePlace
 from lib.ui.query.share import Send
-from lib.views import ALERT_RULES, Alert, SavedView
+from lib.views import ALERT_RULES, Alert, Note, SavedView
 from lib.views.alerts import CHECK_MINUTES, CHECK_SECONDS
 from lib.wire.errors import TrancheError
 
@@ -156,6 +157,8 @@ def draw_saved_details(
         draw_view_alert(context, view)
     elif panel == "mail":
         mail.draw(context, VIEWS, view)
+    elif panel == "comments":
+        _draw_comments(context, view)
     elif panel == "link" or not entries.may_change(context, view):
         st.caption("Link to this view")
         params = {"project": view.project, "slicer": view.slicer, **view.params}
@@ -190,6 +193,22 @@ def _edit(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
         )
 
 
+def _draw_comments(context: PageContext, view: SavedView) -> None:
+    """The comments on a view, the oldest first, and a form for another one."""
+    notes = context.clients.view_store.notes
+    readers = "Everybody who sees this view" if view.is_shared else "Nobody else"
+    place = NotePlace(
+        f"view_{view.id}",
+        "comment",
+        "Comment",
+        "Why did spend fall on Tuesday?",
+        f"{readers} sees its comments.",
+        lambda _, text: notes.comment(view.id, text),
+    )
+    found = notes.on_views(view.project, view.slicer).get(view.id, [])
+    note_list.draw(context, place, found, "No comments on this view.")
+
+
 Opens = Callable[[SavedView], None]
 
 
@@ -199,11 +218,22 @@ def draw_saved_list(
     """A row per view; a click on its name opens it."""
     start = context.clients.view_store.start.get()
     alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
+    comments = context.clients.view_store.notes.on_views(context.project, context.slicer_name)
     mailed = {one.view_id for one in context.clients.view_store.mails.mine()} if mail.is_possible() else None
     for view in views:
         is_start = start is not None and start.id == view.id
         actions = [*_mail(view, mailed), *_actions(context, view, is_start, alerts.get(view.id))]
-        entries.row(VIEWS, view, view == current, opens, actions, " · start page" * is_start)
+        more = " · start page" * is_start + _comment_count(comments.get(view.id, []))
+        entries.row(VIEWS, view, view == current, opens, actions, more)
+
+
+def _comment_count(comments: list[Note]) -> str:
+    """How many comments there are, and how many of them mention whoever reads it."""
+    if not comments:
+        return ""
+    own = sum(note.is_for_me for note in comments)
+    count = f" · {len(comments)} comment{'s' * (len(comments) > 1)}"
+    return f"{count}, **{own} mention{'s' * (own == 1)} you**" if own else count
 
 
 def _mail(view: SavedView, mailed: set[int | None] | None) -> Iterator[Action]:
@@ -224,6 +254,7 @@ def _actions(context: PageContext, view: SavedView, is_start: bool, alert: Alert
         yield "start", "home_pin", f"Stop opening Tranche on {name}", start
     else:
         yield "start", "home", f"Open Tranche on {name}", start
+    yield "comments", "comment", f"Comments on {name}", partial(VIEWS.show, view, "comments")
     yield "link", "link", f"Link to {name}", partial(VIEWS.show, view, "link")
     yield from entries.changes(context, VIEWS, view)
 

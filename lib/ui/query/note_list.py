@@ -1,0 +1,167 @@
+"""Notes one below the other, with a form: those on the days of the chart, and those on a view, its comments.
+
+Their texts are shown as characters, never as Markdown. Owners and administrators edit and delete.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+import streamlit as st
+
+from lib.ui.charts import numbers
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.views import LONGEST_NOTE, Note
+from lib.wire.errors import TrancheError
+
+CHANGES = "notes_changes"
+
+
+@dataclass(frozen=True)
+class NotePlace:
+    """What notes are about. `key` begins the keys of their widgets, `noun` is what one is called here.
+
+    `day` is that of a new note, None where notes have no day to choose; `saved` is the sentence on one that
+    was saved on a day.
+    """
+
+    key: str
+    noun: str
+    label: str
+    placeholder: str
+    readers: str
+    add: Callable[[date, str], object]
+    day: date | None = None
+    saved: Callable[[date], str] = lambda day: "Saved."
+
+    def state(self, name: str) -> str:
+        """A key of the session: `edited`, `deleted`, `said` or `problem`."""
+        return f"{self.key}_notes_{name}"
+
+    def choose(self, state: str, number: int | None) -> None:
+        """Open or close a note's form, or the question whether to delete it. A callback."""
+        st.session_state[self.state(state)], st.session_state[self.state("problem")] = number, ""
+
+    def close(self, *keys: str) -> None:
+        """Close the form and discard the input. A callback."""
+        self.choose("edited", None)
+        for key in keys:
+            del st.session_state[key]
+
+    def attempt(self, work: Callable[[], object]) -> bool:
+        """Run `work` and return whether it worked; an error is shown until the next action."""
+        problem = ""
+        try:
+            work()
+        except TrancheError as error:
+            problem = f"{error.reason.rstrip('.')}."
+        st.session_state[self.state("problem")] = problem
+        st.session_state[CHANGES] = changes() + 1
+        return not problem
+
+
+def changes() -> int:
+    """How often this session has changed notes."""
+    count: int = st.session_state.get(CHANGES, 0)
+    return count
+
+
+def draw(context: PageContext, place: NotePlace, notes: Sequence[Note], empty: str) -> None:
+    """Draw the notes and a form for a new one, or the form of the one that is edited."""
+    if problem := st.session_state.get(place.state("problem")):
+        st.error(plain(problem), icon=":material/error:")
+    if said := st.session_state.pop(place.state("said"), ""):
+        st.caption(plain(said))
+    edited = next((note for note in notes if note.id == st.session_state.get(place.state("edited"))), None)
+    if edited is None:
+        for note in notes:
+            _row(context, place, note)
+        if not notes:
+            st.caption(empty)
+    _form(context, place, edited)
+
+
+def _row(context: PageContext, place: NotePlace, note: Note) -> None:
+    if st.session_state.get(place.state("deleted")) == note.id:
+        _deletion(context, place, note)
+        return
+    st.markdown(plain(note.text))
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.caption(_about(place, note), width="stretch")
+        if note.is_mine or context.person.role == "admin":
+            for name, icon, state in (("Edit", "edit", "edited"), ("Delete", "delete", "deleted")):
+                st.button(
+                    name, type="tertiary", icon=f":material/{icon}:", key=f"{place.key}_{icon}_{note.id}",
+                    help=f"{name} the {place.noun}: {plain(note.text)}",
+                    on_click=place.choose, args=(state, note.id),
+                )  # fmt: skip
+
+
+def _about(place: NotePlace, note: Note) -> str:
+    """The day, if it is about one, who wrote it and when, and whether it mentions whoever reads it."""
+    written = note.created.date()
+    parts = [] if place.day is None else [numbers.days(note.day, note.day)]
+    parts.append(f"by {'you' if note.is_mine else plain(note.owner)}")
+    parts.append(f"{numbers.days(written, written)}, {note.created:%H:%M} UTC")
+    return " · ".join([*parts, "**mentions you**"] if note.is_for_me else parts)
+
+
+def _deletion(context: PageContext, place: NotePlace, note: Note) -> None:
+    """Draw the button Delete: a first click asks for confirmation, a second one deletes."""
+    st.warning(f"Delete this {place.noun} for everybody? {plain(note.text)}", icon=":material/delete:")
+    with st.container(horizontal=True):
+        st.button(
+            "Delete permanently",
+            type="primary",
+            key=f"{place.key}_delete_sure",
+            on_click=_delete,
+            args=(context, place, note),
+        )
+        st.button("Keep", key=f"{place.key}_delete_not", on_click=place.choose, args=("deleted", None))
+
+
+def _form(context: PageContext, place: NotePlace, note: Note | None) -> None:
+    """Draw the form of a note, or of a new one. The input is kept on an error."""
+    number = 0 if note is None else note.id
+    text_key, keys = f"{place.key}_note_text_{number}", []
+    st.session_state.setdefault(text_key, "" if note is None else note.text)
+    with st.form(f"{place.key}_note", border=False):
+        if place.day is not None:
+            keys = [f"{place.key}_note_day_{number}"]
+            st.session_state.setdefault(keys[0], place.day if note is None else note.day)
+            st.date_input("Date", format="YYYY-MM-DD", key=keys[0], required=True, width=160)
+        st.text_input(
+            place.label,
+            key=text_key,
+            max_chars=LONGEST_NOTE,
+            placeholder=place.placeholder,
+            width="stretch",
+        )
+        st.form_submit_button(
+            f"Add {place.noun}" if note is None else f"Save {place.noun}",
+            type="primary",
+            on_click=_write,
+            args=(context, place, note, text_key, *keys),
+        )
+    if note is not None:
+        st.button("Cancel", key=f"{place.key}_note_cancel", on_click=place.close, args=(text_key, *keys))
+    st.caption(f"{place.readers} A name behind @, such as @{context.person.username}, mentions that person.")
+
+
+def _write(context: PageContext, place: NotePlace, note: Note | None, text_key: str, *keys: str) -> None:
+    text, notes = str(st.session_state[text_key]), context.clients.view_store.notes
+    today = datetime.now(UTC).date()
+    day: date = st.session_state[keys[0]] if keys else today if note is None else note.day
+    if note is None:
+        is_done = place.attempt(lambda: place.add(day, text))
+    else:
+        is_done = place.attempt(lambda: notes.change(note.id, day, text))
+    if is_done:
+        place.close(text_key, *keys)
+        st.session_state[place.state("said")] = place.saved(day)
+
+
+def _delete(context: PageContext, place: NotePlace, note: Note) -> None:
+    place.attempt(lambda: context.clients.view_store.notes.delete(note.id))
+    st.session_state[place.state("deleted")] = None

@@ -1,0 +1,139 @@
+"""Notes: texts of people on a day of a slicer, or on a saved view, where they are called comments."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+
+from lib.database import reading, transact
+from lib.people import Person
+from lib.views.models import LONGEST_NOTE, Note, check_name
+from lib.views.named import SECONDS, Scope
+from lib.views.tables import notes, saved_views
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest
+
+MOST_NOTES = 1000
+Conditions = tuple[ColumnElement[bool], ...]
+
+
+def mentions(text: str, people: Iterable[Person]) -> list[Person]:
+    """The people whose name for signing in stands in a text behind an @, in the order given."""
+    lowered = text.lower()
+    return [person for person in people if re.search(_mention(person.username), lowered)]
+
+
+def _mention(username: str) -> str:
+    """A pattern that doesn't find a name within an e-mail address or a longer name."""
+    return rf"(?<![\w.@+-])@{re.escape(username.lower())}(?![\w@+-]|\.\w)"
+
+
+@dataclass(frozen=True)
+class Notes:
+    """The notes that one person may see; `tell` hears of each that is written or changed, once stored."""
+
+    scope: Scope
+    tell: Callable[[Note], object] = lambda note: None
+
+    def of(self, project: str, slicer: str, first: date, last: date) -> list[Note]:
+        """A slicer's notes on these days, in the order of days; AccessError without access to the slicer."""
+        about = *self.scope.about(notes, project, slicer), notes.c.view_id.is_(None)
+        return self._all((*about, notes.c.day.between(first, last)))
+
+    def on_views(self, project: str, slicer: str) -> dict[int, list[Note]]:
+        """The comments on each view of a slicer that has any, the oldest first; AccessError as above."""
+        by_view: dict[int, list[Note]] = {}
+        for note in self._all((*self.scope.about(notes, project, slicer), notes.c.view_id.is_not(None))):
+            if note.view_id is not None:
+                by_view.setdefault(note.view_id, []).append(note)
+        return by_view
+
+    def add(self, project: str, slicer: str, day: date, text: str) -> Note:
+        """Add a note; BadRequest for an empty or long text, AccessError without access."""
+        about = *self.scope.about(notes, project, slicer), notes.c.view_id.is_(None)
+        return self._add(about, project, slicer, day, text, None)
+
+    def comment(self, view_id: int, text: str) -> Note:
+        """Add a comment on a view; BadRequest as above, and for a view that this person can't see."""
+
+        def within(connection: Connection) -> Row[Any] | None:
+            return connection.execute(select(saved_views).where(saved_views.c.id == view_id)).one_or_none()
+
+        view = reading(self.scope.engine, within, Deadline(SECONDS))
+        if view is None or not self.scope.sees(view):
+            raise BadRequest("This view is not there any more")
+        today = datetime.now(UTC).date()
+        return self._add((notes.c.view_id == view_id,), view.project, view.slicer, today, text, view_id)
+
+    def change(self, number: int, day: date, text: str) -> Note:
+        """Change day and text of a note; BadRequest and AccessError as for a new one, and as for `delete`."""
+        values = {"day": day, "text": check_name(text, LONGEST_NOTE, "The text")}
+
+        def within(connection: Connection) -> Note:
+            self._changeable(connection, number)
+            changing = update(notes).where(notes.c.id == number).values(values).returning(notes)
+            return self._note(connection.execute(changing).one())
+
+        return self._told(transact(self.scope.engine, within, Deadline(SECONDS)))
+
+    def delete(self, number: int) -> None:
+        """Delete a note; BadRequest if it no longer exists, AccessError if it is another person's."""
+
+        def within(connection: Connection) -> None:
+            self._changeable(connection, number)
+            connection.execute(delete(notes).where(notes.c.id == number))
+
+        transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def _all(self, conditions: Conditions) -> list[Note]:
+        """Notes in the order of days, without those on views that this person can't see."""
+        view = [saved_views.c[name].label(f"view_{name}") for name in ("owner", "created", "is_shared")]
+        query = select(notes, *view).select_from(notes.outerjoin(saved_views)).where(*conditions)
+
+        def within(connection: Connection) -> list[Note]:
+            rows = connection.execute(query.order_by(notes.c.day, notes.c.id))
+            return [self._note(row) for row in rows if row.view_id is None or self._sees_view(row)]
+
+        return reading(self.scope.engine, within, Deadline(SECONDS))
+
+    def _sees_view(self, row: Row[Any]) -> bool:
+        return bool(row.view_is_shared) or self.scope.owns(row.view_owner, row.view_created)
+
+    def _add(
+        self, about: Conditions, project: str, slicer: str, day: date, text: str, view_id: int | None
+    ) -> Note:
+        values = {
+            "service": self.scope.service, "project": project, "slicer": slicer, "day": day,
+            "text": check_name(text, LONGEST_NOTE, "The text"), "view_id": view_id,
+            "owner": self.scope.person.username, "created": datetime.now(UTC),
+        }  # fmt: skip
+
+        def within(connection: Connection) -> Note:
+            count = connection.execute(select(func.count()).select_from(notes).where(*about)).scalar_one()
+            if count >= MOST_NOTES:
+                what = "This slicer has" if view_id is None else "This view has"
+                raise BadRequest(f"{what} {MOST_NOTES:,} notes: delete one first")
+            return self._note(connection.execute(insert(notes).values(values).returning(notes)).one())
+
+        return self._told(transact(self.scope.engine, within, Deadline(SECONDS)))
+
+    def _changeable(self, connection: Connection, number: int) -> None:
+        """Raises why this person may not change a note: as of the scope, and for a view they can't see."""
+        row = connection.execute(select(notes).where(notes.c.id == number)).one_or_none()
+        if row is not None and row.view_id is not None:
+            query = select(saved_views).where(saved_views.c.id == row.view_id)
+            row = row if self.scope.sees(connection.execute(query).one_or_none()) else None
+        self.scope.changeable(row, "note")
+
+    def _told(self, note: Note) -> Note:
+        self.tell(note)
+        return note
+
+    def _note(self, row: Row[Any]) -> Note:
+        values = {column.name: row._mapping[column.name] for column in notes.c if column.name != "service"}
+        is_mine = self.scope.owns(row.owner, row.created)
+        is_for_me = not is_mine and bool(mentions(row.text, [self.scope.person]))
+        return Note(**values, is_mine=is_mine, is_for_me=is_for_me)
