@@ -55,7 +55,8 @@ def tab(
     own = copied(home, tmp_path / "home")
     over = Connected({"slow": url})
     Warehouse(own / "warehouse", over.current).connect("demo", "slow", DEFINITION)
-    with desk_over(own, TRANCHE_CONNECTIONS=json.dumps({"slow": {"url": url}})) as (address, _):
+    connections = json.dumps({"slow": {"url": url}})
+    with desk_over(own, TRANCHE_CONNECTIONS=connections, TRANCHE_DEADLINE_SECONDS="15") as (address, _):
         page = visitor().new_page()
         enter(page, f"{address}/slicers?project=demo&slicer=slow", "Admin")
         yield page, f"{address}/audience?project=demo&slicer=slow&start=-30d&end=yesterday"
