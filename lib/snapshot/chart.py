@@ -25,7 +25,7 @@ from lib.snapshot.models import SnapshotChart, SnapshotLine
 ACCENT, GREY, INK, FAINT, GROUND = "#2a7f9e", "#8a95a3", "#0d131b", "#e3e6ea", "#ffffff"
 VARIABLES = {ACCENT: "--line", INK: "--ink", FAINT: "--rule", GROUND: "--ground"}
 STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
-MOST_POINTS, ROOM_OF_A_TICK = 45, 84
+MOST_POINTS, ROOM_OF_A_TICK, NAMES_ACROSS = 45, 84, 4
 FONTS = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Devanagari")
 DRAWING = threading.Lock()  # matplotlib draws on one thread at a time
 Values = npt.NDArray[np.float64]
@@ -72,7 +72,8 @@ def picture(chart: SnapshotChart, scale: int = 2) -> bytes:
     with DRAWING:
         figure = Figure(figsize=(width / 72, height / 72), dpi=72 * scale)
         FigureCanvasAgg(figure)
-        axes = figure.add_axes((48 / width, 26 / height, 1 - 96 / width, 1 - 64 / height))
+        names = names_height(chart, 11)
+        axes = figure.add_axes((48 / width, 26 / height, 1 - 96 / width, 1 - (34 + names) / height))
         plot(axes, chart, width - 96, 11)
         name_lines(axes, chart, 11)
         file = io.BytesIO()
@@ -103,15 +104,20 @@ def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tu
     return plotted
 
 
+def names_height(chart: SnapshotChart, font: float) -> float:
+    """The height that the names of the lines need above the axes."""
+    return 2 * font * -(-len(chart.lines) // NAMES_ACROSS)
+
+
 def name_lines(axes: Axes, chart: SnapshotChart, font: float) -> None:
     """Draw the names of the lines above the axes."""
     named = [
-        axes.plot([], [], color=line.color or ACCENT, ls=_dashes(line), label=line.label[:36])[0]
+        axes.plot([], [], color=line.color or ACCENT, ls=_dashes(line), label=line.label[:32])[0]
         for line in chart.lines
     ]
     axes.legend(
-        handles=named, loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, fontsize=font,
-        borderaxespad=0.2, handlelength=1.6, labelcolor=INK,
+        handles=named, loc="lower left", bbox_to_anchor=(0, 1), ncols=NAMES_ACROSS, frameon=False,
+        fontsize=font, borderaxespad=0.2, handlelength=1.6, labelcolor=INK,
     )  # fmt: skip
 
 

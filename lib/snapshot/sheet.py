@@ -25,8 +25,8 @@ PAPERS = {"a4": (595.28, 841.89), "letter": (612.0, 792.0)}
 MARGIN, FOOT, DPI = 36.0, 20.0, 144
 GREY, RULE, SOFT = "#5d6875", "#d9dee4", "#f3f5f7"
 COLORS = {"green": "#2f855a", "red": "#b3402a", "gray": GREY}
-TITLE, TEXT, SMALL = 15.0, 9.0, 7.5
-LINE, ROW, CHART_HEIGHT, FIGURE_HEIGHT, ACROSS = 12.0, 13.0, 180.0, 52.0, 4
+TITLE, TEXT, SMALL = 15.0, 9.0, 7.0
+LINE, ROW, CHART_HEIGHT, FIGURE_HEIGHT, ACROSS = 12.0, 13.0, 165.0, 52.0, 4
 LEAST_COLUMN, KEY_SHARE, GAP = 48.0, 0.4, 16.0
 
 
@@ -173,16 +173,18 @@ def _figures(figures: Sequence[SnapshotFigure], width: float) -> Block:
 
 
 def _chart(time_chart: SnapshotChart, width: float) -> Block:
+    names = chart.names_height(time_chart, 8)
+
     def draw(canvas: Canvas, x: float, y: float) -> None:
         canvas.text(x, y + 14, f"{time_chart.title} by {time_chart.grain}", 10, bold=True)
         wide, high = canvas.size
-        top, bottom, left, right = y + 38, y + CHART_HEIGHT - 16, x + 34, x + width - 34
+        top, bottom, left, right = y + 22 + names, y + names + CHART_HEIGHT - 16, x + 34, x + width - 34
         rect = (left / wide, 1 - bottom / high, (right - left) / wide, (bottom - top) / high)
         axes = canvas.figure.add_axes(rect)
         chart.plot(axes, time_chart, right - left, 8)
         chart.name_lines(axes, time_chart, 8)
 
-    return Block(CHART_HEIGHT + 8, draw)
+    return Block(names + CHART_HEIGHT + 8, draw)
 
 
 def _beside(blocks: Sequence[Block], step: float) -> Block:
@@ -195,31 +197,34 @@ def _beside(blocks: Sequence[Block], step: float) -> Block:
 
 def _card(table: SnapshotTable, width: float) -> Block:
     """A leaderboard as one block."""
-    rows = [*_table(table, width)]
+    return _below([*_table(table, width)])
+
+
+def _below(blocks: Sequence[Block]) -> Block:
+    """Blocks one below the other as one, which is not cut."""
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
-        for row in rows:
-            row.draw(canvas, x, y)
-            y += row.height
+        for block in blocks:
+            block.draw(canvas, x, y)
+            y += block.height
 
-    return Block(sum(row.height for row in rows), draw)
+    return Block(sum(block.height for block in blocks), draw)
 
 
 def _table(table: SnapshotTable, width: float) -> Iterator[Block]:
     """Title, header and a block per row; the columns that fit, the first ones."""
-    yield _space(10)
-    yield _title(table, width)
-    yield from _paragraph(table.message, width)
+    top = [_space(10), _title(table, width), *_paragraph(table.message, width)]
     if not table.rows:
+        yield from top
         return
     room = width * (1 - KEY_SHARE * (1.25 if table.keys > 1 else 1))
     figures = min(len(table.columns) - table.keys, int(room // LEAST_COLUMN))
     columns = [*range(table.keys + figures)]
     edges = _edges(table.keys, figures, width)
     head = _head([table.columns[place] for place in columns], table.keys, edges)
-    yield head
-    for row in table.rows:
-        yield _row(row, table.keys, edges, head)
+    first, *others = (_row(row, table.keys, edges, head) for row in table.rows)
+    yield _below([*top, head, first])
+    yield from others
     if (missing := len(table.columns) - len(columns)) > 0:
         yield from _paragraph(f"{missing} more columns are in the HTML file.", width)
 
@@ -243,7 +248,7 @@ def _edges(keys: int, figures: int, width: float) -> list[float]:
 
 
 def _head(titles: Sequence[str], keys: int, edges: Sequence[float]) -> Block:
-    sizes = [right - left - 6 for left, right in itertools.pairwise(edges)]
+    sizes = [right - left - 3 for left, right in itertools.pairwise(edges)]
     lines = [wrapped(title, room, SMALL)[:3] for title, room in zip(titles, sizes, strict=True)]
     height = 9.0 * max(map(len, lines)) + 5
 

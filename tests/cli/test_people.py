@@ -212,3 +212,15 @@ def test_home_is_private(people: People, tmp_path: Path) -> None:
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert files
     assert all(path.stat().st_mode & 0o077 == 0 for path in files)
+
+
+def test_who_may_make_share_links(people: People) -> None:
+    """`--shares` grants it and `--no-shares` takes it away; nothing else changes it."""
+    assert not added("--role", "manager").exit_code
+    assert not people.require("ada").may_share
+    assert "may make share links" in run("user", "change", "ada", "--shares").output
+    run("user", "change", "ada", "--role", "viewer")
+    assert people.require("ada").may_share
+    run("user", "change", "ada", "--role", "admin")
+    run("user", "change", "ada", "--role", "viewer", "--no-shares")
+    assert not people.require("ada").may_share

@@ -139,7 +139,7 @@ def test_whose_tokens(visit: Visit, access: Access) -> None:
     assert "Owner" not in mine.dataframe[0].value
     assert set(all_of_them.dataframe[0].value["Owner"]) == {"manager", "viewer"}
     assert not [group for group in mine.button_group if group.key == "access_shown"]
-    assert all_of_them.button_group(key="access_shown").options == ["Tokens", "People", "Log"]
+    assert all_of_them.button_group(key="access_shown").options == ["Tokens", "Share links", "People", "Log"]
 
 
 def test_nobody_revokes_for_others(visit: Visit, access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,14 +245,16 @@ def test_all_that_is_wrong_with_a_new_person_is_said_at_once(visit: Visit, acces
 
 
 def test_changing_a_person(visit: Visit, access: Access) -> None:
-    """Role and grants are changed together; what is not named any more is taken away."""
+    """Role, grants and permissions are changed together; what is not named any more is taken away."""
     desk = open_person(people_of(visit), "manager")
     desk.button_group(key="person_role_manager").set_value("viewer")
     desk.multiselect(key="person_grants_manager").set_value(["demo/delivery"])
+    desk.checkbox(key="person_shares_manager").set_value(True)
     clean(desk.button(key="person_save").click().run())
     changed = access.people.get("manager")
     assert changed is not None
     assert (changed.role, changed.grants) == ("viewer", (Grant("demo", "delivery"),))
+    assert changed.may_share
 
 
 def test_a_new_password(visit: Visit, access: Access) -> None:
