@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from email.message import EmailMessage
 from email.policy import default
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from aiosmtpd.controller import Controller
@@ -27,6 +28,7 @@ class Mailbox:
         self.to_recipient: list[str] = []
         self.to_mail: list[str] = []
         self.encrypted: list[bool] = []
+        self.arrived = Event()
 
     def only(self) -> EmailMessage:
         """The only mail that came."""
@@ -50,6 +52,7 @@ class Mailbox:
         self.mails.append(mail)
         self.recipients.append([str(one) for one in envelope.rcpt_tos])
         self.encrypted.append(server.transport.get_extra_info("ssl_object") is not None)
+        self.arrived.set()
         return "250 OK"
 
 

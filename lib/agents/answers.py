@@ -28,8 +28,8 @@ def number(value: float | None) -> float | int | None:
 
 def figure(one: Estimate) -> Json:
     """A figure with its range. `exact` is false for an estimate; its range is null where it is not known."""
-    found = {"value": number(one.value), "exact": one.is_exact}
-    return found if one.is_exact else found | {"low": number(one.low), "high": number(one.high)}
+    facts = {"value": number(one.value), "exact": one.is_exact}
+    return facts if one.is_exact else facts | {"low": number(one.low), "high": number(one.high)}
 
 
 def row_figure(answer: Answer, field: str, place: int) -> Any:
@@ -49,14 +49,14 @@ def rows(answer: Answer) -> list[Json]:
     """The rows: values of the split by key field, descriptions of codes in `<field>.description`, figures."""
     audience = answer.audience
     texts: Any = audience.descriptions
-    found = []
+    table = []
     for place in range(len(audience)):
         row: Json = {str(name): text(audience.names[name].iloc[place]) for name in audience.names}
         for name in texts if isinstance(texts, pd.DataFrame) else ():
             if (words := str(texts[name].iloc[place])) and words != row[str(name)]:
                 row[f"{name}.description"] = text(words)
-        found.append(row | {str(name): row_figure(answer, str(name), place) for name in audience.values})
-    return found
+        table.append(row | {str(name): row_figure(answer, str(name), place) for name in audience.values})
+    return table
 
 
 def head(answer: Answer) -> Json:
@@ -88,12 +88,12 @@ def bounded(answer: Json, name: str, narrow: str) -> Json:
     if size(answer) <= MOST_CHARACTERS and len(every) >= answer.get("count", 0):
         return answer
     room = MOST_CHARACTERS - ROOM - size(answer | {name: []})
-    kept = 0
+    fitting = 0
     for one in every:
         room -= len(orjson.dumps(one).decode()) + 1
         if room < 0:
             break
-        kept += 1
+        fitting += 1
     count = answer.get("count", len(every))
-    cut = {"shown": kept, "count": count, "narrow": f"{narrow} to see the rest."}
-    return {key: value for key, value in answer.items() if key != "count"} | {name: every[:kept]} | cut
+    cut = {"shown": fitting, "count": count, "narrow": f"{narrow} to see the rest."}
+    return {key: value for key, value in answer.items() if key != "count"} | {name: every[:fitting]} | cut

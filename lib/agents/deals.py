@@ -52,7 +52,7 @@ def find_deals(desk: Desk, arguments: FindDeals) -> Json:
 
 def deal_of(desk: Desk, one: DemandDeal) -> Json:
     """A deal in the fields that a reader compares."""
-    found = {
+    facts = {
         "id": one.id,
         "name": text(one.name or ""),
         "deal_id": one.deal_id,
@@ -63,12 +63,12 @@ def deal_of(desk: Desk, one: DemandDeal) -> Json:
         "packages": [{"id": each.id, "name": text(each.name or "")} for each in one.supply_deals[:5]],
         "link": link(desk, "demand_deals", one.id),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def package_of(desk: Desk, one: SupplyPackage) -> Json:
     """A package likewise: dates, and how many deals it has."""
-    found = {
+    facts = {
         "id": one.id,
         "name": text(one.name or ""),
         "status": one.status,
@@ -78,7 +78,7 @@ def package_of(desk: Desk, one: SupplyPackage) -> Json:
         "deals": len(one.demand_deals),
         "link": link(desk, "supply_deals", one.id),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in facts.items() if value is not None}
 
 
 def link(desk: Desk, entity: Entity, number: int | None) -> str:
@@ -98,11 +98,11 @@ def deal_health(desk: Desk, arguments: OfDeals) -> Json:
     deals = [require(desk, DemandDeal, one) for one in arguments.deals]
     packages = {one.id or 0 for deal in deals for one in deal.supply_deals}
     seats = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
-    known = {one: api.get(Seat, one) for one in seats}
-    dsps = {one.dsp.id for one in known.values() if one.dsp and one.dsp.id}
+    whole_seats = {one: api.get(Seat, one) for one in seats}
+    dsps = {one.dsp.id for one in whole_seats.values() if one.dsp and one.dsp.id}
     around = Surroundings(
         {one: api.get(SupplyPackage, one) for one in packages},
-        known,
+        whole_seats,
         {one: api.get(Dsp, one) for one in dsps},
         datetime.now(UTC),
         lambda entity, number: _history(desk, entity, number),
@@ -140,7 +140,7 @@ def _history(desk: Desk, entity: str, number: int) -> list[EntityChange]:
     return []
 
 
-class Delivery(Dated):
+class PastDelivery(Dated):
     """What deals or packages delivered."""
 
     deals: list[int] = Field(default=[], max_length=50, description="Ids of deals")
@@ -148,7 +148,7 @@ class Delivery(Dated):
     by_day: bool = False
 
 
-def past_delivery(desk: Desk, arguments: Delivery) -> Json:
+def past_delivery(desk: Desk, arguments: PastDelivery) -> Json:
     """The funnel, spend and win CPM of deals or packages on past days."""
     if bool(arguments.deals) == bool(arguments.packages):
         raise BadRequest("Give `deals` or `packages`, one of them")
@@ -165,9 +165,9 @@ def past_delivery(desk: Desk, arguments: Delivery) -> Json:
         **days,
     )  # fmt: skip
     totals = {name: figure(answer.estimate(name)) for name in fields}
-    found = rows(answer)
-    without = [one for one in ids if str(one) not in {row[field] for row in found}]
-    return head(answer) | {"totals": totals, "count": len(found), "rows": found, "no_rows_for": without}
+    table = rows(answer)
+    without = [one for one in ids if str(one) not in {row[field] for row in table}]
+    return head(answer) | {"totals": totals, "count": len(table), "rows": table, "no_rows_for": without}
 
 
 def delivery_fields(slicer: Slicer) -> list[str]:
@@ -231,7 +231,7 @@ VERBS = (
     Verb(
         "past_delivery",
         "What deals or packages delivered: requests, bids, wins, impressions, spend, win CPM.",
-        Delivery,
+        PastDelivery,
         past_delivery,
         "rows",
         "Ask for fewer days or deals",

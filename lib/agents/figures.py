@@ -38,13 +38,13 @@ def ask(desk: Desk, arguments: Ask) -> Json:
         more["order"] = order
     answer = desk.ask(arguments.slicer, descriptions=True, **arguments.parts(**more))
     totals = {name: figure(answer.estimate(name)) for name in arguments.fields}
-    found: Json = head(answer) | {"totals": totals}
+    result: Json = head(answer) | {"totals": totals}
     if arguments.split:
-        found |= {"count": answer.audience.total.records_found, "rows": rows(answer)}
-    return found
+        result |= {"count": answer.audience.total.records_found, "rows": rows(answer)}
+    return result
 
 
-class Moves(Filtered):
+class MovedField(Filtered):
     """A figure, and the days to compare."""
 
     field: str = Field(description="A data field")
@@ -53,16 +53,16 @@ class Moves(Filtered):
     key_fields: list[str] = Field(default=[], max_length=30, description="Default: all")
 
 
-def what_moved(desk: Desk, arguments: Moves) -> Json:
+def what_moved(desk: Desk, arguments: MovedField) -> Json:
     """The values that explain a change, the strongest first."""
     before = (arguments.before_start, arguments.before_end)
     if (before[0] is None) != (before[1] is None):
         raise BadRequest("before_start and before_end belong together: give both or none")
     days = None if before[0] is None or before[1] is None else (before[0], before[1])
-    found = desk.what_moved(
+    movement = desk.what_moved(
         arguments.slicer, arguments.field, before=days, key_fields=arguments.key_fields, **arguments.parts()
     )
-    moved, frame = found.moved, found.frame
+    moved, frame = movement.moved, movement.frame
     movers = [
         {
             "key_field": row["key_field"],
@@ -75,15 +75,15 @@ def what_moved(desk: Desk, arguments: Moves) -> Json:
         for row in frame.head(MOST_MOVERS).to_dict("records")
     ]
     now = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field]))
-    ends = {"start": found.before[0].isoformat(), "end": found.before[1].isoformat()}
+    ends = {"start": movement.before[0].isoformat(), "end": movement.before[1].isoformat()}
     earlier = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field], **ends))
     whole = earlier.estimate(arguments.field)
     is_scaled = bool(whole.value) and whole.value != moved.before
     scaled = whole.times(moved.before / whole.value) if is_scaled and whole.value else whole
     return {
         "field": arguments.field,
-        "days": [day.isoformat() for day in found.now],
-        "before_days": [day.isoformat() for day in found.before],
+        "days": [day.isoformat() for day in movement.now],
+        "before_days": [day.isoformat() for day in movement.before],
         "now": figure(now.estimate(arguments.field)),
         "before": figure(scaled),
         "change": number(moved.difference),
@@ -97,7 +97,7 @@ def what_moved(desk: Desk, arguments: Moves) -> Json:
         "changed_alike": [one.name for one in moved.alike],
         "count": len(frame),
         "movers": movers,
-        "link": found.link,
+        "link": movement.link,
     }
 
 
@@ -111,7 +111,7 @@ VERBS = (
     Verb(
         "what_moved",
         "Why a figure changed between two periods: the values of all key fields that moved beyond noise.",
-        Moves,
+        MovedField,
         what_moved,
         "movers",
         "Name fewer `key_fields`, or filter",

@@ -28,18 +28,20 @@ class Guide:
     arguments: Mapping[str, str]
     task: str
 
-    def text(self, given: Mapping[str, str]) -> str:
+    def text(self, arguments: Mapping[str, str]) -> str:
         """The prompt with these arguments. BadRequest for one that is missing or unknown."""
-        for name in given:
+        for name in arguments:
             if name not in self.arguments:
                 raise UnknownName(f"argument of {self.name}", name, self.arguments)
-        if missing := [name for name in self.arguments if not given.get(name)]:
+        if missing := [name for name in self.arguments if not arguments.get(name)]:
             raise BadRequest(f"{self.name} needs {', '.join(missing)}")
-        return f"{self.task}\n\nThe task is about this, which is data: {orjson.dumps(dict(given)).decode()}"
+        return (
+            f"{self.task}\n\nThe task is about this, which is data: {orjson.dumps(dict(arguments)).decode()}"
+        )
 
 
 @dataclass(frozen=True)
-class Definition:
+class Glossary:
     """A resource: an address, what it is about, and its text."""
 
     uri: str
@@ -93,7 +95,7 @@ GUIDES = {
 DEFINITIONS = {
     definition.uri: definition
     for definition in (
-        Definition(
+        Glossary(
             "tranche://definitions/precision",
             "Exact figures, estimates and ranges",
             "A figure is exact if every record in its days was read. Otherwise it is an estimate from a "
@@ -101,7 +103,7 @@ DEFINITIONS = {
             " noise. A forecast has the range that held for past periods of its length; `range_held` of "
             "`past_periods_tested` says how often.",
         ),
-        Definition(
+        Glossary(
             "tranche://definitions/words",
             "Slicer, key field, data field, package, deal, seat",
             "A slicer is a report: records with key fields (to filter and split by) and data fields "
@@ -109,7 +111,7 @@ DEFINITIONS = {
             " buyer's seat at a DSP access to packages at a price: a floor (bids compete from it up) or "
             "fixed. The funnel of a deal is requests, bids, wins, impressions, viewable impressions.",
         ),
-        Definition(
+        Glossary(
             "tranche://definitions/what-moved",
             "How a change is explained",
             "Values of all key fields are compared between two periods. Named are those whose change is "
@@ -117,7 +119,7 @@ DEFINITIONS = {
             "discovery rate of 4 %. Contributions are parts of the whole change; those of one key field "
             "can be added, those of different key fields describe the same change from different sides.",
         ),
-        Definition(
+        Glossary(
             "tranche://definitions/health",
             "States of a deal",
             "attention: something keeps the deal from delivering, or a step of its funnel fell. healthy: "

@@ -31,8 +31,8 @@ class Targets(Arguments):
     filters: list[KeyFilter] = Field(default=[], max_length=50)
 
 
-class Inventory:
-    """Inventory that is asked about: its report, its filters, and what of a targeting they leave out."""
+class TargetedInventory:
+    """What is asked about: its report, its filters, and what of a targeting they leave out."""
 
     def __init__(self, desk: Desk, targets: Targets) -> None:
         report = report_of_deals(desk, targets.slicer)
@@ -57,11 +57,11 @@ class Inventory:
     def head(self, days: Days, query: AudienceQuery) -> Json:
         """What every answer says of it."""
         more = {"not_counted": [*map(text, self.left_out)]} if self.left_out else {}
-        shown = query.model_copy(update={"split_by": (), "limit": None, "order_by": ()})
+        described = query.model_copy(update={"split_by": (), "limit": None, "order_by": ()})
         return {
             "slicer": self.name,
             "days": [day.isoformat() for day in days],
-            "link": self.desk.link(shown),
+            "link": self.desk.link(described),
         } | more
 
 
@@ -84,7 +84,7 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     """Bids and impressions in a booked period, each with its range and how often that held before."""
     if arguments.end < arguments.start:
         raise BadRequest("end must not be before start")
-    inventory = Inventory(desk, arguments)
+    inventory = TargetedInventory(desk, arguments)
     slicer = inventory.report.slicer
     fields = [field for names in (BIDS, IMPRESSIONS) if (field := field_of(slicer, names)) is not None]
     if not fields or forecast.DAY not in {one.name for one in slicer.key_fields}:
@@ -99,14 +99,14 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     ahead = max((arguments.start - days[1]).days - 1, 0)
     figures = {}
     for name in names:
-        found = forecast.forecast(forecast.daily(answer, name, days), parts, ahead)
+        booked_figure = forecast.forecast(forecast.daily(answer, name, days), parts, ahead)
         figures[name] = {
-            "value": number(found.value),
-            "low": number(found.low),
-            "high": number(found.high),
+            "value": number(booked_figure.value),
+            "low": number(booked_figure.low),
+            "high": number(booked_figure.high),
             "exact": False,
-            "range_held": found.held,
-            "past_periods_tested": found.tests,
+            "range_held": booked_figure.held,
+            "past_periods_tested": booked_figure.tests,
         }
     booked = [arguments.start.isoformat(), arguments.end.isoformat()]
     note = "By the weekdays of the last two weeks; seats, prices, seasons and holidays are not in it"
@@ -122,7 +122,7 @@ class Pricing(Targets):
 
 def price_guide(desk: Desk, arguments: Pricing) -> Json:
     """The quartiles of what wins cost, of all seats and of some."""
-    inventory = Inventory(desk, arguments)
+    inventory = TargetedInventory(desk, arguments)
     slicer = inventory.report.slicer
     fields = win_prices.win_fields(slicer)
     if fields is None:
@@ -130,36 +130,36 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
     if arguments.seats and not seat_prices.tells_seats(slicer):
         raise BadRequest(f"{inventory.name} can't tell what a seat won: leave seats out")
     base = inventory.query(DAYS)
-    found: list[Json] = []
+    guides: list[Json] = []
     for seat in (None, *arguments.seats):
         query = seat_prices.question(base, slicer, fields, seat)
         prices = seat_prices.seat_prices(inventory.report.ask(query), slicer, fields)
-        found.append(_guide(seat, prices, arguments.price))
-    shown = base.model_copy(update={"data_fields": (fields.cpm, fields.wins)})
+        guides.append(_guide(seat, prices, arguments.price))
+    described = base.model_copy(update={"data_fields": (fields.cpm, fields.wins)})
     note = "Averages by group and day, weighted by wins; single auctions scatter more widely"
-    return inventory.head(inventory.report.period(DAYS), shown) | {"win_cpm": found, "method": note}
+    return inventory.head(inventory.report.period(DAYS), described) | {"win_cpm": guides, "method": note}
 
 
 def _guide(seat: int | None, of: SeatPrices, price: Decimal | None) -> Json:
-    found: Json = {"seat": "all" if seat is None else seat, "win_rate_percent": number(of.win_rate)}
+    guide: Json = {"seat": "all" if seat is None else seat, "win_rate_percent": number(of.win_rate)}
     if of.won is None:
-        return found | {"wins": "none"}
+        return guide | {"wins": "none"}
     won = of.won
-    found |= {"quartile_1": number(won.low), "median": number(won.median), "quartile_3": number(won.high)}
-    found |= {"precision": EXACT if won.is_exact else "estimated from a sample", "groups": won.groups}
+    guide |= {"quartile_1": number(won.low), "median": number(won.median), "quartile_3": number(won.high)}
+    guide |= {"precision": EXACT if won.is_exact else "estimated from a sample", "groups": won.groups}
     if price is not None:
-        found["at_or_above_price"] = seat_prices.standing(price, won)
-    return found
+        guide["at_or_above_price"] = seat_prices.standing(price, won)
+    return guide
 
 
-class Packages(Arguments):
+class SeveralPackages(Arguments):
     """Two packages or more."""
 
     packages: list[int] = Field(min_length=2, max_length=8, description="Ids of packages")
     slicer: str | None = Field(default=None, description="Default: the slicer that tells deals apart")
 
 
-def shared_inventory(desk: Desk, arguments: Packages) -> Json:
+def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
     """What each two packages share, and seats with two prices for it."""
     report = report_of_deals(desk, arguments.slicer)
     if report is None:
@@ -235,7 +235,7 @@ VERBS = (
     Verb(
         "overlap",
         "The inventory that packages share, and seats that are offered it at two prices.",
-        Packages,
+        SeveralPackages,
         shared_inventory,
         "pairs",
         "Compare fewer packages",

@@ -2,7 +2,8 @@
 
 Each request is a POST with a token of the reporting or the deals API in `Authorization: Bearer …`; one of the
 other API, of the same person, may be in `Tranche-Deals-Token`. Nothing is kept between requests: no session,
-no stream to hold open, so GET and DELETE are refused as the protocol allows.
+no stream to hold open, so GET and DELETE are refused as the protocol allows. Verbs and the protocol's SDK are
+imported with the first request: they take two seconds, which a desk without agents does not spend.
 """
 
 import asyncio
@@ -11,17 +12,14 @@ import ipaddress
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lib import connect
-from lib.agents.toolbox import Toolbox
 from lib.front import hosts
-from lib.python_client import Desk
-from lib.python_client.clients import DeskClients
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Caller
@@ -30,6 +28,9 @@ from lib.wire.fair import FairPool
 from lib.wire.network import is_loopback
 from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
+
+if TYPE_CHECKING:
+    from lib.agents.toolbox import Toolbox
 
 PATH, DEALS_HEADER = "/mcp", "tranche-deals-token"
 AUTH_THREADS = 2
@@ -82,15 +83,14 @@ class AgentRoute:
         if request.method != "POST":
             return PlainTextResponse("Send a POST with a message of the protocol", 405, {"Allow": "POST"})
         callers = await self._away(None, self._auth, partial(self._callers, request))
+        await asyncio.to_thread(importlib.import_module, "lib.agents.server")
+        from lib.agents import server
+
         toolbox = self._toolbox(callers, request.client.host if request.client else None)
         run = partial(self._away, toolbox.who, self._calls)
-        server = await asyncio.to_thread(importlib.import_module, "lib.agents.server")
-        security = server.TransportSecuritySettings(
-            **allowed(self._settings, request.headers.get("host", ""))
-        )
         await server.answer_request(
             server.server_of(toolbox, run),
-            security,
+            allowed(self._settings, request.headers.get("host", "")),
             self._settings.max_body_bytes,
             request.scope,
             request.receive,
@@ -124,7 +124,11 @@ class AgentRoute:
         except AccessError:
             return None
 
-    def _toolbox(self, callers: Callers, address: str | None) -> Toolbox:
+    def _toolbox(self, callers: Callers, address: str | None) -> "Toolbox":
+        from lib.agents.toolbox import Toolbox
+        from lib.python_client import Desk
+        from lib.python_client.clients import DeskClients
+
         reporting, deals, slicers = connect.of_tokens(self._settings, callers.reporting, callers.deals)
         clients = DeskClients(self._settings.address, reporting, lambda: deals, slicers)
         who, number = callers.first.person.username, callers.first.token.id
@@ -135,7 +139,7 @@ class AgentRoute:
         return Toolbox(who, Desk.of(clients), note)
 
 
-def allowed(settings: Settings, host: str) -> dict[str, Any]:
+def allowed(settings: Settings, host: str) -> dict[str, list[str]]:
     """The hosts and origins that the SDK's protection against DNS rebinding takes: those of the desk.
 
     A server that listens beyond this machine also answers to IP addresses, which can't be pointed elsewhere.

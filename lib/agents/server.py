@@ -19,10 +19,10 @@ from mcp.shared.exceptions import MCPError
 from starlette.types import Receive, Scope, Send
 
 from lib.agents.guides import DEFINITIONS, GUIDES, INSTRUCTIONS
-from lib.agents.toolbox import VERBS, Outcome, Toolbox
+from lib.agents.toolbox import VERBS, CallOutcome, Toolbox
 from lib.wire.errors import TrancheError, UnknownName
 
-Run = Callable[[Callable[[], Outcome]], Awaitable[Outcome]]
+Run = Callable[[Callable[[], CallOutcome]], Awaitable[CallOutcome]]
 NAME, TITLE, TEXT = "tranche", "Tranche", "text/plain"
 logging.getLogger("mcp").setLevel(logging.WARNING)
 
@@ -53,18 +53,21 @@ def server_of(toolbox: Toolbox, run: Run) -> Server[Any]:
 
 async def answer_request(
     server: Server[Any],
-    security: TransportSecuritySettings,
+    allowed: dict[str, list[str]],
     most_bytes: int,
     scope: Scope,
     receive: Receive,
     send: Send,
 ) -> None:
-    """Answer one HTTP request; nothing is kept for the next one, so that any desk can answer it."""
+    """Answer one HTTP request; nothing is kept for the next one, so that any desk can answer it.
+
+    `allowed` are the hosts and origins that the protection against DNS rebinding takes.
+    """
     manager = StreamableHTTPSessionManager(
         server,
         json_response=True,
         stateless=True,
-        security_settings=security,
+        security_settings=TransportSecuritySettings(**allowed),
         max_request_body_size=most_bytes,
     )
     async with manager.run():

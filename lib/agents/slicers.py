@@ -16,12 +16,12 @@ class NoArguments(Arguments):
 
 def list_slicers(desk: Desk, arguments: NoArguments) -> Json:
     """The slicers with their days."""
-    found = []
+    listed = []
     for name in desk.slicers():
         slicer = desk.info(name)
         days = [slicer.first_date, slicer.last_date]
-        found.append({"slicer": name, "about": text(slicer.annotation or ""), "days": days})
-    return {"count": len(found), "slicers": found}
+        listed.append({"slicer": name, "about": text(slicer.annotation or ""), "days": days})
+    return {"count": len(listed), "slicers": listed}
 
 
 class OfSlicer(Arguments):
@@ -37,24 +37,24 @@ def describe_slicer(desk: Desk, arguments: OfSlicer) -> Json:
     fields: list[KeyField | DataField] = [*slicer.data_fields, *slicer.key_fields]
     named = [one for one in fields if needle in f"{one.name} {one.description}".casefold()]
     times = [one.name for one in slicer.key_fields if one.name in TIME_KEY_FIELDS]
-    shown = [_field(one) for one in named if one.name not in times]
+    described = [_field(one) for one in named if one.name not in times]
     return {
         "slicer": arguments.slicer,
         "days": [slicer.first_date, slicer.last_date],
         "hours_ahead_of_utc": slicer.timezone,
         "split_by_time": times,
-        "count": len(shown),
-        "fields": shown,
+        "count": len(described),
+        "fields": described,
         "link": desk.link(desk.query(arguments.slicer)),
     }
 
 
 def _field(one: KeyField | DataField) -> Json:
     """As short as it can be: a slicer may have a hundred."""
-    found: Json = {"key" if isinstance(one, KeyField) else "data": one.name}
+    facts: Json = {"key" if isinstance(one, KeyField) else "data": one.name}
     if one.description and one.description != one.name:
-        found["title"] = text(one.description)
-    return found | ({"several_per_record": True} if isinstance(one, KeyField) and one.is_segmented else {})
+        facts["title"] = text(one.description)
+    return facts | ({"several_per_record": True} if isinstance(one, KeyField) and one.is_segmented else {})
 
 
 class FindValues(Filtered):
@@ -75,14 +75,14 @@ def find_values(desk: Desk, arguments: FindValues) -> Json:
     if measure is not None:
         parts |= {"fields": [measure], "order": [f"-{measure}"]}
     if arguments.contains:
-        wanted = ReportFilter(
+        part = ReportFilter(
             name=arguments.field,
             match="contains",
             value=(arguments.contains,),
             case_insensitive=1,
             search_mappings=1,
         )
-        parts["filters"] = [*parts["filters"], wanted]
+        parts["filters"] = [*parts["filters"], part]
     answer = desk.ask(arguments.slicer, descriptions=True, **parts)
     count = answer.audience.total.records_found
     return head(answer) | {"count": count, "values": rows(answer)}

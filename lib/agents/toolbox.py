@@ -7,19 +7,19 @@ from typing import Any
 
 import orjson
 
-from lib.agents import deals, figures, inventory, slicers
+from lib.agents import deals, figures, inventory, proposals, slicers
 from lib.agents.answers import LONGEST_TEXT, Json
 from lib.agents.verbs import unique
 from lib.python_client import Desk
 from lib.wire.errors import InternalError, TrancheError, UnknownName
 
 log = logging.getLogger(__name__)
-VERBS = unique([*slicers.VERBS, *figures.VERBS, *deals.VERBS, *inventory.VERBS])
+VERBS = unique([*slicers.VERBS, *figures.VERBS, *deals.VERBS, *inventory.VERBS, *proposals.VERBS])
 Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CallOutcome:
     """The answer to a call, or the sentence why there is none."""
 
     answer: Json
@@ -39,20 +39,20 @@ class Toolbox:
     desk: Desk
     note: Note
 
-    def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+    def call(self, name: str, arguments: Mapping[str, Any]) -> CallOutcome:
         """The outcome of a call. It raises nothing: what is wrong is a sentence for whoever called."""
         outcome = self._outcome(name, arguments)
         result = f"refused: {outcome.answer['error']}" if outcome.is_error else "answered"
         self.note(f"{name[:LONGEST_TEXT]} {orjson.dumps(dict(arguments), default=str).decode()}: {result}")
         return outcome
 
-    def _outcome(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+    def _outcome(self, name: str, arguments: Mapping[str, Any]) -> CallOutcome:
         try:
             if name not in VERBS:
                 raise UnknownName("verb", name[:LONGEST_TEXT], VERBS)
-            return Outcome(VERBS[name](self.desk, arguments))
+            return CallOutcome(VERBS[name](self.desk, arguments))
         except TrancheError as error:
-            return Outcome({"error": error.reason}, is_error=True)
+            return CallOutcome({"error": error.reason}, is_error=True)
         except Exception:
             log.exception("%s failed", name[:LONGEST_TEXT])
-            return Outcome({"error": InternalError().reason}, is_error=True)
+            return CallOutcome({"error": InternalError().reason}, is_error=True)

@@ -81,13 +81,13 @@ class Verb(Generic[Taken]):
         schema: Json = untitled(self.arguments.model_json_schema())
         return schema
 
-    def __call__(self, desk: Desk, given: Mapping[str, Any]) -> Json:
+    def __call__(self, desk: Desk, values: Mapping[str, Any]) -> Json:
         """The answer, within its bounds. BadRequest says which argument is wrong, and what would be right."""
-        for name in given:
+        for name in values:
             if name not in self.arguments.model_fields:
                 raise UnknownName(f"argument of {self.name}", name, self.arguments.model_fields)
         try:
-            arguments = self.arguments.model_validate(dict(given))
+            arguments = self.arguments.model_validate(dict(values))
         except ValidationError as error:
             problems = error.errors(include_url=False)
             raise BadRequest("; ".join(dict.fromkeys(map(_sentence, problems)))) from None

@@ -228,6 +228,19 @@ class Deals:
         answer = self._ask("GET", f"{_path(entity, entity_id)}history/", {"limit": LARGEST_PAGE} | params)
         return [*reading.changes(self._codec, answer).results]
 
+    def propose(self, proposal: Mapping[str, Any]) -> dict[str, Any]:
+        """Propose a new package or a change (an extension of ours); returns the proposal as it is stored.
+
+        The same again, while it is open, returns the first. Invalid has all that is wrong with it, by field.
+        Unsupported where a service is not known to take proposals.
+        """
+        if not self.abilities.is_own:
+            raise Unsupported("This service takes no proposals")
+        answer: dict[str, Any] = reading.json(
+            self._codec, self._ask("POST", f"{PATH}/proposals/", body=sent(proposal))
+        )
+        return answer
+
     def buyer_seat(self, deal_id: str) -> BuyerSeat:
         """What its DSP reported of a deal, and when it was fetched (an extension of ours).
 

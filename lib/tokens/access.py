@@ -315,7 +315,8 @@ class Access:
 def _describe(person: Person) -> str:
     sees = "everything" if person.role == "admin" else ", ".join(map(str, person.grants)) or "nothing"
     shares = ", may share" if person.shares else ""
-    return f"{person.role}, sees {sees}, deals {person.deals}{shares}"
+    mail = f", mail to {person.email}" if person.email else ""
+    return f"{person.role}, sees {sees}, deals {person.deals}{shares}{mail}"
 
 
 def _belonged_to_a_namesake(token: Token, owner: Person) -> bool:

@@ -109,13 +109,15 @@ class TokenStore:
     def lend(self, owner: str, service: str, lifetime: timedelta, of: Token | None = None) -> str:
         """A new temporary token's text, for this process alone: it is not in the database.
 
-        It opens no more than the token `of`, if there is one.
+        It has the number of the token `of`, and opens no more, if there is one.
         """
         prefix, now = _prefix(service), self._now()
         text = prefix + secrets.token_urlsafe(SECRET_BYTES)
         ends = now + lifetime
-        grants, deals = (of.grants, of.deals) if of else ((), None)
-        token = Token(0, prefix, owner, "desk", service, "temporary", grants, now, ends, None, None, deals)
+        number, grants, deals = (of.id, of.grants, of.deals) if of else (0, (), None)
+        token = Token(
+            number, prefix, owner, "desk", service, "temporary", grants, now, ends, None, None, deals
+        )
         valid = {digest: one for digest, one in self._lent.items() if one.state(now) == "active"}
         self._lent = valid | {_digest(text): token}
         return text

@@ -1,10 +1,13 @@
 """Who may ask what over `/mcp`: tokens, their scopes, hosts, origins and throttles."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
+from conftest import ROOT
 from mcp.client.client import Client
 from serving import serving
 
@@ -72,6 +75,15 @@ def test_the_protection_of_the_sdk_knows_the_hosts_of_the_desk() -> None:
     assert "192.0.2.7:8501" not in near["allowed_hosts"]
     assert "192.0.2.7:8501" in far["allowed_hosts"]
     assert "evil.example" not in allowed(Settings(host=everywhere), "evil.example")["allowed_hosts"]
+
+
+def test_the_sdk_is_loaded_by_the_first_agent() -> None:
+    """A desk starts without the protocol's SDK and without the verbs."""
+    code = (
+        "import app, sys; print([one for one in ('mcp', 'httpx2', 'lib.agents.verbs') if one in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("[]")
 
 
 def test_a_viewer_sees_what_they_may_see(served: str, issue: Callable[..., str]) -> None:

@@ -19,7 +19,7 @@ from front.desk_session import SECONDS, answer, message, opened, rerun, sign_in,
 
 MEBIBYTE = 2**20
 POLICY, TOO_BIG = 1008, 1009
-VISITORS, REQUEST_SECONDS, FLOOD = 900, 3, 200
+VISITORS, REQUEST_SECONDS, FLOOD = 900, 3, 80
 REFUSED = [
     "load_git_info",
     "clear_cache",
@@ -288,7 +288,7 @@ def flood(address: str, started: threading.Barrier, runs: list[int]) -> None:
 
 
 def test_a_visitor_signs_in_beside_sockets_that_send_without_end(address: str) -> None:
-    """Five sockets send 200 reruns each at once: what is superseded is dropped, and the last one is not.
+    """Five sockets send 80 reruns each at once: what is superseded is dropped, and the last one is not.
 
     Somebody else signs in beside them.
     """

@@ -15,7 +15,7 @@ SERVE = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--p
 PATHS = (
     *("/", "/audience", "/static/nothing", "/media/x", "/_stcore/health", "/_stcore/metrics"),
     *("/docs", "/docs/assets/swagger-ui.css", "/openapi.json"),
-    *("/API/v2/info", "/api/seats/", "/api/nothing", "/oauth2/token/"),
+    *("/API/v2/info", "/api/seats/", "/api/nothing", "/oauth2/token/", "/mcp"),
 )
 
 
@@ -59,7 +59,7 @@ def test_every_answer_of_the_desk(desk: str, path: str) -> None:
     assert (answer.headers["x-frame-options"], _directives(answer)["frame-ancestors"]) == ("DENY", ["'none'"])
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/openapi.json", "/API/v2/info", "/api/seats/"])
+@pytest.mark.parametrize("path", ["/", "/docs", "/openapi.json", "/API/v2/info", "/api/seats/", "/mcp"])
 def test_every_answer_of_the_apis_alone(served: str, path: str) -> None:
     """`tranche serve` sends the same headers."""
     answer = httpx.get(f"{served}{path}")

@@ -20,7 +20,6 @@ PATIENCE = 20
 INFO = b"POST /API/v2/info HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 SOCKET = b"GET /_stcore/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
 TOKEN = b"POST /oauth2/token/ HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-UPLOAD = b"PUT /_stcore/upload_file/a/b HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 BODY = b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 500\r\n\r\ngrant_type="
 
 

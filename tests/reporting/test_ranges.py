@@ -13,8 +13,6 @@ from lib.reporting.measures import measures
 DRAWS = 250
 USER_SAMPLES = 1_000
 KNOWN = measures(DEFINITION)
-ADDITIVE = [name for name, measure in KNOWN.items() if measure.additive_atom]
-RATIOS = [name for name in KNOWN if name not in ADDITIVE]
 RARE = {"conversions", "cpa"}
 
 

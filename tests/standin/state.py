@@ -53,11 +53,6 @@ class State:
             self.grants += 1
             return token
 
-    def expire(self) -> None:
-        """End all temporary tokens."""
-        with self.lock:
-            self.given.clear()
-
     def accepts(self, token: object, service: str | None = None) -> bool:
         """Whether a token is the permanent one, or one given out (for that service, where one is named)."""
         scope = self.given.get(token) if isinstance(token, str) else None

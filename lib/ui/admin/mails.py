@@ -19,7 +19,6 @@ PROBLEM, ALERTS = "mails_problem", "mails_alerts"
 COLUMNS = {
     "Mail": st.column_config.TextColumn(width="medium"),
     "Comes": st.column_config.TextColumn(width="medium"),
-    "Last sent": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
     "Problem": st.column_config.TextColumn(width="large"),
 }
 
@@ -71,13 +70,14 @@ def draw(context: PageContext) -> None:
 
 
 def _chosen(mails: Sequence[Subscription], with_owner: bool) -> list[Subscription]:
+    at = st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", timezone=st.context.timezone)
     event = st.dataframe(
         straighten(table(mails, with_owner)),
         key=key("mails", (one.id for one in mails)),
         on_select="rerun",
         selection_mode="multi-row",
         hide_index=True,
-        column_config=COLUMNS,
+        column_config=COLUMNS | {"Last sent": at},
         placeholder="",
         alt="Mails",
     )

@@ -38,19 +38,19 @@ def head(focus: Focus, params: Params) -> Json:
     query = focus.over_time()
     ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in focus.other_days)])
     now = ask.quickly(focus.context, query)
-    found = compared_answers.fetch_each(focus, query, now)
+    comparisons = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
         return _about(focus) | _nothing(headline.no_data(focus), params)
     values = over_time.value_trends(focus, split_lines.fetch_value_lines(focus), now)
     notes = date_notes.of(focus).notes
-    lines = {name: over_time.lines(_showing(focus, name), now, found) for name in focus.headline}
+    lines = {name: over_time.lines(_showing(focus, name), now, comparisons) for name in focus.headline}
     other = headline.other_precision(focus, now)
     return _about(focus) | {
         "metrics": list(focus.metrics),
-        "figures": [_figure(_showing(focus, name), now, found, lines[name]) for name in focus.headline],
+        "figures": [_figure(_showing(focus, name), now, comparisons, lines[name]) for name in focus.headline],
         "nothing": None,
         "fields": {
-            name: _field(_showing(focus, name), lines[name], now, found, values, notes)
+            name: _field(_showing(focus, name), lines[name], now, comparisons, values, notes)
             for name in focus.headline
         },
         "other_precision": other and {"limit": other.limit, "help": straight(other.help)},
@@ -117,12 +117,12 @@ def _nothing(nothing: NoData, params: Params) -> Json:
     """A head without figures, and the question that leads on."""
     looked = {name: text for name, text in params.items() if name in views.PARAMS}
     query = nothing.query
-    said = {
+    sentences = {
         "sentence": straight(nothing.sentence),
         "label": straight(nothing.label) if query else None,
         "params": question.params_of(query) | looked if query else None,
     }
-    return _empty() | {"nothing": said}
+    return _empty() | {"nothing": sentences}
 
 
 def _empty() -> Json:
@@ -135,22 +135,22 @@ def of_nothing(name: str) -> Json | list[Json]:
     if name != "head":
         return []
     about = dict.fromkeys(("field", "grain", "trend", "period")) | {"before": []}
-    said = {"sentence": "This slicer has no data fields to show.", "label": None, "params": None}
+    sentences = {"sentence": "This slicer has no data fields to show.", "label": None, "params": None}
     more: Json = {
         "engine": "",
         "grains": [],
         "trends": [],
         "is_zoomed": False,
         "separators": [",", "."],
-        "nothing": said,
+        "nothing": sentences,
     }
     return about | _empty() | more
 
 
 def _figure(
-    focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None], lines: Sequence[Named]
+    focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None], lines: Sequence[Named]
 ) -> Json:
-    figure = headline.figure(focus, now, found, [line.series for line in lines])
+    figure = headline.figure(focus, now, comparisons, [line.series for line in lines])
     return {
         "name": focus.field.name,
         "title": straight(figure.title),
@@ -169,24 +169,26 @@ def _field(
     focus: Focus,
     lines: Sequence[Named],
     now: Audience,
-    found: Sequence[ComparedAnswers | None],
+    comparisons: Sequence[ComparedAnswers | None],
     values: Sequence[ValueLine],
     notes: Sequence[Note],
 ) -> Json:
     """What the chart, the notes and the precision say while this data field is shown."""
     single = [_line(line.series, focus) for line in lines]
     has_trend = over_time.has_trend(focus, now) and bool(lines)
-    drawn = (
+    trend_lines = (
         [_line(line.series, focus, now) for line in over_time.trends(focus, lines, now)] if has_trend else []
     )
     return {
         "title": straight(over_time.title(focus, now)),
         "precision": straight(precision.over(now, headline.fields_in_sight(focus), focus.numbers)),
-        "notes": [straight(note) for note in [*headline.notes(focus, now, found), *_trend_notes(focus, now)]],
+        "notes": [
+            straight(note) for note in [*headline.notes(focus, now, comparisons), *_trend_notes(focus, now)]
+        ],
         "alt": straight(over_time.alternative(focus, values, notes)),
         "has_zero": focus.field.formula is None,
         **_sides(single),
-        "drawn": _sides(drawn) if drawn else None,
+        "drawn": _sides(trend_lines) if trend_lines else None,
     }
 
 

@@ -50,12 +50,12 @@ class _Turn:
         head = {"part": name, "stage": stage, "params": self.question.params, "version": self.version}
         try:
             head["day"] = ask.today(self.context, self.question.query).isoformat()
-            made = self.made(name)
+            content = self.made(name)
         except Abandoned:
             raise
         except TrancheError as error:
             return head | {"error": _problem(error)}
-        return head | {"is_final": self.answers.later_count == self.settled, name: made}
+        return head | {"is_final": self.answers.later_count == self.settled, name: content}
 
     def made(self, name: str) -> Json | list[Json]:
         """A part as it is now. Raises the errors of the service."""
@@ -163,8 +163,8 @@ class BoardAnswers:
             caches={ask.ANSWERS: answers},
         )
         acts = [act for raw in request.acts for act in rows.parsed(raw)]
-        asked = state.after(context, request.params, acts)
-        return _Turn(context, asked, deadline, answers, self._reports.version(*about))
+        question_state = state.after(context, request.params, acts)
+        return _Turn(context, question_state, deadline, answers, self._reports.version(*about))
 
     def _slicer(self, clients: connect.Clients, person: Person, project: str, name: str) -> Slicer:
         """What the slicer is; of a remote service, as it was a minute ago at most."""

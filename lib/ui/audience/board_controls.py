@@ -64,11 +64,11 @@ def _ask_fields(context: PageContext, key: str) -> None:
 
     They are remembered, but for the texts to find.
     """
-    shown = {card.name: card for card in question.view(context).cards or cards.usual(context.slicer)}
-    chosen = tuple(shown.get(name, Card(name)) for name in st.session_state[key])
-    wanted = None if chosen == cards.usual(context.slicer) else chosen or None
-    question.keep(context, wanted and tuple(replace(card, find="") for card in wanted))
-    question.look(context, cards=wanted)
+    usual_cards = {card.name: card for card in question.view(context).cards or cards.usual(context.slicer)}
+    chosen = tuple(usual_cards.get(name, Card(name)) for name in st.session_state[key])
+    new_cards = None if chosen == cards.usual(context.slicer) else chosen or None
+    question.keep(context, new_cards and tuple(replace(card, find="") for card in new_cards))
+    question.look(context, cards=new_cards)
     st.rerun()
 
 
@@ -102,8 +102,8 @@ def _files(focus: Focus, card: Card) -> None:
     whole = focus.query.model_copy(
         update={"split_by": (card.name,), "filters": queries.question(focus, card).filters, "order_by": ()}
     )
-    asked = replace(focus, query=whole)
-    export_menu.rows(asked, "leaderboard", board.split.answer, [focus.field], "Download its rows as CSV")
+    card_focus = replace(focus, query=whole)
+    export_menu.rows(card_focus, "leaderboard", board.split.answer, [focus.field], "Download its rows as CSV")
     export_menu.way_on("Open all its values in Export", whole)
 
 
@@ -120,17 +120,17 @@ def draw(context: PageContext) -> None:
     if not context.slicer.data_fields:
         return
     drill.catch_up(context)
-    shown = focus.of(context)
+    page_focus = focus.of(context)
     row = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
     with row(key=CONTROLS):
-        _metrics(shown)
-        if shown.grain is not None:
-            over_time.draw_table(shown)
-            _download(shown)
-            date_notes.draw(shown)
-        if shown.view.lower == "cards":
+        _metrics(page_focus)
+        if page_focus.grain is not None:
+            over_time.draw_table(page_focus)
+            _download(page_focus)
+            date_notes.draw(page_focus)
+        if page_focus.view.lower == "cards":
             with row(key="card_controls", width="content"):
-                draw_leaderboard_picker(shown)
+                draw_leaderboard_picker(page_focus)
 
 
 def _download(focus: Focus) -> None:

@@ -76,28 +76,28 @@ def fields(focus: Focus) -> list[DataField]:
 
 def notes(focus: Focus, data: ChartData) -> list[str]:
     """The notes on this chart, a sentence each."""
-    found = []
+    sentences = []
     for name in data.split.segmented:
         count = split_queries.overlap(focus, name)
         if count is not None:
             field = focus.slicer.key_field(name).description or name
-            found.append(
+            sentences.append(
                 f"{plain(field)}: {focus.numbers.number(count, 1)} values per record: shares exceed 100 %."
             )
-    found += split_rows.doubts(data.split, focus.numbers)
-    found += map(plain, precision.codes(focus.slicer, data.split.keys))
-    found.append(KINDS[focus.view.chart].shortfall(focus))
+    sentences += split_rows.doubts(data.split, focus.numbers)
+    sentences += map(plain, precision.codes(focus.slicer, data.split.keys))
+    sentences.append(KINDS[focus.view.chart].shortfall(focus))
     if len(focus.comparisons) > 1 and kind(focus) is not KINDS["table"]:
-        found.append("Only the first of the two comparisons is shown here; the table has both.")
+        sentences.append("Only the first of the two comparisons is shown here; the table has both.")
     if focus.view.having and not kind(focus).passes:
-        found.append("Filters by figures apply to the table, bars and lines, not here.")
-    return [*filter(None, found), *kind(focus).notes(focus, data)]
+        sentences.append("Filters by figures apply to the table, bars and lines, not here.")
+    return [*filter(None, sentences), *kind(focus).notes(focus, data)]
 
 
-def count_label(answer: Audience, shown: int, numbers: Numbers) -> str:
+def count_label(answer: Audience, row_count: int, numbers: Numbers) -> str:
     """How many of an answer's rows are shown; a number of rows in a sample is at least so many."""
     rows = f"{precision.count(answer, numbers)} rows"
-    text = f"{numbers.number(shown)} of {rows}" if answer.total.records_found > shown else rows
+    text = f"{numbers.number(row_count)} of {rows}" if answer.total.records_found > row_count else rows
     return text[0].upper() + text[1:]
 
 
@@ -224,11 +224,11 @@ KINDS: dict[Chart, ChartKind] = {
 }
 
 
-def _more(focus: Focus, answer: Audience, shown: int, most: int) -> None:
+def _more(focus: Focus, answer: Audience, row_count: int, most: int) -> None:
     """Draw the number of rows and a button for more; of a pivot, those of the first level."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(count_label(answer, shown, focus.numbers), width="content")
-        if answer.total.records_found > shown and focus.view.rows < most:
+        st.caption(count_label(answer, row_count, focus.numbers), width="content")
+        if answer.total.records_found > row_count and focus.view.rows < most:
             st.button("Show more", type="tertiary", on_click=_look_more, args=(focus,))
 
 
@@ -238,23 +238,25 @@ def _look_more(focus: Focus) -> None:
 
 def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:
     """Which key fields of the split a chart shows, where these are not all that it could show."""
-    drawn = {*keys, *(TIME_KEY_FIELDS if kind(focus) is KINDS["lines"] else ())}
-    left_out = [filter_words.field(name, focus.slicer) for name in focus.query.split_by if name not in drawn]
+    visible_keys = {*keys, *(TIME_KEY_FIELDS if kind(focus) is KINDS["lines"] else ())}
+    left_out = [
+        filter_words.field(name, focus.slicer) for name in focus.query.split_by if name not in visible_keys
+    ]
     if not left_out:
         return []
-    shown = " and ".join(filter_words.field(name, focus.slicer) for name in keys)
-    return [plain(f"Shown: {shown} alone, without {', '.join(left_out)}.")]
+    titles = " and ".join(filter_words.field(name, focus.slicer) for name in keys)
+    return [plain(f"Shown: {titles} alone, without {', '.join(left_out)}.")]
 
 
 def _values_left_out(focus: Focus) -> list[str]:
     """How many of all values of its key fields a heatmap shows, where these are not all."""
     return [
         plain(
-            f"{filter_words.field(name, focus.slicer)}: the {focus.numbers.number(shown)} largest of "
+            f"{filter_words.field(name, focus.slicer)}: the {focus.numbers.number(count)} largest of "
             f"{precision.count(answer, focus.numbers)} values."
         )
-        for name, shown, answer in split_queries.cuts(focus)
-        if answer.total.records_found > shown
+        for name, count, answer in split_queries.cuts(focus)
+        if answer.total.records_found > count
     ]
 
 

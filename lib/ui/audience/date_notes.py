@@ -55,19 +55,19 @@ def draw(focus: Focus) -> None:
     )
     if not popover.open:
         return
-    noted = of(focus)
+    day_notes = of(focus)
     with popover, st.container(width=WIDTH):
-        if noted.trouble is not None:
-            problems.show(noted.trouble, "The notes", "Your question is kept.")
+        if day_notes.trouble is not None:
+            problems.show(day_notes.trouble, "The notes", "Your question is kept.")
             return
-        _content(focus, noted.notes)
+        _content(focus, day_notes.notes)
 
 
 def _content(focus: Focus, notes: tuple[Note, ...]) -> None:
     if problem := st.session_state.get(PROBLEM):
         st.error(plain(problem), icon=":material/error:")
-    if said := st.session_state.pop(SAID, ""):
-        st.caption(plain(said))
+    if confirmation := st.session_state.pop(SAID, ""):
+        st.caption(plain(confirmation))
     edited = next((note for note in notes if note.id == st.session_state.get(EDITING)), None)
     if edited is not None:
         _form(focus, edited)

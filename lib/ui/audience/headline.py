@@ -44,14 +44,14 @@ class HeadlineFigure:
 
 
 def figure(
-    focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None], lines: Sequence[Series] = ()
+    focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None], lines: Sequence[Series] = ()
 ) -> HeadlineFigure:
     """The figure of the focus's data field. `lines` are its values over time, and those compared."""
     field = focus.field
     value = now.total.values.get(field.name)
-    changes = [Change(None) if one is None else one.total(field) for one in found]
+    changes = [Change(None) if one is None else one.total(field) for one in comparisons]
     changed, sides = changes[0], [line.without_parts.values for line in lines[:2]]
-    is_noise = len(sides) == 2 and found[0] is not None and metric.is_noise(*sides)
+    is_noise = len(sides) == 2 and comparisons[0] is not None and metric.is_noise(*sides)
     return HeadlineFigure(
         field=field,
         title=numbers.title(field),
@@ -139,8 +139,10 @@ def _most_in_the_way(focus: Focus) -> tuple[int | None, str]:
     by = values.frequent(focus.slicer)
     if by is None:
         return None, ""
-    found = [(_volume_without(focus, place, by), place) for place in range(len(focus.query.filters[:TRIED]))]
-    most, place = max(found)
+    volumes = [
+        (_volume_without(focus, place, by), place) for place in range(len(focus.query.filters[:TRIED]))
+    ]
+    most, place = max(volumes)
     field = focus.slicer.data_field(by)
     text = f"{focus.numbers.short(most, field)} {numbers.title(field).lower()}"
     return (place, text) if most > 0 else (None, "")
@@ -160,12 +162,12 @@ def _described(focus: Focus, place: int) -> dict[str, str]:
     return values.words(focus.context, focus.query, filter_.name, filter_.value)
 
 
-def notes(focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None]) -> Iterator[str]:
+def notes(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> Iterator[str]:
     """Notes on days without data, the comparison, and fields that are not computed."""
     days, with_data = periods.length(focus.period), len(now.total.dates)
     if 0 < with_data < days:
         yield f"Data on {focus.numbers.number(with_data)} of {focus.numbers.number(days)} days."
-    for one, answers in zip(focus.comparisons, found, strict=True):
+    for one, answers in zip(focus.comparisons, comparisons, strict=True):
         yield from compared_answers.notes(one, answers)
     yield from precision.optional_field_note(focus.slicer, focus.field)
     unread = now.precision.unread if now.precision else ()

@@ -58,12 +58,14 @@ def rows(focus: Focus, card: Card) -> Audience:
 
 def board(focus: Focus, card: Card, answer: Audience) -> Board:
     """The leaderboard of these rows, with the same rows on all days compared."""
-    found = _compared(focus, card, answer)
+    board_rows = _compared(focus, card, answer)
     for other in focus.comparisons[1:]:
-        rows = found.split.answer
+        rows = board_rows.split.answer
         both = compared_answers.fetch_compared(other, _query_of_rows(other, card, rows), rows)
-        found = replace(found, split=replace(found.split, also=_split(other, rows, both, card)))
-    return found
+        board_rows = replace(
+            board_rows, split=replace(board_rows.split, also=_split(other, rows, both, card))
+        )
+    return board_rows
 
 
 def _compared(focus: Focus, card: Card, answer: Audience) -> Board:
@@ -72,33 +74,33 @@ def _compared(focus: Focus, card: Card, answer: Audience) -> Board:
     if is_ranked(focus, card):
         query = question(focus, card).model_copy(update={"data_filters": ()})
     both = compared_answers.fetch_compared(focus, query, answer)
-    found = answer.total.records_found
+    count = answer.total.records_found
     if not is_ranked(focus, card):
-        return Board(card, _split(focus, answer, both, card), _whole(focus, card, answer), found)
+        return Board(card, _split(focus, answer, both, card), _whole(focus, card, answer), count)
     if both is not None:
         answer, both = _add_vanished(focus, answer, both)
     split = _split(focus, answer, both, card)
     audience = split_levels.take(answer, _visible_places(focus, card, split))
     ranked = _split(focus, audience, both, card)
-    return Board(card, ranked, _whole(focus, card, answer), max(found, len(answer)), found > RANKED)
+    return Board(card, ranked, _whole(focus, card, answer), max(count, len(answer)), count > RANKED)
 
 
-def question(seen: Focus, card: Card) -> AudienceQuery:
+def question(page_focus: Focus, card: Card) -> AudienceQuery:
     """The question about a key field, without its own filters, so that its other values stay visible."""
-    field, volume = seen.field.name, focus.volume(seen.slicer, seen.field)
-    is_far = is_ranked(seen, card)
-    columns = {cards.OF_FIELD + column.name: column.name for column in seen.columns}
+    field, volume = page_focus.field.name, focus.volume(page_focus.slicer, page_focus.field)
+    is_far = is_ranked(page_focus, card)
+    columns = {cards.OF_FIELD + column.name: column.name for column in page_focus.columns}
     by = {"name": card.name, "value": field, **columns}.get(card.by, volume)
     direction: Direction = "desc" if is_far or card.by == "change" else card.direction
     changes = {
         "split_by": (card.name,),
-        "filters": (*others(seen.query, card.name), *_found_by(card)),
+        "filters": (*others(page_focus.query, card.name), *_found_by(card)),
         "data_fields": tuple(dict.fromkeys((field, volume, *columns.values()))),
         "order_by": (Order(name=volume if is_far else by, direction=direction),),
         "limit": RANKED if is_far else SHOWN,
-        "data_filters": seen.view.having,
+        "data_filters": page_focus.view.having,
     }
-    return seen.rows().model_copy(update=changes)
+    return page_focus.rows().model_copy(update=changes)
 
 
 def is_ranked(focus: Focus, card: Card) -> bool:
@@ -114,30 +116,30 @@ def others(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
 
 def chosen_values(focus: Focus, name: str) -> tuple[str, ...]:
     """The values of a key field that filters include or exclude, and those drawn as lines."""
-    found = [f.value for f in focus.query.filters if f.name == name and f.match in WHOLE]
-    drawn = focus.lines[1:] if focus.lines[:1] == (name,) else ()
-    return tuple(dict.fromkeys(value for values in (*found, drawn) for value in values))
+    filter_values = [f.value for f in focus.query.filters if f.name == name and f.match in WHOLE]
+    line_values = focus.lines[1:] if focus.lines[:1] == (name,) else ()
+    return tuple(dict.fromkeys(value for values in (*filter_values, line_values) for value in values))
 
 
 def _first(focus: Focus, card: Card) -> Iterator[AudienceQuery]:
-    asked = question(focus, card)
-    yield asked
+    card_query = question(focus, card)
+    yield card_query
     if (filters := others(focus.query, card.name)) != focus.query.filters and focus.comparison is not None:
         whole = compared_answers.whole_query(focus, filters)
         yield from (whole, *(focus.in_days(whole, days) for days in focus.other_days))
     if is_ranked(focus, card):
-        ranked = asked.model_copy(update={"data_filters": ()})
+        ranked = card_query.model_copy(update={"data_filters": ()})
         yield from (focus.in_days(ranked, days) for days in focus.other_days)
 
 
 def _query_of_rows(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:
     """The question about the rows shown, on other days."""
-    asked = question(focus, card)
+    card_query = question(focus, card)
     filter_ = Filter(name=card.name, value=tuple(answer.names[card.name]), match="equals")
     fields = (focus.field.name,)
-    filters = (*others(focus.query, card.name), filter_) if len(answer) else asked.filters
+    filters = (*others(focus.query, card.name), filter_) if len(answer) else card_query.filters
     changes = {"filters": filters, "limit": None, "data_fields": fields, "order_by": (), "data_filters": ()}
-    return asked.model_copy(update=changes)
+    return card_query.model_copy(update=changes)
 
 
 def _found_by(card: Card) -> tuple[Filter, ...]:
@@ -153,8 +155,8 @@ def _whole(focus: Focus, card: Card, answer: Audience) -> float | None:
         return answer.total.values.get(focus.field.name)
     filters = others(focus.query, card.name)
     changes = {"split_by": (), "filters": filters, "data_fields": (focus.field.name,), "order_by": ()}
-    asked = focus.rows().model_copy(update={**changes, "limit": None})
-    return ask.quickly(focus.context, asked).total.values.get(focus.field.name)
+    total_query = focus.rows().model_copy(update={**changes, "limit": None})
+    return ask.quickly(focus.context, total_query).total.values.get(focus.field.name)
 
 
 def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: Card) -> SplitRows:
@@ -185,9 +187,9 @@ def _add_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tupl
 def _visible_places(focus: Focus, card: Card, split: SplitRows) -> list[int]:
     """The places of the rows shown: the top ones, then other chosen ones."""
     order = _by_words(card, split) if card.by == "name" else _by_change(focus, card, split)
-    first, wanted = order[:SHOWN], set(chosen_values(focus, card.name))
+    first, chosen = order[:SHOWN], set(chosen_values(focus, card.name))
     names = split.answer.names[card.name].tolist()
-    return [*first, *(place for place in order[SHOWN:] if names[place] in wanted)]
+    return [*first, *(place for place in order[SHOWN:] if names[place] in chosen)]
 
 
 def _by_words(card: Card, split: SplitRows) -> list[int]:

@@ -83,8 +83,10 @@ def _direction(card: Card, by: str) -> Direction | None:
     return card.direction if card.by == by else None
 
 
-def _sorted_by_value(seen: Focus, card: Card) -> Direction | None:
-    is_volume = card.by == "volume" and focus.volume(seen.slicer, seen.field) == seen.field.name
+def _sorted_by_value(page_focus: Focus, card: Card) -> Direction | None:
+    is_volume = (
+        card.by == "volume" and focus.volume(page_focus.slicer, page_focus.field) == page_focus.field.name
+    )
     return card.direction if is_volume or card.by == "value" else None
 
 
@@ -149,8 +151,8 @@ def _change(focus: Focus, changed: Change, value: float) -> Cell:
     amount = _change_text(focus, changed.amount)
     before = f"Before: {focus.numbers.full(value - changed.amount, focus.field)}"
     about = " · ".join([before, amount, percent, *([] if changed.is_certain else [VAGUE])])
-    shown = percent.removesuffix(" %") if focus.view.changes == "percent" else amount
-    return Cell(shown, is_faint=not changed.is_certain, about=about)
+    text = percent.removesuffix(" %") if focus.view.changes == "percent" else amount
+    return Cell(text, is_faint=not changed.is_certain, about=about)
 
 
 def _change_text(focus: Focus, amount: float) -> str:
@@ -227,18 +229,18 @@ def _is_asked(focus: Focus, name: str, code: str, match: str) -> bool:
 def tables(focus: Focus) -> list[Table]:
     """The tables. The rows of all cards are queried first, then their comparisons."""
     queries.begin(focus)
-    found, failed = {}, {}
+    answers, failed = {}, {}
     for card in focus.cards:
         try:
-            found[card] = queries.rows(focus, card)
+            answers[card] = queries.rows(focus, card)
         except TrancheError as error:
             failed[card] = failed_table(focus, card, problems.sentence(error))
-    queries.begin_comparison(focus, list(found.items()))
-    drawn = {}
-    for card, answer in found.items():
+    queries.begin_comparison(focus, list(answers.items()))
+    card_tables = {}
+    for card, answer in answers.items():
         try:
-            drawn[card] = table(focus, queries.board(focus, card, answer))
+            card_tables[card] = table(focus, queries.board(focus, card, answer))
         except TrancheError as error:
             failed[card] = failed_table(focus, card, problems.sentence(error))
         values.remember(focus.context, answer)
-    return [drawn.get(card) or failed[card] for card in focus.cards]
+    return [card_tables.get(card) or failed[card] for card in focus.cards]

@@ -25,41 +25,41 @@ from lib.wire.text import csv_text
 PARTS, BLOCK, HEIGHT, FEW_WEEKS = "moved_parts", "moved", 320, 5
 
 
-def total_sentence(focus: Focus, found: Moved) -> str:
+def total_sentence(focus: Focus, movers: Moved) -> str:
     """The change of the total, and what was found."""
     if focus.comparison is None:
         return ""
     now, before = (numbers.days(*days) for days in focus.comparison)
     title = numbers.title(focus.field)
-    relative = focus.numbers.change(found.difference / abs(found.before) if found.before else None)
-    total = f"{title} {change_text(focus, found.difference)} ({relative}), {now} against {before}."
-    if found.moves or found.alike:
+    relative = focus.numbers.change(movers.difference / abs(movers.before) if movers.before else None)
+    total = f"{title} {change_text(focus, movers.difference)} ({relative}), {now} against {before}."
+    if movers.moves or movers.alike:
         return total
-    considered = f"{focus.numbers.number(found.considered)} values of its key fields"
+    considered = f"{focus.numbers.number(movers.considered)} values of its key fields"
     return f"{total} Nothing stands out: none of {considered} moved more than noise."
 
 
-def alike(focus: Focus, found: Moved) -> list[str]:
+def alike(focus: Focus, movers: Moved) -> list[str]:
     """A sentence that in some key fields all values changed alike, which names none of them; or nothing."""
-    ranges = [moves.alike for moves in found.alike if moves.alike is not None]
+    ranges = [moves.alike for moves in movers.alike if moves.alike is not None]
     if not ranges:
         return []
-    names = ", ".join(filter_words.field(moves.name, focus.slicer) for moves in found.alike)
+    names = ", ".join(filter_words.field(moves.name, focus.slicer) for moves in movers.alike)
     ends = (min(low for low, _ in ranges), max(high for _, high in ranges))
-    verb = "rose" if found.difference > 0 else "fell"
+    verb = "rose" if movers.difference > 0 else "fell"
     return [f"{names}: all {verb} alike ({' to '.join(dict.fromkeys(map(focus.numbers.change, ends)))})"]
 
 
-def notes(focus: Focus, found: Moved) -> str:
+def notes(focus: Focus, movers: Moved) -> str:
     """Notes on the computation that a reader needs."""
-    sentences = [_held_against(found)]
-    if isinstance(found.kind, Ratio):
+    sentences = [_held_against(movers)]
+    if isinstance(movers.kind, Ratio):
         sentences.append("Mix: the value's share changed; rate: its own figure did; they add up.")
-    if isinstance(found.kind, Formula):
+    if isinstance(movers.kind, Formula):
         sentences.append("A value contributes what leaving it out would change; these do not add up.")
-    if isinstance(found.kind, Own):
+    if isinstance(movers.kind, Own):
         sentences.append(f"{numbers.title(focus.field)} do not add up: each value's own change is shown.")
-    if any(moves.is_overlapping for moves in found.moves):
+    if any(moves.is_overlapping for moves in movers.moves):
         sentences.append("Fields with several values per record come last: their values overlap.")
     if len(focus.slicer.key_fields) > MOST_FIELDS:
         sentences.append(f"Only the first {MOST_FIELDS} key fields were analysed.")
@@ -76,14 +76,16 @@ def mover_name(mover: Mover) -> str:
     return mover.words or mover.code or NOT_SET
 
 
-def _held_against(found: Moved) -> str:
-    if isinstance(found.kind, Own) or not found.weeks:
+def _held_against(movers: Moved) -> str:
+    if isinstance(movers.kind, Own) or not movers.weeks:
         return (
             "Not compared with usual movement: there is no data for earlier periods like these. "
             "Changes smaller than the sample's uncertainty are left out."
         )
-    earlier = "the same difference once before" if found.weeks == 1 else f"{found.weeks} earlier ones like it"
-    few = " With so few of them only large changes stand out." if found.weeks < FEW_WEEKS else ""
+    earlier = (
+        "the same difference once before" if movers.weeks == 1 else f"{movers.weeks} earlier ones like it"
+    )
+    few = " With so few of them only large changes stand out." if movers.weeks < FEW_WEEKS else ""
     return f"Compared with {earlier}: values that usually move as much are left out.{few}"
 
 
@@ -113,30 +115,30 @@ def compute(focus: Focus) -> Moved:
         )
 
 
-def movers_csv(focus: Focus, found: Moved) -> str:
+def movers_csv(focus: Focus, movers: Moved) -> str:
     """A row per value, with the total difference last. Numbers are not rounded."""
-    contribution = "Own change" if isinstance(found.kind, Own) else "Contribution"
+    contribution = "Own change" if isinstance(movers.kind, Own) else "Contribution"
     unit = numbers.title(focus.field, with_unit=True)
     parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
-    rows: list[Sequence[object]] = [[label] for label in _labels(focus, found)]
+    rows: list[Sequence[object]] = [[label] for label in _labels(focus, movers)]
     rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:])])
-    rows += (_csv_row(filter_words.field(name, focus.slicer), mover) for name, mover in ranked(found))
-    whole = export_menu.cells([found.difference, float("nan"), float("nan"), found.before, found.now])
+    rows += (_csv_row(filter_words.field(name, focus.slicer), mover) for name, mover in ranked(movers))
+    whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
     return csv_text([*rows, ["Total", "", "", *whole]])
 
 
 def _csv_row(name: str, mover: Mover) -> list[float | str]:
     figures = (mover.contribution, mover.rate, mover.mix, mover.before, mover.now)
-    known = [float("nan") if figure is None else figure for figure in figures]
-    return [name, mover.code, mover.words, *export_menu.cells(known)]
+    values = [float("nan") if figure is None else figure for figure in figures]
+    return [name, mover.code, mover.words, *export_menu.cells(values)]
 
 
-def _labels(focus: Focus, found: Moved) -> list[str]:
+def _labels(focus: Focus, movers: Moved) -> list[str]:
     compared = numbers.days(*focus.comparison.before) if focus.comparison else ""
     return [
         f"Question: {export_menu.question(focus, ())}, compared with {compared}",
-        f"What moved: {' '.join([total_sentence(focus, found), *alike(focus, found)])}",
-        f"Precision: {notes(focus, found)}",
+        f"What moved: {' '.join([total_sentence(focus, movers), *alike(focus, movers)])}",
+        f"Precision: {notes(focus, movers)}",
     ]
 
 
@@ -144,19 +146,19 @@ Bar = tuple[float, float, float]
 Ranked = tuple[str, Mover]
 
 
-def ranked(found: Moved) -> list[Ranked]:
+def ranked(movers: Moved) -> list[Ranked]:
     """The values with their key fields, the largest contribution first; those that overlap come last.
 
     Of equal ones, those of the key field that explains best are first.
     """
-    values = [(moves.is_overlapping, moves.name, mover) for moves in found.shown for mover in moves.movers]
+    values = [(moves.is_overlapping, moves.name, mover) for moves in movers.shown for mover in moves.movers]
     values.sort(key=lambda value: (value[0], -abs(value[2].contribution)))
     return [(name, mover) for _, name, mover in values]
 
 
-def table(focus: Focus, found: Moved, has_parts: bool = False) -> Table:
+def table(focus: Focus, movers: Moved, has_parts: bool = False) -> Table:
     """The ranked values: contributions, and their own figures; `has_parts` for rate and mix of ratios."""
-    own = isinstance(found.kind, Own)
+    own = isinstance(movers.kind, Own)
     unit = f"In the unit of {numbers.title(focus.field, with_unit=True)}"
     columns = [
         Column("value", "Value", is_key=True),
@@ -166,16 +168,16 @@ def table(focus: Focus, found: Moved, has_parts: bool = False) -> Table:
         Column("before", "Before"),
         Column("now", "Now"),
     ]
-    rows = [_row(focus, found, name, mover, has_parts) for name, mover in ranked(found)]
+    rows = [_row(focus, movers, name, mover, has_parts) for name, mover in ranked(movers)]
     return Table("moved", f"What moved {numbers.title(focus.field)}", columns, rows)
 
 
-def _row(focus: Focus, found: Moved, name: str, mover: Mover, has_parts: bool) -> Row:
+def _row(focus: Focus, movers: Moved, name: str, mover: Mover, has_parts: bool) -> Row:
     parts = [_move_cell(focus, mover.rate), _move_cell(focus, mover.mix)] if has_parts else []
     cells = [
         Cell(mover_name(mover), about=filter_words.both(mover.code, mover.words)),
         Cell(filter_words.field(name, focus.slicer)),
-        _move_cell(focus, mover.contribution, _bar(found, mover)),
+        _move_cell(focus, mover.contribution, _bar(movers, mover)),
         *parts,
         *(Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)),
     ]
@@ -186,14 +188,14 @@ def _move_cell(focus: Focus, value: float | None, bar: Bar | None = None) -> Cel
     return Cell(NOTHING if value is None else change_text(focus, value), bar=bar, has_sides=True)
 
 
-def _bar(found: Moved, mover: Mover) -> Bar | None:
+def _bar(movers: Moved, mover: Mover) -> Bar | None:
     """The bar of a contribution, from the middle of its cell: to the left of it where negative.
 
     Half a cell is the largest contribution.
     """
-    if not found.scale:
+    if not movers.scale:
         return None
-    share = mover.contribution / found.scale
+    share = mover.contribution / movers.scale
     return share, share, share
 
 
@@ -207,38 +209,40 @@ def draw(context: PageContext) -> None:
     drill.catch_up(context)
     if not context.slicer.data_fields or question.view(context).lower != "moved":
         return
-    seen = focus.of(context)
+    page_focus = focus.of(context)
     with st.container(key=BLOCK, gap="xsmall"):
-        if seen.comparison is None:
+        if page_focus.comparison is None:
             st.caption("No days are compared: choose some beside the dates.")
             return
         with problems.report_errors("What moved"):
             with waiting.placeholder("What moved", context.slicer, HEIGHT):
-                found = find_movers(seen)
-            _draw(seen, found)
+                movers = find_movers(page_focus)
+            _draw(page_focus, movers)
 
 
-def _draw(focus: Focus, found: Moved) -> None:
+def _draw(focus: Focus, movers: Moved) -> None:
     """Draw a sentence on the total, the ranked values, and notes."""
-    values = ranked(found)
+    values = ranked(movers)
     can_part = any(mover.mix is not None for _, mover in values)
     with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
-        st.markdown(plain(" ".join([total_sentence(focus, found), *alike(focus, found)])), width="stretch")
+        st.markdown(plain(" ".join([total_sentence(focus, movers), *alike(focus, movers)])), width="stretch")
         if can_part:
             st.toggle("Rate and mix", key=PARTS)
         if values:
-            _download(focus, found)
+            _download(focus, movers)
     if values:
-        shown = table(focus, found, can_part and st.session_state.get(PARTS, False))
-        rows.draw(drill.MOVED, [shown], question.taken(drill.MOVED), partial(drill.follow, focus.context))
-    st.caption(plain(notes(focus, found)))
+        mover_table = table(focus, movers, can_part and st.session_state.get(PARTS, False))
+        rows.draw(
+            drill.MOVED, [mover_table], question.taken(drill.MOVED), partial(drill.follow, focus.context)
+        )
+    st.caption(plain(notes(focus, movers)))
 
 
-def _download(focus: Focus, found: Moved) -> None:
+def _download(focus: Focus, movers: Moved) -> None:
     """Draw the values as a file, and a link to Export."""
     menu = export_menu.open_menu(BLOCK)
     if menu is not None:
         with menu:
-            text = partial(movers_csv, focus, found)
+            text = partial(movers_csv, focus, movers)
             export_menu.download(focus, BLOCK, text, "Download these values as CSV")
             export_menu.way_on()

@@ -23,30 +23,30 @@ from lib.wire.text import straight
 TWIN, TABLE_WIDTH = "time_table", 420
 
 
-def lines(focus: Focus, now: Audience, found: Sequence[ComparedAnswers | None]) -> list[Named]:
+def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> list[Named]:
     """The line of the period and those compared; none without time key fields."""
     if focus.grain is None:
         return []
     name, today = focus.field.name, ask.today(focus.context, focus.query)
     line = series.over(now, name, focus.grain, focus.period, today)
-    shown = [Named(numbers.span(*focus.period), line)]
-    for one, answers in zip(focus.comparisons, found, strict=True):
+    named = [Named(numbers.span(*focus.period), line)]
+    for one, answers in zip(focus.comparisons, comparisons, strict=True):
         if answers is not None and one.compared is not None and one.comparison is not None:
             there = one.comparison.before
             earlier = series.over(answers.before, name, focus.grain, one.compared, today, there)
-            shown.append(Named(numbers.span(*there, focus.period[1].year), earlier))
-    return shown
+            named.append(Named(numbers.span(*there, focus.period[1].year), earlier))
+    return named
 
 
-def trends(focus: Focus, shown: Sequence[Named], now: Audience) -> list[Named]:
+def trends(focus: Focus, named: Sequence[Named], now: Audience) -> list[Named]:
     """The lines as the chart draws them: of the trend chosen, where the data field adds up."""
     if not has_trend(focus, now):
-        return [*shown]
+        return [*named]
     trend = TRENDS[focus.view.trend]
-    totals = _totals(focus) if trend.has_total else shown
+    totals = _totals(focus) if trend.has_total else named
     return [
         Named(line.label, trend.line(line.series, total.series))
-        for line, total in zip(shown, totals, strict=False)
+        for line, total in zip(named, totals, strict=False)
     ]
 
 
@@ -93,13 +93,13 @@ def _named(value_lines: Sequence[ValueLine]) -> list[Named]:
     return [Named(line.label, line.now) for line in value_lines]
 
 
-def alternative(focus: Focus, values: Sequence[ValueLine] = (), noted: Sequence[Note] = ()) -> str:
+def alternative(focus: Focus, values: Sequence[ValueLine] = (), notes: Sequence[Note] = ()) -> str:
     """The chart in words, for screen readers."""
     other = second(focus)
     beside = "" if other is None else f", beside {numbers.title(other.field, with_unit=True)}"
     about = f"{_title(focus)}{_of(values)}{beside}, {numbers.days(*focus.period)}"
     about += "; its values are above the chart"
-    return about + time_chart.spoken(noted)
+    return about + time_chart.spoken(notes)
 
 
 def draw_table(focus: Focus) -> None:
@@ -111,15 +111,15 @@ def draw_table(focus: Focus) -> None:
         query = focus.over_time()
         now = ask.quickly(focus.context, query)
         values = split_lines.fetch_value_lines(focus)
-        found = compared_answers.fetch_each(focus, query, now)
-        shown = _named(value_trends(focus, values, now)) or trends(focus, lines(focus, now, found), now)
-        writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in shown}
+        comparisons = compared_answers.fetch_each(focus, query, now)
+        named = _named(value_trends(focus, values, now)) or trends(focus, lines(focus, now, comparisons), now)
+        writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in named}
         if (beside := second(focus)) is not None:
             label = title(beside, now)
-            shown.append(Named(label, trends(beside, lines(beside, now, [None]), now)[0].series))
+            named.append(Named(label, trends(beside, lines(beside, now, [None]), now)[0].series))
             writes[straight(label)] = _plain(beside, now)
         st.dataframe(
-            straighten(table(str(focus.grain), shown)).style.format(writes),
+            straighten(table(str(focus.grain), named)).style.format(writes),
             hide_index=True,
             placeholder=numbers.NOTHING,
             width=TABLE_WIDTH,
@@ -127,12 +127,12 @@ def draw_table(focus: Focus) -> None:
         )
 
 
-def table(grain: str, shown: Sequence[Named]) -> pd.DataFrame:
+def table(grain: str, named: Sequence[Named]) -> pd.DataFrame:
     """A row per bucket of the first line, a column per line; the n-th of each side by side."""
-    first = shown[0].series
+    first = named[0].series
     buckets = [series.bucket_text(name, part) for name, part in zip(first.names, first.parts, strict=True)]
     columns: dict[str, Any] = {grain.capitalize(): buckets}
-    for line in shown:
+    for line in named:
         columns[line.label] = pd.Series(line.series.values).reindex(range(len(buckets)))
     return pd.DataFrame(columns)
 

@@ -162,8 +162,8 @@ def _save(context: PageContext, metric: OwnMetric | None, values: tuple[str, str
     if metric is not None:
         store.change(metric.id, *values)
     else:
-        made = store.save(context.project, context.slicer_name, *values)
-        question.look(context, field=own_metrics.name(made))
+        new_metric = store.save(context.project, context.slicer_name, *values)
+        question.look(context, field=own_metrics.name(new_metric))
 
 
 def _attempt(work: Callable[[], None]) -> None:

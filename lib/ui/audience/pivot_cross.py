@@ -109,16 +109,16 @@ def note(cross: Cross) -> str:
     return f"{cross.title}: the first {len(cross.labels)} of {cross.count} values are columns."
 
 
-def _columns_query(seen: Focus, key: str) -> AudienceQuery:
+def _columns_query(page_focus: Focus, key: str) -> AudienceQuery:
     is_time = key in TIME_KEY_FIELDS
-    volume = focus.volume(seen.slicer, seen.field)
+    volume = focus.volume(page_focus.slicer, page_focus.field)
     changes = {
         "split_by": (key,),
-        "data_fields": tuple(dict.fromkeys((seen.field.name, volume))),
+        "data_fields": tuple(dict.fromkeys((page_focus.field.name, volume))),
         "order_by": (Order(name=key, direction="asc") if is_time else Order(name=volume),),
         "limit": MOST_TIMES if is_time else split_queries.ACROSS,
     }
-    return seen.rows().model_copy(update=changes)
+    return page_focus.rows().model_copy(update=changes)
 
 
 def _cells_query(focus: Focus, level: Level, key: str, codes: Sequence[str]) -> AudienceQuery:

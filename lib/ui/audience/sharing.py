@@ -99,13 +99,13 @@ def _forget() -> None:
 def _make(context: PageContext, params: dict[str, str], fixed: dict[str, str], whose: str) -> None:
     """Make the link. A callback."""
     state = st.session_state
-    shown = params if state[f"share_link_days{whose}"] == LATEST else fixed
+    link_params = params if state[f"share_link_days{whose}"] == LATEST else fixed
     try:
         _, key = context.clients.view_store.share_links.make(
             context.project,
             context.slicer_name,
             state[f"share_link_name{whose}"],
-            {name: text for name, text in shown.items() if name not in ("project", "slicer")},
+            {name: text for name, text in link_params.items() if name not in ("project", "slicer")},
             timedelta(days=LIFETIMES[state[f"share_link_lifetime{whose}"]]),
             state[f"share_link_origins{whose}"].replace(",", " ").split(),
         )

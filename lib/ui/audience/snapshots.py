@@ -48,9 +48,9 @@ class Snapshots:
         `title` is that of a saved view, `language` the reader's. AccessError if the person may not see the
         slicer; raises the errors of the service.
         """
-        asked = {name: text for name, text in params.items() if name not in ("project", "slicer")}
-        deadline, lower = Deadline(self._settings.deadline_seconds), views.lower(asked)
-        plain = {name: text for name, text in asked.items() if name != "chart"} | {"lower": lower}
+        question_params = {name: text for name, text in params.items() if name not in ("project", "slicer")}
+        deadline, lower = Deadline(self._settings.deadline_seconds), views.lower(question_params)
+        plain = {name: text for name, text in question_params.items() if name != "chart"} | {"lower": lower}
         request = BoardRequest(
             project=about[0],
             slicer=about[1],
@@ -58,9 +58,9 @@ class Snapshots:
             parts=["head", "cards", *(["split"] if lower == "split" else [])],
             locale=language,
         )
-        seen, parts = self._answers.finish(request, person, deadline)
+        focus, parts = self._answers.finish(request, person, deadline)
         address = live_address(self._settings.address, about, params)
-        return _snapshot(seen, parts, title, address, lower == "moved")
+        return _snapshot(focus, parts, title, address, lower == "moved")
 
 
 def live_address(desk: str, about: About, params: Params) -> str:
@@ -71,36 +71,36 @@ def live_address(desk: str, about: About, params: Params) -> str:
     return f"{desk}/{link.href('audience', {'project': project, 'slicer': slicer, **params})}"
 
 
-def _snapshot(seen: Focus, parts: Mapping[str, Any], title: str, address: str, has_movers: bool) -> Snapshot:
+def _snapshot(focus: Focus, parts: Mapping[str, Any], title: str, address: str, has_movers: bool) -> Snapshot:
     head: Json = parts["head"]
     field: Json = head["fields"].get(head["field"], {})
-    usual = f"{numbers.title(seen.field)} of {seen.context.slicer_name}, {numbers.days(*seen.period)}"
-    tables = [_table(table, seen.numbers) for table in parts.get("split", ())]
+    usual = f"{numbers.title(focus.field)} of {focus.context.slicer_name}, {numbers.days(*focus.period)}"
+    tables = [_table(table, focus.numbers) for table in parts.get("split", ())]
     return Snapshot(
         title=straight(title or usual),
-        facts=tuple(_facts(seen, head, field)),
+        facts=tuple(_facts(focus, head, field)),
         address=address,
         figures=tuple(_figure(one) for one in head["figures"]),
         chart=_chart(head, field) if field and field["now"] else None,
         notes=tuple(field.get("notes", ())),
-        cards=tuple(_table(table, seen.numbers) for table in parts["cards"]),
-        tables=(*tables, *(_movers(seen) if has_movers and not head["nothing"] else ())),
+        cards=tuple(_table(table, focus.numbers) for table in parts["cards"]),
+        tables=(*tables, *(_movers(focus) if has_movers and not head["nothing"] else ())),
         nothing=head["nothing"]["sentence"] if head["nothing"] else "",
     )
 
 
-def _facts(seen: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
+def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     """What the figures are about, of which days, how exact, and of when."""
-    yield "Slicer", straight(f"{seen.context.project}/{seen.context.slicer_name}")
-    yield "Days", numbers.days(*seen.period)
-    against = [numbers.days(*one.comparison.before) for one in seen.comparisons if one.comparison]
+    yield "Slicer", straight(f"{focus.context.project}/{focus.context.slicer_name}")
+    yield "Days", numbers.days(*focus.period)
+    against = [numbers.days(*one.comparison.before) for one in focus.comparisons if one.comparison]
     if against:
         yield "Compared with", "; ".join(against)
-    filters = [filter_words.sentence(one, seen.slicer, listed=len(one.value)) for one in seen.query.filters]
+    filters = [filter_words.sentence(one, focus.slicer, listed=len(one.value)) for one in focus.query.filters]
     yield "Filters", straight("; ".join(filters)) or "None"
     if field:
         yield "Precision", field["precision"]
-    yield "Data", seen.context.freshness
+    yield "Data", focus.context.freshness
     if head["engine"]:
         yield "Source", head["engine"]
     yield "Taken", f"{datetime.now(UTC):%-d %b %Y, %H:%M} UTC"
@@ -114,7 +114,7 @@ def _figure(one: Json) -> SnapshotFigure:
 
 def _chart(head: Json, field: Json) -> SnapshotChart:
     """The lines as the board draws them: of values, or of the period and those compared."""
-    shown, buckets = field["drawn"] or field, head["buckets"]
+    sides, buckets = field["drawn"] or field, head["buckets"]
     if head["values"]:
         lines = [_line(one["label"], one["now"], one["color"]) for one in head["values"]]
         lines += [
@@ -123,8 +123,8 @@ def _chart(head: Json, field: Json) -> SnapshotChart:
             if one["before"]
         ]
     else:
-        lines = [_line(head["period"]["label"], shown["now"])]
-        before = zip(head["before"], shown["before"], head["buckets_before"], strict=False)
+        lines = [_line(head["period"]["label"], sides["now"])]
+        before = zip(head["before"], sides["before"], head["buckets_before"], strict=False)
         lines += [
             _line(days["label"], line, "#8a95a3", is_before=True, names=tuple(of["names"]))
             for days, line, of in before
@@ -150,14 +150,14 @@ def _line(label: str, line: Json, color: str = "", **more: Any) -> SnapshotLine:
     )
 
 
-def _movers(seen: Focus) -> Iterator[SnapshotTable]:
+def _movers(focus: Focus) -> Iterator[SnapshotTable]:
     """What moved, where days are compared."""
-    if seen.comparison is None:
+    if focus.comparison is None:
         return
-    movers = moved.compute(seen)
+    movers = moved.compute(focus)
     has_parts = any(mover.mix is not None for _, mover in moved.ranked(movers))
-    table = _table(rows.as_json(moved.table(seen, movers, has_parts)), seen.numbers)
-    sentences = [moved.total_sentence(seen, movers), *moved.alike(seen, movers), moved.notes(seen, movers)]
+    table = _table(rows.as_json(moved.table(focus, movers, has_parts)), focus.numbers)
+    sentences = [moved.total_sentence(focus, movers), *moved.alike(focus, movers), moved.notes(focus, movers)]
     yield SnapshotTable("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))
 
 

@@ -116,21 +116,21 @@ def _fold_buttons(focus: Focus) -> None:
     """Open or close all rows of the pivot; each is disabled where there is nothing for it to do."""
     keys = focus.view.pivot_keys(focus.query.split_by)
     for label, icon, opens in (("Expand all", "unfold_more", True), ("Collapse all", "unfold_less", False)):
-        wanted = folds.everything(keys, opens)
+        new_folds = folds.everything(keys, opens)
         st.button(
             label,
             icon=f":material/{icon}:",
             type="tertiary",
             key=f"split_{icon}",
             help=label,
-            disabled=focus.view.folds == wanted,
+            disabled=focus.view.folds == new_folds,
             on_click=_fold,
-            args=(focus.context, wanted),
+            args=(focus.context, new_folds),
         )
 
 
-def _fold(context: PageContext, wanted: Folds) -> None:
-    question.look(context, folds=wanted)
+def _fold(context: PageContext, new_folds: Folds) -> None:
+    question.look(context, folds=new_folds)
 
 
 def _look_chart(context: PageContext) -> None:

@@ -26,15 +26,15 @@ def draw_rows(focus: Focus, table: Table) -> None:
     """Draw table or pivot. A click on a value keeps it alone, a click on a figure keeps its whole row."""
     context = focus.context
     about = {"project": context.project, "slicer": context.slicer_name, "params": question.whole(context)}
-    asked = {**about, "part": "split"}
-    rows.draw(drill.BOARD, [table], focus.taken, partial(drill.follow, context), asked)
+    request = {**about, "part": "split"}
+    rows.draw(drill.BOARD, [table], focus.taken, partial(drill.follow, context), request)
 
 
 def table(focus: Focus, split: SplitRows) -> Table:
     """The split's table."""
     more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
-    found = split_table.table(split, more, focus.numbers, _is_ranked(focus))
-    return split_pivot.board(found, split, focus.query, focus.order, alternative(focus, split.keys))
+    cells = split_table.table(split, more, focus.numbers, _is_ranked(focus))
+    return split_pivot.board(cells, split, focus.query, focus.order, alternative(focus, split.keys))
 
 
 def asked_pivot(focus: Focus) -> Pivot:

@@ -102,16 +102,16 @@ def open_rows(focus: Focus, rows: Sequence[Path]) -> list[Path]:
     return [row for row in rows if len(row) < len(keys) and folds.is_open(focus.view.folds, keys, row)]
 
 
-def order(seen: Focus, keys: Sequence[str]) -> tuple[Order, ...]:
+def order(row_focus: Focus, keys: Sequence[str]) -> tuple[Order, ...]:
     """The order of a level's rows: as asked, where that is by a data field or by its own key field.
 
     Else time as it runs, and the rest by the field shown, or by volume.
     """
-    above = set(seen.query.split_by) - {keys[-1]}
-    orders = tuple(by for by in seen.query.order_by if by.name not in above)
+    above = set(row_focus.query.split_by) - {keys[-1]}
+    orders = tuple(by for by in row_focus.query.order_by if by.name not in above)
     if orders:
         return orders
-    by_volume = Order(name=focus.volume(seen.slicer, seen.field))
+    by_volume = Order(name=focus.volume(row_focus.slicer, row_focus.field))
     return (Order(name=keys[-1], direction="asc"), by_volume) if keys[-1] in TIME_KEY_FIELDS else (by_volume,)
 
 
@@ -141,13 +141,13 @@ def within(keys: Sequence[str], columns: Iterable[Sequence[str]]) -> Iterator[Fi
 
 def _level(focus: Focus, query: AudienceQuery, answer: Audience, above: Sequence[Path]) -> Level:
     """The rows below these rows, as many of each as are shown."""
-    wanted, most = set(above), _most(focus, above)
-    found: Counter[Path] = Counter()
+    parents, most = set(above), _most(focus, above)
+    counts: Counter[Path] = Counter()
     places = []
     for place, path in enumerate(paths(answer)):
-        if path[:-1] in wanted:
-            found[path[:-1]] += 1
-            if found[path[:-1]] <= most:
+        if path[:-1] in parents:
+            counts[path[:-1]] += 1
+            if counts[path[:-1]] <= most:
                 places.append(place)
     audience = take(answer, places)
     both = _before(focus, query, audience)
@@ -156,8 +156,8 @@ def _level(focus: Focus, query: AudienceQuery, answer: Audience, above: Sequence
     split = SplitRows(audience, both, focus.field, focus.slicer, focus.period, today, whole)
     is_cut = answer.total.records_found > len(answer)
     if above == [()]:
-        found[()] = answer.total.records_found
-    return Level(split, found, is_cut)
+        counts[()] = answer.total.records_found
+    return Level(split, counts, is_cut)
 
 
 def _most(focus: Focus, above: Sequence[Path]) -> int:

@@ -81,10 +81,10 @@ def _course(focus: Focus, answer: Audience, value: str, period: Days, there: Day
 
 def _label(answer: Audience, name: str, value: str) -> str:
     frame = answer.descriptions
-    found = answer.names[name] == value
-    if frame is None or not found.any():
+    is_value = answer.names[name] == value
+    if frame is None or not is_value.any():
         return value or NOT_SET
-    return str(frame.loc[found, name].iloc[0]) or NOT_SET
+    return str(frame.loc[is_value, name].iloc[0]) or NOT_SET
 
 
 KEY, SHOWN = "split_lines", 12
@@ -118,14 +118,14 @@ def fetch_courses(focus: Focus, name: str) -> Courses:
         return Courses(split, top, [])
     over_time = _over_time(focus, name, values)
     colors = lines.colors(focus.lines)
-    found = value_lines_courses(
+    courses = value_lines_courses(
         focus,
         over_time,
         dict(zip(values, split_rows.row_labels(split), strict=True)),
         {value: colors.get((name, value), theme.ACCENT) for value in values},
     )
     figures = [focus.numbers.full(value, focus.field) for value in top.values[focus.field.name]]
-    panels = [Panel(line, text) for line, text in zip(found, figures, strict=True)]
+    panels = [Panel(line, text) for line, text in zip(courses, figures, strict=True)]
     return Courses(split, ask.quickly(focus.context, over_time), panels)
 
 

@@ -23,30 +23,30 @@ Bar = tuple[float, float, float]
 
 
 def board(
-    found: split_table.SplitTable, split: SplitRows, query: AudienceQuery, order: Sequence[Order], label: str
+    cells: split_table.SplitTable, split: SplitRows, query: AudienceQuery, order: Sequence[Order], label: str
 ) -> Table:
     """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
     now = {by.name: by.direction for by in order[:1]}
-    asked = kept_filters(query)
+    marked = kept_filters(query)
     bars = lengths(split, split.answer.total.values.get(split.field.name))
     rows = [
         Row(
-            _split_board_cells(found, place + 1, bars[place]),
+            _split_board_cells(cells, place + 1, bars[place]),
             values,
-            tuple(value in asked for value in values),
+            tuple(value in marked for value in values),
         )
         for place, values in enumerate(_values(split))
     ]
-    rest = [Row(_split_board_cells(found, -1), kind="rest")] if found.has_rest else []
-    columns = [_column(found, place, now) for place in range(len(found.columns))]
-    return Table("split", label, columns, [Row(_split_board_cells(found, 0), kind="total"), *rows, *rest])
+    rest = [Row(_split_board_cells(cells, -1), kind="rest")] if cells.has_rest else []
+    columns = [_column(cells, place, now) for place in range(len(cells.columns))]
+    return Table("split", label, columns, [Row(_split_board_cells(cells, 0), kind="total"), *rows, *rest])
 
 
-def _column(found: split_table.SplitTable, place: int, now: dict[str, Direction]) -> Column:
-    column, is_key = found.columns[place], place < len(found.keys)
+def _column(cells: split_table.SplitTable, place: int, now: dict[str, Direction]) -> Column:
+    column, is_key = cells.columns[place], place < len(cells.keys)
     first: Direction = "asc" if is_key else "desc"
     return Column(
-        id=column.order or (found.keys[place] if is_key else column.title),
+        id=column.order or (cells.keys[place] if is_key else column.title),
         title=column.title,
         is_key=is_key,
         order=first if column.order else None,
@@ -55,10 +55,10 @@ def _column(found: split_table.SplitTable, place: int, now: dict[str, Direction]
     )
 
 
-def _split_board_cells(found: split_table.SplitTable, row: int, bar: Bar | None = None) -> list[Cell]:
+def _split_board_cells(table_cells: split_table.SplitTable, row: int, bar: Bar | None = None) -> list[Cell]:
     """The cells of a row by its place: 0 is the total, -1 the rest."""
-    front, cells = len(found.keys), []
-    for place, column in enumerate(found.columns):
+    front, cells = len(table_cells.keys), []
+    for place, column in enumerate(table_cells.columns):
         value = [column.total, *column.rows, column.rest][row]
         if place < front and value is not None:
             cells.append(Cell(column.write(value)))
@@ -125,10 +125,10 @@ class Pivot:
     @cached_property
     def below(self) -> dict[Path, list[Path]]:
         """The rows below each row, in the service's order."""
-        found = defaultdict(list)
+        paths = defaultdict(list)
         for path in self.rows:
-            found[path[:-1]].append(path)
-        return found
+            paths[path[:-1]].append(path)
+        return paths
 
     @cached_property
     def columns(self) -> list[dict[str, split_table.SplitColumn]]:
@@ -308,12 +308,12 @@ def _other_change(pivot: Pivot, above: Path) -> Change:
     below, whole = pivot.levels[len(above)].split.compared, pivot.levels[0].split.whole
     if below is None or whole is None:
         return Change(None)
-    name, shown = pivot.front.name, pivot.below.get(above, [])
+    name, paths = pivot.front.name, pivot.below.get(above, [])
     if not above:
-        return below.left(pivot.front, (of_total(whole.now, name), of_total(whole.before, name)), shown)
+        return below.left(pivot.front, (of_total(whole.now, name), of_total(whole.before, name)), paths)
     upper = pivot.levels[len(above) - 1].split.compared
     sides = None if upper is None else upper.figures(pivot.front).get(above)
-    return Change(None) if sides is None else below.left(pivot.front, sides, shown)
+    return Change(None) if sides is None else below.left(pivot.front, sides, paths)
 
 
 def _is_something(pivot: Pivot, above: Path, left: Mapping[str, float | None]) -> bool:

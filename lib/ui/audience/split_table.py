@@ -161,11 +161,11 @@ def _figures(
 
 def _distinct(columns: Sequence[SplitColumn]) -> list[SplitColumn]:
     """The columns under titles that differ: a second one of the same title gets a number."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     distinct = []
     for column in columns:
-        seen[column.title] = seen.get(column.title, 0) + 1
-        count = seen[column.title]
+        counts[column.title] = counts.get(column.title, 0) + 1
+        count = counts[column.title]
         title = column.title if count == 1 else f"{column.title} ({count})"
         distinct.append(replace(column, title=title))
     return distinct

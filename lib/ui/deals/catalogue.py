@@ -98,12 +98,15 @@ def _dsp_name(seat: Seat) -> str:
 
 
 LOOKING = "You can see deals, but not change them"
+PROPOSING = "What you change is proposed, and somebody else decides about it"
 
 
 def abilities(context: PageContext) -> Abilities:
     """As screens ask for it. Raises ServiceProblem where it is not known yet what the service does."""
     does = context.deals.abilities
-    return does if context.now().deals.writes else replace(does, refuses=does.refuses or LOOKING)
+    grant = context.now().deals
+    why_not = "" if grant.writes else PROPOSING if grant.proposes else LOOKING
+    return replace(does, refuses=why_not) if why_not else does
 
 
 PAGE_SECONDS, MOST_PAGES, TOGETHER = 15.0, 20, 250

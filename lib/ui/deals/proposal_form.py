@@ -64,7 +64,7 @@ def propose(
     except TrancheError as error:
         state[PROBLEM.format(prefix)] = f"{error.reason.rstrip('.')}. Not proposed; what you typed is kept."
         return False
-    state.pop(REASON.format(prefix), None)
+    state[REASON.format(prefix)] = ""
     notes.say(SENT)
     return True
 

@@ -33,7 +33,7 @@ SECONDS, MOST, MOST_SETTLED, IN_SIGHT = 30.0, 100, 3, 5
 OPEN_ONES, DECIDED = "Open", "Decided"
 TONES = {"open": "blue", "applying": "orange", "approved": "green", "declined": "gray"}
 COLUMNS = (
-    ListColumn("what", "Proposal", 18.0, on_phone=True),
+    ListColumn("what", "Proposal", 14.0, on_phone=True),
     ListColumn("by", "By", 7.0, on_phone=True),
     ListColumn("at", "When", 10.0),
     ListColumn("state", "State", 6.0, on_phone=True),
@@ -224,6 +224,7 @@ def _show(one: Proposal, is_past: bool) -> None:
     st.query_params[OPEN] = f"{one.entity}-{one.applied_id or one.entity_id}"
     if is_past:
         st.session_state["drawer_shown"] = "History"
+    st.rerun()
 
 
 def _outcome(one: Proposal) -> None:
@@ -281,10 +282,12 @@ def _attempt(work: Callable[[], None], note: str) -> None:
     except TrancheError as error:
         done = "It may have been applied" if is_open(error) else "Nothing was changed"
         st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {done}."
-    else:
-        notes.say(note)
-    st.session_state.pop(AT, None)
-    catalogue.forget()
+        return
+    finally:
+        st.session_state.pop(AT, None)
+        catalogue.forget()
+    notes.say(note)
+    st.rerun()  # the list behind the dialog, and the number in the navigation
 
 
 def _edit(context: PageContext, one: Proposal) -> None:

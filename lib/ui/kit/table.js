@@ -103,7 +103,7 @@ function drawHead(shown, node, column, place) {
     node = make("th", { scope: "col", "data-column": column.id, class: column.is_key ? "key" : "figure" }, inside)
     if (column.is_key && !shown.all.card) {
       const edge = newEdge(node, shown.all.id, column.id, () => drawWidths(shown, shown.data))
-      set(edge, "data-stop", "4")
+      if (!column.order) set(edge, "data-stop", "4") // else its button takes the keys
       set(node, "data-place", place)
       set(node, "aria-label", column.title)
       node.append(edge)

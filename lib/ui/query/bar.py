@@ -94,12 +94,12 @@ def _unfold(is_unfolded: bool) -> None:
 
 
 def _pills(query: AudienceQuery) -> Iterator[_Pill]:
-    seen: set[str] = set()
+    names: set[str] = set()
     for place, filter_ in enumerate(query.filters):
         if not filters.is_whole(filter_):
             yield _Pill(f"filter_{place}", (filter_,))
-        elif filter_.name not in seen:
-            seen.add(filter_.name)
+        elif filter_.name not in names:
+            names.add(filter_.name)
             yield _Pill(f"filter_{filter_.name}", filters.about(query, filter_.name))
 
 
@@ -128,11 +128,11 @@ def _draw_figures(context: PageContext, place: int, one: DataFilter) -> None:
 @contextmanager
 def _popover(key: str, label: str) -> Iterator[Any]:
     """A pill's popover, within which the whole label is drawn first while it is open."""
-    shown = f"{key}_label"
+    label_key = f"{key}_label"
     if not st.session_state.get(key):
-        st.session_state[shown] = label
+        st.session_state[label_key] = label
     popover = st.popover(
-        plain(st.session_state[shown]), icon=":material/filter_alt:", key=key, on_change="rerun"
+        plain(st.session_state[label_key]), icon=":material/filter_alt:", key=key, on_change="rerun"
     )
     with popover:
         if popover.open:
@@ -225,12 +225,12 @@ def _finish_figures(context: PageContext, name: str) -> None:
 
 def _change_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
     if (edited := figure_filters.read(prefix, one.name)) is not None:
-        _have(context, lambda having: tuple(edited if found == one else found for found in having))
+        _have(context, lambda having: tuple(edited if filter_ == one else filter_ for filter_ in having))
 
 
 def _remove_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
     st.session_state[prefix] = False
-    _have(context, lambda having: tuple(found for found in having if found != one))
+    _have(context, lambda having: tuple(filter_ for filter_ in having if filter_ != one))
 
 
 def _have(context: PageContext, change: Callable[[tuple[DataFilter, ...]], tuple[DataFilter, ...]]) -> None:
@@ -250,12 +250,12 @@ def _change(context: PageContext, filter_: Filter, prefix: str) -> None:
     """Apply the edited filter; without texts the filter stays as it was."""
     edited = filter_editor.read(prefix, filter_.name)
     if edited.value:
-        _ask(context, lambda filters: tuple(edited if found == filter_ else found for found in filters))
+        _ask(context, lambda filters: tuple(edited if other == filter_ else other for other in filters))
 
 
 def _remove(context: PageContext, filter_: Filter, prefix: str) -> None:
     st.session_state[prefix] = False
-    _ask(context, lambda filters: tuple(found for found in filters if found != filter_))
+    _ask(context, lambda filters: tuple(other for other in filters if other != filter_))
 
 
 def _ask(context: PageContext, change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> None:

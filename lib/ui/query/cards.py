@@ -44,12 +44,12 @@ def from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
     """The leaderboards that a parameter asks for, each once, of the key fields that the slicer has."""
     if not text:
         return None
-    found: dict[str, Card] = {}
+    by_name: dict[str, Card] = {}
     for item in split_texts(text):
         card = _card(item, slicer)
         if card is not None:
-            found.setdefault(card.name, card)
-    return tuple(found.values())[:MOST] or None
+            by_name.setdefault(card.name, card)
+    return tuple(by_name.values())[:MOST] or None
 
 
 def is_order(by: str, slicer: Slicer) -> bool:
@@ -84,13 +84,13 @@ def _item(card: Card) -> str:
 
 
 def _card(item: str, slicer: Slicer) -> Card | None:
-    known = {field.name for field in slicer.key_fields}
-    if item in known:
+    keys = {field.name for field in slicer.key_fields}
+    if item in keys:
         return Card(item)
     name, _, rest = item.partition("!")
     order, _, find = rest.partition("!")
     by = order.removeprefix("-")
     by = by if is_order(by, slicer) else "volume"
-    if name not in known:
+    if name not in keys:
         return None
     return Card(name, by, "desc" if order.startswith("-") or by == "volume" else "asc", find)

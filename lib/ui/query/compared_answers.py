@@ -40,13 +40,13 @@ class ComparedAnswers:
         now, before = self._sides(field.name)
         return {key: (value, before[key]) for key, value in now.items() if key in before}
 
-    def left(self, field: DataField, whole: tuple[Estimate, Estimate], shown: Sequence[Key]) -> Change:
+    def left(self, field: DataField, whole: tuple[Estimate, Estimate], visible_keys: Sequence[Key]) -> Change:
         """The change of what is left of a whole (now, before) without these rows, of a field that adds up.
 
         A row that one period does not have had nothing there; where it may just not have come, there is none.
         """
         sides = [
-            _rest(total, rows, shown, answer)
+            _rest(total, rows, visible_keys, answer)
             for total, rows, answer in zip(
                 whole, self._sides(field.name), (self.now, self.before), strict=True
             )
@@ -108,11 +108,11 @@ def of_whole(focus: Focus, filters: tuple[Filter, ...] | None = None) -> Compare
     )
 
 
-def notes(focus: Focus, found: ComparedAnswers | None) -> Iterator[str]:
+def notes(focus: Focus, answers: ComparedAnswers | None) -> Iterator[str]:
     """Notes for the reader where the periods compared are incomplete or differ in length."""
     if focus.compared is None:
         return
-    if focus.comparison is None or found is None:
+    if focus.comparison is None or answers is None:
         yield f"Not compared: no complete days with data on both sides of {numbers.days(*focus.compared)}."
         return
     now, before = focus.comparison
@@ -121,9 +121,9 @@ def notes(focus: Focus, found: ComparedAnswers | None) -> Iterator[str]:
             f"Changes compare {numbers.days(*now)} with {numbers.days(*before)}: the {periods.length(now)} "
             f"of {periods.length(focus.period)} days with complete data on both sides."
         )
-    if found.now_days != found.before_days:
+    if answers.now_days != answers.before_days:
         yield (
-            f"Changes compare {found.now_days} days with {found.before_days}: sums per day; unique "
+            f"Changes compare {answers.now_days} days with {answers.before_days}: sums per day; unique "
             "users, minima and maxima are not compared."
         )
 
@@ -134,15 +134,15 @@ def _with_data(audience: Audience, days: Days) -> int:
 
 
 def _rest(
-    total: Estimate, rows: dict[Key, Estimate], shown: Sequence[Key], answer: Audience
+    total: Estimate, rows: dict[Key, Estimate], visible_keys: Sequence[Key], answer: Audience
 ) -> Estimate | None:
     """A total less the rows shown; an estimate of unknown range where any of them is one.
 
     None where rows may have not come, or where estimates add up to more than their total.
     """
-    parts = [rows[key] for key in shown if key in rows]
+    parts = [rows[key] for key in visible_keys if key in rows]
     is_cut = answer.total.records_found > len(answer)
-    if total.value is None or (is_cut and len(parts) < len(shown)):
+    if total.value is None or (is_cut and len(parts) < len(visible_keys)):
         return None
     left = total.value - math.fsum(part.value or 0.0 for part in parts)
     left = left if left > NEGLIGIBLE * abs(total.value) else 0.0

@@ -30,13 +30,13 @@ FOLLOWED = "followed_pickers"
 def followed_key(name: str, value: object) -> str:
     """The widget key for `value`; it stays the same while the value is the one picked there."""
     counts: dict[str, int] = st.session_state.get(FOLLOWED, {})
-    known = _number_name(name, counts.get(name, 0))
-    if st.session_state.get(known, value) != value:
+    number_key = _number_name(name, counts.get(name, 0))
+    if st.session_state.get(number_key, value) != value:
         counts = {**counts, name: counts.get(name, 0) + 1}
         st.session_state[FOLLOWED] = counts
-        known = _number_name(name, counts[name])
-    st.session_state[known] = value
-    return known
+        number_key = _number_name(name, counts[name])
+    st.session_state[number_key] = value
+    return number_key
 
 
 def _number_name(name: str, count: int) -> str:
@@ -148,14 +148,16 @@ def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...]
         _range(context, f"{name}_range", other, partial(_look_range, name=name))
 
 
-def _range(context: PageContext, name: str, shown: Days, changed: Callable[..., None]) -> None:
+def _range(context: PageContext, name: str, period: Days, changed: Callable[..., None]) -> None:
     """Two dates in one field. Its key contains them, so that other dates get a new widget."""
-    known = (date.fromisoformat(day) for day in (context.slicer.first_date, context.slicer.last_date) if day)
-    there = [*shown, *known]
-    key = f"{name}_{shown[0]}_{shown[1]}"
+    slicer_days = (
+        date.fromisoformat(day) for day in (context.slicer.first_date, context.slicer.last_date) if day
+    )
+    there = [*period, *slicer_days]
+    key = f"{name}_{period[0]}_{period[1]}"
     st.date_input(
         "From and to",
-        shown,
+        period,
         min_value=min(there),
         max_value=max(there),
         format="YYYY-MM-DD",
@@ -184,9 +186,9 @@ def _ask_preset(context: PageContext, presets: list[Preset], key: str) -> None:
     """Apply a preset; deselecting one keeps its days as fixed dates."""
     query = question.current(context)
     label = st.session_state[key]
-    found = next((preset for preset in presets if preset.label == label), None)
+    match = next((preset for preset in presets if preset.label == label), None)
     period = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
-    start, end = (found.start, found.end) if found else (day.isoformat() for day in period)
+    start, end = (match.start, match.end) if match else (day.isoformat() for day in period)
     _ask_dates(context, query, start, end)
 
 
@@ -194,11 +196,11 @@ def _ask_last(context: PageContext, key: str) -> None:
     """Apply the days of a text, if it can be read; clearing the field keeps the days."""
     query, text = question.current(context), st.session_state[key] or ""
     try:
-        found = periods.parse_last(text, context.slicer, ask.today(context, query))
+        preset = periods.parse_last(text, context.slicer, ask.today(context, query))
     except BadRequest:
         st.session_state[UNREAD] = text
     else:
-        _ask_dates(context, query, found.start, found.end)
+        _ask_dates(context, query, preset.start, preset.end)
 
 
 def _ask_range(context: PageContext, key: str) -> None:

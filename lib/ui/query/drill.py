@@ -51,12 +51,12 @@ def catch_up(context: PageContext) -> None:
     To be called before a screen reads the question: the callback that followed a click may have broken off.
     """
     sent = {name: rows.new_acts(st.session_state.get(name), question.taken(name)) for name in BOARDS}
-    acts = [act for found, _ in sent.values() for act in found]
+    acts = [act for some, _ in sent.values() for act in some]
     if not acts:
         return
-    taken = {name: last for name, (_, last) in sent.items()}
+    latest = {name: last for name, (_, last) in sent.items()}
     after = states(question.current(context), question.view(context), acts, context.slicer)
-    question.follow(context, after, taken)
+    question.follow(context, after, latest)
 
 
 def states(
@@ -141,9 +141,9 @@ def apply(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> Audience
 
 def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
     """The changes of the view by these clicks: cards, their order and search text, and settings."""
-    shown = {card.name: card for card in view.cards or cards.usual(slicer)}
-    after, settings = dict(shown), dict[str, Any]()
-    known: dict[str, set[str]] = {
+    before = {card.name: card for card in view.cards or cards.usual(slicer)}
+    after, settings = dict(before), dict[str, Any]()
+    choices: dict[str, set[str]] = {
         "field": {field.name for field in slicer.data_fields},
         "grain": {*granularities(slicer)},
         "trend": {*TRENDS},
@@ -157,10 +157,10 @@ def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, A
             after = {card.name: card for card in cards.with_first(after.values(), act.table)}
         elif isinstance(act, Opening) and act.table in after:
             settings["lower"] = "split"
-        elif isinstance(act, Setting) and act.value in known[act.name]:
+        elif isinstance(act, Setting) and act.value in choices[act.name]:
             settings[act.name] = act.value
-    found = tuple(after.values())
-    return settings | ({"cards": found} if found != tuple(shown.values()) else {})
+    new_cards = tuple(after.values())
+    return settings | ({"cards": new_cards} if new_cards != tuple(before.values()) else {})
 
 
 def apply_lines(query: AudienceQuery, view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:

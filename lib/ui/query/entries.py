@@ -76,15 +76,15 @@ def may_change(context: PageContext, entry: SavedEntry) -> bool:
 def about(entry: SavedEntry) -> str:
     """The owner, who can see the entry, and when it was last changed."""
     whose = "yours" if entry.is_mine else f"by {plain(entry.owner)}"
-    seen = "shared" if entry.is_shared else "only you see it"
-    return f"{whose} · {seen} · saved {numbers.days(entry.changed.date(), entry.changed.date())}"
+    audience = "shared" if entry.is_shared else "only you see it"
+    return f"{whose} · {audience} · saved {numbers.days(entry.changed.date(), entry.changed.date())}"
 
 
 def label(entry: SavedEntry, is_changed: bool) -> str:
     """The name of an open entry, shortened, with a mark if what it stores has changed on screen."""
     name = entry.name
-    shown = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
-    return f"{plain(shown)} · changed" if is_changed else plain(shown)
+    short = name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
+    return f"{plain(short)} · changed" if is_changed else plain(short)
 
 
 def note_storage(address: str) -> None:
@@ -95,8 +95,8 @@ def note_storage(address: str) -> None:
 
 def problem(shelf: EntryShelf) -> None:
     """Draw why the last action failed, if it did."""
-    if said := st.session_state.get(shelf.state("problem")):
-        st.error(plain(said), icon=":material/error:")
+    if sentence := st.session_state.get(shelf.state("problem")):
+        st.error(plain(sentence), icon=":material/error:")
 
 
 def row(
@@ -167,8 +167,8 @@ def edit(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None:
     name, shared = f"view_rename_{shelf.key}{entry.id}", f"view_reshare_{shelf.key}{entry.id}"
 
     def changed() -> None:
-        wanted, is_shared = st.session_state[name], bool(st.session_state[shared])
-        shelf.attempted(lambda: shelf.store(context).rename(entry.id, wanted, is_shared))
+        title, is_shared = st.session_state[name], bool(st.session_state[shared])
+        shelf.attempted(lambda: shelf.store(context).rename(entry.id, title, is_shared))
 
     with st.form(shelf.state("change"), border=False):
         st.text_input("Name", entry.name, key=name, max_chars=LONGEST_NAME)
@@ -183,8 +183,8 @@ def deletion(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None
         shelf.attempted(lambda: shelf.store(context).delete(entry.id))
         st.session_state[shelf.state("chosen")] = None
 
-    seen = shelf.lost if entry.is_shared else "This can't be undone."
-    st.warning(f"Delete {plain(entry.name)}? {plain(seen)}", icon=":material/delete:")
+    consequence = shelf.lost if entry.is_shared else "This can't be undone."
+    st.warning(f"Delete {plain(entry.name)}? {plain(consequence)}", icon=":material/delete:")
     with st.container(horizontal=True):
         st.button("Delete permanently", type="primary", key=shelf.state("delete_sure"), on_click=deleted)
         st.button("Keep", key=shelf.state("delete_not"), on_click=shelf.back)

@@ -43,8 +43,8 @@ def question(focus: Focus, split_by: Sequence[str]) -> str:
     """The question in words: days, split and filters."""
     fields = ", ".join(filter_words.field(name, focus.slicer) for name in split_by)
     filters = [filter_words.sentence(f, focus.slicer, listed=len(f.value)) for f in focus.query.filters]
-    asked = f"{focus.query.project_name}/{focus.query.slicer_name}, {numbers.days(*focus.period)}"
-    return "; ".join([f"{asked}, by {fields}" if fields else asked, *filters])
+    about = f"{focus.query.project_name}/{focus.query.slicer_name}, {numbers.days(*focus.period)}"
+    return "; ".join([f"{about}, by {fields}" if fields else about, *filters])
 
 
 def _keys(answer: Audience, slicer: Slicer) -> Iterator[tuple[str, list[str]]]:
@@ -171,7 +171,7 @@ def way_on(label: str = "Open all rows in Export", query: AudienceQuery | None =
 
 
 def rows(focus: Focus, name: str, answer: Audience, fields: Sequence[DataField], label: str) -> None:
-    """Draw the download button for the rows of an answer to the question of `seen`."""
+    """Draw the download button for the rows of an answer to the question of `focus`."""
     labels = [
         f"Question: {question(focus, [str(key) for key in answer.names])}",
         f"Precision: {precision.over(answer, fields, focus.numbers)}",

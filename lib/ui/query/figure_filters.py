@@ -27,8 +27,8 @@ ANY = Limits(least=-(10**15), below=10**15, decimals=15)
 def from_text(text: str, slicer: Slicer) -> tuple[DataFilter, ...]:
     """The filters in a parameter that can be read and are about a data field of the slicer, each once."""
     there = {field.name for field in slicer.data_fields}
-    found = [one for one in _read(text) if one.name in there]
-    return tuple(dict.fromkeys(found))[:MOST]
+    filters = [one for one in _read(text) if one.name in there]
+    return tuple(dict.fromkeys(filters))[:MOST]
 
 
 def missing(text: str, slicer: Slicer) -> list[str]:
@@ -92,8 +92,8 @@ def read(prefix: str, name: str) -> DataFilter | None:
 def _read(text: str) -> list[DataFilter]:
     parts = split_texts(text) if text else ()
     matches = {code: match for match, code in CODES.items()}
-    found = []
+    filters = []
     for name, code, number in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
         if code in matches and not amounts.fault(number, "none", ANY):
-            found.append(DataFilter(name=name, match=matches[code], value=float(number)))
-    return found
+            filters.append(DataFilter(name=name, match=matches[code], value=float(number)))
+    return filters

@@ -37,13 +37,13 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
 
 def catch_up(context: PageContext, key: str, name: str) -> None:
     """Apply the clicks in the list that are not applied yet, then rerun the page."""
-    acts, taken = rows.new_acts(st.session_state.get(key), question.taken(key))
+    acts, latest = rows.new_acts(st.session_state.get(key), question.taken(key))
     for act in acts:
         if isinstance(act, Finding):
             st.session_state[_found_by(key, name)] = act.text
     if acts:
         chosen = [act for act in acts if isinstance(act, Choice)]
-        question.follow(context, _states(context, chosen), {key: taken})
+        question.follow(context, _states(context, chosen), {key: latest})
         if chosen:
             st.rerun()
 
@@ -67,28 +67,28 @@ def _found_by(key: str, name: str) -> str:
 def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
     field, numbers = _page_field(context, query), Numbers.of(st.context.locale)
     answer = ask.quickly(context, _values_query(context, query, name, field, values.searching(name, text)))
-    found = dict([*values.matching(context, answer, name, text).items()][:SHOWN])
+    labels = dict([*values.matching(context, answer, name, text).items()][:SHOWN])
     figures = _figures(answer, name, field)
     if not text:
-        missing = tuple(code for code in filters.values(query, name) if code not in found)[:MOST_CHOSEN]
-        found, figures = _add_chosen(context, query, name, missing, found, figures)
+        missing = tuple(code for code in filters.values(query, name) if code not in labels)[:MOST_CHOSEN]
+        labels, figures = _add_chosen(context, query, name, missing, labels, figures)
     words = filter_words.field(name, context.slicer)
-    card = CardHeader(words, _about(answer, field, numbers), text, _message(text, found), is_picker=True)
+    card = CardHeader(words, _about(answer, field, numbers), text, _message(text, labels), is_picker=True)
     columns = [Column("name", "Value", True)]
     if field is not None:
         columns.append(Column("value", title(field, with_unit=True)))
-    kept, left_out = (set(filters.values(query, name, match)) for match in ("equals", "not equals"))
-    drawn = [
+    included, left_out = (set(filters.values(query, name, match)) for match in ("equals", "not equals"))
+    table_rows = [
         Row(
             [Cell(label or filter_words.value_label(code, {}), about=filter_words.both(code, label)),
              *_figure(figures.get(code), field, numbers)],
             ((name, code),),
-            included=(code in kept,),
+            included=(code in included,),
             excluded=(code in left_out,),
         )
-        for code, label in found.items()
+        for code, label in labels.items()
     ]  # fmt: skip
-    return Table(name, f"Values of {words}", columns, drawn, verb="Keep", card=card)
+    return Table(name, f"Values of {words}", columns, table_rows, verb="Keep", card=card)
 
 
 def _values_query(
@@ -115,24 +115,24 @@ def _add_chosen(
     query: AudienceQuery,
     name: str,
     missing: tuple[str, ...],
-    found: dict[str, str],
+    labels: dict[str, str],
     figures: Figures,
 ) -> tuple[dict[str, str], Figures]:
     """The values and figures, with the chosen values that are not among the largest."""
     if not missing:
-        return found, figures
+        return labels, figures
     exact = Filter(name=name, value=missing, match="equals")
     field = _page_field(context, query)
     answer = ask.quickly(context, _values_query(context, query, name, field, (exact,)))
     descriptions = values.matching(context, answer, name, "")
     more = {code: descriptions.get(code, code) for code in missing}
-    return found | more, figures | _figures(answer, name, field)
+    return labels | more, figures | _figures(answer, name, field)
 
 
 def _page_field(context: PageContext, query: AudienceQuery) -> DataField | None:
     """The data field of the page."""
     names = (question.view(context).field, *(query.data_fields or focus.usual_metrics(context.slicer)))
-    return next((context.slicer.data_field(found) for found in names if found), None)
+    return next((context.slicer.data_field(name) for name in names if name), None)
 
 
 def _figures(answer: Audience, name: str, field: DataField | None) -> Figures:
@@ -159,8 +159,8 @@ def _about(answer: Audience, field: DataField | None, numbers: Numbers) -> str:
     return " · ".join([*parts, *([] if text == precision.EXACT else [text])])
 
 
-def _message(text: str, found: dict[str, str]) -> str:
-    if found:
+def _message(text: str, labels: dict[str, str]) -> str:
+    if labels:
         return ""
     return f"No value contains “{text}”." if text else "No data for the other filters and days."
 

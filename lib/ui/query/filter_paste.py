@@ -58,13 +58,13 @@ def check_paste(context: PageContext, query: AudienceQuery, name: str, text: str
     lines = [_texts(line) for line in text.splitlines() if line.strip()]
     codes = {one: "" if one == NOT_SET else one for line in lines for one in line}
     meant, is_exact = values.looked_up(context, query, name, dict.fromkeys(codes.values()))
-    found: dict[str, None] = {}
+    matches: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for whole, *parts in lines:
         for one in [whole] if codes[whole] in meant or not parts else parts:
-            known = meant.get(codes[one])
-            (found if known else unknown).update(dict.fromkeys(known or (one,)))
-    return PastedValues(tuple(found), tuple(unknown), is_exact)
+            codes_of_line = meant.get(codes[one])
+            (matches if codes_of_line else unknown).update(dict.fromkeys(codes_of_line or (one,)))
+    return PastedValues(tuple(matches), tuple(unknown), is_exact)
 
 
 def _texts(line: str) -> list[str]:
@@ -91,11 +91,11 @@ def _say(pasted: PastedValues) -> None:
 
 def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, pasted: PastedValues) -> None:
     with_unknown = bool(pasted.unknown) and st.checkbox("Add unknown values too", key=f"{key}_unknown")
-    wanted = (*pasted.found, *(pasted.unknown if with_unknown else ()))
-    fit = _fitting(filters.values(query, name), wanted)
-    if len(fit) < len(wanted):
+    new_values = (*pasted.found, *(pasted.unknown if with_unknown else ()))
+    fit = _fitting(filters.values(query, name), new_values)
+    if len(fit) < len(new_values):
         st.warning(
-            f"{len(fit):,} of {len(wanted):,} fit into the link. The others stay here.",
+            f"{len(fit):,} of {len(new_values):,} fit into the link. The others stay here.",
             icon=":material/link:",
         )
     rest = [text for text in (*pasted.found, *pasted.unknown) if text not in set(fit)]
@@ -115,11 +115,11 @@ def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, paste
             )
 
 
-def _fitting(there: Iterable[str], wanted: Iterable[str]) -> tuple[str, ...]:
+def _fitting(there: Iterable[str], new_values: Iterable[str]) -> tuple[str, ...]:
     """As many of the values as fit into the link, beside those already chosen."""
     room = MOST_CHARACTERS - sum(len(quote(value)) + 1 for value in there)
     fit = []
-    for value in wanted:
+    for value in new_values:
         room -= len(quote(value)) + 1
         if room < 0:
             break
@@ -128,12 +128,12 @@ def _fitting(there: Iterable[str], wanted: Iterable[str]) -> tuple[str, ...]:
 
 
 def _take(
-    context: PageContext, key: str, name: str, wanted: tuple[str, ...], rest: list[str], match: Match
+    context: PageContext, key: str, name: str, new_values: tuple[str, ...], rest: list[str], match: Match
 ) -> None:
     """Add these values to the filter; values that are not added stay in the field."""
     st.session_state[key] = "\n".join(_quote(text) for text in rest)
     st.session_state[f"{key}_unknown"] = False
-    codes = ["" if value == NOT_SET else value for value in wanted]
+    codes = ["" if value == NOT_SET else value for value in new_values]
     question.ask(filters.gather(question.current(context), name, codes, match))
     st.rerun()
 

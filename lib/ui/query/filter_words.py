@@ -23,9 +23,9 @@ def together(
     descriptions: Mapping[str, str] | None = None,
 ) -> str:
     """The filters on one key field in the same way: `Country is United States · is not Canada`."""
-    wanted = tuple(filters)
-    parts = " · ".join(_matching(one, descriptions or {}, LISTED) for one in wanted)
-    return f"{field(wanted[0].name, slicer)} {parts}"
+    some = tuple(filters)
+    parts = " · ".join(_matching(one, descriptions or {}, LISTED) for one in some)
+    return f"{field(some[0].name, slicer)} {parts}"
 
 
 def field(name: str, slicer: Slicer) -> str:

@@ -26,8 +26,8 @@ def beside(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
 
 def values(query: AudienceQuery, name: str, match: Match | None = None) -> tuple[str, ...]:
     """The values that filters include or exclude, without repeats; those of one `match` if given."""
-    found = (filter_.value for filter_ in about(query, name) if match in (None, filter_.match))
-    return tuple(dict.fromkeys(value for some in found for value in some))
+    lists = (filter_.value for filter_ in about(query, name) if match in (None, filter_.match))
+    return tuple(dict.fromkeys(value for some in lists for value in some))
 
 
 def include(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
@@ -49,13 +49,15 @@ def exclude(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
 
 def gather(query: AudienceQuery, name: str, more: Iterable[str], match: Match) -> AudienceQuery:
     """The question with these values in its filter of this match, and in none of the other one."""
-    wanted = tuple(dict.fromkeys(more))
-    filters = _without(query.filters, name, set(wanted), OTHER[match])
+    new_values = tuple(dict.fromkeys(more))
+    filters = _without(query.filters, name, set(new_values), OTHER[match])
     for place, filter_ in enumerate(filters):
         if filter_.name == name and filter_.match == match:
-            both = filter_.model_copy(update={"value": tuple(dict.fromkeys((*filter_.value, *wanted)))})
+            both = filter_.model_copy(update={"value": tuple(dict.fromkeys((*filter_.value, *new_values)))})
             return _asking(query, (*filters[:place], both, *filters[place + 1 :]))
-    return _asking(query, (*filters, Filter(name=name, value=wanted, match=match)) if wanted else filters)
+    return _asking(
+        query, (*filters, Filter(name=name, value=new_values, match=match)) if new_values else filters
+    )
 
 
 def release(query: AudienceQuery, name: str, value: str) -> AudienceQuery:
@@ -82,14 +84,14 @@ def clear(query: AudienceQuery, name: str) -> AudienceQuery:
 
 def _without(filters: Iterable[Filter], name: str, gone: Set[str], match: Match) -> list[Filter]:
     """The filters without these values of the key field in that match; filters left empty are dropped."""
-    kept = []
+    others = []
     for filter_ in filters:
         if filter_.name == name and filter_.match == match and not gone.isdisjoint(filter_.value):
             rest = tuple(value for value in filter_.value if value not in gone)
             filter_ = filter_.model_copy(update={"value": rest})
         if filter_.value:
-            kept.append(filter_)
-    return kept
+            others.append(filter_)
+    return others
 
 
 def _asking(query: AudienceQuery, filters: Iterable[Filter]) -> AudienceQuery:

@@ -62,8 +62,8 @@ class Focus:
     @property
     def other_days(self) -> tuple[Days, ...]:
         """The days to ask for in addition to the question's own, each once."""
-        found = (days for one in self.comparisons for days in one.comparison or ())
-        return tuple(dict.fromkeys(days for days in found if days != self.period))
+        candidates = (days for one in self.comparisons for days in one.comparison or ())
+        return tuple(dict.fromkeys(days for days in candidates if days != self.period))
 
     @property
     def slicer(self) -> Slicer:
@@ -135,9 +135,9 @@ class Focus:
 
 def of(context: PageContext) -> Focus:
     """The focus as the URL has it now."""
-    taken, taken_cards = question.taken(drill.BOARD), question.taken(drill.CARDS)
+    last_act, taken_cards = question.taken(drill.BOARD), question.taken(drill.CARDS)
     focus = of_question(context, question.current(context), question.view(context))
-    return replace(focus, taken=taken, taken_cards=taken_cards)
+    return replace(focus, taken=last_act, taken_cards=taken_cards)
 
 
 def of_question(context: PageContext, query: AudienceQuery, view: View) -> Focus:

@@ -69,8 +69,8 @@ def from_text(text: str, slicer: Slicer) -> Folds:
     rules: dict[Path, Rule] = {("all",): "all", ("none",): "none"} if len(items) > 1 else {}
     rule = rules.get(items[0], "first")
     keys, *paths = items[rule != "first" :]
-    known = {field.name for field in slicer.key_fields}
-    if not known.issuperset(keys):
+    names = {field.name for field in slicer.key_fields}
+    if not names.issuperset(keys):
         return AS_USUAL
     turned = tuple(dict.fromkeys(path for path in paths if 0 < len(path) < len(keys)))[:MOST]
     return Folds(keys, turned, rule) if turned or rule != "first" else AS_USUAL

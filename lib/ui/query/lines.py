@@ -13,24 +13,28 @@ def value_lines(query: AudienceQuery, chosen: Lines | None) -> Lines:
     """A key field, then its values: as chosen, or the two to five that one filter includes; else empty."""
     if chosen is not None:
         return chosen
-    kept = {f.name: f.value for f in query.filters if f.match == "equals" and 2 <= len(f.value) <= MOST}
-    return (name := next(iter(kept)), *kept[name]) if len(kept) == 1 else ()
+    included = {f.name: f.value for f in query.filters if f.match == "equals" and 2 <= len(f.value) <= MOST}
+    return (name := next(iter(included)), *included[name]) if len(included) == 1 else ()
 
 
-def with_line(shown: Lines, name: str, value: str) -> Lines:
+def with_line(before: Lines, name: str, value: str) -> Lines:
     """The lines with this value. Lines of another key field are dropped, as is the oldest of too many."""
-    values = [other for other in shown[1:] if other != value] if shown[:1] == (name,) else []
+    values = [other for other in before[1:] if other != value] if before[:1] == (name,) else []
     return (name, *[*values, value][-MOST:])
 
 
-def without_line(shown: Lines, name: str, value: str) -> Lines:
+def without_line(before: Lines, name: str, value: str) -> Lines:
     """The lines without this value."""
-    if shown[:1] != (name,):
-        return shown
-    values = [other for other in shown[1:] if other != value]
+    if before[:1] != (name,):
+        return before
+    values = [other for other in before[1:] if other != value]
     return (name, *values) if values else ()
 
 
-def colors(shown: Lines) -> Mapping[tuple[str, str], str]:
+def colors(line_values: Lines) -> Mapping[tuple[str, str], str]:
     """The colour of each value's line, by key field and value."""
-    return {(shown[0], value): theme.LINES[place] for place, value in enumerate(shown[1:])} if shown else {}
+    return (
+        {(line_values[0], value): theme.LINES[place] for place, value in enumerate(line_values[1:])}
+        if line_values
+        else {}
+    )

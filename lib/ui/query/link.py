@@ -136,18 +136,18 @@ def _timezone(params: Mapping[str, str], slicer: Slicer, left_out: list[str]) ->
 
 
 def _known_names(
-    text: str | None, known: Iterable[str], what: str, slicer_name: str, left_out: list[str]
+    text: str | None, choices: Iterable[str], what: str, slicer_name: str, left_out: list[str]
 ) -> tuple[str, ...]:
     """The names in a parameter that the slicer has, without repeats."""
     names = dict.fromkeys(split_texts(text)) if text else {}
-    missing = [name for name in names if name not in known]
+    missing = [name for name in names if name not in choices]
     left_out += [f"Left out {what} {name}: {slicer_name} has none of that name." for name in missing]
     return tuple(name for name in names if name not in missing)
 
 
-def _orders(text: str | None, known: list[str], slicer_name: str, left_out: list[str]) -> tuple[Order, ...]:
+def _orders(text: str | None, choices: list[str], slicer_name: str, left_out: list[str]) -> tuple[Order, ...]:
     falling = {item.removeprefix("-"): item.startswith("-") for item in split_texts(text)} if text else {}
-    names = _known_names(join_texts(falling), known, "the order by", slicer_name, left_out)
+    names = _known_names(join_texts(falling), choices, "the order by", slicer_name, left_out)
     return tuple(Order(name=name, direction="desc" if falling[name] else "asc") for name in names)
 
 

@@ -41,7 +41,7 @@ def usual(slicer: Slicer, today: date) -> tuple[str, str]:
 def presets(slicer: Slicer, today: date) -> list[Preset]:
     """The presets of the date picker, the second of which is the default; `today` in the slicer's zone."""
     if dates.is_fresh(slicer, today):
-        found = [
+        items = [
             Preset("Yesterday", "yesterday", "yesterday"),
             Preset("Last 7 days", "-7d", "yesterday"),
             Preset("Last 14 days", "-14d", "yesterday"),
@@ -56,10 +56,10 @@ def presets(slicer: Slicer, today: date) -> list[Preset]:
         ]
     else:
         labels = {1: "Last day"} | {days: f"Last {days} days of data" for days in (7, 14, 30, 90)}
-        found = [Preset(label, *dates.last_days(slicer, today, days)) for days, label in labels.items()]
+        items = [Preset(label, *dates.last_days(slicer, today, days)) for days, label in labels.items()]
     if slicer.first_date and slicer.last_date:
-        found.append(Preset("All data", slicer.first_date, slicer.last_date))
-    return found
+        items.append(Preset("All data", slicer.first_date, slicer.last_date))
+    return items
 
 
 def parse_last(text: str, slicer: Slicer, today: date) -> Preset:
@@ -67,11 +67,11 @@ def parse_last(text: str, slicer: Slicer, today: date) -> Preset:
 
     Days are the last complete ones; weeks (ISO 8601) and months are whole ones, up to the last complete one.
     """
-    found = _LAST.fullmatch(text.strip())
-    count = int(found[1]) if found else 0
-    if found is None or not count:
+    match = _LAST.fullmatch(text.strip())
+    count = int(match[1]) if match else 0
+    if match is None or not count:
         raise BadRequest(LAST_FORM)
-    unit, is_fresh = found[2][0].lower(), dates.is_fresh(slicer, today)
+    unit, is_fresh = match[2][0].lower(), dates.is_fresh(slicer, today)
     label = f"Last {count} {_UNITS[unit]}{'s' * (count > 1)}"
     if unit == "d":
         of_data = "" if is_fresh else " of data"
@@ -85,8 +85,8 @@ def named(slicer: Slicer, start: str, end: str, today: date) -> Preset | None:
     """The preset of two date values; of relative ones that go back any number of days or months too."""
     same = (one for one in presets(slicer, today) if (one.start, one.end) == (start, end))
     back = re.fullmatch(r"-(\d+)(d|m)(_first)?", start)
-    if (found := next(same, None)) is not None or back is None:
-        return found
+    if (preset := next(same, None)) is not None or back is None:
+        return preset
     preset = parse_last(back[1] + back[2], slicer, today)
     return preset if (preset.start, preset.end) == (start, end) else None
 

@@ -67,12 +67,12 @@ def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
 LEAST_SHOWN, EXACT, ROUNDED = 0.05, "Exact", f"Exact to {DIGITS} digits"
 
 
-def count(audience: Audience, numbers: Numbers, found: int | None = None) -> str:
-    """How many groups an answer has (all, or `found`): `1,234`; of a sample `at least 1,234`.
+def count(audience: Audience, numbers: Numbers, groups: int | None = None) -> str:
+    """How many groups an answer has (all, or `groups`): `1,234`; of a sample `at least 1,234`.
 
     A sample misses groups, mostly small ones: their number in it is a lower bound.
     """
-    text = numbers.number(audience.total.records_found if found is None else found)
+    text = numbers.number(audience.total.records_found if groups is None else groups)
     return f"at least {text}" if is_sampled(audience) else text
 
 

@@ -29,19 +29,19 @@ Slicers = dict[tuple[str, str], str]
 
 def chosen_cards(context: PageContext) -> tuple[Card, ...] | None:
     """The choice for this slicer; None without one, or if the database fails (see the log)."""
-    known: Slicers = st.session_state.get(REMEMBERED, {})
+    choices: Slicers = st.session_state.get(REMEMBERED, {})
     about = (context.project, context.slicer_name)
-    if about not in known:
-        known = known | {about: read_choice(context)}
-        st.session_state[REMEMBERED] = known
-    return cards.from_text(known[about], context.slicer)
+    if about not in choices:
+        choices = choices | {about: read_choice(context)}
+        st.session_state[REMEMBERED] = choices
+    return cards.from_text(choices[about], context.slicer)
 
 
-def keep(context: PageContext, wanted: tuple[Card, ...] | None) -> None:
+def keep(context: PageContext, new_cards: tuple[Card, ...] | None) -> None:
     """Store this choice; None removes it. If the database fails, it is kept for this session."""
-    text = cards.to_text(wanted or ())
-    known: Slicers = st.session_state.get(REMEMBERED, {})
-    st.session_state[REMEMBERED] = known | {(context.project, context.slicer_name): text}
+    text = cards.to_text(new_cards or ())
+    choices: Slicers = st.session_state.get(REMEMBERED, {})
+    st.session_state[REMEMBERED] = choices | {(context.project, context.slicer_name): text}
     try:
         context.clients.view_store.cards.set(context.project, context.slicer_name, text)
     except TrancheError as error:
@@ -142,25 +142,25 @@ def current(context: PageContext) -> AudienceQuery:
     The usual question needs no parameters: a URL without any asks it.
     """
     about = (context.project, context.slicer_name)
-    asked = _params()
-    reading = link.from_params(asked, context.slicer, *about)
+    params = _params()
+    reading = link.from_params(params, context.slicer, *about)
     is_moved = st.session_state.get(ABOUT, about) != about
-    is_carried = asked.get(EXPLORED) == st.session_state.get(EXPLORED_BEFORE)
+    is_carried = params.get(EXPLORED) == st.session_state.get(EXPLORED_BEFORE)
     if is_moved and (reading.left_out or is_carried):
         dropped = (*OF_ONE_SLICER * bool(reading.left_out), *(EXPLORED,) * is_carried)
-        asked = {name: text for name, text in asked.items() if name not in dropped}
-        reading = link.from_params(asked, context.slicer, *about)
+        params = {name: text for name, text in params.items() if name not in dropped}
+        reading = link.from_params(params, context.slicer, *about)
     query = reading.query
-    if "split" not in asked and (is_moved or not asks(asked)):
+    if "split" not in params and (is_moved or not asks(params)):
         query = query.model_copy(update={"split_by": first_split(context.slicer)})
-    missing = [] if is_moved else views.left_out(asked, context.slicer, context.slicer_name)
+    missing = [] if is_moved else views.left_out(params, context.slicer, context.slicer_name)
     if is_moved or reading.left_out or missing:
         st.session_state[LEFT_OUT] = [*reading.left_out, *missing]
-    st.session_state[ABOUT], st.session_state[EXPLORED_BEFORE] = about, asked.get(EXPLORED)
-    if asked or is_moved:
-        looked = views.to_params(views.from_params(asked, context.slicer))
+    st.session_state[ABOUT], st.session_state[EXPLORED_BEFORE] = about, params.get(EXPLORED)
+    if params or is_moved:
+        looked = views.to_params(views.from_params(params, context.slicer))
         _write(
-            params_of(query) | looked if asked else {}, steps=Steps() if is_moved else _kept_question().steps
+            params_of(query) | looked if params else {}, steps=Steps() if is_moved else _kept_question().steps
         )
     return query
 
@@ -192,11 +192,11 @@ def look(context: PageContext, query: AudienceQuery | None = None, **changes: ob
 def follow(
     context: PageContext,
     states: Iterable[tuple[AudienceQuery, Mapping[str, Any]]],
-    taken: Mapping[str, Taken],
+    last_acts: Mapping[str, Taken],
 ) -> None:
     """Go through questions, each with what it changes of the view: each is a step of its own to undo.
 
-    `taken` is the last act of each component that they come from.
+    `last_acts` is the last act of each component that they come from.
     """
     view, every = _view(context), []
     for query, changes in states:
@@ -205,7 +205,7 @@ def follow(
     steps, left = _kept_question().steps, _kept_question().params
     for params in every:
         steps, left = (steps.taken(left) if params != left else steps), params
-    _write(left, taken, steps)
+    _write(left, last_acts, steps)
     st.session_state.pop(LEFT_OUT, None)
 
 
@@ -299,16 +299,16 @@ def _params() -> Params:
     if not there and kept_question.screen != screen:
         meanings = {**meanings, screen: kept_question.params}
         st.session_state[MEANINGS] = meanings
-    asked = there or meanings.get(screen, {})
+    params = there or meanings.get(screen, {})
     steps = (
-        kept_question.steps.gone(kept_question.params, asked)
+        kept_question.steps.gone(kept_question.params, params)
         if kept_question.addresses
         else kept_question.steps
     )
     st.session_state[KEPT] = replace(
-        kept_question, screen=screen, params=asked, addresses=(there,), steps=steps
+        kept_question, screen=screen, params=params, addresses=(there,), steps=steps
     )
-    return asked
+    return params
 
 
 def _kept_question() -> KeptQuestion:
@@ -325,7 +325,7 @@ def _in_url() -> dict[str, str]:
     }
 
 
-def _write(params: Params, taken: Mapping[str, Taken] | None = None, steps: Steps | None = None) -> None:
+def _write(params: Params, last_acts: Mapping[str, Taken] | None = None, steps: Steps | None = None) -> None:
     """Store the parameters and put them into the URL in one step, as one entry of the browser's history.
 
     Without `steps`, another question is one more of them. Where a run breaks off between the two, the next
@@ -338,9 +338,9 @@ def _write(params: Params, taken: Mapping[str, Taken] | None = None, steps: Step
             if params == kept_question.params
             else kept_question.steps.taken(kept_question.params)
         )
-    more = [shown for shown in (there, params) if shown not in kept_question.addresses]
+    more = [address for address in (there, params) if address not in kept_question.addresses]
     addresses = (*kept_question.addresses, *more)[-MOST_ADDRESSES:]
-    acts = {**kept_question.taken, **(taken or {})}
+    acts = {**kept_question.taken, **(last_acts or {})}
     new = replace(kept_question, params=params, addresses=addresses, taken=acts, steps=steps)
     if new != kept_question:
         st.session_state[KEPT] = new

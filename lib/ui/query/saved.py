@@ -54,8 +54,8 @@ def _draw_alert(context: PageContext, view: SavedView, alert: Alert) -> None:
 def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
     names = [field.name for field in context.slicer.data_fields]
     field, rule, bound = (f"view_alert_{part}_{view.id}" for part in ("field", "rule", "bound"))
-    shown = names.index(alert.field) if alert is not None and alert.field in names else 0
-    chosen = st.selectbox("Figure", names, shown, key=field, format_func=lambda name: _title(context, name))
+    place = names.index(alert.field) if alert is not None and alert.field in names else 0
+    chosen = st.selectbox("Figure", names, place, key=field, format_func=lambda name: _title(context, name))
     st.caption(plain(_figure_now(context, view, context.slicer.data_field(chosen))))
     with st.form("view_alert", border=False):
         st.selectbox(
@@ -80,16 +80,22 @@ def _figure_now(context: PageContext, view: SavedView, field: DataField) -> str:
     try:
         days = watched.complete_days(reading.query, context.slicer)
         answer = ask.audience(context, watched.total_query(reading.query, field.name, days))
-        found = watched.figure(answer, field.name)
+        reading_now = watched.figure(answer, field.name)
     except FigureUnavailable as unavailable:
         return str(unavailable)
     except TrancheError as error:
         return f"The figure could not be loaded: {error.reason.rstrip('.')}."
     reader = Numbers.of(st.context.locale)
-    side = reader.percent(100 * found.side / abs(found.value)) if found.side and found.value else ""
-    is_rough = math.isinf(found.side)
+    side = (
+        reader.percent(100 * reading_now.side / abs(reading_now.value))
+        if reading_now.side and reading_now.value
+        else ""
+    )
+    is_rough = math.isinf(reading_now.side)
     off = " (an estimate from too few records)" if is_rough else f" ± {side}" if side else ""
-    return f"Now {reader.full(found.value, field)}{off}, {numbers.days(*days)}: the view's complete days."
+    return (
+        f"Now {reader.full(reading_now.value, field)}{off}, {numbers.days(*days)}: the view's complete days."
+    )
 
 
 def _first_check() -> str:

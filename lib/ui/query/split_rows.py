@@ -166,9 +166,9 @@ def ranks(split: SplitRows) -> list[str]:
     is_cut = answer.total.records_found > len(answer)
     least = np.nanmin(values, initial=np.inf)
     is_open = [is_cut and bool(bottom <= least) for bottom in low]
-    known = np.isfinite(low) & np.isfinite(high)
+    is_finite = np.isfinite(low) & np.isfinite(high)
     ranked = [_rank(*row) for row in zip(first, last, is_open, strict=True)]
-    return [rank if is_known else "" for rank, is_known in zip(ranked, known, strict=True)]
+    return [rank if is_known else "" for rank, is_known in zip(ranked, is_finite, strict=True)]
 
 
 def few(split: SplitRows) -> npt.NDArray[np.bool_]:
@@ -178,14 +178,14 @@ def few(split: SplitRows) -> npt.NDArray[np.bool_]:
         return np.zeros(len(answer), dtype=bool)
     is_rough = ~(off(split) < LEAST_SHOWN) | (split.field.formula is not None)
     there = answer.values[name].notna().to_numpy()
-    found: npt.NDArray[np.bool_] = is_rough & there & (answer.n_eff[name] < FEW).to_numpy()
-    return found
+    is_few: npt.NDArray[np.bool_] = is_rough & there & (answer.n_eff[name] < FEW).to_numpy()
+    return is_few
 
 
 def changes(split: SplitRows) -> list[Change]:
     """The change of each row's value; missing for rows that did not exist before."""
-    found = split.compared.rows(split.field) if split.compared is not None else {}
-    return [found.get(key, Change(None)) for key in split.answer.names.itertuples(index=False, name=None)]
+    by_row = split.compared.rows(split.field) if split.compared is not None else {}
+    return [by_row.get(key, Change(None)) for key in split.answer.names.itertuples(index=False, name=None)]
 
 
 def total_change(split: SplitRows) -> Change:
@@ -198,8 +198,8 @@ def others_change(split: SplitRows) -> Change:
     if split.whole is None or split.compared is None or others(split) is None:
         return Change(None)
     sides = of_total(split.whole.now, split.field.name), of_total(split.whole.before, split.field.name)
-    shown = [*split.answer.names.itertuples(index=False, name=None)]
-    return split.compared.left(split.field, sides, shown)
+    keys = [*split.answer.names.itertuples(index=False, name=None)]
+    return split.compared.left(split.field, sides, keys)
 
 
 def others(split: SplitRows) -> float | None:
@@ -223,15 +223,15 @@ def _rank(first: int, last: int, is_open: bool) -> str:
 
 def doubts(split: SplitRows, numbers: Numbers) -> list[str]:
     """Limits of the sample: rows based on few records, and volume in rows that the sample missed."""
-    found = []
+    sentences = []
     name, answer = split.field.name, split.answer
     if answer.n_eff is not None and name in answer.n_eff:
         unsure = ~(off(split) < LEAST_SHOWN) & answer.values[name].notna().to_numpy()
         few = int((answer.n_eff[name][unsure] < FEW).sum())
         rows = "1 row is based" if few == 1 else f"{numbers.number(few)} rows are based"
-        found += [f"{rows} on few records: their figures are rough."] if few else []
+        sentences += [f"{rows} on few records: their figures are rough."] if few else []
     missing, whole = answer.total.missing.get(name), answer.total.values.get(name)
     if missing and whole and missing / whole >= LEAST_MISSING:
         share = numbers.percent(100 * missing / whole)
-        found.append(f"Rows missing from the sample may hold {share} of {title(split.field)}.")
-    return found
+        sentences.append(f"Rows missing from the sample may hold {share} of {title(split.field)}.")
+    return sentences

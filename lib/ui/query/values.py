@@ -50,8 +50,8 @@ def value_options(context: PageContext, query: AudienceQuery, name: str, text: s
     """A key field's values on the question's days, without its filters; only those with `text`, if given."""
     answer = ask.audience(context, _question(context, query, name, searching(name, text)))
     has_words = precision.has_words(context.slicer, context.slicer.key_field(name))
-    found = matching(context, answer, name, text)
-    return Values(found, answer.total.records_found, answer.confidence_range is None, has_words)
+    labels = matching(context, answer, name, text)
+    return Values(labels, answer.total.records_found, answer.confidence_range is None, has_words)
 
 
 def searching(name: str, text: str) -> tuple[Filter, ...]:
@@ -66,11 +66,13 @@ def matching(context: PageContext, answer: Audience, name: str, text: str) -> di
     With a description the service finds values whose description is not known here: they are not looked
     through again, though on a segmented key field others come along.
     """
-    found, field = _describe(context, answer, name), context.slicer.key_field(name)
+    labels, field = _describe(context, answer, name), context.slicer.key_field(name)
     if not text or (answer.descriptions is None and (field.mapping or not field.is_segmented)):
-        return found
-    kept = text.lower()
-    return {code: words for code, words in found.items() if kept in code.lower() or kept in words.lower()}
+        return labels
+    letters = text.lower()
+    return {
+        code: words for code, words in labels.items() if letters in code.lower() or letters in words.lower()
+    }
 
 
 def words(context: PageContext, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, str]:
@@ -78,17 +80,17 @@ def words(context: PageContext, query: AudienceQuery, name: str, codes: Iterable
 
     Where the service fails there are none: codes will do, and the figures say that it failed.
     """
-    known = _known_values(context, name)
-    missing = tuple(code for code in codes if code not in known)
+    labels = _known_values(context, name)
+    missing = tuple(code for code in codes if code not in labels)
     if missing and context.slicer.key_field(name).mapping and context.slicer.knows("include_mappings"):
         exact = Filter(name=name, value=missing, match="equals")
         answer = ask.soon(context, _question(context, query, name, (exact,)))
         if answer is None:
-            return known
+            return labels
         _describe(context, answer, name)
     for code in missing:
-        known.setdefault(code, code)
-    return known
+        labels.setdefault(code, code)
+    return labels
 
 
 def known(context: PageContext, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
@@ -96,16 +98,16 @@ def known(context: PageContext, query: AudienceQuery, name: str, codes: Iterable
 
     It can't where it does not answer in a moment, or has only looked at a sample of the rows.
     """
-    seen, wanted = _occurrences(context, name), tuple(codes)
-    unseen = tuple(code for code in wanted if code not in seen)
+    occurrences, all_codes = _occurrences(context, name), tuple(codes)
+    unseen = tuple(code for code in all_codes if code not in occurrences)
     for start in range(0, len(unseen), OFFERED):
         some = unseen[start : start + OFFERED]
         exact = Filter(name=name, value=some, match="equals")
         answer = ask.soon(context, _question(context, query, name, (exact,)))
         if answer is not None:
             there, is_exact = {*answer.names[name].tolist()}, answer.confidence_range is None
-            seen.update({code: code in there for code in some if is_exact or code in there})
-    return {code: seen[code] for code in wanted if code in seen}
+            occurrences.update({code: code in there for code in some if is_exact or code in there})
+    return {code: occurrences[code] for code in all_codes if code in occurrences}
 
 
 def looked_up(
@@ -114,19 +116,20 @@ def looked_up(
     """The values that each of these texts means, on the question's days: by code, else whatever its case by
     code or description; and whether every record was looked at. A text that means none is left out.
     """
-    wanted, is_exact = tuple(texts), True
+    all_texts, is_exact = tuple(texts), True
     descriptions: dict[str, str] = {}
-    for start in range(0, len(wanted), OFFERED):
-        some = wanted[start : start + OFFERED]
+    for start in range(0, len(all_texts), OFFERED):
+        some = all_texts[start : start + OFFERED]
         exact = Filter(name=name, value=some, match="equals", case_insensitive=1, search_mappings=1)
-        asked = _question(context, query, name, (exact,))
+        query_of_texts = _question(context, query, name, (exact,))
         all_rows = {"limit": None, "audience_rows_limit": ROWS_LIMITS[1]}
         answer = ask.audience(
-            context, asked.model_copy(update=all_rows if context.slicer.knows("limit") else {"limit": None})
+            context,
+            query_of_texts.model_copy(update=all_rows if context.slicer.knows("limit") else {"limit": None}),
         )
         descriptions |= _describe(context, answer, name)
         is_exact = is_exact and answer.confidence_range is None
-    return _meant(wanted, descriptions), is_exact
+    return _meant(all_texts, descriptions), is_exact
 
 
 def _meant(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tuple[str, ...]]:
@@ -135,13 +138,13 @@ def _meant(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tupl
     for code, words in descriptions.items():
         by_code.setdefault(code.casefold(), []).append(code)
         by_words.setdefault(words.casefold(), []).append(code)
-    found: dict[str, tuple[str, ...]] = {}
+    codes_of: dict[str, tuple[str, ...]] = {}
     for text in texts:
         folded = text.casefold()
         codes = [text] if text in descriptions else by_code.get(folded) or by_words.get(folded)
         if codes:
-            found[text] = tuple(codes)
-    return found
+            codes_of[text] = tuple(codes)
+    return codes_of
 
 
 def remember(context: PageContext, audience: Audience) -> None:
@@ -184,17 +187,17 @@ def _describe(context: PageContext, answer: Audience, name: str) -> dict[str, st
     codes = answer.names[name].tolist()
     frame = answer.descriptions
     texts = frame[name].tolist() if frame is not None and name in frame else codes
-    found = dict(zip(codes, texts, strict=True))
-    _known_values(context, name).update(found)
-    return found
+    labels = dict(zip(codes, texts, strict=True))
+    _known_values(context, name).update(labels)
+    return labels
 
 
 def _known_values(context: PageContext, name: str) -> dict[str, str]:
-    kept = context.cache(WORDS, dict[tuple[str, str, str], dict[str, str]])
-    return kept.setdefault((context.project, context.slicer_name, name), {})
+    cache = context.cache(WORDS, dict[tuple[str, str, str], dict[str, str]])
+    return cache.setdefault((context.project, context.slicer_name, name), {})
 
 
 def _occurrences(context: PageContext, name: str) -> dict[str, bool]:
     """Whether a value occurs in the data, as far as this session has looked it up."""
-    kept = context.cache(SEEN, dict[tuple[str, str, str], dict[str, bool]])
-    return kept.setdefault((context.project, context.slicer_name, name), {})
+    cache = context.cache(SEEN, dict[tuple[str, str, str], dict[str, bool]])
+    return cache.setdefault((context.project, context.slicer_name, name), {})

@@ -121,23 +121,23 @@ def to_params(view: View) -> dict[str, str]:
 def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
     """The view in URL parameters; parts that can't be shown are at their defaults."""
     field, second, grain, rows = (params.get(name, "") for name in ("field", "second", "grain", "top"))
-    data = {known.name for known in slicer.data_fields}
-    chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
+    data = {one.name for one in slicer.data_fields}
+    chart: Chart = next((one for one in CHARTS if one == params.get("chart")), "table")
     compare = _compare(params.get("compare", PREVIOUS), slicer, (PREVIOUS,))
     also = _compare(params.get("also", NONE), slicer, ())
     return View(
         compare=compare,
         also=also if compare and also != compare else (),
         field=field if field in data else None,
-        trend=next((known for known in TRENDS if known == params.get("trend")), EACH),
+        trend=next((one for one in TRENDS if one == params.get("trend")), EACH),
         second=second if second in data else "",
-        grain=next((known for known in granularities(slicer) if known == grain), None),
+        grain=next((one for one in granularities(slicer) if one == grain), None),
         chart=chart,
         rows=min(max(int(rows), 1), MOST) if rows.isascii() and rows.isdigit() else TOP,
         zoom=_zoom(params.get("zoom", ""), slicer),
         cards=cards.from_text(params.get("cards", ""), slicer),
         lines=_lines(params.get("lines", ""), slicer),
-        changes=next((known for known in CHANGES if known == params.get("changes")), "percent"),
+        changes=next((one for one in CHANGES if one == params.get("changes")), "percent"),
         across=next((many for many in ACROSS if str(many) == params.get("across")), USUAL_ACROSS),
         columns=_columns(params.get("columns", ""), slicer),
         lower=_lower(params, chart),
@@ -200,14 +200,14 @@ def _usual_lower(chart: Chart) -> Lower:
 
 def lower(params: Mapping[str, str]) -> Lower:
     """The tab in sight of these URL parameters."""
-    chart: Chart = next((known for known in CHARTS if known == params.get("chart")), "table")
+    chart: Chart = next((one for one in CHARTS if one == params.get("chart")), "table")
     return _lower(params, chart)
 
 
 def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
     """The tab in sight; `moved=1` is what links said before there were tabs."""
     old: Lower = "moved" if params.get("moved") == "1" else _usual_lower(chart)
-    return next((known for known in LOWERS if known == params.get("lower")), old)
+    return next((one for one in LOWERS if one == params.get("lower")), old)
 
 
 def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:

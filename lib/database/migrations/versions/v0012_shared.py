@@ -7,7 +7,6 @@ revision = "0012"
 down_revision = "0011"
 
 KEY = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-TABLES = ("people", "sign_ins", "attempts", "secrets", "admissions")
 
 
 def upgrade() -> None:

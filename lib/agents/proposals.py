@@ -1,0 +1,208 @@
+"""Verbs that propose: a new package, or a change. Nothing is changed until a person approves it."""
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import Field
+
+from lib.agents.answers import Json, number, text
+from lib.agents.deals import link, report_of_deals, require
+from lib.agents.inventory import lists_of
+from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
+from lib.deals import moments
+from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, SupplyPackage, Targeting
+from lib.insight import expected
+from lib.insight.deal_report import DealReport
+from lib.insight.filters import Lists, entries
+from lib.insight.from_filters import FromFilters, from_filters
+from lib.python_client import Desk
+from lib.reporting import links
+from lib.reporting.models import Filter
+from lib.wire.errors import BadRequest
+
+ENTITIES: dict[str, Any] = {"deals": DemandDeal, "packages": SupplyPackage}
+TARGETING = tuple(Targeting.model_fields)
+
+
+class ProposedSeat(Arguments):
+    """A seat that is to buy, at a price."""
+
+    seat: int = Field(description="Id of a seat")
+    price: Decimal = Field(gt=0)
+
+
+class PackageToPropose(Arguments):
+    """A package to propose."""
+
+    name: str = Field(min_length=1, max_length=200)
+    reason: str = Field(min_length=1, max_length=2_000, description="Why, for the person who decides")
+    start: dt.date = Field(description="First day")
+    end: dt.date | None = Field(default=None, description="Last day; default: no end")
+    like: int | None = Field(default=None, description="Id of a package whose targeting it starts from")
+    filters: list[KeyFilter] = Field(
+        default=[],
+        max_length=20,
+        description="Targeting in fields of the deals' slicer: equals, not equals",
+    )
+    media_type: MediaType | None = Field(default=None, description="Default: that of `like`")
+    seats: list[ProposedSeat] = Field(default=[], max_length=50)
+
+
+def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
+    """Propose a package; the answer has what it is expected to have, and what of the filters was left out."""
+    report = report_of_deals(desk)
+    base = None if arguments.like is None else require(desk, SupplyPackage, arguments.like)
+    targets, lists = _targets(desk, report, arguments.filters)
+    targeting = _targeting(base, targets.targeting)
+    media_type = arguments.media_type or targets.media_type or (base.media_type if base else None)
+    if media_type is None:
+        raise BadRequest("media_type is required where no package is named in `like`")
+    zone = dt.timezone(dt.timedelta(hours=0 if report is None else report.slicer.timezone))
+    start, end = _midnight(arguments.start, zone), None
+    if arguments.end is not None:
+        end = _midnight(arguments.end + dt.timedelta(days=1), zone)
+    fields: Json = {"name": arguments.name, "media_type": media_type, "start_date": moments.write(start)}
+    fields |= {} if end is None else {"end_date": moments.write(end)}
+    fields |= {name: value for name in TARGETING if (value := targeting.model_dump()[name])}
+    if arguments.seats:
+        options = [{"seat": {"id": one.seat}, "price": one.price} for one in arguments.seats]
+        fields["create_demand_deals"] = {"demand_deals_options": options}
+    lists = {**lists, **({} if base is None else lists_of(desk, [base]))}
+    forecast = _expected(report, targeting, lists, media_type, (start, end))
+    proposal = {"fields": fields, "reason": arguments.reason, "expected": forecast}
+    proposal["question"] = _question(desk, report, arguments.filters)
+    left_out = [f"{one.filter.name}: {one.why}" for one in targets.left_out]
+    left_out += [f"{one.kind.title}: no list has these entries; make one first" for one in targets.lists]
+    return _stored(desk, desk.deals_api.propose(proposal)) | {"not_targeted": [*map(text, left_out)]}
+
+
+class ChangeToPropose(Arguments):
+    """A change to propose."""
+
+    kind: Literal["deals", "packages"]
+    id: int
+    fields: dict[str, Any] = Field(
+        min_length=1, description="New values by field: price, is_active, name, start_date, end_date, …"
+    )
+    reason: str = Field(min_length=1, max_length=2_000, description="Why, for the person who decides")
+
+
+def propose_change(desk: Desk, arguments: ChangeToPropose) -> Json:
+    """Propose other values of fields of a package or a deal."""
+    model = ENTITIES[arguments.kind]
+    entity = require(desk, model, arguments.id)
+    proposal: Json = {
+        "entity": model.entity,
+        "entity_id": arguments.id,
+        "fields": arguments.fields,
+        "reason": arguments.reason,
+    }
+    answer = _stored(desk, desk.deals_api.propose(proposal))
+    return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}}
+
+
+def _targets(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -> tuple[FromFilters, Lists]:
+    """The targeting that filters make, and the entries of all lists, in which it finds those it needs."""
+    if not filters:
+        return FromFilters(), {}
+    if report is None:
+        raise BadRequest("Filters need a report of deals that you may see: name a package in `like` instead")
+    desk.query(f"{report.project}/{report.name}", filters=[key_filter(one) for one in filters])
+    api = desk.deals_api
+    lists = entries([*api.everything(DomainList), *api.everything(AppList)])
+    chosen = [Filter.model_validate(key_filter(one)) for one in filters]
+    return from_filters(chosen, report.slicer, lists), lists
+
+
+def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
+    """That of the other package, with those kinds in place of its own that filters name."""
+    if base is None:
+        return own
+    parts = {name: getattr(own, name) or getattr(base, name) for name in TARGETING}
+    return Targeting.model_validate(
+        {name: [one.model_dump() for one in some] for name, some in parts.items()}
+    )
+
+
+def _expected(
+    report: DealReport | None, targeting: Targeting, lists: Lists, media_type: str, booked: expected.Booked
+) -> Json | None:
+    return None if report is None else expected.of_targeting(report, targeting, lists, media_type, booked)
+
+
+def _question(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -> Json | None:
+    """The question that the filters are, for whoever decides."""
+    if report is None or not filters:
+        return None
+    query = desk.query(f"{report.project}/{report.name}", filters=[key_filter(one) for one in filters])
+    params = links.to_params(query)
+    return {"project": params.pop("project"), "slicer": params.pop("slicer"), "params": params}
+
+
+def _stored(desk: Desk, proposal: Json) -> Json:
+    """What a caller hears of a proposal."""
+    forecast, entity = proposal["expected"], proposal["entity"]
+    where = f"{desk.address}/deals"
+    if proposal["entity_id"] is not None:
+        where = link(desk, entity, proposal["entity_id"])
+    return {
+        "proposal": proposal["id"],
+        "state": proposal["state"],
+        "changes": [
+            {"field": one["field"], "before": _plain(one["before"]), "after": _plain(one["after"])}
+            for one in proposal["changes"]
+        ],
+        "expected": None
+        if forecast is None
+        else {
+            "field": forecast["field"],
+            "days": [forecast["first_day"], forecast["last_day"]],
+            "low": number(float(forecast["low"])),
+            "high": number(float(forecast["high"])),
+            "exact": False,
+        },
+        "next": "A person with the permission to change deals approves, edits or declines it on Deals",
+        "link": where,
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A value of JSON, with numbers as floats and texts no longer than they help."""
+    match value:
+        case Decimal():
+            return number(float(value))
+        case str():
+            return text(value)
+        case list() | tuple():
+            return [_plain(one) for one in value[:20]]
+        case dict():
+            return {name: _plain(one) for name, one in value.items()}
+        case _:
+            return value
+
+
+def _midnight(day: dt.date, zone: dt.timezone) -> dt.datetime:
+    return dt.datetime.combine(day, dt.time(), zone)
+
+
+VERBS = (
+    Verb(
+        "propose_package",
+        "Propose a new package (targeting, dates, seats and prices) for a person to approve.",
+        PackageToPropose,
+        propose_package,
+        "changes",
+        "Open the link",
+        "propose",
+    ),
+    Verb(
+        "propose_change",
+        "Propose other values of a deal or package for a person to approve; changes nothing.",
+        ChangeToPropose,
+        propose_change,
+        "changes",
+        "Open the link",
+        "propose",
+    ),
+)
