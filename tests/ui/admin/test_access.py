@@ -366,7 +366,7 @@ def test_granting_deals(visit: Visit, access: Access) -> None:
     """Deals are granted apart from projects: a new person has none, until one says so."""
     desk = people_of(visit)
     desk.button(key="people_add").click().run()
-    assert desk.button_group(key="person_deals_new_level_read").value == "none"
+    assert desk.button_group(key="person_deals_new_level_propose").value == "none"
     desk.text_input(key="person_username").set_value("nora")
     desk.text_input(key="person_password").set_value("long enough")
     clean(desk.button(key="person_add_sure").click().run())
