@@ -79,6 +79,7 @@ class Verb(Generic[Taken]):
     def schema(self) -> Json:
         """The JSON schema of its arguments, without what only repeats names."""
         schema: Json = untitled(self.arguments.model_json_schema())
+        schema.pop("description", None)
         return schema
 
     def __call__(self, desk: Desk, values: Mapping[str, Any]) -> Json:
