@@ -1,8 +1,8 @@
 """Notes: texts of people on a day of a slicer, or on a saved view, where they are called comments."""
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -33,10 +33,9 @@ def _mention(username: str) -> str:
 
 @dataclass(frozen=True)
 class Notes:
-    """The notes that one person may see; `tell` hears of each that is written or changed, once stored."""
+    """The notes that one person may see."""
 
     scope: Scope
-    tell: Callable[[Note], object] = lambda note: None
 
     def of(self, project: str, slicer: str, first: date, last: date) -> list[Note]:
         """A slicer's notes on these days, in the order of days; AccessError without access to the slicer."""
@@ -77,7 +76,20 @@ class Notes:
             changing = update(notes).where(notes.c.id == number).values(values).returning(notes)
             return self._note(connection.execute(changing).one())
 
-        return self._told(transact(self.scope.engine, within, Deadline(SECONDS)))
+        return transact(self.scope.engine, within, Deadline(SECONDS))
+
+    def mentioned(self, note: Note, people: Iterable[Person]) -> list[Person]:
+        """Those whom this person's note mentions, and who may see what it is about; never themselves."""
+
+        def within(connection: Connection) -> Row[Any] | None:
+            table, number = (notes, note.id) if note.view_id is None else (saved_views, note.view_id)
+            return connection.execute(select(table).where(table.c.id == number)).one_or_none()
+
+        row = reading(self.scope.engine, within, Deadline(SECONDS))
+        others = [person for person in people if person.username != self.scope.person.username]
+        return [
+            person for person in mentions(note.text, others) if replace(self.scope, person=person).sees(row)
+        ]
 
     def delete(self, number: int) -> None:
         """Delete a note; BadRequest if it no longer exists, AccessError if it is another person's."""
@@ -118,7 +130,7 @@ class Notes:
                 raise BadRequest(f"{what} {MOST_NOTES:,} notes: delete one first")
             return self._note(connection.execute(insert(notes).values(values).returning(notes)).one())
 
-        return self._told(transact(self.scope.engine, within, Deadline(SECONDS)))
+        return transact(self.scope.engine, within, Deadline(SECONDS))
 
     def _changeable(self, connection: Connection, number: int) -> None:
         """Raises why this person may not change a note: as of the scope, and for a view they can't see."""
@@ -127,10 +139,6 @@ class Notes:
             query = select(saved_views).where(saved_views.c.id == row.view_id)
             row = row if self.scope.sees(connection.execute(query).one_or_none()) else None
         self.scope.changeable(row, "note")
-
-    def _told(self, note: Note) -> Note:
-        self.tell(note)
-        return note
 
     def _note(self, row: Row[Any]) -> Note:
         values = {column.name: row._mapping[column.name] for column in notes.c if column.name != "service"}

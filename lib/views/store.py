@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select
 from lib.database import reading, transact
 from lib.views.alerts import Alerts
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
-from lib.views.models import LONGEST_PARAMS, Note, SavedView
+from lib.views.models import LONGEST_PARAMS, SavedView
 from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.notes import Notes
 from lib.views.own_metrics import OwnMetrics
@@ -99,13 +99,12 @@ class ViewStore:
     """The stores of one person. Their methods raise StoreUnavailable where the database can't be used.
 
     `deals_service` is the remote deals service, empty if embedded; `note` takes changes of what others see
-    too into the audit log: the event, and its details. `tell` hears of notes that were written (notes.py).
+    too into the audit log: the event, and its details.
     """
 
     scope: Scope
     deals_service: str = ""
     note: Callable[[str, str], None] = lambda event, detail: None
-    tell: Callable[[Note], object] = lambda note: None
 
     @property
     def views(self) -> SavedViews:
@@ -145,7 +144,7 @@ class ViewStore:
     @property
     def notes(self) -> Notes:
         """Notes on dates, and comments on views."""
-        return Notes(self.scope, self.tell)
+        return Notes(self.scope)
 
     @property
     def alerts(self) -> Alerts:

@@ -1,6 +1,8 @@
 """Mails on the screen: the panel of a saved view, and the list on Access."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
+from email import message_from_string, policy
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from opening import Popover, of_delivery, opened
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
+from lib.mail.outbox import Outbox
 from lib.settings import Settings
 from lib.views import Schedule
 
@@ -46,6 +49,25 @@ def texts(desk: AppTest) -> str:
     """What is written on the screen, without what Markdown needs."""
     written = "\n".join(one.value for one in (*desk.markdown, *desk.caption, *desk.info, *desk.error))
     return written.replace("\\", "")
+
+
+def test_mentions_are_mailed(kept: Keeper, settings: Settings) -> None:
+    """A comment is mailed to those whom it mentions, once, however often it is changed afterwards; to nobody
+    else, and not to its author."""
+    view = kept("manager").views.save("demo", "delivery", "Week", WEEK, is_shared=True)
+    desk = VIEWS.opened(opened("audience", "manager", project="demo", slicer="delivery"))
+    VIEWS.press(desk, f"view_do_comments_{view.id}")
+    desk.text_input(key=f"view_{view.id}_note_text_0").set_value("@viewer and @manager: look")
+    VIEWS.submit(desk, "Add comment")
+    (comment,) = kept("viewer").notes.on_views("demo", "delivery")[view.id]
+    VIEWS.press(desk, f"view_{view.id}_edit_{comment.id}")
+    desk.text_input(key=f"view_{view.id}_note_text_{comment.id}").set_value("@viewer and @admin: look")
+    VIEWS.submit(desk, "Save comment")
+    engine = connect.installation(settings).access.store.engine
+    waiting = Outbox(engine, "").waiting(datetime.now(UTC))
+    assert [one.recipient for one in waiting] == ["viewer@reader.example", "admin@reader.example"]
+    mail = message_from_string(waiting[0].body, policy=policy.default)
+    assert mail["Subject"] == "Max Manager mentions you in a comment"
 
 
 def test_a_view_is_mailed(kept: Keeper) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -10,7 +9,7 @@ from sqlalchemy import Engine
 
 from lib import database
 from lib.people import Grant, Person, Role
-from lib.views import LONGEST_NAME, Note, SavedView, ViewStore, mentions
+from lib.views import LONGEST_NAME, SavedView, ViewStore, mentions
 from lib.views import named as store
 from lib.views.named import Scope
 from lib.wire.errors import AccessError, BadRequest
@@ -283,15 +282,26 @@ def test_comments_are_changed_by_owner_or_administrator(kept: As) -> None:
 
 
 def test_who_is_mentioned(kept: As) -> None:
-    """Whom a note names behind an @ sees that, and `tell` hears of it; a part of a name is nobody's."""
-    heard: list[Note] = []
-    ada = replace(kept("ada"), tell=heard.append)
-    note = ada.notes.add(*DELIVERY, date(2026, 11, 1), "Ask @bo, (@Eve.k) and root@mail.example @zoe2.")
+    """Whom a note names behind an @ sees that; a part of a name is nobody's."""
+    note = kept("ada").notes.add(
+        *DELIVERY, date(2026, 11, 1), "Ask @bo, (@Eve.k) and root@mail.example @zoe2."
+    )
     people = [Person(name, name, None, "viewer") for name in ("zoe", "bo", "eve.k", "root", "mail", "eve")]
     assert [person.username for person in mentions(note.text, people)] == ["bo", "eve.k"]
     found = {name: kept(name).notes.of(*DELIVERY, date.min, date.max)[0].is_for_me for name in ("bo", "eve")}
     assert found == {"bo": True, "eve": False}
-    assert heard == [note]
+
+
+def test_mentioned_readers(kept: As) -> None:
+    """Mentioned people are those who may see the note: not its author, none of another slicer, and of a
+    comment on a private view nobody."""
+    ada = kept("ada")
+    everywhere, elsewhere = kept("bo").scope.person, Person("cy", "Cy", None, "viewer")
+    people, text = (ada.scope.person, everywhere, elsewhere), "@ada @bo @cy"
+    note = ada.notes.add(*DELIVERY, date(2026, 11, 1), text)
+    assert ada.notes.mentioned(note, people) == [everywhere]
+    view = ada.views.save(*DELIVERY, "Mine", {})
+    assert ada.notes.mentioned(ada.notes.comment(view.id, text), people) == []
 
 
 @pytest.mark.parametrize(("text", "words"), [("  ", "missing"), ("x" * 301, "too long: 301")])

@@ -97,7 +97,7 @@ def _added(context: PageContext, access: Access, deals: DealsGrant, closed: Clos
     if new_person.faults(access, typed) or new_person.grants_fault(grants):
         return
     name, email = typed.name or typed.username, typed.email or None
-    shares = bool(st.session_state["person_shares_new"])
+    shares = bool(st.session_state.get("person_shares_new"))
 
     def add() -> None:
         new_grants = tuple(map(Grant.parse, grants))

@@ -2,16 +2,19 @@
 
 from datetime import time, timedelta
 from functools import partial
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo, available_timezones
 
 import streamlit as st
 
+from lib import connect
+from lib.mail import Link, tell
 from lib.settings import Settings
 from lib.ui.charts import numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query.entries import EntryShelf
-from lib.views import Pace, SavedView, Schedule, Subscription
+from lib.views import Note, Pace, SavedView, Schedule, Subscription, mentions
 from lib.views.subscriptions import WEEKDAYS
 from lib.wire.text import is_mailable
 
@@ -24,6 +27,22 @@ NO_ADDRESS = "You have no e-mail address yet: an administrator sets it (Access, 
 def is_possible() -> bool:
     """Whether this desk has a mail server."""
     return bool(Settings.current().smtp_host)
+
+
+def tell_mentioned(context: PageContext, note: Note, noun: str, before: str) -> None:
+    """Mail those whom a note mentions and did not mention `before`; they may all see it."""
+    if not is_possible():
+        return
+    settings = Settings.current()
+    access = connect.installation(settings).access
+    people = access.people.everyone()
+    earlier = mentions(before, people)
+    about = {"project": note.project, "slicer": note.slicer}
+    link = Link("Open on the desk", f"{settings.address}/audience?{urlencode(about)}")
+    for person in context.clients.view_store.notes.mentioned(note, people):
+        if person not in earlier:
+            subject = f"{context.person.name} mentions you in a {noun}"
+            tell(access.store.engine, settings, person, subject, note.text, link)
 
 
 def next_text(subscription: Subscription) -> str:

@@ -6,16 +6,19 @@ Their texts are shown as characters, never as Markdown. Owners and administrator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from typing import TypeVar
 
 import streamlit as st
 
 from lib.ui.charts import numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
+from lib.ui.query import mail
 from lib.views import LONGEST_NOTE, Note
 from lib.wire.errors import TrancheError
 
 CHANGES = "notes_changes"
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class NotePlace:
     label: str
     placeholder: str
     readers: str
-    add: Callable[[date, str], object]
+    add: Callable[[date, str], Note]
     day: date | None = None
     saved: Callable[[date], str] = lambda day: "Saved."
 
@@ -49,16 +52,16 @@ class NotePlace:
         for key in keys:
             del st.session_state[key]
 
-    def attempt(self, work: Callable[[], object]) -> bool:
-        """Run `work` and return whether it worked; an error is shown until the next action."""
-        problem = ""
+    def attempt(self, work: Callable[[], Done]) -> Done | None:
+        """Run `work` and return what it does; an error is shown until the next action."""
+        problem, done = "", None
         try:
-            work()
+            done = work()
         except TrancheError as error:
             problem = f"{error.reason.rstrip('.')}."
         st.session_state[self.state("problem")] = problem
         st.session_state[CHANGES] = changes() + 1
-        return not problem
+        return done
 
 
 def changes() -> int:
@@ -154,12 +157,15 @@ def _write(context: PageContext, place: NotePlace, note: Note | None, text_key: 
     today = datetime.now(UTC).date()
     day: date = st.session_state[keys[0]] if keys else today if note is None else note.day
     if note is None:
-        is_done = place.attempt(lambda: place.add(day, text))
+        new = place.attempt(lambda: place.add(day, text))
     else:
-        is_done = place.attempt(lambda: notes.change(note.id, day, text))
-    if is_done:
+        new = place.attempt(lambda: notes.change(note.id, day, text))
+    if new is not None:
         place.close(text_key, *keys)
         st.session_state[place.state("said")] = place.saved(day)
+        place.attempt(
+            lambda: mail.tell_mentioned(context, new, place.noun, "" if note is None else note.text)
+        )
 
 
 def _delete(context: PageContext, place: NotePlace, note: Note) -> None:
