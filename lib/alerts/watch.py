@@ -7,21 +7,21 @@ password: neither it nor the secret reach a log.
 """
 
 import logging
-import threading
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 import httpx
+from sqlalchemy import Engine
 
 from lib import connect, database
 from lib.alerts.check import Read, check
 from lib.alerts.store import LONGEST_PAUSE, AlertStore, Waiting
 from lib.settings import Settings
 from lib.views import Alert
-from lib.views.alerts import CHECK_MINUTES, CHECK_SECONDS
+from lib.views.alerts import CHECK_MINUTES
 from lib.wire import call
 from lib.wire.call import Call
 from lib.wire.deadline import Deadline
@@ -30,7 +30,7 @@ from lib.wire.signature import signed_headers
 from lib.wire.sockets import client
 
 log = logging.getLogger(__name__)
-POLL_SECONDS, EVERY = float(CHECK_SECONDS), timedelta(minutes=CHECK_MINUTES)
+EVERY = timedelta(minutes=CHECK_MINUTES)
 Slicer = tuple[str, str]
 SECONDS, CONNECT_SECONDS = 10, 5
 CLAIMED = timedelta(minutes=5)
@@ -61,15 +61,8 @@ class Watch:
         self._webhook.deliver(self.store, now)
         return due
 
-    def run(self, ending: threading.Event, is_alone: Callable[[], bool]) -> None:
-        """Look every ten seconds, whatever goes wrong, until the end, or until others may do it too."""
-        while not ending.wait(POLL_SECONDS) and is_alone():
-            try:
-                self.look(datetime.now(UTC))
-            except TrancheError as error:
-                log.warning("Alerts could not be checked: %s", error.reason)
-            except Exception:
-                log.exception("Alerts could not be checked")
+    def close(self) -> None:
+        """Close the connections of the webhook."""
         self._webhook.close()
 
     def _is_due(self, alert: Alert, versions: dict[Slicer, str], now: datetime) -> bool:
@@ -88,35 +81,29 @@ class Watch:
             return ""
 
 
-@contextmanager
-def watching(settings: Settings, read: Read) -> Iterator[None]:
+def watching(settings: Settings, read: Read) -> AbstractContextManager[None]:
     """Check alerts in the background during the block, if the settings say so and no other desk does."""
-    ending = threading.Event()
-    thread = threading.Thread(target=_wait, args=(settings, read, ending), name="alerts", daemon=True)
-    if settings.alerts:
-        thread.start()
-    try:
-        yield
-    finally:
-        ending.set()
+    if not settings.alerts:
+        return nullcontext()
+    failure = "Alerts could not be checked"
+    return database.background(
+        work_of(settings), failure, lambda: _engine(settings), lambda: _watch(settings, read)
+    )
 
 
-def _wait(settings: Settings, read: Read, ending: threading.Event) -> None:
-    """Watch whenever no other desk over the database does, until the end."""
-    while not ending.is_set():
-        try:
-            with process_lock(settings) as is_alone:
-                if is_alone():
-                    Watch(settings, read).run(ending, is_alone)
-        except TrancheError as error:
-            log.warning("Alerts could not be checked: %s", error.reason)
-        ending.wait(POLL_SECONDS)
+@contextmanager
+def _watch(settings: Settings, read: Read) -> Iterator[database.Look]:
+    with closing(Watch(settings, read)) as watch:
+        yield lambda now, is_alone: watch.look(now)
 
 
-def process_lock(settings: Settings) -> AbstractContextManager[Callable[[], bool]]:
-    """Whether this desk is the one that checks the alerts on its reporting service (`process_lock`)."""
-    work = f"alerts-{zlib.crc32(settings.base_url.encode()):x}" if settings.base_url else "alerts"
-    return database.process_lock(connect.installation(settings).access.store.engine, work)
+def work_of(settings: Settings) -> str:
+    """The name of this work among processes: of all desks over a reporting service one checks its alerts."""
+    return f"alerts-{zlib.crc32(settings.base_url.encode()):x}" if settings.base_url else "alerts"
+
+
+def _engine(settings: Settings) -> Engine:
+    return connect.installation(settings).access.store.engine
 
 
 class Webhook:

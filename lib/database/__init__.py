@@ -1,6 +1,6 @@
 """The one database of tokens and deals: engine, tables' metadata, transactions, migrations."""
 
-from lib.database.background import Look, background
+from lib.database.background_work import Look, background
 from lib.database.columns import Amount, Document, Instant, Key, metadata
 from lib.database.engine import engine, migrate, upgrade, writing
 from lib.database.transaction import explain_errors, process_lock, reading, transact

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -19,8 +20,9 @@ from sqlalchemy import text
 from watched import Receiver, imported, set_up, webhook
 
 from lib import connect, database
-from lib.alerts import watch, watching
-from lib.alerts.watch import CLAIMED, Watch, process_lock
+from lib.alerts import watching
+from lib.alerts.watch import CLAIMED, Watch, work_of
+from lib.database import background_work
 from lib.settings import Settings
 from lib.ui.query import link
 from lib.views import ViewStore
@@ -123,6 +125,11 @@ def test_a_desk_that_dies_amid_sending(desks: list[Settings], kept: ViewStore, r
     assert len(receiver.taken) == 1
 
 
+def process_lock(settings: Settings) -> AbstractContextManager[Callable[[], bool]]:
+    """Whether this desk is the one that checks."""
+    return database.process_lock(connect.installation(settings).access.store.engine, work_of(settings))
+
+
 def test_one_desk_checks(desks: list[Settings]) -> None:
     """Of the desks over one database one may check alerts; when it ends, the next one may."""
     north, south = desks
@@ -143,8 +150,8 @@ def test_a_desk_that_waits_goes_on(
         imported(one.home, [120])
     set_up(kept)
     tried, looked = Semaphore(0), Event()
-    monkeypatch.setattr(watch, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(watch, "process_lock", _noting(watch.process_lock, tried.release))
+    monkeypatch.setattr(background_work, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(background_work, "process_lock", _noting(database.process_lock, tried.release))
     monkeypatch.setattr(Watch, "look", _noting(Watch.look, looked.set))
     with process_lock(desks[0]), watching(desks[1], link.from_params):
         assert [tried.acquire(timeout=30) for _ in range(3)] == [True] * 3

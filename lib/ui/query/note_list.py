@@ -74,8 +74,8 @@ def draw(context: PageContext, place: NotePlace, notes: Sequence[Note], empty: s
     """Draw the notes and a form for a new one, or the form of the one that is edited."""
     if problem := st.session_state.get(place.state("problem")):
         st.error(plain(problem), icon=":material/error:")
-    if said := st.session_state.pop(place.state("said"), ""):
-        st.caption(plain(said))
+    if confirmation := st.session_state.pop(place.state("said"), ""):
+        st.caption(plain(confirmation))
     edited = next((note for note in notes if note.id == st.session_state.get(place.state("edited"))), None)
     if edited is None:
         for note in notes:

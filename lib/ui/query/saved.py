@@ -205,8 +205,8 @@ def _draw_comments(context: PageContext, view: SavedView) -> None:
         f"{readers} sees its comments.",
         lambda _, text: notes.comment(view.id, text),
     )
-    found = notes.on_views(view.project, view.slicer).get(view.id, [])
-    note_list.draw(context, place, found, "No comments on this view.")
+    comments = notes.on_views(view.project, view.slicer).get(view.id, [])
+    note_list.draw(context, place, comments, "No comments on this view.")
 
 
 Opens = Callable[[SavedView], None]
