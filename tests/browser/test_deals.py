@@ -281,7 +281,7 @@ def test_cloning(selling: Desk, page: Page) -> None:
     open_drawer(page, selling, "supply_deals-2")
     page.get_by_role("button", name="Clone").click()
     page.wait_for_url(at("new_package"))
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Evening Sports (copy)")
+    expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("Evening Sports (copy)")
     expect(page.get_by_text("Alpha Buying (Syncing DSP) at 7.00")).to_be_visible()
     page.evaluate("window.onbeforeunload = null")
     assert selling.deals.list(SupplyPackage, search="copy").count == 0

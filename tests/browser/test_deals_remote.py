@@ -149,7 +149,7 @@ def test_an_unconfirmed_mapping_is_read_only(serve: Serve, page: Page, remote: R
         drawer.get_by_role("button", name="Close").click()
         page.get_by_role("link", name="New package").click()
         expect(page.get_by_text("Deals are read-only until an administrator")).to_be_visible()
-        expect(page.get_by_label("Name", exact=True)).to_be_disabled()
+        expect(page.get_by_role("textbox", name="Name", exact=True)).to_be_disabled()
         expect(page.get_by_role("button", name="Create package")).to_be_disabled()
     assert {method for method, _, _ in remote.book.asked} == {"GET"}
 

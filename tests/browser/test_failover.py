@@ -143,7 +143,7 @@ def test_a_draft_is_there_again(desks: Desks, tab: Page) -> None:
     """What was typed into a new package comes back with the page."""
     tab.goto(f"{desks.proxy.address}/new_package")
     settled(tab)
-    name = tab.get_by_label("Name", exact=True)
+    name = tab.get_by_role("textbox", name="Name", exact=True)
     name.fill("A draft")
     name.press("Tab")
     settled(tab)

@@ -56,12 +56,14 @@ def test_a_changed_deal_is_stored_as_typed(distant: Desk, page: Page) -> None:
     """Name at 40 ms a key, price at 400 ms, then at once one click on Save: both are stored as shown."""
     made = deal(distant, "Before", 1)
     drawer = drawer_of(page, distant, f"demand_deals-{made.id}", "Change")
-    retype(page, drawer.get_by_label("Name", exact=True), "Late Evening News, second run", 40)
+    retype(page, drawer.get_by_role("textbox", name="Name", exact=True), "Late Evening News, second run", 40)
     retype(page, drawer.get_by_label("Price, USD CPM"), "12.345678", 400)
     drawer.get_by_role("button", name="Save", exact=True).click()
     expect(drawer.get_by_text("Saved", exact=True)).to_be_visible()
     expect(drawer.get_by_label("Price, USD CPM")).to_have_value("12.345678")
-    expect(drawer.get_by_label("Name", exact=True)).to_have_value("Late Evening News, second run")
+    expect(drawer.get_by_role("textbox", name="Name", exact=True)).to_have_value(
+        "Late Evening News, second run"
+    )
     stored = distant.deals.get(DemandDeal, made.id or 0)
     assert (stored.name, stored.price) == ("Late Evening News, second run", Decimal("12.345678"))
 
@@ -117,7 +119,7 @@ def test_five_thousand_entries_with_broken_ones(distant: Desk, page: Page) -> No
     good = [one for one in lines if one not in broken.values()]
     enter(page, f"{distant.address}/lists")
     page.get_by_role("button", name="New list").click()
-    page.get_by_label("Name", exact=True).press_sequentially("Pasted", delay=40)
+    page.get_by_role("textbox", name="Name", exact=True).press_sequentially("Pasted", delay=40)
     page.get_by_role("button", name="Create list").click()
     drawer = page.get_by_role("dialog")
     box = drawer.get_by_label("Add domains")

@@ -32,7 +32,7 @@ def start_over(page: Page) -> None:
     """Discard the draft."""
     page.get_by_role("button", name="Start over").click()
     page.get_by_role("button", name="Discard draft").click()
-    expect(page.get_by_label("Name", exact=True)).to_have_value("")
+    expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("")
     settled(page)
 
 
@@ -65,8 +65,8 @@ def leave(page: Page) -> None:
 
 def name(page: Page, text: str) -> None:
     """Name the package."""
-    page.get_by_label("Name", exact=True).fill(text)
-    page.get_by_label("Name", exact=True).press("Enter")
+    page.get_by_role("textbox", name="Name", exact=True).fill(text)
+    page.get_by_role("textbox", name="Name", exact=True).press("Enter")
     settled(page)
 
 
@@ -100,7 +100,7 @@ def test_from_the_empty_form_to_the_list(form: Page, selling: Desk) -> None:
     expect(page.get_by_text("Not created. To fix: Price of Gamma Trading.")).to_be_visible()
     expect(page.get_by_text("Price: Type a price.")).to_be_visible()
     expect(price(page, "Alpha Buying")).to_have_value("2.5")
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Autumn Evenings")
+    expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("Autumn Evenings")
     assert selling.deals.list(SupplyPackage).count == before
 
     type_price(page, "Gamma Trading", "4.75")
@@ -315,7 +315,7 @@ def test_a_reload_keeps_the_draft(form: Page) -> None:
 
     form.reload()
     expect(form.get_by_text("Your draft from")).to_be_visible()
-    expect(form.get_by_label("Name", exact=True)).to_have_value("Half done")
+    expect(form.get_by_role("textbox", name="Name", exact=True)).to_have_value("Half done")
     expect(price(form, "Beta Media")).to_have_value("1.50")
     expect(end).to_have_value("2041-05-06 10:30")
     form.get_by_role("link", name="Deals", exact=True).click()
@@ -323,16 +323,16 @@ def test_a_reload_keeps_the_draft(form: Page) -> None:
     settled(form)
     form.get_by_role("link", name="New package").click()
     settled(form)
-    expect(form.get_by_label("Name", exact=True)).to_have_value("Half done")
+    expect(form.get_by_role("textbox", name="Name", exact=True)).to_have_value("Half done")
 
     form.get_by_role("button", name="Start over").click()
     expect(form.get_by_text("What you entered will be discarded.")).to_be_visible()
     form.keyboard.press("Escape")
-    expect(form.get_by_label("Name", exact=True)).to_have_value("Half done")
+    expect(form.get_by_role("textbox", name="Name", exact=True)).to_have_value("Half done")
     settled(form)
     start_over(form)
     form.reload()
-    expect(form.get_by_label("Name", exact=True)).to_have_value("")
+    expect(form.get_by_role("textbox", name="Name", exact=True)).to_have_value("")
     assert asked == []
 
 

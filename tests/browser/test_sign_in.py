@@ -208,8 +208,8 @@ def test_nothing_is_left_in_the_tab(address: str, page: Page) -> None:
     expect_signed_in(page)
     settled(page)
     page.get_by_role("link", name="New package").click()
-    page.get_by_label("Name", exact=True).fill("A secret draft")
-    page.get_by_label("Name", exact=True).press("Tab")
+    page.get_by_role("textbox", name="Name", exact=True).fill("A secret draft")
+    page.get_by_role("textbox", name="Name", exact=True).press("Tab")
     sign_out(page)
     expect_signed_out(page)
     page.wait_for_url(lambda url: "?" not in url)
@@ -217,7 +217,7 @@ def test_nothing_is_left_in_the_tab(address: str, page: Page) -> None:
     expect(page.get_by_role("button", name="Ada Admin")).to_be_visible()
     settled(page)
     page.get_by_role("link", name="New package").click()
-    expect(page.get_by_label("Name", exact=True)).to_have_value("")
+    expect(page.get_by_role("textbox", name="Name", exact=True)).to_have_value("")
 
 
 def test_an_open_page_makes_no_file_after_a_sign_out_elsewhere(address: str, page: Page) -> None:
