@@ -27,7 +27,6 @@ from lib.ui.query import link
 from lib.views import Schedule, Subscription, ViewStore
 from lib.wire.errors import AccessError, BadRequest
 
-NOW = datetime.now(UTC)
 WEEK = {"start": "-7d", "end": "yesterday"}
 DELIVERY = ("demo", "delivery")
 DAILY, ALERTS, IMPORT = Schedule("daily"), Schedule("alerts"), Schedule("import")
@@ -51,6 +50,12 @@ def figure(mail: EmailMessage, title: str) -> str:
     """What the mail says of a figure."""
     (line,) = [line for line in plain(mail).splitlines() if line.startswith(f"  {title}: ")]
     return line.partition(": ")[2]
+
+
+@pytest.fixture
+def now() -> datetime:
+    """When the test begins: what it adds is due after that."""
+    return datetime.now(UTC)
 
 
 def test_figures_are_those_of_the_rows(kept: Keeper, post: Post, mailbox: Mailbox) -> None:
@@ -114,18 +119,18 @@ def test_nothing_new(own_home: Path, kept: Keeper, post: Post, mailbox: Mailbox)
     assert len(mailbox.mails) == 2
 
 
-def test_after_each_import(own_home: Path, kept: Keeper, post: Post, mailbox: Mailbox) -> None:
+def test_after_each_import(own_home: Path, kept: Keeper, post: Post, mailbox: Mailbox, now: datetime) -> None:
     """A mail that follows imports comes after each of them, and neither before the first nor in between."""
     imported(own_home, [100.0] * 20)
     view = kept("manager").views.save(*SLICER, "Week", WEEK)
     kept("manager").mails.add(view.id, IMPORT)
     for minute in (1, 2):
-        post.look(NOW + timedelta(minutes=minute))
+        post.look(now + timedelta(minutes=minute))
     assert mailbox.mails == []
     for minute, daily in ((3, 110.0), (5, 130.0)):
         imported(own_home, [daily] * 20)
-        post.look(NOW + timedelta(minutes=minute))
-        post.look(NOW + timedelta(minutes=minute + 1))
+        post.look(now + timedelta(minutes=minute))
+        post.look(now + timedelta(minutes=minute + 1))
     assert [figure(mail, "Impressions").split(" ")[0] for mail in mailbox.mails] == ["770", "910"]
 
 
@@ -274,7 +279,7 @@ def test_a_desk_that_dies_amid_sending(shared_desk: Settings, mailbox: Mailbox) 
 
 
 def test_alerts_come_together(
-    own_home: Path, desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox
+    own_home: Path, desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox, now: datetime
 ) -> None:
     """Alerts that fire with one import are one mail, a minute later; those that clear are one too."""
     watch = Watch(desk, link.from_params)
@@ -282,10 +287,10 @@ def test_alerts_come_together(
     for bound in (100.0, 110.0):
         set_up(kept("manager"), "above", bound)
     kept("manager").mails.add(None, ALERTS)
-    watch.look(NOW)
-    post.look(NOW + timedelta(minutes=5))
+    watch.look(now)
+    post.look(now + timedelta(minutes=5))
     assert mailbox.mails == []
-    at = NOW + timedelta(minutes=20)
+    at = now + timedelta(minutes=20)
     imported(own_home, [120])
     watch.look(at)
     for seconds in (1, 59, 61, 90, 600):
@@ -301,20 +306,20 @@ def test_alerts_come_together(
 
 
 def test_alerts_are_their_owners(
-    own_home: Path, desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox
+    own_home: Path, desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox, now: datetime
 ) -> None:
     """Nobody is mailed another's alerts, and one who lost access is told of no figure."""
     imported(own_home, [120])
     set_up(kept("manager"), "above", 100.0)
     for name in ("manager", "admin"):
         kept(name).mails.add(None, ALERTS)
-    Watch(desk, link.from_params).look(NOW)
-    post.look(NOW + timedelta(minutes=2))
+    Watch(desk, link.from_params).look(now)
+    post.look(now + timedelta(minutes=2))
     assert mailbox.recipients == [["manager@reader.example"]]
     connect.installation(desk).people.change("manager", grants=(Grant("demo", "delivery"),))
     imported(own_home, [777])
-    Watch(desk, link.from_params).look(NOW + timedelta(minutes=20))
-    post.look(NOW + timedelta(minutes=22))
+    Watch(desk, link.from_params).look(now + timedelta(minutes=20))
+    post.look(now + timedelta(minutes=22))
     assert "777" not in plain(mailbox.mails[-1])
     assert "can't see this view any more" in plain(mailbox.mails[-1])
 
@@ -353,15 +358,15 @@ def test_no_secret_is_in_the_log(
 
 
 def test_an_alert_on_a_view_has_its_link(
-    own_home: Path, desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox
+    own_home: Path, desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox, now: datetime
 ) -> None:
     """A mail links to the view on the desk, with its question."""
     imported(own_home, [120])
     view = kept("manager").views.save(*SLICER, "Mine", {"start": "yesterday", "end": "yesterday"})
     kept("manager").alerts.watch(view.id, "imps", IMPS, "above", 100.0)
     kept("manager").mails.add(None, ALERTS)
-    Watch(desk, link.from_params).look(NOW)
-    post.look(NOW + timedelta(minutes=2))
+    Watch(desk, link.from_params).look(now)
+    post.look(now + timedelta(minutes=2))
     address = "https://desk.example/audience?project=demo&slicer=weeks&start=yesterday&end=yesterday"
     assert address in plain(mailbox.only())
     assert address.replace("&", "&amp;") in page(mailbox.only())
