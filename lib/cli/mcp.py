@@ -10,9 +10,9 @@ TOKEN, DEALS_TOKEN = "TRANCHE_TOKEN", "TRANCHE_DEALS_TOKEN"
 
 
 @click.command()
-@click.option("--user", help="Over the data of this machine, as this person.")
+@click.option("--person", help="Over the data of this machine, as this person.")
 @click.option("--url", help="Over the desk at this address, with the tokens of the environment.")
-def mcp(user: str | None, url: str | None) -> None:
+def mcp(person: str | None, url: str | None) -> None:
     """Serve agents over standard input and output (Model Context Protocol), until the input ends.
 
     With --url, TRANCHE_TOKEN is a token for the reporting or the deals API, and TRANCHE_DEALS_TOKEN one for
@@ -20,12 +20,12 @@ def mcp(user: str | None, url: str | None) -> None:
 
     \b
     TRANCHE_TOKEN=… tranche mcp --url https://desk.example
-    tranche mcp --user ada
+    tranche mcp --person ada
     """
-    if (user is None) == (url is None):
-        raise click.UsageError("Give --user NAME or --url ADDRESS, one of them")
-    if user is not None:
-        _serve_local(user)
+    if (person is None) == (url is None):
+        raise click.UsageError("Give --person NAME or --url ADDRESS, one of them")
+    if person is not None:
+        _serve_local(person)
         return
     token = os.environ.get(TOKEN, "")
     if not token:
@@ -35,14 +35,14 @@ def mcp(user: str | None, url: str | None) -> None:
     bridge(url or "", token, os.environ.get(DEALS_TOKEN))
 
 
-def _serve_local(user: str) -> None:
+def _serve_local(person: str) -> None:
     from lib import connect
     from lib.agents.server import serve_stdio
     from lib.agents.toolbox import Toolbox
     from lib.python_client import Desk
 
     settings = Settings.load()
-    desk = Desk.local(user, settings=settings)
+    desk = Desk.local(person, settings=settings)
     audit = connect.installation(settings).access.audit
-    name = user.strip().lower()
+    name = person.strip().lower()
     serve_stdio(Toolbox(name, desk, lambda detail: audit.note("agent call", name, name, f"stdio, {detail}")))

@@ -21,7 +21,7 @@ from lib.settings import Settings
 from lib.wire.apis import Compressed
 
 INSPECTOR = shutil.which("mcp-inspector")
-LOCAL = [sys.executable, "-c", "from lib.cli import main; main()", "mcp", "--user", "manager"]
+LOCAL = [sys.executable, "-c", "from lib.cli import main; main()", "mcp", "--person", "manager"]
 QUESTION = ("--tool-arg", "slicer=demo/curation", 'fields=["imps"]')
 pytestmark = pytest.mark.skipif(
     INSPECTOR is None,

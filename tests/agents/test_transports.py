@@ -41,7 +41,7 @@ def connected(
 ) -> Connected:
     """Connects a client of the manager: over HTTP in both eras of the protocol, and over a process."""
     if request.param == "stdio":
-        return lambda: over_stdio(demo_home, "--user", "manager")
+        return lambda: over_stdio(demo_home, "--person", "manager")
     tokens = issue("manager", "reporting"), issue("manager", "deals")
     if request.param == "stdio over http":
         environment = {"TRANCHE_TOKEN": tokens[0], "TRANCHE_DEALS_TOKEN": tokens[1]}
