@@ -288,8 +288,8 @@ def test_what_is_noted(company: Company, access: Access) -> None:
         access.sign_in_with(company, claims(sub="c-3", email="cem@corp.example", groups=[]))
     noted = [(entry.event, entry.about, entry.detail) for entry in access.audit.entries()[1]][::-1]
     manager, admin = (
-        "manager, sees acme, other/auctions, deals write:3,7",
-        "admin, sees everything, deals write",
+        "manager, sees acme, other/auctions, deals write:3,7, mail to bea@corp.example",
+        "admin, sees everything, deals write, mail to bea@corp.example",
     )
     bea = "bea@corp.example"
     assert noted[:4] == [
