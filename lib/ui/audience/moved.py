@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from lib.insight.query_batch import Ask
 from lib.reporting.models import TIME_KEY_FIELDS
 from lib.reporting.moved import explain
 from lib.reporting.moved.explain import MOST_FIELDS, Moved
@@ -99,16 +100,17 @@ def find_movers(focus: Focus) -> Moved:
     """
     cache: SessionCache[Moved] = session_cache.of(FOUND, partial(SessionCache, ask.SECONDS, MOST))
     key = (focus.context.person.username, focus.query, focus.comparison, focus.field.name)
-    return cache.get(key, partial(compute, focus))
+    audience: Ask = partial(focus.context.reporting.audience, slicer=focus.slicer)
+    return waiting.cached(cache, key, partial(compute, focus, waiting.tracked(audience)))
 
 
-def compute(focus: Focus) -> Moved:
-    """The same, uncached; ValueError where no days are compared."""
+def compute(focus: Focus, audience: Ask | None = None) -> Moved:
+    """The same, uncached, by answers of `audience`; ValueError where no days are compared."""
     if focus.comparison is None:
         raise ValueError("no days are compared")
     names = [field.name for field in focus.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
     days = (focus.comparison.before, focus.comparison.now)
-    one = partial(focus.context.reporting.audience, slicer=focus.slicer)
+    one = audience or partial(focus.context.reporting.audience, slicer=focus.slicer)
     with ThreadPoolExecutor(AT_ONCE, "moved") as pool:
         return explain.explain(
             lambda queries: list(pool.map(one, queries)), focus.query, focus.slicer, focus.field, days, names
@@ -215,7 +217,8 @@ def draw(context: PageContext) -> None:
             st.caption("No days are compared: choose some beside the dates.")
             return
         with problems.report_errors("What moved"):
-            with waiting.placeholder("What moved", context.slicer, HEIGHT):
+            view = page_focus.comparison, page_focus.field.name
+            with waiting.speaking("What moved", page_focus.query, context.slicer, view, HEIGHT):
                 movers = find_movers(page_focus)
             _draw(page_focus, movers)
 

@@ -86,10 +86,10 @@ def period(context: PageContext, query: AudienceQuery) -> Days:
     return periods.resolved(query.start_date, query.end_date, ask.today(context, query))
 
 
-def figures(context: PageContext, filters: tuple[Filter, ...], days: int) -> Audience:
-    """Totals of the panel's data fields for these filters, over the last days."""
+def figures_query(context: PageContext, filters: tuple[Filter, ...], days: int) -> AudienceQuery:
+    """The totals of the panel's data fields for these filters, over the last days."""
     names = tuple(figure.field.name for figure in report_figures(context.slicer) if figure.field is not None)
-    return ask.audience(context, question(context, filters, days, names))
+    return question(context, filters, days, names)
 
 
 def _info(context: PageContext, project: str, name: str) -> Slicer | None:

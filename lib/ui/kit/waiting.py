@@ -11,7 +11,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator
 from concurrent import futures
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from statistics import median
 from threading import Thread
@@ -21,6 +21,7 @@ import streamlit as st
 
 from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
 from lib.ui.kit.markdown import plain
+from lib.ui.kit.session_cache import Key, SessionCache
 from lib.wire.deadline import CallGroup
 
 SPEAK_SECONDS, LOOK_SECONDS, LATEST = 1.0, 0.5, 5
@@ -109,7 +110,8 @@ def speaking(
     stays, faded, until the new is there. Answers of imported slicers, and of remote services that don't name
     an engine, are awaited without words.
     """
-    with st.skeleton(height=height) if height and widget not in st.session_state else nullcontext(st.empty()):
+    is_first = height > 0 and (not widget or widget not in st.session_state)
+    with st.skeleton(height=height) if is_first else nullcontext(st.empty()):
         engine = _engine(slicer)
         if not engine:
             yield
@@ -136,21 +138,22 @@ def speaking(
         latest.append(wait.seconds)
 
 
-def placeholder(what: str, slicer: Slicer, height: int) -> AbstractContextManager[object]:
-    """For many answers that are awaited together: words with the seconds so far, or a height in pixels."""
-    if not (engine := _engine(slicer)):
-        return st.skeleton(height=height)
-    return st.spinner(plain(f"{engine}: {what[0].lower()}{what[1:]} is being computed"), show_time=True)
-
-
 def _engine(slicer: Slicer) -> str:
     """What computes answers, if it may take long."""
     return "" if slicer.engine is None or slicer.engine == IMPORTED else slicer.engine
 
 
-def current() -> Wait | None:
-    """The wait of the block that this thread is in."""
-    return _current.get()
+def tracked(fetch: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
+    """The same call, as one of the block that this thread is in, if that speaks."""
+    wait = _current.get()
+    return fetch if wait is None else wait.tracked(fetch)
+
+
+def cached(cache: SessionCache[Value], key: Key, fetch: Callable[[], Value]) -> Value:
+    """A value from a cache, or else from a call. NotYet within a block that speaks, if that takes long."""
+    if (wait := _current.get()) is None:
+        return cache.get(key, fetch)
+    return wait.result(cache.begin(key, wait.tracked(fetch))[0])
 
 
 def call(key: Hashable, fetch: Callable[[], Value]) -> Value:

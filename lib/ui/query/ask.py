@@ -26,11 +26,8 @@ Key = tuple[str, date, AudienceQuery]
 
 def audience(context: PageContext, query: AudienceQuery) -> Audience:
     """The answer, from the cache or from the service. Raises the service's errors."""
-    answers, key, reporting = _answers(context), _key(context, query), context.reporting
-    fetch = partial(reporting.audience, query, context.slicer)
-    if (wait := waiting.current()) is None:
-        return answers.get(key, fetch)
-    return wait.result(answers.begin(key, wait.tracked(fetch))[0])
+    fetch = partial(context.reporting.audience, query, context.slicer)
+    return waiting.cached(_answers(context), _key(context, query), fetch)
 
 
 def quickly(context: PageContext, query: AudienceQuery) -> Audience:
@@ -55,11 +52,10 @@ def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
     answers, reporting = _answers(context), context.reporting
     if not answers.is_parallel:
         return
-    wait = waiting.current()
     for query in queries:
         first = _first(context, query, answers)
         fetch = partial(reporting.audience, first, context.slicer)
-        answers.begin(_key(context, first), fetch if wait is None else wait.tracked(fetch))
+        answers.begin(_key(context, first), waiting.tracked(fetch))
 
 
 def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> AudienceQuery:

@@ -41,7 +41,7 @@ from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, report_errors
-from lib.ui.query import link, precision
+from lib.ui.query import ask, link, precision
 
 GUIDES = seat_guide.GuidePlace("form_prices")
 SEE_THERE = "Some targeting isn't included; see the panel."
@@ -209,9 +209,10 @@ HEIGHT = 200
 def draw_panel(context: PageContext, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
     st.header("Past delivery of this targeting", anchor=False)
-    with report_errors("The figures", effect="What you entered is kept."):
-        with waiting.placeholder("Past delivery", context.slicer, HEIGHT):
-            answers = [report.figures(context, translation.filters, days) for days in DAYS]
+    queries = [report.figures_query(context, translation.filters, days) for days in DAYS]
+    with report_errors("Past delivery", effect="What you entered is kept."):
+        with waiting.speaking("Past delivery", queries[0], context.slicer, height=HEIGHT):
+            answers = [ask.audience(context, query) for query in queries]
         numbers = Numbers.of(st.context.locale)
         st.table(
             _style(context.slicer, answers, numbers), border="horizontal", alt="Figures of this targeting"
