@@ -51,7 +51,7 @@ def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
     question = _of_link(view) or _of_view(settings, view)
     username = person or question.owner
     if username is None:
-        raise click.UsageError("Name in whose name a link is asked: --person")
+        raise click.UsageError("A link has no owner: say by --person in whose name to ask")
     who = _person(settings, username)
 
     from lib.ui.audience.snapshots import Snapshots

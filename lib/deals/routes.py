@@ -295,6 +295,18 @@ def scope_of(caller: Caller) -> DealsScope:
     )
 
 
+def answering(handler: Handler) -> Handler:
+    """The handler with its errors converted to responses."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except TrancheError as error:
+            return problem(request.url.path, error)
+
+    return answer
+
+
 def refusing(methods: list[str]) -> Handler:
     """A handler for methods that an address does not have; `methods` are those that it has."""
 

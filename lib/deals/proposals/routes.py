@@ -25,6 +25,7 @@ from lib.deals.routes import (
     METHODS,
     Admission,
     Endpoints,
+    answering,
     body_of,
     list_page,
     parameters_of,
@@ -38,8 +39,7 @@ from lib.deals.values import Request as Body
 from lib.tokens.models import Caller
 from lib.wire import exact
 from lib.wire.deadline import Deadline
-from lib.wire.errors import NotFound, TrancheError
-from lib.wire.problems import problem
+from lib.wire.errors import NotFound
 from lib.wire.schemas import FLAG, NO_TEXT, TEXT, Schema, a_list, an_object, of_model
 
 THREADS = 2
@@ -168,8 +168,8 @@ def routes(
     }
     for path, verbs in paths.items():
         for method, (verb, handler) in verbs.items():
-            router.add_api_route(f"{path}/", _answering(handler), methods=[method], **operation(verb))
-            router.add_api_route(path, _answering(handler), methods=[method], include_in_schema=False)
+            router.add_api_route(f"{path}/", answering(handler), methods=[method], **operation(verb))
+            router.add_api_route(path, answering(handler), methods=[method], include_in_schema=False)
         for either in (path, f"{path}/"):
             others = [*METHODS - verbs.keys()]
             router.add_api_route(either, refusing(sorted(verbs)), methods=others, include_in_schema=False)
@@ -235,15 +235,3 @@ def _number(request: Request) -> int:
 
 def _response(proposal: Proposal, code: int = 200) -> Response:
     return Response(exact.dumps(proposal.answer()), code, media_type=JSON)
-
-
-def _answering(handler: Handler) -> Handler:
-    """The handler with its errors converted to responses."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except TrancheError as error:
-            return problem(request.url.path, error)
-
-    return answer

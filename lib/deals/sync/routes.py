@@ -12,15 +12,23 @@ from lib.deals import documentation
 from lib.deals.models import BUYER_STATUS
 from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
 from lib.deals.requests import page_of
-from lib.deals.routes import JSON, METHODS, Admission, body_of, list_page, parameters_of, refusing, scope_of
+from lib.deals.routes import (
+    JSON,
+    METHODS,
+    Admission,
+    answering,
+    body_of,
+    list_page,
+    parameters_of,
+    refusing,
+    scope_of,
+)
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
 from lib.deals.sync.service import DealSync, SyncCaller
 from lib.deals.sync.sync_state import BuyerSeatRequest
 from lib.deals.values import LARGEST_ID
 from lib.wire import exact
 from lib.wire.deadline import Deadline
-from lib.wire.errors import TrancheError
-from lib.wire.problems import problem
 from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
 TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$"}
@@ -164,8 +172,8 @@ def routes(sync: DealSync, admission: Admission, seconds: float) -> APIRouter:
     for path, verbs in paths.items():
         for method, (verb, handler) in verbs.items():
             described = operation(verb)
-            router.add_api_route(f"{path}/", _answering(handler), methods=[method], **described)
-            router.add_api_route(path, _answering(handler), methods=[method], include_in_schema=False)
+            router.add_api_route(f"{path}/", answering(handler), methods=[method], **described)
+            router.add_api_route(path, answering(handler), methods=[method], include_in_schema=False)
         for either in (path, f"{path}/"):
             others = [*METHODS - verbs.keys()]
             router.add_api_route(either, refusing(sorted(verbs)), methods=others, include_in_schema=False)
@@ -227,15 +235,3 @@ def _conditional_response(request: Request, body: object) -> Response:
     if etag in etags:
         return Response(status_code=304, headers={"ETag": etag})
     return Response(content, headers={"ETag": etag}, media_type=JSON)
-
-
-def _answering(handler: Handler) -> Handler:
-    """The handler with its errors converted to responses."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except TrancheError as error:
-            return problem(request.url.path, error)
-
-    return answer

@@ -97,7 +97,6 @@ class NoData:
     """Why there are no results, and a button that leads on: its label, icon and question (None: none)."""
 
     sentence: str
-    is_about_days: bool
     label: str = ""
     query: AudienceQuery | None = None
 
@@ -116,14 +115,14 @@ def no_data(focus: Focus) -> NoData:
         there = f" The data covers {covered}." if covered else ""
         start, end = periods.usual(focus.slicer, ask.today(focus.context, focus.query))
         query = focus.query.model_copy(update={"start_date": start, "end_date": end})
-        return NoData(f"There is no data for {days}.{there}", True, "Show the last days with data", query)
+        return NoData(f"There is no data for {days}.{there}", "Show the last days with data", query)
     text = f"Nothing matches these filters for {days}."
     place, most = _most_in_the_way(focus)
     if place is None:
-        return NoData(f"{text} Remove filters, or choose other days.", False)
+        return NoData(f"{text} Remove filters, or choose other days.")
     words = filter_words.sentence(focus.query.filters[place], focus.slicer, _described(focus, place))
     query = focus.query.model_copy(update={"filters": _without(focus, place)})
-    return NoData(f"{text} Without “{words}” there are {most}.", False, f"Remove “{words}”", query)
+    return NoData(f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", query)
 
 
 def _has_data(focus: Focus) -> bool:

@@ -180,7 +180,7 @@ def _expected(one: Proposal, words: Numbers) -> str:
 
 
 def _drifts(context: PageContext, one: Proposal) -> list[Drift]:
-    """What others changed since, drawn: what stays, and where both values meet."""
+    """Draw what others changed since: what stays, and where both values meet."""
     entity_id = one.entity_id or 0
     drifts = one.drifts(ClientWriter(context.deals).read(one.entity, entity_id)[0])
     if not drifts:
