@@ -28,6 +28,7 @@ PARAMETERS = {
     "spark": {"spark"},
 }
 FORBIDDEN = ("subprocess.Popen", "socket.bind")
+FONT_LISTS = ("fc-list", "system_profiler")  # run by matplotlib, once per machine
 QUICK: list[str] = []
 
 
@@ -95,7 +96,7 @@ def unwatch() -> None:
 
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    if QUICK and event in FORBIDDEN:
+    if QUICK and event in FORBIDDEN and arguments[0] not in FONT_LISTS:
         raise AssertionError(f"{QUICK[0]} has no mark, and does {event} {arguments[:2]}: see tests/needs.py")
 
 
