@@ -18,6 +18,9 @@ UV ?= uv
 COMPILE := $(UV) pip compile -q --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate
 
+# Compiled modules are kept, whatever the environment says: without them each process that a test starts compiles lib anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run test lint bench screenshots lock try-streamlit
 .DEFAULT_GOAL := run
 

@@ -170,8 +170,14 @@ def _imports(path: Path) -> Iterator[Import]:
                 yield Import(path, node.lineno, whole if whole in MODULES else origin, is_on_top)
 
 
-IMPORTS = [found for path in FILES for found in _imports(path)]
-OURS = [found for found in IMPORTS if found.module in MODULES]
+@functools.cache
+def _all_imports() -> list[Import]:
+    return [found for path in FILES for found in _imports(path)]
+
+
+@functools.cache
+def _ours() -> list[Import]:
+    return [found for found in _all_imports() if found.module in MODULES]
 
 
 def _shown(broken: list[Import]) -> str:
@@ -183,12 +189,12 @@ def test_there_are_imports_to_check() -> None:
     rooms = {_room(name) for name in MODULES} - {"lib"}
     assert rooms <= ARROWS.keys(), f"rooms without arrows: {rooms - ARROWS.keys()}"
     assert {"app", "desk", "pages", "ui", "connect", "reporting", "tokens", "wire"} <= rooms
-    assert len(OURS) > 50
+    assert len(_ours()) > 50
 
 
 def test_streamlit_stays_in_the_screens() -> None:
     """streamlit is imported in app, desk, pages and ui alone."""
-    screens = [found for found in IMPORTS if found.module.split(".")[0].startswith("streamlit")]
+    screens = [found for found in _all_imports() if found.module.split(".")[0].startswith("streamlit")]
     broken = [found for found in screens if _room(_name(found.path)) not in SCREENS]
     assert not broken, _shown(broken)
     assert screens
@@ -197,7 +203,7 @@ def test_streamlit_stays_in_the_screens() -> None:
 def test_imports_start_at_lib() -> None:
     """No relative imports, and none that would find a second copy because lib stands first on sys.path."""
     copies = {path.stem for path in (ROOT / "lib").iterdir()} - {"__init__", "__pycache__"}
-    broken = [found for found in IMPORTS if found.module.split(".")[0] in {*copies, ""}]
+    broken = [found for found in _all_imports() if found.module.split(".")[0] in {*copies, ""}]
     assert not broken, _shown(broken)
 
 
@@ -205,7 +211,7 @@ def test_imports_start_at_lib() -> None:
 def test_arrows(room: str) -> None:
     """A room imports from itself and from the rooms that its arrows point to."""
     allowed = {room, "lib", *ARROWS[room]}
-    mine = [found for found in OURS if _room(_name(found.path)) == room]
+    mine = [found for found in _ours() if _room(_name(found.path)) == room]
     broken = [found for found in mine if _room(found.module) not in allowed]
     assert not broken, _shown(broken)
 
@@ -214,7 +220,7 @@ def test_arrows(room: str) -> None:
 def test_arrows_between_the_parts_of_the_screens(folder: str) -> None:
     """A folder of ui imports from itself, from the folders that its arrows point to, and streamlit_compat."""
     allowed = {folder, "streamlit_compat", *UI[folder]}
-    mine = [found for found in OURS if _ui_folder(_name(found.path)) == folder]
+    mine = [found for found in _ours() if _ui_folder(_name(found.path)) == folder]
     broken = [found for found in mine if _ui_folder(found.module) not in {*allowed, ""}]
     assert not broken, _shown(broken)
 
@@ -231,7 +237,7 @@ def test_a_client_never_sees_its_service(api: str) -> None:
     served = {name for name in MODULES if name.startswith(f"lib.{api}.") and name.split(".")[2] in SERVED}
     reached = _reached(f"lib.{api}.client")
     reached |= {name for name in MODULES if _room(name) in ("pages", "ui")}
-    broken = [found for found in OURS if found.module in served and _name(found.path) in reached]
+    broken = [found for found in _ours() if found.module in served and _name(found.path) in reached]
     assert not broken, _shown(broken)
 
 
@@ -240,7 +246,7 @@ def test_services_of_other_makers_have_one_door() -> None:
     folder = "lib.deals.compat"
     inside = {name for name in MODULES if name.startswith(f"{folder}.")}
     assert inside
-    others = [found for found in OURS if not _name(found.path).startswith(folder)]
+    others = [found for found in _ours() if not _name(found.path).startswith(folder)]
     broken = [found for found in others if found.module in inside]
     assert not broken, _shown(broken)
     for embedded in ("lib.deals.client", "lib.deals.service", "lib.deals.routes"):
@@ -250,14 +256,14 @@ def test_services_of_other_makers_have_one_door() -> None:
 @pytest.mark.parametrize("api", ["reporting", "deals"])
 def test_models_stand_alone(api: str) -> None:
     """The models import neither client nor service."""
-    mine = [found for found in OURS if _name(found.path) == f"lib.{api}.models"]
+    mine = [found for found in _ours() if _name(found.path) == f"lib.{api}.models"]
     broken = [found for found in mine if found.module.split(".")[-1] in ("client", *SERVED)]
     assert not broken, _shown(broken)
 
 
 def test_engines_do_not_know_who_asks() -> None:
     """An engine imports neither service, routes nor client."""
-    engines = [found for found in OURS if ".engines" in _name(found.path)]
+    engines = [found for found in _ours() if ".engines" in _name(found.path)]
     broken = [found for found in engines if found.module.split(".")[-1] in ("service", "routes", "client")]
     assert not broken, _shown(broken)
 
@@ -311,7 +317,7 @@ def _reached(module: str, only_on_top: bool = False) -> set[str]:
 def _edges(only_on_top: bool) -> dict[str, set[str]]:
     """Module -> the modules of ours that it imports."""
     edges: dict[str, set[str]] = {}
-    for found in OURS:
+    for found in _ours():
         if found.is_on_top or not only_on_top:
             edges.setdefault(_name(found.path), set()).add(found.module)
     return edges
@@ -319,5 +325,5 @@ def _edges(only_on_top: bool) -> dict[str, set[str]]:
 
 def test_ibis_has_one_folder() -> None:
     """Ibis is imported in one folder, so that another compiler of queries can take its place."""
-    found = {found.path.parent.name for found in IMPORTS if found.module.partition(".")[0] == "ibis"}
+    found = {found.path.parent.name for found in _all_imports() if found.module.partition(".")[0] == "ibis"}
     assert found == {"connected"}

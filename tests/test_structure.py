@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import httpx
@@ -12,7 +13,6 @@ from lib.cli import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "lib").rglob("*.py"))
-TREES = {path: ast.parse(path.read_text()) for path in FILES}
 MOST_LINES = 400
 STARTED = re.compile(r"lib/(desk|__init__)\.py|lib/database/migrations/.*|.*/__init__\.py|.*/__main__\.py")
 PRIVATE = {
@@ -21,10 +21,15 @@ PRIVATE = {
 }
 
 
+@cache
+def _trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text()) for path in FILES}
+
+
 def test_a_public_class_name_stands_once() -> None:
     """One name, one meaning: no two modules of lib have a public class of one name."""
     places = defaultdict(list)
-    for path, tree in TREES.items():
+    for path, tree in _trees().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(str(path.relative_to(ROOT)))
@@ -41,7 +46,7 @@ def test_no_module_is_long() -> None:
 def test_every_module_is_imported() -> None:
     """No module of lib lies unused: another one imports it, but for those that are started themselves."""
     imported = {f"lib.cli.{module}" for module, _ in COMMANDS.values()}
-    for tree in [*TREES.values(), *(ast.parse(path.read_text()) for path in _starters())]:
+    for tree in [*_trees().values(), *(ast.parse(path.read_text()) for path in _starters())]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 imported |= {alias.name for alias in node.names}
