@@ -1,4 +1,4 @@
-"""The desk under test: once per database, reached in this process and over a socket."""
+"""The desk under test: reached in this process and over a socket, and in this process on PostgreSQL too."""
 
 import datetime as dt
 from collections.abc import Callable, Iterator
@@ -28,6 +28,18 @@ UNLIMITED = 10**9
 DATABASES = count(1)
 Token = Callable[..., str]
 Opened = Callable[..., connect.Installation]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Either the transport or the database is the one of other installations, never both."""
+    unusual = {"http": "socket", "new_database": "postgresql"}
+    both = {item for item in items if unusual.items() <= _params(item).items()}
+    config.hook.pytest_deselected(items=list(both))
+    items[:] = [item for item in items if item not in both]
+
+
+def _params(item: pytest.Item) -> dict[str, object]:
+    return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
 
 
 @pytest.fixture(scope="session", params=["sqlite", "postgresql"])
