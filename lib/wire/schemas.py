@@ -1,5 +1,6 @@
 """Building blocks of the OpenAPI documents of both APIs."""
 
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -25,9 +26,14 @@ def a_list(items: Schema) -> Schema:
 
 def of_model(model: type[BaseModel], mode: Any = "validation") -> Schema:
     """The model's schema in one piece, without references; titles of models name a client's classes."""
-    whole = model.model_json_schema(mode=mode, schema_generator=_Schemas)
+    whole = _with_references(model, mode)
     inlined: Schema = _inline(whole, whole.get("$defs", {}))
     return inlined
+
+
+@cache
+def _with_references(model: type[BaseModel], mode: Any) -> Schema:
+    return model.model_json_schema(mode=mode, schema_generator=_Schemas)
 
 
 class _Schemas(GenerateJsonSchema):
