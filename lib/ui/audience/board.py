@@ -27,7 +27,7 @@ FILE, MOST_STEPS = "board.js", 3
 
 def _script() -> str:
     """The board's module: its style as a text, what draws tables, and its own parts."""
-    style = (rows.FOLDER / "rows.css").read_text() + (FOLDER / "board.css").read_text()
+    style = rows.STYLE + (FOLDER / "board.css").read_text()
     parts = [f"const STYLE = {json.dumps(style)}"]
     parts += [(rows.FOLDER / name).read_text() for name in rows.DRAWING]
     return "\n".join([*parts, *((FOLDER / name).read_text() for name in SCRIPTS)])
