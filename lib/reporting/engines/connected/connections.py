@@ -133,10 +133,10 @@ class Connections:
         """A table of a connection, for expressions. BadRequest where there is no such table."""
         url = self._url(connection)
         try:
-            found = self._with(connection, Deadline(), lambda backend: table_of(backend, url, name))
+            table = self._with(connection, Deadline(), lambda backend: table_of(backend, url, name))
         except TableNotFound:
             raise BadRequest(f"The connection {connection} has no table '{name}'") from None
-        return found
+        return table
 
     def marks(self, connection: str, table: ir.Table) -> Marks:
         """The parts of a table, and marks that change with their rows (parts.py)."""
@@ -226,12 +226,12 @@ class Connections:
     ) -> Found:
         try:
             with backend.interrupted_at(deadline):
-                found = work(backend)
+                result = work(backend)
         except BaseException:
             _close(backend)
             raise
         self._give_back(connection, backend)
-        return found
+        return result
 
     def _queue(self, connection: str) -> "Queue":
         with self._lock:

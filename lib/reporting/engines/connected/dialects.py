@@ -64,13 +64,13 @@ WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
 """
 
 
-def postgresql_schema(opened: SQLBackend, found: ir.Table, schema: str, table: str) -> ibis.Schema:
+def postgresql_schema(opened: SQLBackend, relation: ir.Table, schema: str, table: str) -> ibis.Schema:
     """The types of a table's columns: Ibis calls enumerations and citext texts, which compare differently."""
     connection: Any = opened.con
     quoted = sql.Identifier(*filter(None, (schema, table))).as_string(connection)
     with connection.cursor() as cursor:
         others = {name for (name,) in cursor.execute(_COLUMNS, [quoted, list(_TEXTS)]).fetchall()}
-    kinds = found.schema().items()
+    kinds = relation.schema().items()
     return ibis.schema(
         {name: dt.unknown if name in others and kind.is_string() else kind for name, kind in kinds}
     )

@@ -57,5 +57,5 @@ class Gathered:
 
     def typical(self, records: int) -> list[float]:
         """The mean size of each atom over so many records."""
-        found: list[float] = (self._sizes / max(records, 1)).tolist()
-        return found
+        shares: list[float] = (self._sizes / max(records, 1)).tolist()
+        return shares

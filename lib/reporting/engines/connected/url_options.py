@@ -6,9 +6,9 @@ from urllib.parse import SplitResult, parse_qsl
 from lib.wire.errors import Misconfigured
 
 
-def url_options(parts: SplitResult, known: Collection[str], whose: str) -> dict[str, str]:
+def url_options(parts: SplitResult, names: Collection[str], whose: str) -> dict[str, str]:
     """The options by name. Misconfigured, which lists those of `whose` connections, for any other one."""
     options = dict(parse_qsl(parts.query))
-    if unknown := sorted(options.keys() - set(known)):
-        raise Misconfigured(f"{whose} connection's url can have {', '.join(sorted(known))}, not {unknown[0]}")
+    if unknown := sorted(options.keys() - set(names)):
+        raise Misconfigured(f"{whose} connection's url can have {', '.join(sorted(names))}, not {unknown[0]}")
     return options
