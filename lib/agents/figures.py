@@ -1,5 +1,6 @@
 """Verbs about figures: a question, and what moved one."""
 
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from pydantic import Field
@@ -63,17 +64,6 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
         arguments.slicer, arguments.field, before=days, key_fields=arguments.key_fields, **arguments.parts()
     )
     moved, frame = movement.moved, movement.frame
-    movers = [
-        {
-            "key_field": row["key_field"],
-            "value": text(row["value"]),
-            "description": text(row["description"]),
-            "contribution": number(row["contribution"]),
-            "before": number(row["before"]),
-            "now": number(row["now"]),
-        }
-        for row in frame.head(MOST_MOVERS).to_dict("records")
-    ]
     now = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field]))
     ends = {"start": movement.before[0].isoformat(), "end": movement.before[1].isoformat()}
     earlier = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field], **ends))
@@ -96,9 +86,15 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
         "values_considered": moved.considered,
         "changed_alike": [one.name for one in moved.alike],
         "count": len(frame),
-        "movers": movers,
+        "movers": [_mover(row) for row in frame.head(MOST_MOVERS).to_dict("records")],
         "link": movement.link,
     }
+
+
+def _mover(row: Mapping[Hashable, Any]) -> Json:
+    texts = {name: text(row[name]) for name in ("value", "description")}
+    figures = {name: number(row[name]) for name in ("contribution", "before", "now")}
+    return {"key_field": row["key_field"]} | texts | figures
 
 
 VERBS = (

@@ -76,17 +76,13 @@ async def answer_request(
 
 def serve_stdio(toolbox: Toolbox) -> None:
     """Serve the verbs over standard input and output, until the input ends."""
-    run_stdio(server_of(toolbox, asyncio.to_thread))
+    asyncio.run(run_stdio(server_of(toolbox, asyncio.to_thread)))
 
 
-def run_stdio(server: Server[Any]) -> None:
+async def run_stdio(server: Server[Any]) -> None:
     """Serve over standard input and output, until the input ends."""
-
-    async def serve() -> None:
-        async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
-
-    asyncio.run(serve())
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 async def _list_tools(_: Any, params: Any) -> types.ListToolsResult:
