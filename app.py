@@ -46,9 +46,9 @@ from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
-from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.digest import Digest
-from lib.ui.audience.shared_pages import SnapshotPages
+from lib.ui.audience.snapshots import SnapshotPages
 from lib.ui.kit import company, sign_in
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link

@@ -13,7 +13,7 @@ from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.audience import pivot_file, split_queries
+from lib.ui.audience import pivot_file, split_levels
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.query import drill
 from lib.ui.query.focus import Focus
@@ -100,7 +100,7 @@ def test_rows_on_two_levels(visit: Visit, week: pd.DataFrame) -> None:
 
 def test_what_is_cut_is_others(visit: Visit, week: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two countries and two campaigns, the rest is Others, to the right and below; it is said."""
-    monkeypatch.setattr(split_queries, "ACROSS", 2)
+    monkeypatch.setattr(split_levels, "ACROSS", 2)
     desk = visit(top="2")
     found = drawn(desk)
     cells = week.pivot_table(values="imps", index=CAMPAIGN, columns=COUNTRY, aggfunc="sum").fillna(0)

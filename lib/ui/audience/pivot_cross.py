@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Order
-from lib.ui.audience import split_levels, split_queries
+from lib.ui.audience import split_levels
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_table import OTHERS, SplitColumn
 from lib.ui.query import ask, filter_words, focus, precision, split_rows
@@ -116,7 +116,7 @@ def _columns_query(page_focus: Focus, key: str) -> AudienceQuery:
         "split_by": (key,),
         "data_fields": tuple(dict.fromkeys((page_focus.field.name, volume))),
         "order_by": (Order(name=key, direction="asc") if is_time else Order(name=volume),),
-        "limit": MOST_TIMES if is_time else split_queries.ACROSS,
+        "limit": MOST_TIMES if is_time else split_levels.ACROSS,
     }
     return page_focus.rows().model_copy(update=changes)
 

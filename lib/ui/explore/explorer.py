@@ -9,7 +9,7 @@ import streamlit as st
 
 from lib.reporting.models import DataField, KeyField
 from lib.ui.charts.numbers import Numbers, days, title
-from lib.ui.explore import fields, screen, top_board, top_values
+from lib.ui.explore import screen, top_board, top_values
 from lib.ui.explore.top_values import TopValues
 from lib.ui.kit import listing, problems, rows
 from lib.ui.kit.frame import PageContext
@@ -89,9 +89,9 @@ def _lists(context: PageContext) -> tuple[FieldList, FieldList]:
 
 def _choose(of: FieldList, text: str, linked: str) -> str:
     """Draw the fields that the search finds; returns the one chosen by a click, by the link, or before."""
-    matches = fields.matching(of.fields, text)
+    matches = screen.matching(of.fields, text)
     name = linked or st.session_state.get(of.key, of.usual)
-    name = fields.chosen_field(matches, name) if of.follows_search else name
+    name = screen.chosen_field(matches, name) if of.follows_search else name
     if not matches:
         st.caption(f"None of the {len(of.fields)} {plain(of.what.lower())}s matches.")
         return name
@@ -114,7 +114,7 @@ def _page(of: FieldList, matches: Sequence[Any], name: str) -> Listing:
         ListColumn("name", "Name", 8.0),
     )
     rows = [
-        ListRow(field.name, [ListCell(text) for text in fields.row(field)], is_open=field.name == name)
+        ListRow(field.name, [ListCell(text) for text in screen.row(field)], is_open=field.name == name)
         for field in matches
     ]
     label = f"{of.what}s of the slicer: choose one"
@@ -160,7 +160,7 @@ def _answer(context: PageContext, chosen: Explored) -> None:
 
 def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues) -> None:
     for field in (key, data):
-        if facts := fields.about(field):
+        if facts := screen.about(field):
             st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(facts))}")
     for sentence in (
         *precision.codes(context.slicer, [key.name]),

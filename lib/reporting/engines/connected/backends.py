@@ -23,7 +23,7 @@ from ibis.backends.sql import SQLBackend
 from psycopg.conninfo import conninfo_to_dict
 
 from lib.reporting.engines.connected import clickhouse, dialects, spark
-from lib.reporting.engines.connected.url_options import url_options
+from lib.reporting.engines.connected.dialects import url_options
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 

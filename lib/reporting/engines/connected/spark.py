@@ -14,8 +14,8 @@ from ibis.backends.sql import SQLBackend
 from ibis.backends.sql.compilers.pyspark import PySparkCompiler
 from ibis.common.exceptions import TableNotFound
 
+from lib.reporting.engines.connected.dialects import url_options
 from lib.reporting.engines.connected.spark_driver import ERRORS, Driver, is_alive
-from lib.reporting.engines.connected.url_options import url_options
 from lib.wire.errors import BadRequest, Misconfigured
 
 PORT, MOST_PARTS = "7077", 3
