@@ -49,7 +49,7 @@ from lib.ui.audience import board as audience_board
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.digest import Digest
 from lib.ui.audience.snapshots import SnapshotPages
-from lib.ui.kit import company, sign_in
+from lib.ui.kit import sign_in, sign_in_methods
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
 from lib.wire.apis import Apis
@@ -143,7 +143,7 @@ def _company(installation: connect.Installation) -> list[Middleware]:
         return []
     streamlit_compat.set_option("server.cookieSecret", installation.secrets["auth"]["cookie_secret"])
     provider = installation.settings.oidc
-    if provider and not company.bind(provider.issuer, provider.client_id, provider.algorithms):
+    if provider and not sign_in_methods.bind(provider.issuer, provider.client_id, provider.algorithms):
         return []
     address, seconds = installation.settings.company_address, installation.settings.session_hours * 3600
     return [Middleware(CompanyRoutes, address=address, seconds=seconds)]

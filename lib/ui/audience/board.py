@@ -9,10 +9,10 @@ import hashlib
 import json
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import TimeoutError
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -23,7 +23,7 @@ from lib import connect
 from lib.connect import Reports
 from lib.front.board_route import BoardRequest
 from lib.people import Person
-from lib.reporting.models import InfoQuery, Slicer
+from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.settings import Settings
 from lib.ui.audience import answer
 from lib.ui.audience.answer import Json
@@ -31,12 +31,13 @@ from lib.ui.charts import numbers
 from lib.ui.kit import problems, retry, rows
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.request_context import RequestContext
+from lib.ui.kit.rows import Act
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, cards, drill, filter_words, focus, note_list, question, state
+from lib.ui.query import ask, cards, drill, filters, focus, link, note_list, question
+from lib.ui.query import view as views
 from lib.ui.query.ask import Answers
 from lib.ui.query.focus import Focus
-from lib.ui.query.state import QuestionState
-from lib.ui.query.view import granularities
+from lib.ui.query.view import View, granularities
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, AccessError, BadRequest, TrancheError
 from lib.wire.text import straight
@@ -47,6 +48,36 @@ FILE, MOST_STEPS = "board.js", 3
 SLICERS, SECONDS_BETWEEN_CHECKS = 1_000, 0.25
 QUICK_SECONDS, LATEST = 0.15, 5
 MOST_ROUNDS = 3  # exact figures may bring other rows, whose comparison is an estimate again
+
+
+@dataclass(frozen=True)
+class QuestionState:
+    """A question and its view. `params` are the normalised URL parameters, without project and slicer.
+
+    The view has the leaderboards that the person chose, where the parameters name none.
+    """
+
+    query: AudienceQuery
+    view: View
+    params: dict[str, str]
+
+
+def after(context: PageContext, params: Mapping[str, str], acts: Iterable[Act]) -> QuestionState:
+    """The question of these URL parameters after these clicks; without parameters, after the usual one.
+
+    As a link it is forgiving: what can't be read, or what the slicer does not have, is left out.
+    """
+    slicer = context.slicer
+    ours = {name: text for name, text in params.items() if question.is_ours(name)}
+    query = link.from_params(ours, slicer, context.project, context.slicer_name).query
+    if not question.asks(ours):
+        query = query.model_copy(update={"split_by": question.first_split(slicer)})
+    bare = views.from_params(ours, slicer)
+    chosen = bare.cards or cards.from_text(question.read_choice(context), slicer)
+    view = replace(bare, cards=chosen)
+    for changed, changes in drill.states(query, view, acts, slicer):
+        query, bare, view = changed, replace(bare, **changes), replace(view, **changes)
+    return QuestionState(query, view, question.params_of(query) | views.to_params(bare))
 
 
 def _script() -> str:
@@ -92,7 +123,7 @@ def draw(context: PageContext) -> None:
                 for field in context.slicer.data_fields
             ],
             "keys": [
-                [field.name, straight(filter_words.field(field.name, context.slicer))]
+                [field.name, straight(filters.field(field.name, context.slicer))]
                 for field in context.slicer.key_fields
             ],
             "edition": [
@@ -107,7 +138,7 @@ def draw(context: PageContext) -> None:
 
 def _latest(context: PageContext, steps: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """The last of these questions as normalised parameters, the nearest at the end."""
-    return [state.after(context, step, []).params for step in steps[-MOST_STEPS:]]
+    return [after(context, step, []).params for step in steps[-MOST_STEPS:]]
 
 
 def place(context: PageContext) -> str:
@@ -247,7 +278,7 @@ class BoardAnswers:
             caches={ask.ANSWERS: answers},
         )
         acts = [act for raw in request.acts for act in rows.parsed(raw)]
-        question_state = state.after(context, request.params, acts)
+        question_state = after(context, request.params, acts)
         return _Turn(context, question_state, deadline, answers, self._reports.version(*about))
 
     def _slicer(self, clients: connect.Clients, person: Person, project: str, name: str) -> Slicer:

@@ -19,7 +19,7 @@ from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Table
-from lib.ui.query import ask, compared_answers, filter_words, precision, question, split_rows
+from lib.ui.query import ask, compared_answers, filters, precision, question, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
@@ -240,11 +240,11 @@ def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:
     """Which key fields of the split a chart shows, where these are not all that it could show."""
     visible_keys = {*keys, *(TIME_KEY_FIELDS if kind(focus) is KINDS["lines"] else ())}
     left_out = [
-        filter_words.field(name, focus.slicer) for name in focus.query.split_by if name not in visible_keys
+        filters.field(name, focus.slicer) for name in focus.query.split_by if name not in visible_keys
     ]
     if not left_out:
         return []
-    titles = " and ".join(filter_words.field(name, focus.slicer) for name in keys)
+    titles = " and ".join(filters.field(name, focus.slicer) for name in keys)
     return [plain(f"Shown: {titles} alone, without {', '.join(left_out)}.")]
 
 
@@ -252,7 +252,7 @@ def _values_left_out(focus: Focus) -> list[str]:
     """How many of all values of its key fields a heatmap shows, where these are not all."""
     return [
         plain(
-            f"{filter_words.field(name, focus.slicer)}: the {focus.numbers.number(count)} largest of "
+            f"{filters.field(name, focus.slicer)}: the {focus.numbers.number(count)} largest of "
             f"{precision.count(answer, focus.numbers)} values."
         )
         for name, count, answer in split_levels.cuts(focus)

@@ -10,7 +10,7 @@ from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, Dat
 from lib.ui.charts import numbers, sparkline
 from lib.ui.charts.change import Change
 from lib.ui.charts.series import Series
-from lib.ui.query import ask, compared_answers, filter_words, metric, periods, precision, values
+from lib.ui.query import ask, compared_answers, filters, metric, periods, precision, values
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.metric import Style
@@ -120,7 +120,7 @@ def no_data(focus: Focus) -> NoData:
     place, most = _most_in_the_way(focus)
     if place is None:
         return NoData(f"{text} Remove filters, or choose other days.")
-    words = filter_words.sentence(focus.query.filters[place], focus.slicer, _described(focus, place))
+    words = filters.sentence(focus.query.filters[place], focus.slicer, _described(focus, place))
     query = focus.query.model_copy(update={"filters": _without(focus, place)})
     return NoData(f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", query)
 

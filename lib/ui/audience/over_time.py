@@ -13,7 +13,7 @@ from lib.ui.charts import numbers, series, time_chart
 from lib.ui.charts.time_chart import Named, ValueLine
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import problems
-from lib.ui.kit.straight import straighten
+from lib.ui.kit.markdown import straighten
 from lib.ui.query import ask, compared_answers
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus

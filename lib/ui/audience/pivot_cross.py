@@ -8,7 +8,7 @@ from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Order
 from lib.ui.audience import split_levels
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_table import OTHERS, SplitColumn
-from lib.ui.query import ask, filter_words, focus, precision, split_rows
+from lib.ui.query import ask, filters, focus, precision, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
@@ -95,7 +95,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
         for (*path, code), value in zip(split_levels.paths(answer), values, strict=True):
             figures[tuple(path)][code] = value
     is_cut = top.total.records_found > len(codes)
-    title = filter_words.field(key, focus.slicer)
+    title = filters.field(key, focus.slicer)
     count = precision.count(top, focus.numbers) if is_cut else ""
     return Cross(
         key, title, labels, dict(figures), count, is_cut and split.is_additive and not split.segmented

@@ -10,7 +10,7 @@ from lib.reporting.models import DataField
 from lib.ui.audience import split_pivot, split_table
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import numbers
-from lib.ui.query import export_menu, filter_words, precision
+from lib.ui.query import export_menu, filters, precision
 from lib.ui.query.focus import Focus
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -32,7 +32,7 @@ def draw(focus: Focus, pivot: Pivot) -> None:
 
 def content(focus: Focus, pivot: Pivot) -> bytes:
     """The file's bytes."""
-    corner = split_pivot.STEP.join(filter_words.field(name, focus.slicer) for name in pivot.query.split_by)
+    corner = split_pivot.STEP.join(filters.field(name, focus.slicer) for name in pivot.query.split_by)
     rows = [
         PivotRow(line.label, [line.figures.get(name) for name in pivot.heads], line.level, not line.path)
         for line in split_pivot.lines(pivot)

@@ -29,7 +29,7 @@ from lib.ui.charts import numbers
 from lib.ui.charts.numbers import MINUS, STEPS, Numbers
 from lib.ui.kit import rows
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import filter_words, link
+from lib.ui.query import filters, link
 from lib.ui.query import view as views
 from lib.ui.query.focus import Focus
 from lib.views import ShareLink
@@ -109,7 +109,7 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     against = [numbers.days(*one.comparison.before) for one in focus.comparisons if one.comparison]
     if against:
         yield "Compared with", "; ".join(against)
-    filters = [filter_words.sentence(one, focus.slicer, listed=len(one.value)) for one in focus.query.filters]
+    filters = [filters.sentence(one, focus.slicer, listed=len(one.value)) for one in focus.query.filters]
     yield "Filters", straight("; ".join(filters)) or "None"
     if field:
         yield "Precision", field["precision"]

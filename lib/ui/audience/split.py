@@ -14,7 +14,7 @@ from lib.ui.query import (
     ask,
     drill,
     export_menu,
-    filter_words,
+    filters,
     focus,
     folds,
     precision,
@@ -99,7 +99,7 @@ def _cross_picker(focus: Focus) -> None:
     st.selectbox(
         "Columns of the pivot",
         ["", *keys],
-        format_func=lambda key: f"Columns: {filter_words.field(key, focus.slicer) if key else 'metrics'}",
+        format_func=lambda key: f"Columns: {filters.field(key, focus.slicer) if key else 'metrics'}",
         key=CROSS,
         label_visibility="collapsed",
         width=200,

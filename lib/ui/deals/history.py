@@ -22,9 +22,8 @@ from lib.ui.deals.deal_list import KINDS, Key
 from lib.ui.deals.facts import USUAL, Prices
 from lib.ui.kit import screens, sign_in, times
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
-from lib.ui.kit.straight import straighten
 from lib.ui.query import ask, focus, link, precision
 
 DAYS, NARROWEST = 30, 120

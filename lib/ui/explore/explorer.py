@@ -17,7 +17,7 @@ from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 from lib.ui.query import ask, precision, question
-from lib.ui.query.explored import NOTHING, Explored
+from lib.ui.query.view import NOTHING, Explored
 
 SEARCH = "fields_search"
 

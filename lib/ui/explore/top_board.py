@@ -16,8 +16,7 @@ from lib.ui.kit import rows, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import Cell, Choice, Column, Ordering, Row, Table, Taken
 from lib.ui.query import drill, question
-from lib.ui.query.explored import Explored
-from lib.ui.query.view import Lower
+from lib.ui.query.view import Explored, Lower
 
 BOARD = "top_rows"
 
