@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from lib.check import deals, reporting
 from lib.check.step import Step, timer
-from lib.connect.dependencies import SECONDS, SIGN_IN, WEBHOOK, Check, address_checks, connection_checks
+from lib.connect.opening import SECONDS, SIGN_IN, WEBHOOK, Check, address_checks, connection_checks
 from lib.mail import MailServer
 from lib.reporting.connected import Connected
 from lib.reporting.warehouse import Warehouse

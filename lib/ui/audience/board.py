@@ -29,8 +29,7 @@ from lib.ui.audience import answer
 from lib.ui.audience.answer import Json
 from lib.ui.charts import numbers
 from lib.ui.kit import problems, retry, rows
-from lib.ui.kit.frame import PageContext
-from lib.ui.kit.request_context import RequestContext
+from lib.ui.kit.frame import PageContext, RequestContext
 from lib.ui.kit.rows import Act
 from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import ask, cards, drill, filters, focus, link, note_list, question

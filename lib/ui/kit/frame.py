@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -202,3 +202,38 @@ def _nothing_to_see(person: Person) -> NoReturn:
     granted = "has no slicers yet" if person.role == "admin" else "has none that you can see"
     st.info(f"This installation {granted}.", title="No slicers", icon=":material/database:")
     st.stop()
+
+
+@dataclass(frozen=True)
+class RequestContext(PageContext):
+    """What a screen has, for one request. Whoever makes it has checked the person and what they may see.
+
+    `language` is the browser's; `caches` are by name.
+    """
+
+    language: str = ""
+    caches: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def reporting(self) -> Reporting:
+        """The client of the reporting API."""
+        return self.drawn_with.reporting
+
+    @property
+    def clients(self) -> connect.Clients:
+        """The clients of the person."""
+        return self.drawn_with
+
+    def now(self) -> Person:
+        """The person of the request."""
+        return self.person
+
+    @property
+    def locale(self) -> str | None:
+        """The language of the browser, such as `de-CH`."""
+        return self.language
+
+    def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
+        """What is cached under this name for the request; `make` creates it empty."""
+        cached: Cache = self.caches.setdefault(name, make())
+        return cached

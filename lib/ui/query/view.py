@@ -57,12 +57,12 @@ class Explored:
     order: Order | None = None
 
 
-NOTHING = Explored()
+NOTHING_EXPLORED = Explored()
 
 
 def explored_text(explored: Explored) -> str:
     """The fields and the order as one parameter; empty where nothing was chosen."""
-    if explored == NOTHING:
+    if explored == NOTHING_EXPLORED:
         return ""
     order = explored.order
     by = () if order is None else ("-" * (order.direction == "desc") + order.name,)
@@ -75,7 +75,7 @@ def explored_from_text(text: str, slicer: Slicer) -> Explored:
     keys = {field.name for field in slicer.key_fields}
     fields = {field.name for field in slicer.data_fields}
     if key not in keys or data not in fields:
-        return NOTHING
+        return NOTHING_EXPLORED
     name = by.removeprefix("-")
     order = Order(name=name, direction="desc" if by.startswith("-") else "asc")
     return Explored(key, data, order if name in {key, *fields} else None)
@@ -117,7 +117,7 @@ class View:
     folds: Folds = folds.AS_USUAL
     cross: str = ""
     having: tuple[DataFilter, ...] = ()
-    explored: Explored = NOTHING
+    explored: Explored = NOTHING_EXPLORED
 
     def pivot_keys(self, split_by: tuple[str, ...]) -> tuple[str, ...]:
         """The key fields of a split that are rows of its pivot: all, or all but the one across."""

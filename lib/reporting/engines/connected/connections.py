@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from ibis.common.exceptions import IbisError, TableNotFound
 
-from lib.reporting.engines.connected import clickhouse, spark_driver
+from lib.reporting.engines.connected import backends, spark_driver
 from lib.reporting.engines.connected.backends import (
     POLL_SECONDS,
     SPARK,
@@ -51,7 +51,7 @@ _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     duckdb.Error,
     psycopg.Error,
     OSError,
-    *clickhouse.ERRORS,
+    *backends.ERRORS,
     *spark_driver.ERRORS,
 )
 _LOST: tuple[type[Exception], ...] = (
@@ -59,7 +59,7 @@ _LOST: tuple[type[Exception], ...] = (
     psycopg.InterfaceError,
     duckdb.ConnectionException,
     OSError,
-    *clickhouse.LOST,
+    *backends.LOST,
     *spark_driver.LOST,
 )
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
