@@ -1,4 +1,4 @@
-"""What a process opens once for its settings: people, tokens, slicers, remote services, the APIs."""
+"""What a process opens once for its settings (people, tokens, slicers, services, APIs), and their checks."""
 
 import socket
 import threading

@@ -1,7 +1,8 @@
 """Broken deals of one report: the step that fell and the day, and all that may say why.
 
 The days of the funnels are asked for in batches, those of packages, seats and DSPs once. Only for broken
-deals more is asked: losses by reason, prices of bids and wins, and the history (see diagnosis.py).
+deals more is asked: losses by reason, prices of bids and wins, and the history (see diagnosis.py). `Assessor`
+says it of all deals.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

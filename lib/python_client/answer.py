@@ -1,4 +1,4 @@
-"""What the Python client returns: figures and movements, as pandas frames and Arrow tables."""
+"""What the Python client asks and returns: questions; figures as pandas frames and Arrow tables."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Demand deals, created alone or with a package."""
+"""Packages of demand deals, and demand deals, created alone or with a package."""
 
 import secrets
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Every change of every entity: who, when, and the fields that changed, before and after."""
+"""Every change of every entity: who, when, the fields before and after; and ETags, which name versions."""
 
 import re
 import sqlite3

@@ -1,4 +1,4 @@
-"""How the cells of a file are read: the time of a row, the marks of numbers, words for missing values."""
+"""How a file is read: times, marks of numbers and missing values, and the fields of its columns."""
 
 import datetime as dt
 import re

@@ -1,4 +1,4 @@
-"""A slicer as it is on disk at one moment."""
+"""A slicer as it is on disk at one moment, with the mappings of its key fields."""
 
 import csv
 import datetime as dt

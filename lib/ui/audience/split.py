@@ -1,4 +1,4 @@
-"""The split, as one of the kinds of chart, with notes; a click on a value drills down."""
+"""The split, as one of the kinds of chart or a workbook; a click on a value drills down.."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The steps of a change of several on screen: progress, the preview, the result, and their tables."""
+"""The steps of a change on screen: what is edited, progress, the preview, the result, and their tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

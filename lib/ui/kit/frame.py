@@ -1,4 +1,4 @@
-"""The frame of every screen: the person signed in, and the project and slicer chosen."""
+"""The frame of every screen, or request beside Streamlit: the person, the project and slicer chosen."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext

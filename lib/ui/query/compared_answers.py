@@ -1,4 +1,8 @@
-"""The comparison of two periods: which data fields can be compared, and the notes that a reader needs."""
+"""The comparison of two periods: which data fields can be compared, how a change is drawn, and notes.
+
+A change is good or bad news where the field says which (`polarity`), and where it is more than noise: more
+than the uncertainty of a sample, and not within what the two periods' parts (their days, mostly) differ by.
+"""
 
 import math
 from collections.abc import Iterator, Sequence
