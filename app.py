@@ -39,8 +39,7 @@ from lib.front import (
 )
 from lib.front.board_route import BoardRoute, RouteLimits
 from lib.front.closed_sessions import ClosedSessions
-from lib.front.mail_route import MailRoute
-from lib.front.shared_route import SharedRoute
+from lib.front.shared_route import MailRoute, SharedRoute
 from lib.mail import Unsubscriber, posting
 from lib.operations import OpenTabs
 from lib.settings import Settings

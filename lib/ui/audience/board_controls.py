@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.ui.audience import date_notes, headline, over_time, own_metrics
+from lib.ui.audience import headline, over_time, own_metrics
 from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
@@ -118,7 +118,7 @@ def draw(context: PageContext) -> None:
         if page_focus.grain is not None:
             over_time.draw_table(page_focus)
             _download(page_focus)
-            date_notes.draw(page_focus)
+            over_time.draw_notes(page_focus)
         if page_focus.view.lower == "cards":
             with row(key="card_controls", width="content"):
                 draw_leaderboard_picker(page_focus)

@@ -7,7 +7,7 @@ from datetime import date
 
 from lib.reporting.answers import Audience, Precision
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, DataField, Filter
-from lib.ui.charts import numbers, sparkline
+from lib.ui.charts import numbers, time_chart
 from lib.ui.charts.change import Change
 from lib.ui.charts.series import Series
 from lib.ui.query import ask, compared_answers, filters, periods, precision, values
@@ -39,7 +39,7 @@ class HeadlineFigure:
         """The sparkline in words; empty without one."""
         if self.course is None or focus.grain is None:
             return ""
-        return sparkline.text(self.course, self.field, focus.grain, focus.period, focus.numbers)
+        return time_chart.text(self.course, self.field, focus.grain, focus.period, focus.numbers)
 
 
 def figure(
@@ -67,7 +67,7 @@ def figure(
 def _course(lines: Sequence[Series]) -> Series | None:
     """The whole buckets of the field, if two of them have values."""
     course = lines[0].without_parts if lines else None
-    return course if course is not None and sparkline.has_course(course) else None
+    return course if course is not None and time_chart.has_course(course) else None
 
 
 def _help(focus: Focus, field: DataField, value: float | None, changed: Change, is_noise: bool) -> str:

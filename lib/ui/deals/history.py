@@ -14,7 +14,7 @@ from lib.insight.evidence import Difference, EvidenceDays
 from lib.insight.evidence_file import EvidenceRow, Matter
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Filter
-from lib.ui.charts import numbers, series, sparkline, theme, time_chart
+from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import Named
 from lib.ui.deals import deal_health, facts, report
@@ -74,7 +74,9 @@ def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> No
                     plain(locale_numbers.short(answer.total.values.get(name), field)),
                     help=plain(field.formula_description or field.annotation or "") or None,
                 )
-                sparkline.draw(series.over(answer, name, "day", period), field, "day", period, locale_numbers)
+                time_chart.draw_sparkline(
+                    series.over(answer, name, "day", period), field, "day", period, locale_numbers
+                )
     where = f"{context.project}/{context.slicer_name}"
     exact = precision.over(
         answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers

@@ -11,9 +11,9 @@ from lib.connect import hanging
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, KeyField, Slicer, time_key_field
 from lib.settings import Settings
-from lib.ui.charts import series, sparkline
+from lib.ui.charts import series, time_chart
 from lib.ui.charts.numbers import Numbers, days, title
-from lib.ui.kit import notes, sign_in, slicer_choice
+from lib.ui.kit import notes, sign_in, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, focus, periods, precision, saved
@@ -114,7 +114,7 @@ def _carry_out(context: PageContext, to: hanging.Pair | None) -> None:
         return
     others = [one for one in context.clients.slicers if one != pair]
     if after := to or next(iter(others), None):
-        slicer_choice.pick(*after)
+        slicer_info.pick(*after)
     notes.say(f"Removed {'/'.join(pair)}" if to is None else f"Renamed to {'/'.join(to)}")
     st.rerun()
 
@@ -159,7 +159,7 @@ def headline(context: PageContext) -> None:
                 _metric(field, numbers.short(answer.total.values.get(field.name), field))
                 if by_day:
                     course = series.over(answer, field.name, "day", shown_days)
-                    sparkline.draw(course, field, "day", shown_days, numbers)
+                    time_chart.draw_sparkline(course, field, "day", shown_days, numbers)
     exact = precision.over(answer, [context.slicer.data_field(name) for name in names], numbers)
     st.caption(f"{days(*shown_days)} · {plain(exact)}")
 

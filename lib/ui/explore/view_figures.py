@@ -6,7 +6,7 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
-from lib.ui.charts import alert_words, numbers
+from lib.ui.charts import change, numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -84,8 +84,8 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
         else:
             _answer(focus)
         if alert is not None and alert.state == "firing":
-            condition = alert_words.condition_text(alert, focus.numbers)
-            words = f"{condition} · {alert_words.now(alert, focus.numbers)}"
+            condition = change.condition_text(alert, focus.numbers)
+            words = f"{condition} · {change.alert_state(alert, focus.numbers)}"
             st.markdown(f":small[:material/notifications_active: {plain(words)}]")
 
 

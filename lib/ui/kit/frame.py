@@ -16,7 +16,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import Slicer
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import problems, retry, sign_in, slicer_choice, slicer_info, times
+from lib.ui.kit import problems, retry, sign_in, slicer_info, times
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -128,7 +128,7 @@ def with_slicer(context: PageContext) -> PageContext:
     if not context.clients.slicers:
         _nothing_to_see(context.person)
     if context.is_missing:
-        slicer_choice.explain(context.project, context.slicer_name)
+        slicer_info.explain(context.project, context.slicer_name)
         st.stop()
     if context.slicer is slicer_info.NOTHING:
         _without_slicer(context)
@@ -158,7 +158,7 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
     settings = Settings.current()
     clients = connect.connect(person, settings, streamlit_compat.session_id())
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
-        picked, is_missing = slicer_choice.draw(clients.slicers) if clients.slicers else (None, False)
+        picked, is_missing = slicer_info.draw_pickers(clients.slicers) if clients.slicers else (None, False)
         slot = st.container(key="slot")
         with st.container(horizontal=True, vertical_alignment="center", key="status"):
             sentence = st.container(width="content")

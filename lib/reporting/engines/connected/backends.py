@@ -4,7 +4,6 @@ Tested: DuckDB, over a folder of Parquet or a database file, and PostgreSQL. Wha
 knows is written in docs/connections.md.
 """
 
-import math
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -12,35 +11,22 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
-from urllib.parse import SplitResult, unquote, urlsplit
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
 from uuid import uuid4
 
 import ibis
-import ibis.expr.operations as ops
 import ibis.expr.types as ir
 import psycopg
 import pyarrow as pa
 from ibis.backends.sql import SQLBackend
-from ibis.backends.sql.compilers.clickhouse import ClickHouseCompiler
 from psycopg.conninfo import conninfo_to_dict
 
-from lib.reporting.engines.connected import dialects, spark
+from lib.reporting.engines.connected import clickhouse, dialects, spark
 from lib.reporting.engines.connected.dialects import url_options
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 
-Errors = tuple[type[Exception], ...]
-try:
-    from clickhouse_connect.driver import exceptions
-
-    ERRORS: Errors = (exceptions.ClickHouseError,)
-    LOST: Errors = (exceptions.OperationalError,)
-except ImportError:
-    ERRORS, LOST = (), ()
-
-SETTINGS = {"session_timezone": "UTC"}
-OPTIONS = frozenset({"secure"})
 POLL_SECONDS, CONNECT_SECONDS = 0.1, 10
 PARQUET, POSTGRESQL, SPARK = "parquet", "postgresql", "spark"
 TITLES = {
@@ -53,47 +39,6 @@ TITLES = {
 DUCKDB_OPTIONS = frozenset({"threads", "memory_limit"})
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
 _CHECK_CLIENT = "SET client_connection_check_interval = '5s'"
-
-
-def connect(parts: SplitResult) -> SQLBackend:
-    """A connection to the server at clickhouse://name:password@host:8123/database?secure=1, in UTC."""
-    options = url_options(parts, OPTIONS, "A ClickHouse")
-    opened: SQLBackend = _backend().connect(
-        host=parts.hostname or "localhost",
-        port=parts.port,
-        database=parts.path.strip("/") or "default",
-        user=unquote(parts.username or "default"),
-        password=unquote(parts.password or ""),
-        secure=options.get("secure") == "1",
-        settings=SETTINGS,
-    )
-    return opened
-
-
-class _Compiler(ClickHouseCompiler):  # type: ignore[misc]
-    """Ibis's own counts distinct values with `uniq`, an estimate; this one counts them exactly."""
-
-    SIMPLE_OPS: ClassVar = {**ClickHouseCompiler.SIMPLE_OPS, ops.CountDistinct: "uniqExact"}
-
-
-def _backend() -> Any:
-    """Ibis's backend for ClickHouse, with exact counts of distinct values."""
-    try:
-        from ibis.backends.clickhouse import Backend
-    except ImportError:
-        raise Misconfigured(
-            "ClickHouse needs a package that is not installed: pip install clickhouse-connect"
-        ) from None
-
-    class Exact(Backend):  # type: ignore[misc]
-        compiler = _Compiler()
-
-    return Exact()
-
-
-def limit(opened: SQLBackend, seconds: float | None) -> None:
-    """Let the server stop each further statement after so many seconds; None: never."""
-    opened.con.set_client_setting("max_execution_time", 0 if seconds is None else max(1, math.ceil(seconds)))
 
 
 @dataclass
@@ -217,12 +162,12 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
 
 def _open_clickhouse(parts: SplitResult, url: str) -> Backend:
     """The server itself stops a statement that takes too long; nothing interrupts it from here."""
-    opened = connect(parts)
+    opened = clickhouse.connect(parts)
     return Backend(
         opened,
         lambda: None,
         lambda expression, rows: iter(opened.to_pyarrow_batches(expression, chunk_size=rows)),
-        lambda seconds: limit(opened, seconds),
+        lambda seconds: clickhouse.limit(opened, seconds),
     )
 
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from ibis.common.exceptions import IbisError, TableNotFound
 
-from lib.reporting.engines.connected import backends, spark_driver
+from lib.reporting.engines.connected import clickhouse, spark
 from lib.reporting.engines.connected.backends import (
     POLL_SECONDS,
     SPARK,
@@ -51,16 +51,16 @@ _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     duckdb.Error,
     psycopg.Error,
     OSError,
-    *backends.ERRORS,
-    *spark_driver.ERRORS,
+    *clickhouse.ERRORS,
+    *spark.ERRORS,
 )
 _LOST: tuple[type[Exception], ...] = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
     duckdb.ConnectionException,
     OSError,
-    *backends.LOST,
-    *spark_driver.LOST,
+    *clickhouse.LOST,
+    *spark.LOST,
 )
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
