@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Engine
 
-from lib.database.columns import Amount, Document, Instant, Key, metadata
+from lib.database.columns import Amount, Document, Instant, Key, keys, metadata, numbered, required
 from lib.database.engine import engine, migrate, upgrade, writing
 from lib.database.transaction import explain_errors, process_lock, reading, transact
 from lib.wire.errors import TrancheError
@@ -22,10 +22,13 @@ __all__ = [
     "background",
     "engine",
     "explain_errors",
+    "keys",
     "metadata",
     "migrate",
+    "numbered",
     "process_lock",
     "reading",
+    "required",
     "transact",
     "upgrade",
     "writing",
