@@ -39,17 +39,16 @@ from lib.front import (
 )
 from lib.front.board_route import BoardRoute, RouteLimits
 from lib.front.closed_sessions import ClosedSessions
-from lib.front.mail_route import MailRoute
-from lib.front.shared_route import SharedRoute
+from lib.front.shared_route import MailRoute, SharedRoute
 from lib.mail import Unsubscriber, posting
 from lib.operations import OpenTabs
 from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
-from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.digest import Digest
-from lib.ui.audience.shared_pages import SnapshotPages
-from lib.ui.kit import company, sign_in
+from lib.ui.audience.snapshots import SnapshotPages
+from lib.ui.kit import sign_in, sign_in_methods
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
 from lib.wire.apis import Apis
@@ -143,7 +142,7 @@ def _company(installation: connect.Installation) -> list[Middleware]:
         return []
     streamlit_compat.set_option("server.cookieSecret", installation.secrets["auth"]["cookie_secret"])
     provider = installation.settings.oidc
-    if provider and not company.bind(provider.issuer, provider.client_id, provider.algorithms):
+    if provider and not sign_in_methods.bind(provider.issuer, provider.client_id, provider.algorithms):
         return []
     address, seconds = installation.settings.company_address, installation.settings.session_hours * 3600
     return [Middleware(CompanyRoutes, address=address, seconds=seconds)]

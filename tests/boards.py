@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.front.board_route import BoardRequest
 from lib.settings import Settings
-from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.audience.board import BoardAnswers
 from lib.ui.kit.frame import CONTEXT
 from lib.wire.deadline import Deadline
 

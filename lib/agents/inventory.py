@@ -12,7 +12,7 @@ from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals.models import AppList, DemandDeal, DomainList, SupplyPackage
 from lib.insight import estimate, forecast, overlap, seat_prices, win_prices
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
-from lib.insight.filters import Lists, entries, report_filters
+from lib.insight.filters import Lists, Translation, entries, report_filters
 from lib.insight.seat_prices import SeatPrices
 from lib.python_client import Desk
 from lib.reporting import requests
@@ -182,14 +182,7 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
         "field": field.name,
         "precision": EXACT if is_exact else ESTIMATE,
         "packages": [
-            {
-                "id": one.id,
-                "name": text(one.name or ""),
-                field.name: figure(volume),
-                "not_counted": [*map(text, translation.left_out)],
-                "link": link(desk, "supply_deals", one.id),
-                "report_link": desk.link(base.model_copy(update={"filters": translation.filters})),
-            }
+            _package(desk, base, one, translation, {field.name: figure(volume)})
             for one, volume, translation in zip(packages, single, translations, strict=True)
         ],
         "pairs": [
@@ -210,6 +203,20 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
             for one in overlap.two_prices(deals, pairs)
         ],
     }
+
+
+def _package(
+    desk: Desk, base: AudienceQuery, package: SupplyPackage, translation: Translation, volume: Json
+) -> Json:
+    return (
+        {"id": package.id, "name": text(package.name or "")}
+        | volume
+        | {
+            "not_counted": [*map(text, translation.left_out)],
+            "link": link(desk, "supply_deals", package.id),
+            "report_link": desk.link(base.model_copy(update={"filters": translation.filters})),
+        }
+    )
 
 
 def _deals(desk: Desk, package: SupplyPackage) -> list[DemandDeal]:

@@ -7,14 +7,14 @@ from typing import Any
 
 import orjson
 
-from lib.agents import deals, figures, inventory, proposals, slicers
+from lib.agents import deals, figures, inventory, proposals
 from lib.agents.answers import LONGEST_TEXT, Json
 from lib.agents.verbs import unique
 from lib.python_client import Desk
 from lib.wire.errors import InternalError, TrancheError, UnknownName
 
 log = logging.getLogger(__name__)
-VERBS = unique([*slicers.VERBS, *figures.VERBS, *deals.VERBS, *inventory.VERBS, *proposals.VERBS])
+VERBS = unique([*figures.VERBS, *deals.VERBS, *inventory.VERBS, *proposals.VERBS])
 Note = Callable[[str], None]
 
 

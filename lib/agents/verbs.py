@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lib.agents.answers import Json, bounded
 from lib.python_client import Desk
-from lib.python_client.questions import QuestionParts
+from lib.python_client.answer import QuestionParts
 from lib.reporting.matches import DataMatch, Match
 from lib.wire.errors import BadRequest, UnknownName, requirement
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from sqlalchemy import make_url
 
 from lib import private
-from lib.backup import postgres, sqlite
+from lib.backup import postgres
 from lib.backup.archive import (
     HOME,
     PEOPLE,
@@ -29,6 +29,7 @@ from lib.backup.archive import (
     Inventory,
     PostgresRows,
     SqliteFile,
+    copy_database,
     member_of,
     new_archive,
     refuse_existing,
@@ -123,7 +124,7 @@ def _add_database(archive: Archive, settings: Settings, folder: Path) -> SqliteF
         return None
     copied = folder / "database"
     database_file = SqliteFile(
-        file=source.relative_to(settings.home).as_posix(), revision=sqlite.copy(source, copied)
+        file=source.relative_to(settings.home).as_posix(), revision=copy_database(source, copied)
     )
     archive.add(member_of(HOME, database_file.file), copied)
     return database_file

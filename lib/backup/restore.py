@@ -20,8 +20,18 @@ from pydantic import ValidationError
 from sqlalchemy import make_url
 
 from lib import private
-from lib.backup import postgres, sqlite
-from lib.backup.archive import DATABASE, HOME, MANIFEST, Damage, Inventory, Member, PostgresRows, table_member
+from lib.backup import postgres
+from lib.backup.archive import (
+    DATABASE,
+    HOME,
+    MANIFEST,
+    Damage,
+    Inventory,
+    Member,
+    PostgresRows,
+    check_database,
+    table_member,
+)
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -210,7 +220,7 @@ def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, rep
             )
         if not (fresh / stored.file).is_file():
             raise Damage(f"The archive has no database {stored.file}")
-        sqlite.check(fresh / stored.file, stored.revision)
+        check_database(fresh / stored.file, stored.revision)
     return _Loading(settings, None, folder, replace)
 
 

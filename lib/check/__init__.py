@@ -2,11 +2,26 @@
 
 from collections.abc import Iterator
 
-from lib.check import deals, dependencies, reporting
-from lib.check.step import Step
+from lib.check import deals, reporting
+from lib.check.step import Step, timer
+from lib.connect.opening import SECONDS, SIGN_IN, WEBHOOK, Check, address_checks, connection_checks
+from lib.mail import MailServer
+from lib.reporting.connected import Connected
+from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.wire.deadline import Deadline
+from lib.wire.errors import TrancheError
 
 __all__ = ["Step", "check"]
+CONNECTIONS, MAIL = "Databases", "Mail"
+MAIL_REMEDY = "Check smtp_host, smtp_port, smtp_security, smtp_username and smtp_password."
+NAMES = {SIGN_IN: "Sign-in", WEBHOOK: "Alerts"}
+REMEDIES = {
+    SIGN_IN: "Check issuer in [oidc], and whether a firewall or a proxy is between.",
+    WEBHOOK: "Check the host in alerts_webhook, and whether a firewall or a proxy is between.",
+}
+
+RECEIVERS = "Check the host in [deal_sync_receivers], and whether a firewall or a proxy is between."
 
 
 def check(settings: Settings) -> Iterator[Step]:
@@ -17,4 +32,53 @@ def check(settings: Settings) -> Iterator[Step]:
     """
     yield from reporting.steps(settings)
     yield from deals.steps(settings)
-    yield from dependencies.steps(settings)
+    yield from dependencies(settings)
+
+
+def dependencies(settings: Settings) -> Iterator[Step]:
+    """The steps of mail, databases and addresses: none depends on another."""
+    if settings.connection_urls:
+        yield from _connections(settings)
+    for name, check in address_checks(settings).items():
+        title, remedy = name[0].upper() + name[1:], REMEDIES.get(name, RECEIVERS)
+        yield _step(NAMES.get(name, "Deal sync"), title, check, remedy)
+    server = MailServer(settings)
+    if server.is_set:
+        yield _step(MAIL, "Mail server", lambda _: server.check(), MAIL_REMEDY)
+
+
+def _connections(settings: Settings) -> Iterator[Step]:
+    """Every connection, then every slicer of those that answer."""
+    connected = Connected(settings.connection_urls)
+    warehouse = Warehouse(settings.warehouse)
+    broken = set()
+    for name, check in connection_checks(settings, connected).items():
+        step = _step(CONNECTIONS, name, check, f"Check [connections.{name}] in the settings.")
+        broken |= set() if step.is_good else {name}
+        yield step
+    for project, slicer in warehouse.slicers():
+        source = warehouse.definition(project, slicer).source
+        if source is None or source.connection in broken:
+            continue
+        try:
+            connected.live.check(warehouse.definition(project, slicer))
+        except TrancheError as error:
+            remedy = (
+                "Connect it again with tranche connect --replace, or remove it with tranche slicer remove."
+            )
+            yield Step(CONNECTIONS, f"{project}/{slicer}", "failed", _sentence(error), remedy)
+        else:
+            yield Step(CONNECTIONS, f"{project}/{slicer}", "ok", f"{source.table} has its columns.")
+
+
+def _step(service: str, what: str, check: Check, remedy: str) -> Step:
+    try:
+        with timer() as took:
+            check(Deadline(SECONDS))
+    except TrancheError as error:
+        return Step(service, what, "failed", _sentence(error), remedy)
+    return Step(service, what, "ok", f"Answers {took()}.")
+
+
+def _sentence(error: TrancheError) -> str:
+    return f"{error.reason.rstrip('.')}."

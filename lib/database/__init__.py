@@ -1,9 +1,17 @@
 """The one database of tokens and deals: engine, tables' metadata, transactions, migrations."""
 
-from lib.database.background_work import Look, background
-from lib.database.columns import Amount, Document, Instant, Key, metadata
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+
+from sqlalchemy import Engine
+
+from lib.database.columns import Amount, Document, Instant, Key, keys, metadata, numbered, required
 from lib.database.engine import engine, migrate, upgrade, writing
 from lib.database.transaction import explain_errors, process_lock, reading, transact
+from lib.wire.errors import TrancheError
 
 __all__ = [
     "Amount",
@@ -14,11 +22,59 @@ __all__ = [
     "background",
     "engine",
     "explain_errors",
+    "keys",
     "metadata",
     "migrate",
+    "numbered",
     "process_lock",
     "reading",
+    "required",
     "transact",
     "upgrade",
     "writing",
 ]
+
+
+log = logging.getLogger(__name__)
+POLL_SECONDS = 10.0
+IsAlone = Callable[[], bool]
+Look = Callable[[datetime, IsAlone], object]
+
+
+@contextmanager
+def background(
+    work: str, failure: str, engine: Callable[[], Engine], start: Callable[[], AbstractContextManager[Look]]
+) -> Iterator[None]:
+    """Look every ten seconds during the block, in a thread, while no other process over the database does.
+
+    `work` names it among the processes. `start` prepares, once this process is the one, and gives what looks:
+    it gets the time and whether to go on. The others wait, and go on where it ends. What goes wrong is logged
+    as `failure`, and the next look is tried.
+    """
+    ending = threading.Event()
+
+    def wait() -> None:
+        while not ending.wait(POLL_SECONDS):
+            try:
+                with process_lock(engine(), work) as is_alone:
+                    if is_alone():
+                        with start() as look:
+                            run(look, lambda: is_alone() and not ending.is_set())
+            except TrancheError as error:
+                log.warning("%s: %s", failure, error.reason)
+
+    def run(look: Look, is_alone: IsAlone) -> None:
+        while is_alone():
+            try:
+                look(datetime.now(UTC), is_alone)
+            except TrancheError as error:
+                log.warning("%s: %s", failure, error.reason)
+            except Exception:
+                log.exception(failure)
+            ending.wait(POLL_SECONDS)
+
+    threading.Thread(target=wait, name=work, daemon=True).start()
+    try:
+        yield
+    finally:
+        ending.set()

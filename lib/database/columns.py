@@ -1,10 +1,10 @@
-"""Shared by all tables: one metadata with named constraints, and our own column types."""
+"""Shared by all tables: one metadata with named constraints, our column types, and how tables are made."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Integer, MetaData, Text
+from sqlalchemy import BigInteger, Column, DateTime, Integer, MetaData, Table, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator
 
@@ -20,6 +20,21 @@ metadata = MetaData(
     }
 )
 Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up by itself for INTEGER alone
+
+
+def numbered(name: str, *parts: Any) -> Table:
+    """A table whose rows have an id, which is never given twice."""
+    return Table(name, metadata, Column("id", Key, primary_key=True), *parts, sqlite_autoincrement=True)
+
+
+def required(**kinds: Any) -> list[Column[Any]]:
+    """Columns that can't be NULL, by their types."""
+    return [Column(name, kind, nullable=False) for name, kind in kinds.items()]
+
+
+def keys(**kinds: Any) -> list[Column[Any]]:
+    """The columns of a primary key, by their types; their values are given."""
+    return [Column(name, kind, primary_key=True, autoincrement=False) for name, kind in kinds.items()]
 
 
 class Instant(TypeDecorator[datetime]):

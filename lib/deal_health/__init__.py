@@ -15,7 +15,7 @@ from functools import partial
 from lib import connect, database
 from lib.deals.healths import NO_REPORT, TOGETHER, HealthBatch, HealthReport, HealthStore, Pair, StoredHealth
 from lib.insight import health
-from lib.insight.assessor import Assessor
+from lib.insight.broken_deals import Assessor
 from lib.insight.deal_report import DealReport, tells_deals
 from lib.insight.health import Surroundings
 from lib.reporting import dates

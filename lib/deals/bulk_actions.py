@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import Document, Instant, Key, metadata, reading, transact
+from lib.database import Document, Instant, Key, keys, metadata, numbered, reading, required, transact
 from lib.deals.client import sent
 from lib.people import Person
 from lib.wire.deadline import Deadline
@@ -38,30 +38,20 @@ SECONDS, TOGETHER = 10, 500
 DAYS, MOST_ACTIONS, MOST_ROWS = 30, 200, 500_000
 GONE = "This action can't be undone any more"
 
-bulk_actions = Table(
+bulk_actions = numbered(
     "bulk_actions",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("service", String(500), nullable=False),
-    Column("title", String(100), nullable=False),
-    Column("who", String(64), nullable=False),
-    Column("at", Instant, nullable=False),
+    *required(service=String(500), title=String(100), who=String(64), at=Instant),
     Column("undone_by", String(64)),
     Column("undone_at", Instant),
     Index(None, "service", "at"),
-    sqlite_autoincrement=True,
 )
 
 bulk_action_rows = Table(
     "bulk_action_rows",
     metadata,
     Column("action_id", Key, ForeignKey("bulk_actions.id", ondelete="CASCADE"), primary_key=True),
-    Column("entity", String(40), primary_key=True),
-    Column("entity_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("name", Text, nullable=False),
-    Column("before", Document, nullable=False),
-    Column("after", Document, nullable=False),
-    Column("is_undone", Boolean, nullable=False),
+    *keys(entity=String(40), entity_id=BigInteger),
+    *required(name=Text, before=Document, after=Document, is_undone=Boolean),
 )
 
 RowKey = tuple[str, int]

@@ -7,7 +7,6 @@ from typing import Any
 
 from sqlalchemy import (
     BigInteger,
-    Column,
     Connection,
     Engine,
     Row,
@@ -19,7 +18,7 @@ from sqlalchemy import (
     select,
 )
 
-from lib.database import Document, Instant, metadata, reading, transact
+from lib.database import Document, Instant, keys, metadata, reading, required, transact
 from lib.people import Person
 from lib.wire import text
 from lib.wire.deadline import Deadline
@@ -30,10 +29,8 @@ SECONDS = 10
 drafts = Table(
     "drafts",
     metadata,
-    Column("username", String(64), primary_key=True),
-    Column("service", String(500), primary_key=True),
-    Column("at", Instant, nullable=False),
-    Column("body", Document, nullable=False),
+    *keys(username=String(64), service=String(500)),
+    *required(at=Instant, body=Document),
 )
 
 
@@ -92,14 +89,9 @@ class Drafts:
 package_questions = Table(
     "package_questions",
     metadata,
-    Column("service", String(500), primary_key=True),
-    Column("package_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("reporting", String(500), nullable=False),
-    Column("project", String(200), nullable=False),
-    Column("slicer", String(200), nullable=False),
-    Column("params", Document, nullable=False),
-    Column("owner", String(64), nullable=False),
-    Column("at", Instant, nullable=False),
+    *keys(service=String(500), package_id=BigInteger),
+    *required(reporting=String(500), project=String(200), slicer=String(200)),
+    *required(params=Document, owner=String(64), at=Instant),
 )
 
 
@@ -177,12 +169,8 @@ LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
 package_notes = Table(
     "package_notes",
     metadata,
-    Column("service", String(500), primary_key=True),
-    Column("package_id", BigInteger, primary_key=True, autoincrement=False),
-    Column("owner", String(LONGEST_OWNER), nullable=False),
-    Column("note", Text, nullable=False),
-    Column("who", String(64), nullable=False),
-    Column("at", Instant, nullable=False),
+    *keys(service=String(500), package_id=BigInteger),
+    *required(owner=String(LONGEST_OWNER), note=Text, who=String(64), at=Instant),
 )
 
 

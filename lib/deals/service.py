@@ -16,10 +16,10 @@ from lib import database
 from lib.deals import queries, several
 from lib.deals.models import DemandDeal
 from lib.deals.queries import Parameters
-from lib.deals.store import etags, history, listing, past
+from lib.deals.store import history, listing, past
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.etags import conflict
+from lib.deals.store.history import conflict
 from lib.deals.store.work import DealsScope, EntityKey, Fields, Once, Work
 from lib.deals.validation import Problems, read
 from lib.wire import exact
@@ -90,7 +90,7 @@ class DealsService:
                 raise _nothing(key)
             problems.check()
             [body] = past.left_out(work, entity_store.entity, entity_store.show(work, [key[1]]))
-            return Stored(body, etags.of(work, key))
+            return Stored(body, history.etag(work, key))
 
         return self._read(within, scope, deadline)
 
@@ -102,7 +102,7 @@ class DealsService:
         def within(work: Work) -> ListPart:
             page = listing.page(work, ENTITY_STORES[entity], query, problems)
             ids = [one["id"] for one in page.results] if query.has_etags else []
-            tags = etags.of_several(work, entity, ids) if ids else {}
+            tags = history.etags(work, entity, ids) if ids else {}
             return ListPart(page.count, query.limit, query.offset, page.results, page.counts, tags)
 
         return self._read(within, scope, deadline)
@@ -206,7 +206,7 @@ class DealsService:
                     raise _nothing(key)
                 problems = Problems()
                 _check_repeatable(one, problems)
-                etags.check(work, key, recording.version(key), one.get("etag"))
+                history.check_etag(work, key, recording.version(key), one.get("etag"))
                 _apply(work, key, recording, body_of[one["id"]], several.fields(one), problems)
 
             with several.together(work, is_atomic) as results:
@@ -222,7 +222,7 @@ class DealsService:
 
         def within(work: Work) -> None:
             recording, before = _find(work, key)
-            etags.check(work, key, recording.version(key), request.if_match)
+            history.check_etag(work, key, recording.version(key), request.if_match)
             request.problems().check()
             if entity_store.entity in past.MASTER_DATA:
                 past.check_change(work, entity_store, {}, before)
@@ -266,7 +266,7 @@ def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems
     recording.created(keys)
     recording.write()
     [visible_body] = past.left_out(work, entity_store.entity, entity_store.show(work, [keys[0][1]]))
-    return Stored(visible_body, etags.of(work, keys[0]))
+    return Stored(visible_body, history.etag(work, keys[0]))
 
 
 def _check_repeatable(body: Any, problems: Problems) -> None:
@@ -277,10 +277,10 @@ def _check_repeatable(body: Any, problems: Problems) -> None:
 
 def _change(work: Work, key: EntityKey, request: WriteRequest, problems: Problems) -> str:
     recording, before = _find(work, key)
-    etags.check(work, key, recording.version(key), request.if_match)
+    history.check_etag(work, key, recording.version(key), request.if_match)
     _apply(work, key, recording, before, request.body, problems)
     recording.write()
-    return etags.of(work, key)
+    return history.etag(work, key)
 
 
 def _apply(

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from lib.demo import stories
-from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, DemoPackage
+from lib.demo.cast import DEALS, DSPS, PACKAGES, SEATS, DemoPackage, auctions
 from lib.demo.facts import (
     MEDIA,
     Flags,
@@ -21,7 +21,6 @@ from lib.demo.facts import (
     thin,
     zipf,
 )
-from lib.demo.funnel import auctions
 from lib.demo.population import PLATFORMS
 from lib.demo.scene import PLATFORM_COUNT, Scene, lists, numbers, set_scene, text, time_column, user_columns
 from lib.demo.supply import site_weights, sites

@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from lib.demo import stories
-from lib.demo.cast import PASSWORD, PEOPLE, PROJECT
+from lib.demo.cast import PASSWORD, PEOPLE, PROJECT, Chances, auctions, counts
 from lib.demo.curation import curation, curation_mappings
 from lib.demo.demand import Rates, campaigns, creative_weights, creatives, pixel_names, rates
 from lib.demo.facts import Flags, Floats, Ints, agents, cents, mapping, pick, pick_by, regions, table
-from lib.demo.funnel import Chances, auctions, counts
 from lib.demo.population import ANOMALIES, LANGUAGE_LISTS
 from lib.demo.scene import Scene, lists, markets, numbers, set_scene, text, time_column, user_columns
 from lib.demo.supply import (

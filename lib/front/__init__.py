@@ -1,7 +1,6 @@
 """The checks that every request passes before the desk or an API gets it, and the headers of every answer."""
 
-from lib.front.desk_routes import DeskRoutes
-from lib.front.desk_socket import DeskSocket
+from lib.front.desk_socket import DeskRoutes, DeskSocket
 from lib.front.document import DeskDocument, Preloads
 from lib.front.hosts import guard
 from lib.front.sign_in_routes import (

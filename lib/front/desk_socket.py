@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.front.desk_routes import POLICY_VIOLATION
+from lib.front import streamlit_parts as parts
 from lib.front.request_timeout import RESIZE
 from lib.front.socket_messages import (
     HEADER,
@@ -40,8 +40,15 @@ from lib.front.socket_pace import (
     Limiter,
     RunQueue,
 )
+from lib.front.streamlit_parts import CALLBACK, LOGIN, LOGOUT, SOCKET
 from lib.wire.network import client_network
 
+CLOSED = (parts.CORE, parts.FRAMES, parts.APP_FILES)
+OPEN = (parts.HEALTH, parts.HOST_CONFIG, parts.COMPONENTS)
+METHODS = ("GET", "HEAD")
+POLICY_VIOLATION = 1008
+CLOSE = {"Connection": "close"}
+COMPANY = (LOGIN, CALLBACK, LOGOUT)
 TRY_LATER, NO_CODE, UNKNOWN_SESSION = 1013, 1005, 4404
 RETRY_SECONDS = 30
 MOST_WAITING, LONGEST_WAIT = 16, 2.0
@@ -52,6 +59,41 @@ FULL = {
     503: "Too many pages without a sign-in are open; try again later",
 }
 log = logging.getLogger(__name__)
+
+
+class DeskRoutes:
+    """ASGI middleware: allows GET and HEAD, and the one WebSocket of the desk; refuses everything else.
+
+    No screen uploads a file over HTTP (a CSV of deals is read in the browser, and sent as a short text over
+    the WebSocket), and Streamlit would keep what anybody sends to `/_stcore/upload_file/` in memory. So a
+    request with another method is answered before any of its body is read, and its connection is closed.
+    Routes of Streamlit that no screen needs (its metrics, its API for programs, files of an app and of
+    components in frames) are not there; those of a company sign-in are there if the desk has one. Those that
+    are open without a sign-in have no data: Streamlit's client, its components, and whether it is well.
+    """
+
+    def __init__(self, app: ASGIApp, has_company: bool = False) -> None:
+        self._app, self._has_company = app, has_company
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        if scope["type"] == "websocket" and scope["path"] != SOCKET:
+            await receive()
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+        elif scope["type"] == "http" and (refusal := self._refusal(scope["method"], scope["path"])):
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refusal(self, method: str, path: str) -> PlainTextResponse | None:
+        """The response to a request that is not allowed; None if it is."""
+        if method not in METHODS:
+            headers = {"Allow": ", ".join(METHODS), **CLOSE}
+            return PlainTextResponse("Uploads and forms are not accepted", 405, headers)
+        is_closed = path.startswith(CLOSED) and not path.startswith(OPEN)
+        if is_closed or (path in COMPANY and not self._has_company):
+            return PlainTextResponse("There is nothing here", 404, CLOSE)
+        return None
 
 
 class DeskSocket:

@@ -1,4 +1,4 @@
-"""The route of share links, `GET /shared/NUMBER.SECRET`: a page for people without an account.
+"""Routes for people without an account: share links, `GET /shared/NUMBER.SECRET`, and `/mail/stop`.
 
 It needs no session, sets no cookie and opens no socket: its key is in the address. A key that is unknown, has
 ended or was revoked, and one whose owner lost what it shows, get the same page, 404. The page may be kept by
@@ -9,16 +9,19 @@ import asyncio
 import hashlib
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Protocol
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lib.wire.errors import Throttled, TrancheError
 from lib.wire.fair import FairPool
+from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
 
 PREFIX = "/shared/"
@@ -31,6 +34,10 @@ HEADERS = {
     "X-Robots-Tag": "noindex, nofollow",
 }
 log = logging.getLogger(__name__)
+PATH, STOPS_A_MINUTE, LONGEST_TOKEN = "/mail/stop", 60, 100
+STOP_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
+STOPPED = "This mail is stopped"
+NOTHING = "There is no such mail: it is stopped already, or the link is incomplete"
 
 
 @dataclass(frozen=True)
@@ -106,3 +113,44 @@ def _response(page: SharedPage, etags: Sequence[str]) -> Response:
     if any(etag in one for one in etags):
         return Response(status_code=304, headers=headers)
     return HTMLResponse(page.html, headers=headers)
+
+
+class MailRoute:
+    """ASGI middleware: answers `/mail/stop`, and nothing else. `stop` ends what a token is for, if it is."""
+
+    def __init__(self, app: ASGIApp, stop: Callable[[str], bool]) -> None:
+        self._app, self._stop = app, stop
+        self._requests = Throttle(STOPS_A_MINUTE)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        if scope["type"] != "http" or scope["path"] != PATH:
+            await self._app(scope, receive, send)
+            return
+        try:
+            answer = await self._answer(Request(scope, receive))
+        except TrancheError as error:
+            answer = problem(PATH, error)
+        answer.headers.update(STOP_HEADERS)
+        await answer(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        self._requests.admit(request.client.host if request.client else "")
+        token = request.query_params.get("token", "")[:LONGEST_TOKEN]
+        if request.method in ("GET", "HEAD"):
+            return _page("Stop this mail?", f'<form method="post" action="{PATH}?token={escape(token)}">'
+                         "<button>Stop this mail</button></form>")  # fmt: skip
+        if request.method != "POST":
+            return Response(status_code=405, headers={"Allow": "GET, HEAD, POST", "Connection": "close"})
+        is_stopped = await run_in_threadpool(self._stop, token)
+        answer = _page(STOPPED if is_stopped else NOTHING)
+        answer.headers["Connection"] = "close"  # the body was not read
+        return answer
+
+
+def _page(title: str, more: str = "") -> Response:
+    return HTMLResponse(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
+        'content="width=device-width"><meta name="color-scheme" content="light dark">'
+        f"<title>{title}</title></head><body><h1>{title}</h1>{more}</body></html>"
+    )

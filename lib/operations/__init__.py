@@ -5,20 +5,147 @@
 
 import asyncio
 import hmac
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from os import scandir
+from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import SecretStr
+from sqlalchemy import Connection, Engine, text
 from starlette.exceptions import HTTPException
 
+from lib import database
 from lib.operations.meter import Meter, Observed, OpenTabs
-from lib.operations.readiness import Readiness, probes
+from lib.remote import Line
+from lib.wire.breaker import DEAD
+from lib.wire.call import Call, call
+from lib.wire.deadline import Deadline
+from lib.wire.errors import TooLarge, Unreachable
 
 __all__ = ["Meter", "Observed", "OpenTabs", "Readiness", "probes", "routes"]
 READ = ["GET", "HEAD"]
 NOT_KEPT = {"Cache-Control": "no-store"}
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
+log = logging.getLogger(__name__)
+SECONDS = 2.0
+KEPT_SECONDS, REMOTE_KEPT_SECONDS, MORE_KEPT_SECONDS = 1.0, 5.0, 30.0
+MOST_CHECKS = 8
+MOST_BYTES = 65_536
+Check = Callable[[Deadline], object]
+MORE: Mapping[str, Iterable[Check]] = {}
+
+
+class Probe:
+    """One part: asked at most once at a time and per so many seconds, however many want to know."""
+
+    def __init__(
+        self,
+        check: Check,
+        seconds: float = KEPT_SECONDS,
+        now: Callable[[], float] = time.monotonic,
+        is_optional: bool = False,
+    ) -> None:
+        """`check` raises where the part does not answer within its deadline.
+
+        A desk is ready without a part that `is_optional`.
+        """
+        self.is_optional = is_optional
+        self._check, self._seconds, self._now = check, seconds, now
+        self._lock = threading.Lock()
+        self._asked: Future[bool] | None = None
+        self._at = 0.0
+
+    def begun(self) -> "Future[bool]":
+        """Whether the part answers: what was found a moment ago, or is being found."""
+        with self._lock:
+            if self._asked is None or (self._asked.done() and self._now() - self._at >= self._seconds):
+                self._asked, self._at = Future(), self._now()
+                threading.Thread(target=self._run, args=(self._asked,), name="probe", daemon=True).start()
+            return self._asked
+
+    def _run(self, future: "Future[bool]") -> None:
+        try:
+            self._check(Deadline(SECONDS))
+        except Exception as error:
+            log.warning("A part is not ready: %s", error)
+            future.set_result(False)
+        else:
+            future.set_result(True)
+
+
+class Readiness:
+    """All parts, by name."""
+
+    def __init__(self, parts: dict[str, Probe]) -> None:
+        self._parts = parts
+
+    def is_ready(self, parts: Mapping[str, bool]) -> bool:
+        """Whether every part that is not optional answers."""
+        return all(is_good or self._parts[name].is_optional for name, is_good in parts.items())
+
+    async def parts(self) -> dict[str, bool]:
+        """The parts that answer; one that takes longer than two seconds counts as failed."""
+        begun = {name: asyncio.wrap_future(probe.begun()) for name, probe in self._parts.items()}
+        await asyncio.wait(begun.values(), timeout=SECONDS)
+        return {name: future.done() and future.result() for name, future in begun.items()}
+
+
+def probes(
+    engine: Engine, warehouse: Path, lines: Iterator[Line], more: Mapping[str, Iterable[Check]] = MORE
+) -> dict[str, Probe]:
+    """The parts of an installation; `lines` are the ways to remote services, `more` the checks of others.
+
+    Without the latter the desk does most of its work: they are `optional`.
+    """
+    parts = {
+        "database": Probe(lambda deadline: database.reading(engine, _revision, deadline)),
+        "warehouse": Probe(lambda _: _check_folder(warehouse)),
+    }
+    for line in lines:
+        name = line.patience.breaker.name.removeprefix("the ") if line.patience.breaker else "service"
+        parts[name] = Probe(_answering(line), REMOTE_KEPT_SECONDS)
+    for name, checks in more.items():
+        parts[name] = Probe(partial(_all, checks), MORE_KEPT_SECONDS, is_optional=True)
+    return parts
+
+
+def _all(checks: Iterable[Check], deadline: Deadline) -> None:
+    """Every check at the same time; raises the first failure."""
+    with ThreadPoolExecutor(MOST_CHECKS, "probe") as pool:
+        for future in [pool.submit(check, deadline) for check in checks]:
+            future.result()
+
+
+def _revision(connection: Connection) -> object:
+    return connection.execute(text("select version_num from alembic_version")).one()
+
+
+def _check_folder(warehouse: Path) -> None:
+    """The folder is there and can be read; before the first import its parent is."""
+    with scandir(warehouse if warehouse.exists() else warehouse.parent) as entries:
+        next(entries, None)
+
+
+def _answering(line: Line) -> Check:
+    def check(deadline: Deadline) -> None:
+        """Whatever answers at the address does; our token is not sent."""
+        if any(breaker.rest for breaker in line.breakers):
+            raise Unreachable("A remote service does not answer")
+        try:
+            answer = call(line.http, Call("GET", "/", deadline=deadline, max_bytes=MOST_BYTES))
+        except TooLarge:
+            return
+        if answer.status_code in DEAD:
+            raise Unreachable("A gateway before a remote service does not reach it")
+
+    return check
 
 
 def routes(readiness: Readiness, meter: Meter, token: SecretStr | None) -> APIRouter:

@@ -11,10 +11,9 @@ import pandas as pd
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Resource, SupplyPackage
-from lib.python_client import clients, questions
-from lib.python_client.answer import Answer, WhatMoved
+from lib.python_client import answer, clients
+from lib.python_client.answer import Answer, DateLike, Names, QuestionParts, WhatMoved
 from lib.python_client.clients import DeskClients
-from lib.python_client.questions import DateLike, Names, QuestionParts
 from lib.reporting import links
 from lib.reporting.client import Reporting
 from lib.reporting.dates import ONE_DAY
@@ -110,7 +109,7 @@ class Desk:
         if exact:
             more |= {"exact_within": EXACT_MILLISECONDS, "audience_rows_limit": ROWS_LIMITS[1]}
         pair, about = self.pair(slicer), self.info(slicer)
-        return questions.query(AudienceQuery, pair, about, parts, **more)
+        return answer.query(AudienceQuery, pair, about, parts, **more)
 
     def ask(
         self,
@@ -131,7 +130,7 @@ class Desk:
         """The answer to a question that is already made."""
         about = self.info(f"{query.project_name}/{query.slicer_name}")
         audience = self.reporting.audience(query, about)
-        return Answer(query, about, audience, questions.days_of(query, about), self.link(query))
+        return Answer(query, about, audience, answer.days_of(query, about), self.link(query))
 
     def what_moved(
         self,
@@ -149,10 +148,10 @@ class Desk:
         """
         parts["fields"] = [field]
         query, about = self.query(slicer, **parts), self.info(slicer)
-        now = questions.days_of(query, about)
+        now = answer.days_of(query, about)
         other = before or (now[0] - (now[1] - now[0]) - ONE_DAY, now[0] - ONE_DAY)
         compared = self.query(slicer, start=other[0], end=other[1])
-        days = questions.days_of(compared, about)
+        days = answer.days_of(compared, about)
         names = [key_fields] if isinstance(key_fields, str) else list(key_fields)
         every_name = [one.name for one in about.key_fields if one.name not in TIME_KEY_FIELDS]
         for name in names:
@@ -183,7 +182,7 @@ class Desk:
         """
         pair, about = self.pair(slicer), self.info(slicer)
         more = {"export_format": format, "include_total": int(total)}
-        query = questions.query(ExportQuery, pair, about, parts, **more)
+        query = answer.query(ExportQuery, pair, about, parts, **more)
         target = Path(path)
         partial_file = target.with_name(f".{target.name}.part")
         with self.reporting.export(query, about).content as content, partial_file.open("wb") as file:

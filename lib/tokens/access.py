@@ -16,14 +16,13 @@ from sqlalchemy import (
     Index,
     Integer,
     String,
-    Table,
     delete,
     insert,
     select,
 )
 
 from lib import database
-from lib.database import Key, metadata, reading, transact
+from lib.database import numbered, reading, required, transact
 from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.people.company import Claims, Company
 from lib.people.records import carry_over
@@ -38,16 +37,11 @@ from lib.wire.throttle import WINDOW_SECONDS, Elsewhere
 log = logging.getLogger(__name__)
 SECONDS = 1
 
-admissions = Table(
+admissions = numbered(
     "admissions",
-    metadata,
-    Column("id", Key, primary_key=True),
     Column("caller", String(100), nullable=False, index=True),
-    Column("process", String(32), nullable=False),
-    Column("at", Double, nullable=False),
-    Column("count", Integer, nullable=False),
+    *required(process=String(32), at=Double, count=Integer),
     Index(None, "at"),
-    sqlite_autoincrement=True,
 )
 
 

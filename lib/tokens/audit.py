@@ -13,7 +13,6 @@ from sqlalchemy import (
     Engine,
     Index,
     String,
-    Table,
     Text,
     delete,
     func,
@@ -23,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
-from lib.database import Instant, Key, metadata, writing
+from lib.database import Instant, numbered, required, writing
 
 log = logging.getLogger(__name__)
 
@@ -54,19 +53,12 @@ REFUSED: Event = "sign-in refused"
 REFUSED_KEPT = 10_000
 LONGEST_DETAIL = 2_000
 
-audit = Table(
+audit = numbered(
     "audit",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("at", Instant, nullable=False),
-    Column("who", String(100), nullable=False),
-    Column("event", String(20), nullable=False),
-    Column("about", String(100), nullable=False),
-    Column("detail", Text, nullable=False),
+    *required(at=Instant, who=String(100), event=String(20), about=String(100), detail=Text),
     Column("address", String(64)),
     Index(None, "event", "id"),
     Index(None, "about", "id"),
-    sqlite_autoincrement=True,
 )
 
 

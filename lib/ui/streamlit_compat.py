@@ -7,6 +7,7 @@ gone, and what is lost with it. What the server's side relies on is in lib/front
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -191,66 +192,43 @@ def sign_out(credentials: Mapping[str, Any]) -> None:
 
 def _reaches() -> Iterator[Reach]:
     """The parts of the server's Python, each with what is lost without it."""
-    run = "runtime.scriptrunner"
-    yield Reach("context of a script's run", "queries of closed tabs run on, and links lose a step", _has_run)
-    yield Reach(
-        "StopException",
-        "the log has errors that are none",
-        lambda: _part(f"streamlit.{run}", "StopException") is not None,
+    manager = "runtime.websocket_session_manager", "WebsocketSessionManager"
+    stop = partial(_has, "streamlit.runtime.scriptrunner", "StopException")
+    closed = (
+        partial(_names, "runtime.runtime", "Runtime", "_session_mgr"),
+        partial(_names, *manager, "_session_storage"),
     )
+    look = partial(_has, f"streamlit.{manager[0]}", manager[1], "get_session_info")
+    media_files = partial(_names, "runtime.runtime", "Runtime", "_media_file_mgr")
+    media_lists = partial(_names, "runtime.media_file_manager", "MediaFileManager", *MEDIA_LISTS)
+    state = partial(_has, "streamlit.runtime.app_session", "AppSession", "session_state")
+    controller = partial(_has, "streamlit_authenticator.controllers", "AuthenticationController")
+    yield Reach("context of a script's run", "queries of closed tabs run on, and links lose a step", _has_run)
+    yield Reach("StopException", "the log has errors that are none", stop)
     yield Reach(
         "storage of closed sessions to replace",
         "closed tabs stay in memory",
-        lambda: (
-            _names("runtime.runtime", "Runtime", "_session_mgr")
-            and _names("runtime.websocket_session_manager", "WebsocketSessionManager", "_session_storage")
-        ),
+        lambda: all(one() for one in closed),
     )
-    yield Reach(
-        "look for a session",
-        "a tab whose desk ended does not load itself again",
-        lambda: hasattr(
-            _part("streamlit.runtime.websocket_session_manager", "WebsocketSessionManager"),
-            "get_session_info",
-        ),
-    )
-    yield Reach(
-        "media files to replace",
-        "nobody can download files",
-        lambda: _names("runtime.runtime", "Runtime", "_media_file_mgr"),
-    )
-    yield Reach(
-        "lists of media files",
-        "the memory of who owns a file grows",
-        lambda: _names("runtime.media_file_manager", "MediaFileManager", *MEDIA_LISTS),
-    )
-    yield Reach(
-        "state of a session",
-        "a tab whose connection breaks starts again from its address",
-        _has_session_state,
-    )
+    yield Reach("look for a session", "a tab whose desk ended does not load itself again", look)
+    yield Reach("media files to replace", "nobody can download files", media_files)
+    yield Reach("lists of media files", "the memory of who owns a file grows", media_lists)
+    yield Reach("state of a session", "a tab whose connection breaks starts again from its address", state)
     yield Reach("messages as Tranche knows them", "the desk does not start", _has_messages)
     yield Reach(
         "options that can be set at start",
         "the desk does not start",
-        lambda: _part("streamlit.config", "set_option") is not None,
+        partial(_has, "streamlit.config", "set_option"),
     )
-    yield Reach(
-        "class for the company's provider",
-        "nobody can sign in with a company account",
-        has_company_client,
-    )
-    yield Reach(
-        "controller of streamlit-authenticator beside it",
-        "Tranche fills in who is signed in by itself",
-        lambda: _part("streamlit_authenticator.controllers", "AuthenticationController") is not None,
-    )
+    loss = "nobody can sign in with a company account"
+    yield Reach("class for the company's provider", loss, has_company_client)
+    loss = "Tranche fills in who is signed in by itself"
+    yield Reach("controller of streamlit-authenticator beside it", loss, controller)
 
 
 def has_company_client() -> bool:
     """Whether `replace_company_client` can do its work."""
-    module = "streamlit.web.server.starlette.starlette_auth_routes"
-    return _part(module, "_create_streamlit_oauth_class") is not None
+    return _has("streamlit.web.server.starlette.starlette_auth_routes", "_create_streamlit_oauth_class")
 
 
 def _part(module: str, name: str) -> Any:
@@ -259,6 +237,11 @@ def _part(module: str, name: str) -> Any:
         return getattr(importlib.import_module(module), name, None)
     except ImportError:
         return None
+
+
+def _has(module: str, name: str, attribute: str = "__name__") -> bool:
+    """Whether a module has this part, and the part this attribute."""
+    return hasattr(_part(module, name), attribute)
 
 
 def _holds(is_there: Callable[[], bool]) -> bool:
@@ -296,10 +279,6 @@ def _names(module: str, name: str, *attributes: str) -> bool:
 def _has_run() -> bool:
     kind = _part("streamlit.runtime.scriptrunner_utils.script_run_context", "ScriptRunContext")
     return {*RUN_FIELDS} <= {*kind.__dataclass_fields__, *vars(kind)}
-
-
-def _has_session_state() -> bool:
-    return hasattr(_part("streamlit.runtime.app_session", "AppSession"), "session_state")
 
 
 def _messages() -> tuple[Any, Any]:

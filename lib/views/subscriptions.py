@@ -170,14 +170,7 @@ class Subscriptions:
         can't be seen, for an address that is none, and beyond 50 mails; AccessError where the person may not
         share.
         """
-        if recipient and not self.scope.person.may_share:
-            raise AccessError("Only people who may share can mail a view to somebody without an account")
-        if recipient and (view_id is None or not is_mailable(recipient)):
-            raise BadRequest(f"Mails can't be sent to '{recipient}': name one address, like ada@example.com")
-        if (view_id is None) != (schedule.pace == "alerts"):
-            raise BadRequest("A mail is about a saved view, or about alerts")
-        if view_id is not None and SavedViews(self.scope).get(view_id) is None:
-            raise BadRequest("This view is not there any more")
+        self._check(view_id, schedule, recipient)
         now, owner = datetime.now(UTC), self.scope.person.username
         same = (
             mail_subscriptions.c.owner == owner,
@@ -206,6 +199,16 @@ class Subscriptions:
         subscription = transact(self.scope.engine, within, Deadline(SECONDS))
         self.note(ADDED, words(subscription))
         return subscription
+
+    def _check(self, view_id: int | None, schedule: Schedule, recipient: str) -> None:
+        if recipient and not self.scope.person.may_share:
+            raise AccessError("Only people who may share can mail a view to somebody without an account")
+        if recipient and (view_id is None or not is_mailable(recipient)):
+            raise BadRequest(f"Mails can't be sent to '{recipient}': name one address, like ada@example.com")
+        if (view_id is None) != (schedule.pace == "alerts"):
+            raise BadRequest("A mail is about a saved view, or about alerts")
+        if view_id is not None and SavedViews(self.scope).get(view_id) is None:
+            raise BadRequest("This view is not there any more")
 
     def remove(self, number: int) -> None:
         """Stop a mail; BadRequest where it is gone, AccessError for another person's."""

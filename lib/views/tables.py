@@ -3,6 +3,8 @@
 `service` is the remote reporting service, of `deal_entries` the remote deals service, or empty.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     Boolean,
     Column,
@@ -17,187 +19,98 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from lib.database import Document, Instant, Key, metadata
+from lib.database import Document, Instant, Key, keys, metadata, numbered, required
 
-saved_views = Table(
+SERVICE, USER, NAME = String(500), String(64), String(100)
+REPORT: dict[str, Any] = {"project": String(200), "slicer": String(200)}
+SLICER: dict[str, Any] = {"service": SERVICE, **REPORT}
+SHARED: dict[str, Any] = {"owner": USER, "is_shared": Boolean, "created": Instant, "changed": Instant}
+
+
+def _view_id(nullable: bool) -> Column[Any]:
+    return Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=nullable)
+
+
+saved_views = numbered(
     "saved_views",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("service", String(500), nullable=False),
-    Column("project", String(200), nullable=False),
-    Column("slicer", String(200), nullable=False),
-    Column("name", String(100), nullable=False),
-    Column("params", Document, nullable=False),
-    Column("owner", String(64), nullable=False),
-    Column("is_shared", Boolean, nullable=False),
-    Column("created", Instant, nullable=False),
-    Column("changed", Instant, nullable=False),
+    *required(**SLICER, name=NAME, params=Document, **SHARED),
     Index(None, "service", "project", "slicer"),
-    sqlite_autoincrement=True,
 )
 
-deal_entries = Table(
+deal_entries = numbered(
     "deal_entries",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("service", String(500), nullable=False),
-    Column("kind", String(20), nullable=False),
-    Column("name", String(100), nullable=False),
-    Column("body", Document, nullable=False),
-    Column("owner", String(64), nullable=False),
-    Column("is_shared", Boolean, nullable=False),
-    Column("created", Instant, nullable=False),
-    Column("changed", Instant, nullable=False),
+    *required(service=SERVICE, kind=String(20), name=NAME, body=Document, **SHARED),
     Index(None, "service", "kind"),
-    sqlite_autoincrement=True,
 )
 
-own_metrics = Table(
+own_metrics = numbered(
     "own_metrics",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("service", String(500), nullable=False),
-    Column("project", String(200), nullable=False),
-    Column("slicer", String(200), nullable=False),
-    Column("name", String(100), nullable=False),
-    Column("formula", Text, nullable=False),
-    Column("unit", String(20), nullable=False),
-    Column("digits", Integer, nullable=False),
-    Column("owner", String(64), nullable=False),
-    Column("is_shared", Boolean, nullable=False),
-    Column("created", Instant, nullable=False),
-    Column("changed", Instant, nullable=False),
+    *required(**SLICER, name=NAME, formula=Text, unit=String(20), digits=Integer, **SHARED),
     Index(None, "service", "project", "slicer"),
-    sqlite_autoincrement=True,
 )
 
-share_links = Table(
+share_links = numbered(
     "share_links",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("service", String(500), nullable=False),
-    Column("project", String(200), nullable=False),
-    Column("slicer", String(200), nullable=False),
-    Column("name", String(100), nullable=False),
-    Column("params", Document, nullable=False),
-    Column("origins", Document, nullable=False),
-    Column("secret_hash", String(64), nullable=False),
-    Column("owner", String(64), nullable=False),
-    Column("created", Instant, nullable=False),
-    Column("expires", Instant, nullable=False),
+    *required(**SLICER, name=NAME, params=Document, origins=Document, secret_hash=String(64)),
+    *required(owner=USER, created=Instant, expires=Instant),
     Column("opened", Instant),
     Index(None, "service", "owner"),
-    sqlite_autoincrement=True,
 )
 
 start_views = Table(
     "start_views",
     metadata,
-    Column("username", String(64), primary_key=True),
-    Column("service", String(500), primary_key=True),
-    Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=False),
-    Column("at", Instant, nullable=False),
+    *keys(username=USER, service=SERVICE),
+    _view_id(nullable=False),
+    *required(at=Instant),
 )
 
 chosen_cards = Table(
-    "chosen_cards",
-    metadata,
-    Column("username", String(64), primary_key=True),
-    Column("service", String(500), primary_key=True),
-    Column("project", String(200), primary_key=True),
-    Column("slicer", String(200), primary_key=True),
-    Column("cards", Text, nullable=False),
-    Column("at", Instant, nullable=False),
+    "chosen_cards", metadata, *keys(username=USER, **SLICER), *required(cards=Text, at=Instant)
 )
 
-notes = Table(
+notes = numbered(
     "notes",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("service", String(500), nullable=False),
-    Column("project", String(200), nullable=False),
-    Column("slicer", String(200), nullable=False),
-    Column("day", Date, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("owner", String(64), nullable=False),
-    Column("created", Instant, nullable=False),
-    Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE")),
+    *required(**SLICER, day=Date, text=Text, owner=USER, created=Instant),
+    _view_id(nullable=True),
     Index(None, "service", "project", "slicer", "day"),
     Index(None, "view_id"),
-    sqlite_autoincrement=True,
 )
 
-alerts = Table(
+alerts = numbered(
     "alerts",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=False),
-    Column("owner", String(64), nullable=False),
-    Column("created", Instant, nullable=False),
-    Column("field", String(500), nullable=False),
-    Column("figure", Document, nullable=False),
-    Column("rule", String(20), nullable=False),
+    _view_id(nullable=False),
+    *required(owner=USER, created=Instant, field=String(500), figure=Document, rule=String(20)),
     Column("bound", Double),
-    Column("state", String(20), nullable=False),
+    *required(state=String(20)),
     Column("since", Instant),
     Column("value", Double),
     Column("low", Double),
     Column("high", Double),
-    Column("problem", Text, nullable=False),
+    *required(problem=Text),
     Column("checked", Instant),
     UniqueConstraint("view_id", "owner"),
     Index(None, "owner"),
-    sqlite_autoincrement=True,
 )
 
-alert_messages = Table(
-    "alert_messages",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("body", Text, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("due", Instant, nullable=False),
-    sqlite_autoincrement=True,
-)
+alert_messages = numbered("alert_messages", *required(body=Text, attempts=Integer, due=Instant))
 
-mail_subscriptions = Table(
+mail_subscriptions = numbered(
     "mail_subscriptions",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("service", String(500), nullable=False),
-    Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE")),
-    Column("owner", String(64), nullable=False),
-    Column("created", Instant, nullable=False),
-    Column("recipient", String(254), nullable=False),
-    Column("pace", String(10), nullable=False),
-    Column("zone", String(64), nullable=False),
-    Column("minute", Integer, nullable=False),
-    Column("weekday", Integer, nullable=False),
-    Column("only_new", Boolean, nullable=False),
-    Column("with_snapshot", Boolean, nullable=False),
-    Column("due", Instant, nullable=False),
-    Column("mark", Document, nullable=False),
-    Column("failures", Integer, nullable=False),
-    Column("problem", Text, nullable=False),
+    *required(service=SERVICE),
+    _view_id(nullable=True),
+    *required(owner=USER, created=Instant, recipient=String(254), pace=String(10), zone=String(64)),
+    *required(minute=Integer, weekday=Integer, only_new=Boolean, with_snapshot=Boolean),
+    *required(due=Instant, mark=Document, failures=Integer, problem=Text),
     Column("sent", Instant),
     Index(None, "owner"),
     Index(None, "view_id"),
-    sqlite_autoincrement=True,
 )
 
-mail_messages = Table(
+mail_messages = numbered(
     "mail_messages",
-    metadata,
-    Column("id", Key, primary_key=True),
     Column("subscription_id", Key, ForeignKey("mail_subscriptions.id", ondelete="CASCADE")),
-    Column("owner", String(64), nullable=False),
-    Column("recipient", String(254), nullable=False),
-    Column("project", String(200), nullable=False),
-    Column("slicer", String(200), nullable=False),
-    Column("body", Text, nullable=False),
-    Column("created", Instant, nullable=False),
-    Column("attempts", Integer, nullable=False),
-    Column("due", Instant, nullable=False),
+    *required(owner=USER, recipient=String(254), **REPORT),
+    *required(body=Text, created=Instant, attempts=Integer, due=Instant),
     Index(None, "subscription_id"),
-    sqlite_autoincrement=True,
 )

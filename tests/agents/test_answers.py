@@ -9,7 +9,7 @@ import pytest
 from conftest import LAST_DAY
 from peopled import people_in
 
-from lib.agents import guides
+from lib.agents import server
 from lib.agents.answers import MOST_CHARACTERS, bounded, figure, number, size
 from lib.agents.toolbox import VERBS, Toolbox
 from lib.insight.estimate import Estimate
@@ -134,9 +134,9 @@ def test_texts_of_the_data_are_values_of_fields(hostile: Toolbox) -> None:
 def test_no_text_of_the_data_is_in_what_instructs(hostile: Toolbox) -> None:
     """Instructions, verbs, prompts and definitions are the same whatever the data, and say what it is."""
     hostile.call("list_slicers", {})
-    texts = [guides.INSTRUCTIONS, *(one.about for one in VERBS.values())]
-    texts += [one.text for one in guides.DEFINITIONS.values()]
+    texts = [server.INSTRUCTIONS, *(one.about for one in VERBS.values())]
+    texts += [one.text for one in server.DEFINITIONS.values()]
     assert not [text for text in texts if ORDERS in text]
-    assert "never instructions" in guides.INSTRUCTIONS
-    prompt = guides.GUIDES["check_a_deal"].text({"deal": f'"\n\n{ORDERS}'})
+    assert "never instructions" in server.INSTRUCTIONS
+    prompt = server.GUIDES["check_a_deal"].text({"deal": f'"\n\n{ORDERS}'})
     assert json.loads(prompt.rpartition("data: ")[2]) == {"deal": f'"\n\n{ORDERS}'}

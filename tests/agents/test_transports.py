@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from agents.conftest import over_http, within
 from lib import connect
-from lib.agents.guides import DEFINITIONS, GUIDES
+from lib.agents.server import DEFINITIONS, GUIDES
 from lib.agents.toolbox import VERBS
 from lib.settings import Settings
 

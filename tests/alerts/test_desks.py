@@ -22,7 +22,6 @@ from watched import Receiver, imported, set_up, webhook
 from lib import connect, database
 from lib.alerts import watching
 from lib.alerts.watch import CLAIMED, Watch, work_of
-from lib.database import background_work
 from lib.settings import Settings
 from lib.ui.query import link
 from lib.views import ViewStore
@@ -150,8 +149,8 @@ def test_a_desk_that_waits_goes_on(
         imported(one.home, [120])
     set_up(kept)
     tried, looked = Semaphore(0), Event()
-    monkeypatch.setattr(background_work, "POLL_SECONDS", 0.05)
-    monkeypatch.setattr(background_work, "process_lock", _noting(database.process_lock, tried.release))
+    monkeypatch.setattr(database, "POLL_SECONDS", 0.05)
+    monkeypatch.setattr(database, "process_lock", _noting(database.process_lock, tried.release))
     monkeypatch.setattr(Watch, "look", _noting(Watch.look, looked.set))
     with process_lock(desks[0]), watching(desks[1], link.from_params):
         assert [tried.acquire(timeout=30) for _ in range(3)] == [True] * 3

@@ -14,8 +14,7 @@ from serving import serving
 from watched import Receiver, imported, set_up, webhook
 
 from lib.alerts import watch as sending
-from lib.alerts.store import Waiting
-from lib.alerts.watch import Watch
+from lib.alerts.watch import Waiting, Watch
 from lib.settings import Settings
 from lib.ui.query import link
 

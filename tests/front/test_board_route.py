@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from lib import connect
 from lib.front.board_route import A_MINUTE, LONGEST_BODY, PATH, BoardRequest, BoardRoute, RouteLimits
 from lib.settings import Settings
-from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.audience.board import BoardAnswers
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned
 from lib.wire.transport import InProcess

@@ -12,7 +12,7 @@ import pytest
 from mail_server import PASSWORD, Mailbox, encrypted_server, mail_server, plain, sending
 from serving import free_port
 
-from lib.check import dependencies
+from lib import check
 from lib.mail import server as smtp
 from lib.mail.letter import Letter, message
 from lib.mail.server import MailRefused, MailServer
@@ -157,8 +157,8 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
 def test_the_check_tries_the_mail_server(tmp_path: Path) -> None:
     """`tranche check` signs in to the mail server, and names the settings to look at where that fails."""
     with encrypted_server(Mailbox(), tmp_path, "tls") as given:
-        (good,) = dependencies.steps(Settings(home=tmp_path, **given))
-        (bad,) = dependencies.steps(Settings(home=tmp_path, **given | {"smtp_password": "another"}))
+        (good,) = check.dependencies(Settings(home=tmp_path, **given))
+        (bad,) = check.dependencies(Settings(home=tmp_path, **given | {"smtp_password": "another"}))
     assert (good.service, good.state) == ("Mail", "ok")
     assert (bad.state, "smtp_password" in bad.remedy) == ("failed", True)
     assert PASSWORD not in f"{good}{bad}" and "another" not in f"{bad}"

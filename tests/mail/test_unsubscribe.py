@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from lib import connect
-from lib.front.mail_route import A_MINUTE, MailRoute
+from lib.front.shared_route import A_MINUTE, MailRoute
 from lib.mail import PATH, Unsubscriber
 from lib.mail.post import Post
 from lib.settings import Settings

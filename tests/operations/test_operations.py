@@ -15,8 +15,8 @@ from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocket
 from websockets.sync.client import connect as opened
 
-from lib import connect, database
-from lib.operations import Meter, OpenTabs, Readiness, probes, readiness, routes
+from lib import connect, database, operations
+from lib.operations import Meter, OpenTabs, Readiness, probes, routes
 from lib.settings import Settings
 from lib.wire.apis import Apis, api
 from lib.wire.errors import Misconfigured
@@ -72,7 +72,7 @@ def test_ready_names_the_parts(settings: Settings) -> None:
 
 
 @contextmanager
-def ready(parts: dict[str, readiness.Probe]) -> Iterator[httpx.Client]:
+def ready(parts: dict[str, operations.Probe]) -> Iterator[httpx.Client]:
     """A watching program before these parts."""
     app = api([routes(Readiness(parts), Meter(), None)], 1000)
     with serving(app) as address, httpx.Client(base_url=address, timeout=60) as http:
@@ -81,7 +81,7 @@ def ready(parts: dict[str, readiness.Probe]) -> Iterator[httpx.Client]:
 
 def test_a_part_that_fails_is_named(own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """503, and never why or where: a database, a warehouse, a silent and a dead remote service."""
-    monkeypatch.setattr(readiness, "SECONDS", 0.5)
+    monkeypatch.setattr(operations, "SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent, socket.create_server(("127.0.0.1", 0)) as closed:
         ports = [one.getsockname()[1] for one in (silent, closed)]
         closed.close()
@@ -118,16 +118,16 @@ def test_a_remote_service_that_answers_is_ready(own_home: Path) -> None:
         remote = Settings(home=own_home, base_url=address, slicers=("a/b",), reporting_token="never sent")
         line = connect.installation(remote).lines.reporting
         assert line
-        assert readiness.Probe(readiness._answering(line)).begun().result(10) is True
+        assert operations.Probe(operations._answering(line)).begun().result(10) is True
         found[0] = 502
-        assert readiness.Probe(readiness._answering(line)).begun().result(10) is False
+        assert operations.Probe(operations._answering(line)).begun().result(10) is False
     assert not seen
 
 
 def test_many_who_ask_are_one_question() -> None:
     """However often anonymous callers ask, a part is asked once at a time, and once per second."""
     asked, clock = [], [0.0]
-    probe = readiness.Probe(asked.append, 1.0, lambda: clock[0])
+    probe = operations.Probe(asked.append, 1.0, lambda: clock[0])
     first = probe.begun()
     assert first.result(10) is True
     assert probe.begun() is first

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
 from lib.reporting.warehouse import Warehouse
-from lib.ui.audience import leaderboard_queries, split_queries
+from lib.ui.audience import leaderboard_queries, split_levels
 from lib.ui.charts import numbers
 from lib.ui.query import drill
 from lib.wire.errors import Unreachable
@@ -224,8 +224,8 @@ def test_to_another_slicer(visit: Visit) -> None:
 
 def test_a_chart_says_what_it_leaves_out(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     """A heatmap names the key fields that it does not show, and how many of all values it shows."""
-    monkeypatch.setattr(split_queries, "DOWN", 3)
-    monkeypatch.setattr(split_queries, "ACROSS", 6)
+    monkeypatch.setattr(split_levels, "DOWN", 3)
+    monkeypatch.setattr(split_levels, "ACROSS", 6)
     desk = visit(chart="heatmap", split="geo.country~campaign_id~categories")
     said = " ".join(caption.value.replace("\\", "") for caption in desk.caption)
     assert "Shown: Country and Campaign alone, without Content category." in said

@@ -19,7 +19,7 @@ from lib.people import Person
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer, time_key_field
 from lib.settings import Settings
 from lib.ui.audience.answer import of_nothing
-from lib.ui.audience.board_answers import BoardAnswers
+from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.leaderboard_queries import SHOWN
 from lib.ui.charts.series import bucket_words
 from lib.ui.query import link

@@ -11,7 +11,7 @@ from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.models import DataField
 from lib.ui.charts.change import Change, change, of_rows, of_total
-from lib.ui.query import metric
+from lib.ui.query import compared_answers
 from lib.ui.query.compared_answers import ComparedAnswers
 
 IMPS = DataField(name="imps")
@@ -86,7 +86,7 @@ def test_only_a_change_that_can_be_told_is_coloured(
     ratio: float | None, is_certain: bool, style: tuple[str, str]
 ) -> None:
     """A change that may be noise, or rounds to zero, is neither a rise nor a fall."""
-    assert metric.style(DataField(name="imps", polarity="up"), Change(ratio, is_certain)) == style
+    assert compared_answers.style(DataField(name="imps", polarity="up"), Change(ratio, is_certain)) == style
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_only_a_change_that_can_be_told_is_coloured(
 def test_the_polarity_colours_a_change(told: str, rise: str, fall: str) -> None:
     """A rise is good news where the field says so, and no news where it says nothing; arrows say the way."""
     field = DataField.model_validate({"name": "ecpc", "polarity": told})
-    assert metric.style(field, Change(0.1)) == (rise, "up")
-    assert metric.style(field, Change(-0.1)) == (fall, "down")
-    assert metric.style(field, Change(0.1), is_noise=True) == ("gray", "up")
+    assert compared_answers.style(field, Change(0.1)) == (rise, "up")
+    assert compared_answers.style(field, Change(-0.1)) == (fall, "down")
+    assert compared_answers.style(field, Change(0.1), is_noise=True) == ("gray", "up")
 
 
 def test_noise_is_what_the_days_do_not_agree_on() -> None:
@@ -107,5 +107,5 @@ def test_noise_is_what_the_days_do_not_agree_on() -> None:
     for shift in (0.0, 0.5, 1.0, 2.0, 4.0) * 8:
         before = chance.normal(100, 3, 7)
         now = before + chance.normal(shift, 1.5, 7)
-        assert metric.is_noise(now, before) == (scipy.stats.ttest_rel(now, before).pvalue >= 0.05)
-    assert metric.is_noise(np.array([9.0, 9.0, np.nan, 9.0]), np.array([1.0, 1.0, 1.0, 1.0]))
+        assert compared_answers.is_noise(now, before) == (scipy.stats.ttest_rel(now, before).pvalue >= 0.05)
+    assert compared_answers.is_noise(np.array([9.0, 9.0, np.nan, 9.0]), np.array([1.0, 1.0, 1.0, 1.0]))

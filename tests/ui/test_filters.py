@@ -3,7 +3,7 @@
 import pytest
 
 from lib.reporting.models import AudienceQuery, Filter, KeyField, Slicer
-from lib.ui.query import filter_words
+from lib.ui.query import filters
 from lib.ui.query.filters import exclude, include
 
 SLICER = Slicer(key_fields=(KeyField(name="geo.country", description="Country"), KeyField(name="site")))
@@ -40,7 +40,7 @@ def asked(*filters: Filter) -> AudienceQuery:
 )
 def test_filters_in_words(wanted: Filter, words: str) -> None:
     """A filter reads as a short sentence, with descriptions for codes and a word for what is not set."""
-    assert filter_words.sentence(wanted, SLICER, NAMES) == words
+    assert filters.sentence(wanted, SLICER, NAMES) == words
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_filters_in_words(wanted: Filter, words: str) -> None:
 )
 def test_values_are_found_by_both(code: str, description: str | None, words: str) -> None:
     """A value is offered by description and code together."""
-    assert filter_words.both(code, description) == words
+    assert filters.both(code, description) == words
 
 
 def test_keeping_a_value() -> None:

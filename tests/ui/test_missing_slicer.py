@@ -8,7 +8,7 @@ import pytest
 from opening import of_delivery, opened
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.kit.slicer_choice import first_of, missing_sentence
+from lib.ui.kit.slicer_info import first_of, missing_sentence
 
 SLICERS = (("demo", "curation"), ("demo", "delivery"), ("sales", "orders"))
 SCREENS = ("audience", "export", "slicers")

@@ -359,7 +359,12 @@ def test_all_folds() -> None:
     assert folds.with_fold(one, keys, ("x", "y"), opens=False) == none
     assert folds.everything(("a", "b"), opens=True) == AS_USUAL
     slicer = Slicer(key_fields=[KeyField(name=name) for name in (*keys, "all")])
-    for kept in (one, none, folds.everything(("all", "b", "c"), opens=True), Folds(("all", "b"), (("x",),))):
+    for kept in (
+        one,
+        none,
+        folds.everything(("all", "b", "c"), opens=True),
+        Folds(("all", "b"), (("x",),)),
+    ):
         assert folds.from_text(folds.to_text(kept), slicer) == kept
     assert folds.from_text("none", slicer) == folds.from_text("all~z%7Eb", slicer) == AS_USUAL
 

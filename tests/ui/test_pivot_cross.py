@@ -13,7 +13,7 @@ from conftest import COUNTRIES, rows_by_week
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.audience import pivot_file, split_queries
+from lib.ui.audience import split, split_levels
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.query import drill
 from lib.ui.query.focus import Focus
@@ -100,7 +100,7 @@ def test_rows_on_two_levels(visit: Visit, week: pd.DataFrame) -> None:
 
 def test_what_is_cut_is_others(visit: Visit, week: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two countries and two campaigns, the rest is Others, to the right and below; it is said."""
-    monkeypatch.setattr(split_queries, "ACROSS", 2)
+    monkeypatch.setattr(split_levels, "ACROSS", 2)
     desk = visit(top="2")
     found = drawn(desk)
     cells = week.pivot_table(values="imps", index=CAMPAIGN, columns=COUNTRY, aggfunc="sum").fillna(0)
@@ -135,11 +135,11 @@ def test_the_link_keeps_what_is_across(visit: Visit) -> None:
 def download(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """The file that the pivot's menu offers, opened."""
     files: list[bytes] = []
-    draw = pivot_file.draw
+    draw = split.draw_pivot_file
 
     def offer(focus: Focus, pivot: Pivot) -> None:
         draw(focus, pivot)
-        files.append(pivot_file.content(focus, pivot))
+        files.append(split.content(focus, pivot))
 
     def opened(**params: str) -> Any:
         desk = visit(**params)
@@ -149,7 +149,7 @@ def download(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any
         assert labels == ["Download these rows as CSV", "Download the pivot as XLSX"]
         return openpyxl.load_workbook(io.BytesIO(files[-1]))
 
-    monkeypatch.setattr(pivot_file, "draw", offer)
+    monkeypatch.setattr(split, "draw_pivot_file", offer)
     return opened
 
 

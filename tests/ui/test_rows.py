@@ -14,7 +14,7 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.models import AudienceQuery, Filter, KeyField, Order, Slicer
-from lib.ui.explore import top_board
+from lib.ui.explore import explorer
 from lib.ui.kit import rows
 from lib.ui.kit.rows import Choice, Ordering
 from lib.ui.query import drill, question
@@ -155,7 +155,7 @@ def test_a_pill_does_not_undo_a_click(visit: Visit) -> None:
 def test_a_top_value_leads_to_audience(visit: Visit) -> None:
     """A click on a top value carries it to Audience as a filter, its second control as one that excludes."""
     for kind, name in (("include", "is.geo.country"), ("exclude", "not.geo.country")):
-        desk = boards.click(visit("slicers"), top_board.BOARD, [kind, DE])
+        desk = boards.click(visit("slicers"), explorer.BOARD, [kind, DE])
         assert not desk.exception
         assert param(desk, name) == "DE"
         assert param(desk, "split") == "geo.country"
@@ -163,6 +163,6 @@ def test_a_top_value_leads_to_audience(visit: Visit) -> None:
 
 def test_top_values_in_another_order(visit: Visit, week: pd.DataFrame) -> None:
     """A header of the top values orders them by the service: the least of all values, not of those shown."""
-    desk = boards.click(visit("slicers"), top_board.BOARD, ["order", "geo.country", "imps", "asc"])
+    desk = boards.click(visit("slicers"), explorer.BOARD, ["order", "geo.country", "imps", "asc"])
     expected = week.groupby("geo.country")["imps"].sum().sort_values()
     assert boards.numbers(boards.shown(desk)["Impressions"]) == expected.tolist()

@@ -19,7 +19,8 @@ from lib.reporting.models import AudienceQuery, DataField, InfoQuery, KeyField, 
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.explore import fields, top_values
+from lib.ui.explore import top_values
+from lib.ui.explore.screen import about, chosen_field, matching, row
 from lib.ui.explore.top_values import Ask
 
 DESK = str(Path(__file__).parents[2] / "lib" / "desk.py")
@@ -69,7 +70,7 @@ def rows() -> pd.DataFrame:
 )  # fmt: skip
 def test_search_key_fields(text: str, found: list[str]) -> None:
     """A search finds key fields by all of its words, wherever in their descriptors these stand."""
-    assert [field.name for field in fields.matching(KEYS, text)] == found
+    assert [field.name for field in matching(KEYS, text)] == found
 
 
 @pytest.mark.parametrize(
@@ -77,24 +78,24 @@ def test_search_key_fields(text: str, found: list[str]) -> None:
 )
 def test_search_data_fields(text: str, found: list[str]) -> None:
     """The same search finds data fields, by their formulas too."""
-    assert [field.name for field in fields.matching(DATA, text)] == found
+    assert [field.name for field in matching(DATA, text)] == found
 
 
 def test_choice_follows_the_search() -> None:
     """The chosen field stays while the search finds it or nothing at all; else it is the first one found."""
-    assert fields.chosen_field(KEYS, "hour") == "hour"
-    assert fields.chosen_field(KEYS[:2], "hour") == "geo.country"
-    assert fields.chosen_field([], "hour") == "hour"
+    assert chosen_field(KEYS, "hour") == "hour"
+    assert chosen_field(KEYS[:2], "hour") == "geo.country"
+    assert chosen_field([], "hour") == "hour"
 
 
 def test_rows_of_fields() -> None:
     """A field's row has what it is called in words and in requests, its type, its mapping or formula."""
-    assert [fields.row(KEYS[place]) for place in (0, 2, 3)] == [
+    assert [row(KEYS[place]) for place in (0, 2, 3)] == [
         ("Country", "text", "country", "geo.country"),
         ("Hour of day", "number", "", "hour"),
         ("Content categories", "text, segmented", "", "categories"),
     ]
-    assert [fields.row(field) for field in DATA] == [
+    assert [row(field) for field in DATA] == [
         ("Impressions", "whole", "", "imps"),
         ("CTR", "3 decimals", "100 * clicks / imps", "ctr"),
         ("cost", "1 decimal", "", "cost"),
@@ -103,9 +104,9 @@ def test_rows_of_fields() -> None:
 
 def test_what_is_said_about_a_field() -> None:
     """The formula of a data field is told, and what shares of a segmented key field add up to."""
-    assert fields.about(DATA[1]) == ["= 100 * clicks / imps"]
-    assert fields.about(KEYS[1]) == ["Where the user is"]
-    assert "more than 100 %" in fields.about(KEYS[3])[0]
+    assert about(DATA[1]) == ["= 100 * clicks / imps"]
+    assert about(KEYS[1]) == ["Where the user is"]
+    assert "more than 100 %" in about(KEYS[3])[0]
 
 
 def test_top_values(ask: Ask, slicer: Slicer, rows: pd.DataFrame) -> None:

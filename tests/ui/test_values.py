@@ -11,7 +11,7 @@ from lib.people import Person
 from lib.reporting.models import AudienceQuery, InfoQuery
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.ui.kit.request_context import RequestContext
+from lib.ui.kit.frame import RequestContext
 from lib.ui.query import values
 
 ASKED = AudienceQuery(project_name="demo", slicer_name="together", start_date="-7d", end_date="yesterday")

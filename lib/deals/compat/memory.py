@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal, Protocol
 
-from sqlalchemy import Column, Connection, Engine, Index, String, Table, func, insert, select
+from sqlalchemy import Connection, Engine, Index, String, func, insert, select
 
-from lib.database import Document, Instant, Key, metadata, reading, transact
+from lib.database import Document, Instant, Key, numbered, reading, required, transact
 from lib.deals import moments
 from lib.deals.models import ENTITIES, DemandDeal, Dsp, EntityChange, Resource, Seat
 from lib.wire import exact
@@ -25,19 +25,11 @@ SECONDS = 20
 ELSEWHERE = "somebody outside Tranche"
 GIVEN = frozenset({"id", "created_at", "updated_at", "status", "create_demand_deals"})
 
-remembered = Table(
+remembered = numbered(
     "remembered",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("service", String(500), nullable=False),
-    Column("entity", String(20), nullable=False),
-    Column("entity_id", Key, nullable=False),
-    Column("at", Instant, nullable=False),
-    Column("who", String(64), nullable=False),
-    Column("action", String(10), nullable=False),
-    Column("body", Document, nullable=False),
+    *required(service=String(500), entity=String(20), entity_id=Key, at=Instant, who=String(64)),
+    *required(action=String(10), body=Document),
     Index(None, "service", "entity", "entity_id", "id"),
-    sqlite_autoincrement=True,
 )
 
 

@@ -13,9 +13,15 @@ from lib.deals.fields import TERMS
 from lib.deals.models import generated_name
 from lib.deals.store import status
 from lib.deals.store import tables as t
-from lib.deals.store.demand_deals import DemandDeals, check_sync, check_terms, seats_of, seats_to_sell_to
+from lib.deals.store.demand_deals import (
+    DemandDeals,
+    Packages,
+    check_sync,
+    check_terms,
+    seats_of,
+    seats_to_sell_to,
+)
 from lib.deals.store.entity_store import Dependants, EntityStore, linked_ids, refer
-from lib.deals.store.packages import Packages
 from lib.deals.store.tables import (
     app_lists,
     demand_deals,

@@ -23,7 +23,7 @@ from sqlalchemy import (
     false,
 )
 
-from lib.database import Amount, Document, Instant, Key, metadata
+from lib.database import Amount, Document, Instant, Key, keys, metadata, numbered, required
 from lib.deals import fields
 
 KEEP, FOLLOW = "RESTRICT", "CASCADE"
@@ -42,17 +42,11 @@ SQL: dict[fields.FieldKind, Any] = {
 
 def _entity(name: str, *parts: Any) -> Table:
     """A table of entities: id, name, `parts`, and the columns of all entities."""
-    return Table(
+    return numbered(
         name,
-        metadata,
-        Column("id", Key, primary_key=True),
-        Column("name", String(500), nullable=False),
-        Column("folded", Text, nullable=False),
+        *required(name=String(500), folded=Text),
         *parts,
-        Column("version", Integer, nullable=False),
-        Column("created_at", Instant, nullable=False),
-        Column("updated_at", Instant, nullable=False),
-        sqlite_autoincrement=True,
+        *required(version=Integer, created_at=Instant, updated_at=Instant),
     )
 
 
@@ -111,12 +105,7 @@ supply_packages = _entity(
     Index(None, "start_date"),
 )
 packages = _entity("packages", *_maker())
-deal_ids = Table(
-    "deal_ids",
-    metadata,
-    Column("deal_id", String(40), primary_key=True),
-    Column("given", Instant, nullable=False),
-)
+deal_ids = Table("deal_ids", metadata, *keys(deal_id=String(40)), *required(given=Instant))
 demand_deals = _entity(
     "demand_deals",
     Column("deal_id", String(40), ForeignKey("deal_ids.deal_id"), nullable=False, unique=True),
@@ -146,20 +135,13 @@ package_seats = _link(
 )
 package_supply_packages = _link("package_supply_packages", _OF_PACKAGE, (*_SUPPLY, KEEP))
 
-changes = Table(
+changes = numbered(
     "changes",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("entity", String(20), nullable=False),
-    Column("entity_id", Key, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("at", Instant, nullable=False),
-    Column("who", String(64), nullable=False),
-    Column("action", String(10), nullable=False),
+    *required(entity=String(20), entity_id=Key, version=Integer, at=Instant, who=String(64)),
+    *required(action=String(10)),
     Column("before", Document),
     Column("after", Document),
     Index(None, "entity", "entity_id", "id"),
-    sqlite_autoincrement=True,
 )
 
 LONGEST_REASON, LONGEST_PROBLEM = 500, 200
@@ -189,27 +171,17 @@ synced_deals = Table(
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,
-    Column("owner", String(64), primary_key=True),
-    Column("key", String(255), primary_key=True),
-    Column("entity", String(20), nullable=False),
-    Column("body", Document, nullable=False),
-    Column("answer", Document, nullable=False),
-    Column("etag", String(60), nullable=False),
+    *keys(owner=String(64), key=String(255)),
+    *required(entity=String(20), body=Document, answer=Document, etag=String(60)),
     Column("at", Instant, nullable=False, index=True),
 )
 
-health_reports = Table(
+health_reports = numbered(
     "health_reports",
-    metadata,
-    Column("id", Key, primary_key=True),
-    Column("project", String(200), nullable=False),
-    Column("slicer", String(200), nullable=False),
-    Column("basis", String(64), nullable=False),
-    Column("last_day", String(10), nullable=False),
+    *required(project=String(200), slicer=String(200), basis=String(64), last_day=String(10)),
     Column("checked_at", Instant),
-    Column("problem", Text, nullable=False),
+    *required(problem=Text),
     UniqueConstraint("project", "slicer"),
-    sqlite_autoincrement=True,
 )
 deal_health = Table(
     "deal_health",

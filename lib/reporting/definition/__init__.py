@@ -9,21 +9,19 @@ import pyarrow as pa
 from pydantic import Field, ValidationError, field_validator, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from lib.reporting.definition.parts import (
+from lib.reporting.definition.reading import (
+    MISSING,
+    READING,
     Aggregate,
     AudienceSourceDefinition,
     DataFieldDefinition,
     DataRole,
+    Decimal,
+    DefinitionPart,
     KeyFieldDefinition,
     KeyRole,
     Name,
     RowSource,
-)
-from lib.reporting.definition.reading import (
-    MISSING,
-    READING,
-    Decimal,
-    DefinitionPart,
     Sheets,
     Thousands,
     TimeColumn,

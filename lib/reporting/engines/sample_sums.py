@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.reporting.engines.resident import sampling
+from lib.reporting.engines.resident.accumulate import ranges
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
-from lib.reporting.engines.resident.rows import ranges
 from lib.reporting.engines.sums import Aggregate, Numbers, Pair, Sample
 from lib.reporting.measures import RECORDS
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from lib.reporting.definition import Definition
 from lib.reporting.definition.reading import Sheets
+from lib.reporting.ingest.cells import plain_columns, plain_table
 from lib.reporting.ingest.delimited import delimited
 from lib.reporting.ingest.files import (
     DataFile,
@@ -26,7 +27,6 @@ from lib.reporting.ingest.files import (
     data_file,
 )
 from lib.reporting.ingest.ndjson import ndjson
-from lib.reporting.ingest.plain_columns import plain_columns, plain_table
 from lib.reporting.ingest.workbook import workbooks
 from lib.wire.errors import ImportRefused
 

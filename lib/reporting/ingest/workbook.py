@@ -15,10 +15,10 @@ import pyarrow as pa
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from lib.reporting.definition.reading import ALL_SHEETS, Sheets
+from lib.reporting.ingest.cells import plain_table
 from lib.reporting.ingest.files import DataFile, Progress, RawRows, Reader, Refuse, check_width
 from lib.reporting.ingest.layout import Record, TextLayout, table_layout
 from lib.reporting.ingest.ndjson import column
-from lib.reporting.ingest.plain_columns import plain_table
 from lib.wire.errors import ImportRefused, UnknownName
 
 Row = list[Any]

@@ -15,8 +15,7 @@ from lib.ui.admin import mails, new_person, person_drawer, share_list, token_lis
 from lib.ui.admin.new_person import words
 from lib.ui.kit import components, notes, sign_in
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straighten
+from lib.ui.kit.markdown import plain, straighten
 from lib.wire.errors import TrancheError
 
 NAME, SERVICE, EXPIRY, OPENS = "token_name", "token_service", "token_expiry", "token_opens"

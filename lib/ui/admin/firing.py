@@ -5,9 +5,9 @@ import logging
 import streamlit as st
 
 from lib import connect
-from lib.ui.charts import alert_words
+from lib.ui.charts import change
 from lib.ui.charts.numbers import Numbers
-from lib.ui.kit import screens, slicer_choice
+from lib.ui.kit import screens, slicer_info
 from lib.ui.kit.markdown import plain
 from lib.ui.query import question
 from lib.views import Alert
@@ -74,8 +74,8 @@ def _row(clients: connect.Clients, alert: Alert, place: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(gap=None, width="stretch"):
             name = alert.view_name or f"A view of {about}"
-            st.markdown(f"**{plain(name)}**: {plain(alert_words.condition_text(alert, numbers))}")
-            st.caption(plain(f"{alert_words.now(alert, numbers)} · {about}"))
+            st.markdown(f"**{plain(name)}**: {plain(change.condition_text(alert, numbers))}")
+            st.caption(plain(f"{change.alert_state(alert, numbers)} · {about}"))
         key = f"alert_{place}_{alert.id}"
         if alert.view_name:
             sentence = f"Open the view {plain(alert.view_name)}"
@@ -88,7 +88,7 @@ def _open(alert: Alert) -> None:
     """Ask the view's question of its own slicer; the run after this callback goes to Audience."""
     forget()
     st.session_state[MARK], st.session_state[GOING] = False, True
-    slicer_choice.pick(alert.project, alert.slicer)
+    slicer_info.pick(alert.project, alert.slicer)
     question.go(alert.params, (alert.project, alert.slicer))
 
 

@@ -8,8 +8,7 @@ import streamlit as st
 
 from lib.ui.admin.token_list import key
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straighten
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.query import mail
 from lib.views import Schedule, Subscription
 from lib.wire.errors import TrancheError

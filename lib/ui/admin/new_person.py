@@ -24,6 +24,11 @@ LEVELS: dict[DealsAccess, str] = {
     "propose": "Propose",
     "write": "Write",
 }
+ABOUT_DEALS = (
+    "Deals belong to no project, and have their own permissions. Deal sync is for a DSP: it fetches "
+    "the deals of its seats and reports their status, and sees nothing else. What "
+    "somebody proposes, somebody who may write approves"
+)
 ALL_SEATS, SEATS_OF_DSP = "All seats", "The seats of the DSP"
 
 
@@ -38,7 +43,7 @@ def draw_deals_grant(
 ) -> DealsGrant:
     """Draw the pickers and return the grant.
 
-    `held` is what they begin with; what can be granted is between `least` and `most`.
+    `grant` is what they begin with; what can be granted is between `least` and `most`.
     """
     names: list[DealsAccess] = list(LEVELS)
     levels = names[names.index(least) : names.index(most.access) + 1]
@@ -50,9 +55,7 @@ def draw_deals_grant(
         required=True,
         key=f"{key}_level_{most.access}",
         disabled=len(levels) == 1,
-        help="Deals belong to no project, and have their own permissions. Deal sync is for a DSP: it fetches "
-        "the deals of its seats and reports their status, and sees nothing else. What "
-        "somebody proposes, somebody who may write approves",
+        help=ABOUT_DEALS,
     )
     if level == "none":
         return DealsGrant()

@@ -9,8 +9,7 @@ import streamlit as st
 from lib.ui.admin.token_list import key
 from lib.ui.kit import notes
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straighten
+from lib.ui.kit.markdown import plain, straighten
 from lib.views import ShareLink
 from lib.wire.errors import TrancheError
 

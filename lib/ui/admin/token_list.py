@@ -11,8 +11,7 @@ from lib.people import Person
 from lib.tokens.access import Access
 from lib.tokens.models import Token
 from lib.ui.kit import notes, sign_in
-from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straighten
+from lib.ui.kit.markdown import plain, straighten
 
 
 def key(prefix: str, rows: Iterable[Hashable]) -> str:

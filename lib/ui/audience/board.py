@@ -7,27 +7,81 @@ which of these acts it has taken, the parameters that it has now, and those that
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import TimeoutError
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 import streamlit as st
 
+from lib import connect
+from lib.connect import Reports
+from lib.front.board_route import BoardRequest
+from lib.people import Person
+from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
+from lib.settings import Settings
+from lib.ui.audience import answer
+from lib.ui.audience.answer import Json
 from lib.ui.charts import numbers
-from lib.ui.kit import rows
-from lib.ui.kit.frame import PageContext
-from lib.ui.query import cards, drill, filter_words, note_list, question, state
-from lib.ui.query.view import granularities
+from lib.ui.kit import problems, retry, rows
+from lib.ui.kit.frame import PageContext, RequestContext
+from lib.ui.kit.rows import Act
+from lib.ui.kit.session_cache import SessionCache
+from lib.ui.query import ask, cards, drill, filters, focus, link, note_list, question
+from lib.ui.query import view as views
+from lib.ui.query.ask import Answers
+from lib.ui.query.focus import Focus
+from lib.ui.query.view import View, granularities
+from lib.wire.deadline import Deadline
+from lib.wire.errors import Abandoned, AccessError, BadRequest, TrancheError
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
 SCRIPTS = ("store.js", "figures.js", "chart.js", "waiting.js", "adder.js", "board.js", "early.js")
 FILE, MOST_STEPS = "board.js", 3
+SLICERS, SECONDS_BETWEEN_CHECKS = 1_000, 0.25
+QUICK_SECONDS, LATEST = 0.15, 5
+MOST_ROUNDS = 3  # exact figures may bring other rows, whose comparison is an estimate again
+
+
+@dataclass(frozen=True)
+class QuestionState:
+    """A question and its view. `params` are the normalised URL parameters, without project and slicer.
+
+    The view has the leaderboards that the person chose, where the parameters name none.
+    """
+
+    query: AudienceQuery
+    view: View
+    params: dict[str, str]
+
+
+def after(context: PageContext, params: Mapping[str, str], acts: Iterable[Act]) -> QuestionState:
+    """The question of these URL parameters after these clicks; without parameters, after the usual one.
+
+    As a link it is forgiving: what can't be read, or what the slicer does not have, is left out.
+    """
+    slicer = context.slicer
+    ours = {name: text for name, text in params.items() if question.is_ours(name)}
+    query = link.from_params(ours, slicer, context.project, context.slicer_name).query
+    if not question.asks(ours):
+        query = query.model_copy(update={"split_by": question.first_split(slicer)})
+    bare = views.from_params(ours, slicer)
+    chosen = bare.cards or cards.from_text(question.read_choice(context), slicer)
+    view = replace(bare, cards=chosen)
+    for changed, changes in drill.states(query, view, acts, slicer):
+        query, bare, view = changed, replace(bare, **changes), replace(view, **changes)
+    return QuestionState(query, view, question.params_of(query) | views.to_params(bare))
 
 
 def _script() -> str:
     """The board's module: its style as a text, what draws tables, and its own parts."""
-    style = (rows.FOLDER / "rows.css").read_text() + (FOLDER / "board.css").read_text()
+    style = rows.STYLE + (FOLDER / "board.css").read_text()
     parts = [f"const STYLE = {json.dumps(style)}"]
     parts += [(rows.FOLDER / name).read_text() for name in rows.DRAWING]
     return "\n".join([*parts, *((FOLDER / name).read_text() for name in SCRIPTS)])
@@ -68,7 +122,7 @@ def draw(context: PageContext) -> None:
                 for field in context.slicer.data_fields
             ],
             "keys": [
-                [field.name, straight(filter_words.field(field.name, context.slicer))]
+                [field.name, straight(filters.field(field.name, context.slicer))]
                 for field in context.slicer.key_fields
             ],
             "edition": [
@@ -83,9 +137,153 @@ def draw(context: PageContext) -> None:
 
 def _latest(context: PageContext, steps: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
     """The last of these questions as normalised parameters, the nearest at the end."""
-    return [state.after(context, step, []).params for step in steps[-MOST_STEPS:]]
+    return [after(context, step, []).params for step in steps[-MOST_STEPS:]]
 
 
 def place(context: PageContext) -> str:
     """The key of the container around the board, whose height is that of a board with or without a chart."""
     return "board" if granularities(context.slicer) else "board_timeless"
+
+
+@dataclass
+class _Turn:
+    """One request on its way: its question, and what its answers come from.
+
+    Of the exact answers that it awaits, `settled` are there.
+    """
+
+    context: RequestContext
+    question: QuestionState
+    deadline: Deadline
+    answers: Answers
+    version: str
+    settled: int = 0
+
+    def part(self, name: str, stage: str) -> Json:
+        """The line of a part; one with the error where it fails."""
+        head = {"part": name, "stage": stage, "params": self.question.params, "version": self.version}
+        try:
+            head["day"] = ask.today(self.context, self.question.query).isoformat()
+            content = self.made(name)
+        except Abandoned:
+            raise
+        except TrancheError as error:
+            return head | {"error": _problem(error)}
+        return head | {"is_final": self.answers.later_count == self.settled, name: content}
+
+    def made(self, name: str) -> Json | list[Json]:
+        """A part as it is now. Raises the errors of the service."""
+        if not self.context.slicer.data_fields:
+            return answer.of_nothing(name)
+        return answer.PARTS[name](self.focus, self.question.params)
+
+    @property
+    def focus(self) -> Focus:
+        """What the question is about."""
+        return focus.of_question(self.context, self.question.query, self.question.view)
+
+    def settle(self) -> bool:
+        """Wait for the exact answers under way; False if there were none since the last time."""
+        if self.answers.later_count == self.settled:
+            return False
+        self.settled = self.answers.later_count
+        for future in self.answers.awaited():
+            while not future.done():
+                self.deadline.check()
+                with suppress(TimeoutError, TrancheError):
+                    future.result(SECONDS_BETWEEN_CHECKS)
+        return True
+
+
+def _problem(error: TrancheError) -> Json:
+    """An error as a sentence, its details, and whether the same request may succeed in a moment."""
+    is_passing = isinstance(error, retry.PASSING)
+    return {
+        "sentence": problems.sentence(error),
+        "details": problems.details(error),
+        "is_passing": is_passing,
+    }
+
+
+class BoardAnswers:
+    """Answers from the services of an installation, in the name of the person who asks."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._reports = Reports(connect.installation(settings))
+        self._latest: dict[tuple[str, str], deque[float]] = {}
+        self._slicers: SessionCache[Slicer] = SessionCache(connect.SLICER_SECONDS, SLICERS)
+
+    def may_ask_ahead(self, request: BoardRequest, person: Person) -> bool:
+        """Whether an answer costs so little that it may be made for nothing. Raises AccessError.
+
+        Never in databases, where reading may cost money; at a remote service if its last answers were quick.
+        """
+        about = request.project, request.slicer
+        if not person.may_see(*about):
+            raise AccessError
+        if self._reports.is_quick(*about):
+            return True
+        latest = self._latest.get(about, ())
+        return self._reports.is_remote and bool(latest) and max(latest) < QUICK_SECONDS
+
+    def lines(self, request: BoardRequest, person: Person, deadline: Deadline) -> Iterator[Json]:
+        """The lines of an answer. Raises AccessError before the first."""
+        began, turn = time.monotonic(), self._turn(request, person, deadline)
+        latest = self._latest.setdefault((request.project, request.slicer), deque(maxlen=LATEST))
+        if not request.ahead and not self._reports.is_quick(request.project, request.slicer):
+            lately = round(median(latest), 1) if latest else None
+            yield {"part": "wait", "engine": turn.context.slicer.engine or "", "lately": lately}
+        for name in dict.fromkeys(request.parts):
+            yield turn.part(name, "first")
+        latest.append(time.monotonic() - began)
+        for _ in range(0 if request.ahead else MOST_ROUNDS):
+            if not turn.settle():
+                break
+            for name in dict.fromkeys(request.parts):
+                yield turn.part(name, "exact")
+        yield {"part": "end"}
+
+    def finish(
+        self, request: BoardRequest, person: Person, deadline: Deadline
+    ) -> tuple[Focus, dict[str, Json | list[Json]]]:
+        """What the question is about, and its parts by name, as they are in the end.
+
+        Raises AccessError, BadRequest for a slicer about which nothing can be asked, and the errors of the
+        service.
+        """
+        turn = self._turn(request, person, deadline)
+        if not turn.context.slicer.data_fields:
+            raise BadRequest("This slicer has no data fields to show")
+        parts: dict[str, Json | list[Json]] = {}
+        for _ in range(MOST_ROUNDS + 1):
+            parts = {name: turn.made(name) for name in request.parts}
+            if not turn.settle():
+                break
+        return turn.focus, parts
+
+    def _turn(self, request: BoardRequest, person: Person, deadline: Deadline) -> _Turn:
+        clients = connect.connect(person, self._settings, within=deadline)
+        about = request.project, request.slicer
+        if about not in clients.slicers:
+            raise AccessError
+        answers = Answers(is_parallel=not self._reports.is_quick(*about))
+        context = RequestContext(
+            person,
+            *about,
+            clients.with_own(self._slicer(clients, person, *about), *about),
+            clients,
+            language=request.locale,
+            caches={ask.ANSWERS: answers},
+        )
+        acts = [act for raw in request.acts for act in rows.parsed(raw)]
+        question_state = after(context, request.params, acts)
+        return _Turn(context, question_state, deadline, answers, self._reports.version(*about))
+
+    def _slicer(self, clients: connect.Clients, person: Person, project: str, name: str) -> Slicer:
+        """What the slicer is; of a remote service, as it was a minute ago at most."""
+        query = InfoQuery(project_name=project, slicer_name=name)
+        if not clients.slicer_seconds:
+            return clients.reporting.info(query)
+        key = (person.username, project, name)
+        return self._slicers.get(key, lambda: clients.reporting.info(query))

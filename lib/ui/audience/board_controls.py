@@ -7,21 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from lib.ui.audience import date_notes, headline, over_time, own_metrics
+from lib.ui.audience import headline, over_time, own_metrics
 from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import (
-    ask,
-    cards,
-    dates_picker,
-    drill,
-    export_menu,
-    filter_words,
-    focus,
-    question,
-)
+from lib.ui.query import ask, cards, dates_picker, drill, export_menu, filters, focus, question
 from lib.ui.query import view as views
 from lib.ui.query.cards import Card
 from lib.ui.query.focus import Focus
@@ -35,7 +26,7 @@ def draw_leaderboard_picker(focus: Focus) -> None:
     context, slicer, view = focus.context, focus.slicer, focus.view
     with st.popover("Cards", icon=":material/leaderboard:", type="tertiary"):
         key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
-        titles = {field.name: filter_words.field(field.name, slicer) for field in slicer.key_fields}
+        titles = {field.name: filters.field(field.name, slicer) for field in slicer.key_fields}
         _choose("Key fields with a leaderboard", titles, cards.MOST, key, partial(_ask_fields, context, key))
         key = dates_picker.followed_key(COLUMNS, list(view.columns))
         titles = {field.name: numbers.title(field) for field in slicer.data_fields}
@@ -88,7 +79,7 @@ def draw_leaderboard_csv(focus: Focus) -> None:
     name = st.selectbox(
         LABEL,
         list(names),
-        format_func=lambda name: filter_words.field(name, focus.slicer),
+        format_func=lambda name: filters.field(name, focus.slicer),
         key=CARD,
         width=380,
     )
@@ -127,7 +118,7 @@ def draw(context: PageContext) -> None:
         if page_focus.grain is not None:
             over_time.draw_table(page_focus)
             _download(page_focus)
-            date_notes.draw(page_focus)
+            over_time.draw_notes(page_focus)
         if page_focus.view.lower == "cards":
             with row(key="card_controls", width="content"):
                 draw_leaderboard_picker(page_focus)

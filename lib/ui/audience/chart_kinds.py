@@ -12,14 +12,14 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import TIME_KEY_FIELDS, DataField
-from lib.ui.audience import headline, pivot_cross, split_charts, split_levels, split_lines, split_queries
+from lib.ui.audience import headline, pivot_cross, split_charts, split_levels, split_lines
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Table
-from lib.ui.query import ask, compared_answers, filter_words, precision, question, split_rows
+from lib.ui.query import ask, compared_answers, filters, precision, question, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
@@ -78,7 +78,7 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
     """The notes on this chart, a sentence each."""
     sentences = []
     for name in data.split.segmented:
-        count = split_queries.overlap(focus, name)
+        count = split_levels.overlap(focus, name)
         if count is not None:
             field = focus.slicer.key_field(name).description or name
             sentences.append(
@@ -110,7 +110,7 @@ def _ask_rows(focus: Focus) -> ChartData:
 
 def _compared_rows(focus: Focus, answer: Audience) -> SplitRows:
     """The rows of the answer, compared with the days of the focus."""
-    both = split_queries.both_sides(focus, answer)
+    both = split_levels.both_sides(focus, answer)
     whole = None if both is None else compared_answers.of_whole(focus)
     today = ask.today(focus.context, focus.query)
     is_chosen, year = bool(focus.view.having), focus.period[1].year
@@ -145,7 +145,7 @@ def _draw_bars(focus: Focus, data: ChartData) -> None:
 
 
 def _ask_grid(focus: Focus) -> ChartData:
-    answer = split_queries.grid(focus)
+    answer = split_levels.grid(focus)
     today = ask.today(focus.context, focus.query)
     return ChartData(SplitRows(answer, None, focus.field, focus.slicer, focus.period, today, None), answer)
 
@@ -240,11 +240,11 @@ def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:
     """Which key fields of the split a chart shows, where these are not all that it could show."""
     visible_keys = {*keys, *(TIME_KEY_FIELDS if kind(focus) is KINDS["lines"] else ())}
     left_out = [
-        filter_words.field(name, focus.slicer) for name in focus.query.split_by if name not in visible_keys
+        filters.field(name, focus.slicer) for name in focus.query.split_by if name not in visible_keys
     ]
     if not left_out:
         return []
-    titles = " and ".join(filter_words.field(name, focus.slicer) for name in keys)
+    titles = " and ".join(filters.field(name, focus.slicer) for name in keys)
     return [plain(f"Shown: {titles} alone, without {', '.join(left_out)}.")]
 
 
@@ -252,10 +252,10 @@ def _values_left_out(focus: Focus) -> list[str]:
     """How many of all values of its key fields a heatmap shows, where these are not all."""
     return [
         plain(
-            f"{filter_words.field(name, focus.slicer)}: the {focus.numbers.number(count)} largest of "
+            f"{filters.field(name, focus.slicer)}: the {focus.numbers.number(count)} largest of "
             f"{precision.count(answer, focus.numbers)} values."
         )
-        for name, count, answer in split_queries.cuts(focus)
+        for name, count, answer in split_levels.cuts(focus)
         if answer.total.records_found > count
     ]
 

@@ -11,7 +11,7 @@ from lib.reporting.models import InfoQuery
 from lib.settings import Settings
 from lib.snapshot.models import Snapshot, SnapshotFigure
 from lib.ui.audience.snapshots import Snapshots, live_address
-from lib.ui.charts import alert_words
+from lib.ui.charts import change
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.query import link
 from lib.ui.query import view as views
@@ -71,8 +71,8 @@ class Digest:
             yield f"{_name(alert)}: you can't see this view any more."
             return
         numbers = Numbers()
-        yield f"{alert.view_name}: {alert_words.condition_text(alert, numbers)}"
-        yield Remark(f"{alert_words.now(alert, numbers)} · {alert.project}/{alert.slicer}")
+        yield f"{alert.view_name}: {change.condition_text(alert, numbers)}"
+        yield Remark(f"{change.alert_state(alert, numbers)} · {alert.project}/{alert.slicer}")
         about = alert.project, alert.slicer
         yield Link("Open the view", live_address(self._settings.address, about, alert.params))
 

@@ -7,13 +7,12 @@ from datetime import date
 
 from lib.reporting.answers import Audience, Precision
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, DataField, Filter
-from lib.ui.charts import numbers, sparkline
+from lib.ui.charts import numbers, time_chart
 from lib.ui.charts.change import Change
 from lib.ui.charts.series import Series
-from lib.ui.query import ask, compared_answers, filter_words, metric, periods, precision, values
-from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query import ask, compared_answers, filters, periods, precision, values
+from lib.ui.query.compared_answers import ComparedAnswers, Style
 from lib.ui.query.focus import Focus
-from lib.ui.query.metric import Style
 
 TRIED = 6
 
@@ -40,7 +39,7 @@ class HeadlineFigure:
         """The sparkline in words; empty without one."""
         if self.course is None or focus.grain is None:
             return ""
-        return sparkline.text(self.course, self.field, focus.grain, focus.period, focus.numbers)
+        return time_chart.text(self.course, self.field, focus.grain, focus.period, focus.numbers)
 
 
 def figure(
@@ -51,14 +50,14 @@ def figure(
     value = now.total.values.get(field.name)
     changes = [Change(None) if one is None else one.total(field) for one in comparisons]
     changed, sides = changes[0], [line.without_parts.values for line in lines[:2]]
-    is_noise = len(sides) == 2 and comparisons[0] is not None and metric.is_noise(*sides)
+    is_noise = len(sides) == 2 and comparisons[0] is not None and compared_answers.is_noise(*sides)
     return HeadlineFigure(
         field=field,
         title=numbers.title(field),
         text=focus.numbers.short(value, field),
-        delta=metric.delta(focus, field, changed),
-        style=metric.style(field, changed, is_noise),
-        off=metric.off(focus, field, now),
+        delta=compared_answers.delta(focus, field, changed),
+        style=compared_answers.style(field, changed, is_noise),
+        off=compared_answers.off(focus, field, now),
         help=" · ".join([_help(focus, field, value, changed, is_noise), *_others(focus, field, changes[1:])]),
         course=_course(lines),
         is_noise=is_noise or not changed.is_certain,
@@ -68,7 +67,7 @@ def figure(
 def _course(lines: Sequence[Series]) -> Series | None:
     """The whole buckets of the field, if two of them have values."""
     course = lines[0].without_parts if lines else None
-    return course if course is not None and sparkline.has_course(course) else None
+    return course if course is not None and time_chart.has_course(course) else None
 
 
 def _help(focus: Focus, field: DataField, value: float | None, changed: Change, is_noise: bool) -> str:
@@ -88,7 +87,7 @@ def _others(focus: Focus, field: DataField, changes: Sequence[Change]) -> Iterat
     """The changes against the days compared beside the first."""
     for one, changed in zip(focus.comparisons[1:], changes, strict=True):
         if one.comparison is not None:
-            text = metric.delta(focus, field, changed)
+            text = compared_answers.delta(focus, field, changed)
             yield f"Against {numbers.days(*one.comparison.before)}: {text}"
 
 
@@ -120,7 +119,7 @@ def no_data(focus: Focus) -> NoData:
     place, most = _most_in_the_way(focus)
     if place is None:
         return NoData(f"{text} Remove filters, or choose other days.")
-    words = filter_words.sentence(focus.query.filters[place], focus.slicer, _described(focus, place))
+    words = filters.sentence(focus.query.filters[place], focus.slicer, _described(focus, place))
     query = focus.query.model_copy(update={"filters": _without(focus, place)})
     return NoData(f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", query)
 

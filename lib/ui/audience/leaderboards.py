@@ -13,7 +13,7 @@ from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
-from lib.ui.query import cards, filter_words, focus, lines, precision, split_rows, values
+from lib.ui.query import cards, filters, focus, lines, precision, split_rows, values
 from lib.ui.query.cards import Card
 from lib.ui.query.focus import Focus
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
@@ -31,7 +31,7 @@ def table(focus: Focus, board: Board) -> Table:
     """The card of a leaderboard: name with its share as a bar, value, share and change."""
     card = board.card
     field = focus.slicer.key_field(card.name)
-    title = filter_words.field(card.name, focus.slicer)
+    title = filters.field(card.name, focus.slicer)
     label = f"{title} by {numbers.title(focus.field)}"
     around = rows.CardHeader(title, _about(focus, board), card.find, _message(board, card))
     return Table(
@@ -47,7 +47,7 @@ def table(focus: Focus, board: Board) -> Table:
 
 def failed_table(focus: Focus, card: Card, why: str) -> Table:
     """The card of a leaderboard that could not be loaded."""
-    title = filter_words.field(card.name, focus.slicer)
+    title = filters.field(card.name, focus.slicer)
     return Table(card.name, title, [], [], card=rows.CardHeader(title, find=card.find, message=why))
 
 
@@ -121,7 +121,7 @@ def _row(
     more: Sequence[float],
 ) -> Row:
     split, name = board.split, board.card.name
-    cells = [Cell(label, bar=bar, about=filter_words.both(code, label)), _value(focus, focus.field, value)]
+    cells = [Cell(label, bar=bar, about=filters.both(code, label)), _value(focus, focus.field, value)]
     if split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, value), 1)))
     cells += [_change(focus, changed, value) for changed in changes]

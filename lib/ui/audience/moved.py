@@ -19,7 +19,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, drill, export_menu, filter_words, focus, question
+from lib.ui.query import ask, drill, export_menu, filters, focus, question
 from lib.ui.query.focus import Focus
 from lib.wire.text import csv_text
 
@@ -45,7 +45,7 @@ def alike(focus: Focus, movers: Moved) -> list[str]:
     ranges = [moves.alike for moves in movers.alike if moves.alike is not None]
     if not ranges:
         return []
-    names = ", ".join(filter_words.field(moves.name, focus.slicer) for moves in movers.alike)
+    names = ", ".join(filters.field(moves.name, focus.slicer) for moves in movers.alike)
     ends = (min(low for low, _ in ranges), max(high for _, high in ranges))
     verb = "rose" if movers.difference > 0 else "fell"
     return [f"{names}: all {verb} alike ({' to '.join(dict.fromkeys(map(focus.numbers.change, ends)))})"]
@@ -124,7 +124,7 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
     rows: list[Sequence[object]] = [[label] for label in _labels(focus, movers)]
     rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:])])
-    rows += (_csv_row(filter_words.field(name, focus.slicer), mover) for name, mover in ranked(movers))
+    rows += (_csv_row(filters.field(name, focus.slicer), mover) for name, mover in ranked(movers))
     whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
     return csv_text([*rows, ["Total", "", "", *whole]])
 
@@ -177,8 +177,8 @@ def table(focus: Focus, movers: Moved, has_parts: bool = False) -> Table:
 def _row(focus: Focus, movers: Moved, name: str, mover: Mover, has_parts: bool) -> Row:
     parts = [_move_cell(focus, mover.rate), _move_cell(focus, mover.mix)] if has_parts else []
     cells = [
-        Cell(mover_name(mover), about=filter_words.both(mover.code, mover.words)),
-        Cell(filter_words.field(name, focus.slicer)),
+        Cell(mover_name(mover), about=filters.both(mover.code, mover.words)),
+        Cell(filters.field(name, focus.slicer)),
         _move_cell(focus, mover.contribution, _bar(movers, mover)),
         *parts,
         *(Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)),

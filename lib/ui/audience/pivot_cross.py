@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Order
-from lib.ui.audience import split_levels, split_queries
+from lib.ui.audience import split_levels
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_table import OTHERS, SplitColumn
-from lib.ui.query import ask, filter_words, focus, precision, split_rows
+from lib.ui.query import ask, filters, focus, precision, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
@@ -95,7 +95,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
         for (*path, code), value in zip(split_levels.paths(answer), values, strict=True):
             figures[tuple(path)][code] = value
     is_cut = top.total.records_found > len(codes)
-    title = filter_words.field(key, focus.slicer)
+    title = filters.field(key, focus.slicer)
     count = precision.count(top, focus.numbers) if is_cut else ""
     return Cross(
         key, title, labels, dict(figures), count, is_cut and split.is_additive and not split.segmented
@@ -116,7 +116,7 @@ def _columns_query(page_focus: Focus, key: str) -> AudienceQuery:
         "split_by": (key,),
         "data_fields": tuple(dict.fromkeys((page_focus.field.name, volume))),
         "order_by": (Order(name=key, direction="asc") if is_time else Order(name=volume),),
-        "limit": MOST_TIMES if is_time else split_queries.ACROSS,
+        "limit": MOST_TIMES if is_time else split_levels.ACROSS,
     }
     return page_focus.rows().model_copy(update=changes)
 

@@ -1,11 +1,16 @@
-"""The split, as one of the kinds of chart, with notes; a click on a value drills down."""
+"""The split, as one of the kinds of chart or a workbook; a click on a value drills down.."""
 
 from functools import partial
 
 import streamlit as st
 
-from lib.ui.audience import chart_kinds, headline, pivot_file
+from lib.reporting.files import pivot_sheet
+from lib.reporting.files.pivot_sheet import PivotColumn, PivotRow, PivotSheet
+from lib.reporting.models import DataField
+from lib.ui.audience import chart_kinds, headline, split_pivot, split_table
 from lib.ui.audience.chart_kinds import KINDS, ChartData
+from lib.ui.audience.split_pivot import Pivot
+from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -14,7 +19,7 @@ from lib.ui.query import (
     ask,
     drill,
     export_menu,
-    filter_words,
+    filters,
     focus,
     folds,
     precision,
@@ -26,7 +31,62 @@ from lib.ui.query.focus import Focus
 from lib.ui.query.folds import Folds
 from lib.ui.query.view import CHARTS
 
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+CHANGE_FORMAT = "+0.0;-0.0;0.0"
 CHART, CROSS, HEIGHT = "split_chart", "split_cross", 380
+
+
+def draw_pivot_file(focus: Focus, pivot: Pivot) -> None:
+    """Draw the download button; the file is made on click."""
+    st.download_button(
+        "Download the pivot as XLSX",
+        data=partial(content, focus, pivot),
+        file_name=f"{export_menu.file(focus, 'pivot')}.xlsx",
+        mime=MEDIA_TYPE,
+        on_click="ignore",
+        icon=":material/account_tree:",
+        key="split_xlsx",
+    )
+
+
+def content(focus: Focus, pivot: Pivot) -> bytes:
+    """The file's bytes."""
+    corner = split_pivot.STEP.join(filters.field(name, focus.slicer) for name in pivot.query.split_by)
+    rows = [
+        PivotRow(line.label, [line.figures.get(name) for name in pivot.heads], line.level, not line.path)
+        for line in split_pivot.lines(pivot)
+    ]
+    answer, fields = pivot.levels[0].split.answer, [pivot.front, *pivot.more]
+    about = (
+        f"Question: {export_menu.question(focus, focus.query.split_by)}",
+        f"Precision: {precision.over(answer, fields, focus.numbers)}",
+    )
+    return pivot_sheet.write(PivotSheet(corner, _columns(pivot), rows, about))
+
+
+def _columns(pivot: Pivot) -> list[PivotColumn]:
+    """The field in front has its share and change beside it, or the values of the key field across."""
+    fields = {field.name: field for field in pivot.more}
+    across = {} if pivot.cross is None else dict.fromkeys(pivot.cross.names, pivot.cross.title)
+    front = numbers.title(pivot.front, with_unit=True)
+    columns = []
+    for name, column in pivot.heads.items():
+        if name in fields:
+            columns.append(PivotColumn(column.title, _number_format(fields[name])))
+        elif name in across:
+            columns.append(PivotColumn(column.title, _number_format(pivot.front), across[name]))
+        elif name == pivot.front.name:
+            title, group = (front, "") if pivot.cross is not None else ("Value", front)
+            columns.append(PivotColumn(title, _number_format(pivot.front), group))
+        else:
+            style = CHANGE_FORMAT if name == split_table.CHANGE else "0.0"
+            columns.append(PivotColumn(column.title, style, front))
+    return columns
+
+
+def _number_format(field: DataField) -> str:
+    places = field.display_precision
+    return "#,##0" + ("." + "0" * places if places else "")
 
 
 @st.fragment(parallel=True)
@@ -61,7 +121,7 @@ def draw(context: PageContext) -> None:
                 fields = chart_kinds.fields(split_focus)
                 precision_slot.caption(plain(_precision(split_focus, data)))
                 with export_slot:
-                    pivot = None if data.pivot is None else partial(pivot_file.draw, split_focus, data.pivot)
+                    pivot = None if data.pivot is None else partial(draw_pivot_file, split_focus, data.pivot)
                     export_menu.draw(split_focus, "split", data.answer, fields, kind.picture, pivot)
                 kind.draw(split_focus, data)
                 if notes := chart_kinds.notes(split_focus, data):
@@ -99,7 +159,7 @@ def _cross_picker(focus: Focus) -> None:
     st.selectbox(
         "Columns of the pivot",
         ["", *keys],
-        format_func=lambda key: f"Columns: {filter_words.field(key, focus.slicer) if key else 'metrics'}",
+        format_func=lambda key: f"Columns: {filters.field(key, focus.slicer) if key else 'metrics'}",
         key=CROSS,
         label_visibility="collapsed",
         width=200,

@@ -17,7 +17,7 @@ from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
 from lib.ui.kit import rows
 from lib.ui.kit.rows import Table
-from lib.ui.query import drill, export_menu, filter_words, focus, question, split_rows
+from lib.ui.query import drill, export_menu, filters, focus, question, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
@@ -88,8 +88,8 @@ def heatmap(focus: Focus, split: SplitRows) -> None:
     }
     down, across = split.keys
     labelled = Grid(
-        across=[filter_words.value_label(code, described[across]) for code in grid.columns],
-        down=[filter_words.value_label(code, described[down]) for code in grid.index],
+        across=[filters.value_label(code, described[across]) for code in grid.columns],
+        down=[filters.value_label(code, described[down]) for code in grid.index],
         values=grid.to_numpy(),
         few=few.reindex(index=grid.index, columns=grid.columns).fillna(value=False).to_numpy(dtype=bool),
     )
@@ -135,7 +135,7 @@ def _order(split: SplitRows, key: str) -> list[str]:
 
 def alternative(focus: Focus, keys: Sequence[str]) -> str:
     """The alternative text of a chart of the split."""
-    fields = ", ".join(filter_words.field(key, focus.slicer) for key in keys)
+    fields = ", ".join(filters.field(key, focus.slicer) for key in keys)
     return f"{numbers.title(focus.field)} by {fields}, {numbers.days(*focus.period)}"
 
 

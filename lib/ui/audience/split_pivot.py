@@ -15,7 +15,7 @@ from lib.ui.audience.split_levels import Level
 from lib.ui.charts.change import Change, is_sampled, of_total
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values
-from lib.ui.query import filter_words, folds, precision, split_rows
+from lib.ui.query import filters, folds, precision, split_rows
 from lib.ui.query.folds import Folds, Path
 from lib.ui.query.split_rows import SplitRows
 
@@ -188,7 +188,7 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
     """The table for the component. `order` is that of the first level's rows."""
     now = {by.name: by.direction for by in order[:1]}
     slicer = pivot.levels[0].split.slicer
-    title = STEP.join(filter_words.field(name, slicer) for name in pivot.query.split_by)
+    title = STEP.join(filters.field(name, slicer) for name in pivot.query.split_by)
     columns = [
         Column(
             id=name,

@@ -1,10 +1,20 @@
-"""The change of a figure between two periods, with a 95 % range of its own."""
+"""The change of a figure between two periods, with a 95 % range of its own; and alerts in words."""
 
 import math
 from dataclasses import dataclass, field
 
 from lib.insight.estimate import Estimate
 from lib.reporting.answers import Audience
+from lib.reporting.models import DataField
+from lib.ui.charts.numbers import Numbers, days, title
+from lib.views import Alert, AlertRule
+from lib.views.alerts import CHECK_SECONDS
+
+RULES: dict[AlertRule, str] = {
+    "above": "is above",
+    "below": "is below",
+    "changed": "changed by more than its noise",
+}
 
 
 @dataclass(frozen=True)
@@ -71,3 +81,34 @@ def is_sampled(audience: Audience) -> bool:
 
 def _is_there(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
+
+
+def condition_text(alert: Alert, numbers: Numbers) -> str:
+    """The condition: `Impressions above 100,000`."""
+    field = DataField.model_validate(alert.figure)
+    if alert.rule == "changed":
+        return f"{title(field)} {RULES['changed']}"
+    return f"{title(field)} {alert.rule} {numbers.full(alert.bound, field)}"
+
+
+def alert_state(alert: Alert, numbers: Numbers) -> str:
+    """The state: the figure, its usual range, since when it fires; or why it could not be checked."""
+    parts = []
+    if alert.state == "new":
+        parts.append(f"not checked yet: will be within {CHECK_SECONDS} seconds")
+    if alert.state in ("ok", "firing") and alert.value is not None:
+        field = DataField.model_validate(alert.figure)
+        parts.append(f"now {numbers.full(alert.value, field)}")
+        if alert.low is not None and alert.high is not None:
+            parts.append(f"usual {numbers.full(alert.low, field)} to {numbers.full(alert.high, field)}")
+    if alert.state == "firing" and alert.since is not None:
+        parts.append(f"since {days(alert.since.date(), alert.since.date())}, {alert.since:%H:%M} UTC")
+    if alert.problem:
+        parts.append(_trouble(alert))
+    return " · ".join(parts)
+
+
+def _trouble(alert: Alert) -> str:
+    if alert.state == "lost":
+        return "you can't see this view any more"
+    return f"last check: {alert.problem.rstrip('.')}"

@@ -16,9 +16,9 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.kinds import elements
 from lib.insight.seat_prices import SeatPrice
-from lib.ui.deals import buyers, catalogue, facts, form_fields, inputs, questions, report, seat_guide
+from lib.ui.deals import catalogue, facts, form_fields, inputs, questions, report, seat_guide
+from lib.ui.deals.change_steps import Fields, targeting
 from lib.ui.deals.draft import PLAIN, Draft
-from lib.ui.deals.edits import Fields, targeting
 from lib.ui.deals.form_fields import ZONE
 from lib.ui.deals.inputs import FEE, Look
 from lib.ui.deals.seat_guide import GuidePlace
@@ -144,7 +144,7 @@ def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problem
         packages = state.get(f"{prefix}supply_deals", ())
         seat, price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
         with st.container():  # what comes and goes in it moves no field below
-            of = SeatPrice(price, buyers.is_fixed(context, state.get(f"{prefix}price_type")))
+            of = SeatPrice(price, seat_guide.is_fixed(context, state.get(f"{prefix}price_type")))
             _draw_guides(context, _deal_of(prefix), seat, of, packages)
     form_fields.draw_terms(context, prefix, problems, [name for name in TERMS if name in names])
     for name in OTHERS:

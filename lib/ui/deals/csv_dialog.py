@@ -22,8 +22,7 @@ from lib.ui.deals.targeting import words
 from lib.ui.deals.view import CSV_MENU
 from lib.ui.kit import components, job, notes
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straighten
+from lib.ui.kit.markdown import plain, straighten
 
 OPEN, FILE, SHOWN = "{}_from_csv", "{}_csv_file", 1_000
 

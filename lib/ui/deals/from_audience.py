@@ -18,7 +18,7 @@ from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import ask, filter_words, periods, question
+from lib.ui.query import ask, filters, periods, question
 from lib.wire.errors import TrancheError
 
 LONGEST_ID = 15
@@ -100,7 +100,7 @@ def _content(context: PageContext) -> None:
         descriptions = {**picker.describe(context, query, translation.targeting), **_list_names(context)}
         st.markdown(f"Targeting: **{plain(_sentence(translation, descriptions))}**")
     for one in translation.left_out:
-        left_out = filter_words.sentence(one.filter, context.slicer)
+        left_out = filters.sentence(one.filter, context.slicer)
         st.caption(f":material/info: Left out: {plain(left_out)} ({plain(one.why)}).")
     if translation.is_empty:
         st.caption(HOW)

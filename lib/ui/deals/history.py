@@ -14,7 +14,7 @@ from lib.insight.evidence import Difference, EvidenceDays
 from lib.insight.evidence_file import EvidenceRow, Matter
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Filter
-from lib.ui.charts import numbers, series, sparkline, theme, time_chart
+from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import Named
 from lib.ui.deals import deal_health, facts, report
@@ -22,9 +22,8 @@ from lib.ui.deals.deal_list import KINDS, Key
 from lib.ui.deals.facts import USUAL, Prices
 from lib.ui.kit import screens, sign_in, times
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
-from lib.ui.kit.straight import straighten
 from lib.ui.query import ask, focus, link, precision
 
 DAYS, NARROWEST = 30, 120
@@ -75,7 +74,9 @@ def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> No
                     plain(locale_numbers.short(answer.total.values.get(name), field)),
                     help=plain(field.formula_description or field.annotation or "") or None,
                 )
-                sparkline.draw(series.over(answer, name, "day", period), field, "day", period, locale_numbers)
+                time_chart.draw_sparkline(
+                    series.over(answer, name, "day", period), field, "day", period, locale_numbers
+                )
     where = f"{context.project}/{context.slicer_name}"
     exact = precision.over(
         answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers

@@ -14,10 +14,9 @@ from lib.ui.deals.change_steps import number
 from lib.ui.deals.list_entries import KINDS, ListKind, Pasted, read
 from lib.ui.kit import listing, notes
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import is_open, report_errors, show
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
-from lib.ui.kit.straight import straighten
 from lib.wire.errors import NotFound, TrancheError
 
 KIND, SEARCH, LIST, TAKEN, NEW = "lists_kind", "lists_find", "lists_list", "lists_taken", "lists_new"

@@ -17,9 +17,8 @@ from lib.ui.deals.facts import amount
 from lib.ui.deals.targeting_figures import precision_of, range_text
 from lib.ui.deals.view import ListSearch
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
-from lib.ui.kit.straight import straighten
 
 OPEN, PLACE, DAYS, FEWEST = "overlap_of", "overlap", 30, 2
 

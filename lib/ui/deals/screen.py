@@ -9,7 +9,6 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import (
-    buyers,
     catalogue,
     change,
     dead,
@@ -20,12 +19,13 @@ from lib.ui.deals import (
     overlap,
     proposal_form,
     proposals,
+    seat_guide,
     table,
     targeting_figures,
     undo,
 )
+from lib.ui.deals.change_steps import Fields
 from lib.ui.deals.deal_list import KINDS, TONES, Key
-from lib.ui.deals.edits import Fields
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import picker, words
@@ -211,7 +211,7 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
             st.caption(f":material/info: Not counted in: {plain(sentence)}")
         targeting_figures.draw_days(
             context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date),
-            buyers.of_deals(context, [one.id for one in entity.demand_deals]),
+            seat_guide.of_deals(context, [one.id for one in entity.demand_deals]),
         )  # fmt: skip
         targeting_figures.draw_costs(context, PLACE, entity, lists, entity.media_type, descriptions)
 

@@ -23,9 +23,8 @@ from lib.ui.deals import facts, report
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Described
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
-from lib.ui.kit.straight import straighten
 
 DAYS, HISTORY, MOST_SEATS = 30, 126, 12
 ALL_BUYERS = "what all buyers together may have"

@@ -1,25 +1,111 @@
 """A slicer's fields, and the top values of the chosen one, each of which leads to Audience."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
-from lib.reporting.models import DataField, KeyField
-from lib.ui.charts.numbers import Numbers, days, title
-from lib.ui.explore import fields, screen, top_board, top_values
+from lib.reporting.confidence import LEVEL
+from lib.reporting.models import AudienceQuery, DataField, KeyField, Order
+from lib.ui.charts.numbers import NOTHING, Numbers, days, title
+from lib.ui.explore import screen, top_values
 from lib.ui.explore.top_values import TopValues
-from lib.ui.kit import listing, problems, rows
+from lib.ui.kit import listing, problems, rows, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import NOTHING_TAKEN, Taken
-from lib.ui.query import ask, precision, question
-from lib.ui.query.explored import NOTHING, Explored
+from lib.ui.kit.rows import NOTHING_TAKEN, Cell, Choice, Column, Ordering, Row, Table, Taken
+from lib.ui.query import ask, drill, precision, question
+from lib.ui.query.view import NOTHING_EXPLORED, Explored, Lower
 
+BOARD = "top_rows"
 SEARCH = "fields_search"
+
+
+def catch_up(context: PageContext, explored: Explored) -> tuple[Taken, Explored]:
+    """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
+    acts, receipt = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
+    orderings = [act for act in acts if isinstance(act, Ordering) and act.table == explored.key]
+    if orderings:
+        order = Order(name=orderings[-1].column, direction=orderings[-1].direction)
+        explored = replace(explored, order=order)
+    chosen = [act for act in acts if isinstance(act, Choice)]
+    if chosen:
+        carry(context, drill.apply(question.current(context), chosen, context.slicer), explored.data, receipt)
+    elif acts:
+        question.follow(context, [(question.current(context), {"explored": explored})], {BOARD: receipt})
+    return receipt, explored
+
+
+def follow() -> None:
+    """The component's callback; the next run of the screen applies the clicks."""
+
+
+def carry(
+    context: PageContext,
+    query: AudienceQuery,
+    data_field: str,
+    receipt: Taken | None = None,
+    lower: Lower = "cards",
+) -> None:
+    """Open Audience with that question, data field and tab; `receipt` is the click that led there."""
+    changes = {"field": data_field, "lower": lower}
+    question.follow(context, [(query, changes)], {BOARD: receipt} if receipt else {})
+    st.switch_page(screens.AUDIENCE, query_params=question.params())
+
+
+def board(top: TopValues, numbers: Numbers) -> Table:
+    """A row per value: its description, its code if it is mapped, and figures with share and range."""
+    frame, key = top_values.frame(top), top.key_field
+    in_words = "id" in frame
+    columns = [_column(top, key.name, key.description or key.name, not in_words, is_key=True)]
+    columns += [Column("id", "ID")] if in_words else []
+    for field in top.shown:
+        columns.append(_column(top, field.name, title(field, with_unit=True), True, about=field.annotation))
+        columns += [Column(name, words, about=about) for name, words, about in _beside(frame, field)]
+    rows = [
+        Row(_cells(top, record, numbers), ((key.name, value),), (False,))
+        for value, record in zip(top.values, frame.to_dict("records"), strict=True)
+    ]
+    label = f"Top values of {key.description or key.name} by {title(top.data_field)}"
+    return Table(key.name, label, columns, rows, verb="Show in Audience:")
+
+
+def _column(
+    top: TopValues, name: str, words: str, orders: bool, is_key: bool = False, about: str | None = None
+) -> Column:
+    return Column(
+        id=name,
+        title=words,
+        is_key=is_key,
+        order=("asc" if is_key else "desc") if orders else None,
+        sorted=top.by.direction if top.by.name == name else None,
+        about=about or "",
+    )
+
+
+def _beside(frame: pd.DataFrame, field: DataField) -> list[tuple[str, str, str]]:
+    columns = {
+        f"share:{field.name}": ("Share, %", "Of the total of all values"),
+        f"off:{field.name}": ("±, %", f"{LEVEL} confidence interval: how far off the figure may be"),
+    }
+    return [(name, *columns[name]) for name in columns if name in frame]
+
+
+def _cells(top: TopValues, record: Mapping[Any, Any], numbers: Numbers) -> list[Cell]:
+    cells = []
+    for name, value in record.items():
+        field = next((field for field in top.shown if field.name == name), None)
+        if field is not None:
+            cells.append(Cell(numbers.plain(value, field)))
+        elif isinstance(value, float):
+            cells.append(Cell(numbers.number(value, 1)))
+        else:
+            cells.append(Cell(str(value) if value else NOTHING))
+    return cells
 
 
 @dataclass(frozen=True)
@@ -89,9 +175,9 @@ def _lists(context: PageContext) -> tuple[FieldList, FieldList]:
 
 def _choose(of: FieldList, text: str, linked: str) -> str:
     """Draw the fields that the search finds; returns the one chosen by a click, by the link, or before."""
-    matches = fields.matching(of.fields, text)
+    matches = screen.matching(of.fields, text)
     name = linked or st.session_state.get(of.key, of.usual)
-    name = fields.chosen_field(matches, name) if of.follows_search else name
+    name = screen.chosen_field(matches, name) if of.follows_search else name
     if not matches:
         st.caption(f"None of the {len(of.fields)} {plain(of.what.lower())}s matches.")
         return name
@@ -101,7 +187,7 @@ def _choose(of: FieldList, text: str, linked: str) -> str:
     clicked = [act.key for act in acts if isinstance(act, Opened) and act.key in names]
     name = clicked[-1] if clicked else name
     st.session_state[of.taken_key] = receipt
-    listing.draw(of.list_key, _page(of, matches, name), receipt, top_board.follow)
+    listing.draw(of.list_key, _page(of, matches, name), receipt, follow)
     return name
 
 
@@ -114,7 +200,7 @@ def _page(of: FieldList, matches: Sequence[Any], name: str) -> Listing:
         ListColumn("name", "Name", 8.0),
     )
     rows = [
-        ListRow(field.name, [ListCell(text) for text in fields.row(field)], is_open=field.name == name)
+        ListRow(field.name, [ListCell(text) for text in screen.row(field)], is_open=field.name == name)
         for field in matches
     ]
     label = f"{of.what}s of the slicer: choose one"
@@ -127,7 +213,7 @@ def _remember(context: PageContext, linked: Explored, names: Sequence[tuple[Fiel
     order = linked.order if (key, data) == (linked.key, linked.data) else None
     chosen = Explored(key, data, order)
     is_usual = all(name == of.usual for of, name in names)
-    if chosen != linked and not (linked == NOTHING and is_usual):
+    if chosen != linked and not (linked == NOTHING_EXPLORED and is_usual):
         question.look(context, explored=chosen)
     for of, name in names:
         st.session_state[of.key] = name
@@ -136,14 +222,14 @@ def _remember(context: PageContext, linked: Explored, names: Sequence[tuple[Fiel
 
 def _answer(context: PageContext, chosen: Explored) -> None:
     """The chosen fields and the top values; a click on a value carries it to Audience."""
-    receipt, chosen = top_board.catch_up(context, chosen)
+    receipt, chosen = catch_up(context, chosen)
     key, data = context.slicer.key_field(chosen.key), context.slicer.data_field(chosen.data)
     with st.container(horizontal=True, vertical_alignment="center"):
         name = key.description or key.name
         st.header(f"{plain(name)} by {plain(title(data))}", anchor=False, width="stretch")
         if st.button(f"Split by {plain(name)} in Audience", icon=":material/call_split:", key="split_by_it"):
             query = question.current(context).model_copy(update={"split_by": (key.name,)})
-            top_board.carry(context, query, data.name, lower="split")
+            carry(context, query, data.name, lower="split")
     with problems.report_errors("The top values"):
         query = screen.last_days(context)
         top = top_values.top_values(
@@ -160,7 +246,7 @@ def _answer(context: PageContext, chosen: Explored) -> None:
 
 def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues) -> None:
     for field in (key, data):
-        if facts := fields.about(field):
+        if facts := screen.about(field):
             st.caption(f"**{plain(field.description or field.name)}** {plain(' · '.join(facts))}")
     for sentence in (
         *precision.codes(context.slicer, [key.name]),
@@ -178,5 +264,5 @@ def _table(top: TopValues, receipt: Taken) -> None:
     if not top.values:
         st.info("No data in these days.", icon=":material/info:")
         return
-    table = top_board.board(top, Numbers.of(st.context.locale))
-    rows.draw(top_board.BOARD, [table], receipt, top_board.follow)
+    table = board(top, Numbers.of(st.context.locale))
+    rows.draw(BOARD, [table], receipt, follow)

@@ -1,17 +1,123 @@
 """The screen Slicers: facts of a slicer, its latest figures, its fields, and the top values of a field."""
 
+from collections.abc import Sequence
 from datetime import date
+from typing import TypeVar
 
 import streamlit as st
 
+from lib import connect
+from lib.connect import hanging
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, DataField, Slicer, time_key_field
-from lib.ui.charts import series, sparkline
+from lib.reporting.models import AudienceQuery, DataField, KeyField, Slicer, time_key_field
+from lib.settings import Settings
+from lib.ui.charts import series, time_chart
 from lib.ui.charts.numbers import Numbers, days, title
-from lib.ui.explore import fields
+from lib.ui.kit import notes, sign_in, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, focus, periods, precision, saved
+from lib.wire.errors import TrancheError
+
+Field = TypeVar("Field", KeyField, DataField)
+TYPES = {"text": "text", "int": "number"}
+SEGMENTED = "segmented"
+PROJECT, NAME, SURE = "manage_project", "manage_name", "manage_sure"
+
+
+def matching(fields: Sequence[Field], text: str) -> list[Field]:
+    """The fields that contain every word of `text`, ignoring case; all fields without a word."""
+    words = text.casefold().split()
+    return [field for field in fields if all(word in _search_text(field) for word in words)]
+
+
+def chosen_field(matches: Sequence[Field], name: str) -> str:
+    """The field of that name if the search finds it or finds nothing; else the first one found."""
+    names = [field.name for field in matches]
+    return name if name in names or not names else names[0]
+
+
+def row(field: KeyField | DataField) -> tuple[str, str, str, str]:
+    """What a field is called, its type, its mapping or formula, and its name in requests."""
+    source = field.formula if isinstance(field, DataField) else field.mapping
+    return field.description or field.name, _type(field), source or "", field.name
+
+
+def about(field: KeyField | DataField) -> list[str]:
+    """Details of a field that are not in its row of the table, as short texts."""
+    texts = [field.annotation or ""]
+    if isinstance(field, DataField):
+        texts = [f"= {field.formula}" if field.formula else "", field.formula_description or "", *texts]
+    elif field.is_segmented:
+        texts.append("a record can have several values: shares can add up to more than 100 %")
+    return [text for text in texts if text]
+
+
+def _type(field: KeyField | DataField) -> str:
+    if isinstance(field, DataField):
+        places = field.display_precision
+        return f"{places} decimal{'s' * (places > 1)}" if places else "whole"
+    plain = TYPES.get(field.type, field.type)
+    return f"{plain}, {SEGMENTED}" if field.is_segmented else plain
+
+
+def _search_text(field: KeyField | DataField) -> str:
+    more = (field.formula, field.formula_description) if isinstance(field, DataField) else (field.mapping,)
+    texts = (field.name, field.description, field.annotation, _type(field), *more)
+    return "\n".join(text for text in texts if text).casefold()
+
+
+def draw_changes(context: PageContext) -> None:
+    """Draw the way to rename or remove the slicer, for administrators, where it is this desk's own.
+
+    The dialog asks, and says what depends on the slicer.
+    """
+    if context.person.role != "admin" or context.clients.reporting_address:
+        return
+    if st.button("Rename or remove slicer", icon=":material/edit:", type="tertiary", key="manage_slicer"):
+        _dialog(context)
+
+
+@st.dialog("Rename or remove slicer")
+def _dialog(context: PageContext) -> None:
+    pair = (context.project, context.slicer_name)
+    installation = connect.installation(Settings.current())
+    source = installation.warehouse.definition(*pair).source
+    words = hanging.hanging(installation.access, pair).sentence()
+    uses = f"Depends on {'/'.join(pair)}: {words}." if words else f"Nothing depends on {'/'.join(pair)}."
+    st.markdown(plain(f"{uses} Renaming keeps all of it; links to the old name stop working."))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        project = st.text_input("Project", value=pair[0], key=PROJECT)
+        name = st.text_input("Slicer", value=pair[1], key=NAME)
+        is_new = bool(project and name) and (project, name) != pair
+        if st.button("Rename", disabled=not is_new, key="manage_rename"):
+            _carry_out(context, (project or "", name or ""))
+    rows = "its imported rows" if source is None else f"not the table {source.table}, which stays"
+    st.checkbox(plain(f"Remove {'/'.join(pair)}, {rows}, and what depends on it"), key=SURE)
+    if st.button("Remove", type="primary", disabled=not st.session_state[SURE], key="manage_remove"):
+        _carry_out(context, None)
+
+
+def _carry_out(context: PageContext, to: hanging.Pair | None) -> None:
+    """Rename the slicer, or remove it without a new name, and go on with what there is."""
+    person, pair = sign_in.person(), (context.project, context.slicer_name)
+    if person is None or person.role != "admin":
+        return
+    installation = connect.installation(Settings.current())
+    try:
+        if to is None:
+            hanging.remove(installation.warehouse, installation.access, pair, person.username)
+        else:
+            hanging.rename(installation.warehouse, installation.access, pair, to, person.username)
+    except TrancheError as error:
+        st.error(plain(error.reason))
+        return
+    others = [one for one in context.clients.slicers if one != pair]
+    if after := to or next(iter(others), None):
+        slicer_info.pick(*after)
+    notes.say(f"Removed {'/'.join(pair)}" if to is None else f"Renamed to {'/'.join(to)}")
+    st.rerun()
+
 
 NARROWEST = 132
 
@@ -53,13 +159,13 @@ def headline(context: PageContext) -> None:
                 _metric(field, numbers.short(answer.total.values.get(field.name), field))
                 if by_day:
                     course = series.over(answer, field.name, "day", shown_days)
-                    sparkline.draw(course, field, "day", shown_days, numbers)
+                    time_chart.draw_sparkline(course, field, "day", shown_days, numbers)
     exact = precision.over(answer, [context.slicer.data_field(name) for name in names], numbers)
     st.caption(f"{days(*shown_days)} · {plain(exact)}")
 
 
 def _metric(field: DataField, value: str) -> None:
-    st.metric(plain(title(field)), plain(value), help=plain(" · ".join(fields.about(field))) or None)
+    st.metric(plain(title(field)), plain(value), help=plain(" · ".join(about(field))) or None)
 
 
 def _everything(context: PageContext) -> AudienceQuery:

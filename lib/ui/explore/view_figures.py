@@ -6,11 +6,11 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery
-from lib.ui.charts import alert_words, numbers
+from lib.ui.charts import change, numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, compared_answers, focus, link, metric, precision, saved
+from lib.ui.query import ask, compared_answers, focus, link, precision, saved
 from lib.ui.query import view as looks
 from lib.ui.query.focus import Focus
 from lib.views import Alert, SavedView
@@ -84,8 +84,8 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
         else:
             _answer(focus)
         if alert is not None and alert.state == "firing":
-            condition = alert_words.condition_text(alert, focus.numbers)
-            words = f"{condition} · {alert_words.now(alert, focus.numbers)}"
+            condition = change.condition_text(alert, focus.numbers)
+            words = f"{condition} · {change.alert_state(alert, focus.numbers)}"
             st.markdown(f":small[:material/notifications_active: {plain(words)}]")
 
 
@@ -102,11 +102,11 @@ def _figures(focus: Focus, answer: Audience) -> None:
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
             changed = None if compared is None else compared.total(field)
-            style = metric.UNCERTAIN if changed is None else metric.style(field, changed)
+            style = compared_answers.UNCERTAIN if changed is None else compared_answers.style(field, changed)
             st.metric(
                 plain(numbers.title(field)),
                 plain(focus.numbers.short(answer.total.values.get(field.name), field)),
-                None if changed is None else plain(metric.delta(focus, field, changed) or ""),
+                None if changed is None else plain(compared_answers.delta(focus, field, changed) or ""),
                 delta_color=style.color,
                 delta_arrow=style.arrow,
             )

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from lib.reporting.answers import Audience, Values
 from lib.reporting.matches import COMPARE
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField, ExportQuery, Filter, Slicer
-from lib.ui.export import raw_file
-from lib.ui.export.preview import Ask, Preview
-from lib.ui.export.raw_file import Export
+from lib.ui.export import preview
+from lib.ui.export.preview import Ask, Export, Preview
 from lib.ui.query import split_rows
 from lib.ui.query.split_rows import SplitRows
 
@@ -164,7 +163,7 @@ def _in_file(export: Export, question: AudienceQuery, slicer: Slicer) -> Audienc
     """The same from a file, which is never sampled."""
     fields = question.model_dump(include={*ExportQuery.model_fields} & {*AudienceQuery.model_fields})
     query = ExportQuery.model_validate({**fields, "export_format": "tsv2", "include_mappings": 0})
-    raw = raw_file.read(export, query, slicer)
+    raw = preview.read(export, query, slicer)
     return raw.first(raw.rows)
 
 

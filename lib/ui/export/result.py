@@ -22,8 +22,7 @@ from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables
-from lib.ui.export.preview import Preview, summary
-from lib.ui.export.raw_file import Export
+from lib.ui.export.preview import Export, Preview, summary
 from lib.ui.kit import problems, sign_in, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain

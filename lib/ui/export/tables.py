@@ -20,8 +20,7 @@ from lib.reporting.models import ExportQuery
 from lib.ui.charts.numbers import NOTHING, Numbers, title
 from lib.ui.export.preview import Preview
 from lib.ui.export.receipt import Receipt, ReceiptLine
-from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straighten
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.query import precision
 
 TOKEN, VARIABLE = "<TOKEN>", "TRANCHE_TOKEN"

@@ -5,12 +5,6 @@ const LINES = ["draw", "undraw"]
 const FOLDS = ["expand", "collapse"]
 const ASIDE = [...LINES, ...FOLDS] // no figure changes by these
 
-function act(board, ...what) {
-  board.waiting.push([++board.number, ...what])
-  board.send(board.waiting)
-  showWaiting(board)
-}
-
 function showWaiting(board) {
   for (const shown of board.tables.values()) {
     if (!shown.table.isConnected) continue

@@ -15,9 +15,7 @@ function ownWidth(table, column) {
 
 /** The edge of a header that widens its column. `table` names it; `redraw` draws the columns with their widths. */
 function newEdge(head, table, column, redraw) {
-  const edge = document.createElement("span")
-  const attributes = { class: "edge", role: "separator", "aria-orientation": "vertical", "aria-label": "Width", "aria-valuemin": NARROWEST, "aria-valuenow": NARROWEST, tabindex: "-1", title: "Drag, or press Shift and an arrow key, to change the width; double-click, or press Enter, to fit the values" }
-  for (const [name, value] of Object.entries(attributes)) edge.setAttribute(name, value)
+  const edge = make("span", { class: "edge", role: "separator", "aria-orientation": "vertical", "aria-label": "Width", "aria-valuemin": NARROWEST, "aria-valuenow": NARROWEST, tabindex: "-1", title: "Drag, or press Shift and an arrow key, to change the width; double-click, or press Enter, to fit the values" })
   const widen = (width) => {
     const pixels = Math.max(NARROWEST, Math.round(width))
     localStorage.setItem(WIDTHS_STORED, JSON.stringify({ ...storedWidths(), [`${table} ${column}`]: pixels }))

@@ -1,10 +1,10 @@
-"""The frame of every screen: the person signed in, and the project and slicer chosen."""
+"""The frame of every screen, or request beside Streamlit: the person, the project and slicer chosen."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,7 +16,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import Slicer
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import problems, retry, sign_in, slicer_choice, slicer_info, times
+from lib.ui.kit import problems, retry, sign_in, slicer_info, times
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -128,7 +128,7 @@ def with_slicer(context: PageContext) -> PageContext:
     if not context.clients.slicers:
         _nothing_to_see(context.person)
     if context.is_missing:
-        slicer_choice.explain(context.project, context.slicer_name)
+        slicer_info.explain(context.project, context.slicer_name)
         st.stop()
     if context.slicer is slicer_info.NOTHING:
         _without_slicer(context)
@@ -158,7 +158,7 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
     settings = Settings.current()
     clients = connect.connect(person, settings, streamlit_compat.session_id())
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
-        picked, is_missing = slicer_choice.draw(clients.slicers) if clients.slicers else (None, False)
+        picked, is_missing = slicer_info.draw_pickers(clients.slicers) if clients.slicers else (None, False)
         slot = st.container(key="slot")
         with st.container(horizontal=True, vertical_alignment="center", key="status"):
             sentence = st.container(width="content")
@@ -202,3 +202,38 @@ def _nothing_to_see(person: Person) -> NoReturn:
     granted = "has no slicers yet" if person.role == "admin" else "has none that you can see"
     st.info(f"This installation {granted}.", title="No slicers", icon=":material/database:")
     st.stop()
+
+
+@dataclass(frozen=True)
+class RequestContext(PageContext):
+    """What a screen has, for one request. Whoever makes it has checked the person and what they may see.
+
+    `language` is the browser's; `caches` are by name.
+    """
+
+    language: str = ""
+    caches: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def reporting(self) -> Reporting:
+        """The client of the reporting API."""
+        return self.drawn_with.reporting
+
+    @property
+    def clients(self) -> connect.Clients:
+        """The clients of the person."""
+        return self.drawn_with
+
+    def now(self) -> Person:
+        """The person of the request."""
+        return self.person
+
+    @property
+    def locale(self) -> str | None:
+        """The language of the browser, such as `de-CH`."""
+        return self.language
+
+    def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
+        """What is cached under this name for the request; `make` creates it empty."""
+        cached: Cache = self.caches.setdefault(name, make())
+        return cached

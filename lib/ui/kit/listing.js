@@ -29,23 +29,10 @@ function newList(root) {
   return list
 }
 
-function make(name, attributes = {}, ...children) {
-  const node = document.createElement(name)
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
-  node.append(...children)
-  return node
-}
-
-function set(node, name, value) {
-  if (value === null) node.removeAttribute(name)
-  else if (node.getAttribute(name) !== value) node.setAttribute(name, value)
-}
-
 // ---- drawing ----------------------------------------------------------------------------------------------
 
 function update(list, data) {
-  const [by, last] = data.taken
-  if (by === list.by) list.waiting = list.waiting.filter(([number]) => number > last)
+  forgetTaken(list, data.taken)
   list.data = data
   set(list.table, "aria-label", data.label)
   set(list.table, "aria-rowcount", String(data.count))
@@ -127,11 +114,7 @@ function styles(column, place) {
 function drawRows(list) {
   const known = new Map([...list.body.children].map((row) => [row.dataset.key, row]))
   const rows = list.data.rows.map((row) => drawRow(list, known.get(row.key), row))
-  const kept = new Set(rows)
-  for (const row of known.values()) if (!kept.has(row)) row.remove()
-  rows.forEach((row, place) => {
-    if (list.body.children[place] !== row) list.body.insertBefore(row, list.body.children[place] ?? null)
-  })
+  inOrder(list.body, rows)
   if (rows.length && !rows.some((row) => row.tabIndex === 0)) rows[0].tabIndex = 0
 }
 
@@ -149,9 +132,9 @@ function drawRow(list, node, row) {
     const target = cells[place]
     target.classList.toggle("badge", Boolean(cell.tone))
     const inside = cell.tone ? (target.firstElementChild ?? target.appendChild(make("span"))) : target
-    if (inside.textContent !== cell.text) inside.textContent = cell.text
+    text(inside, cell.text)
     if (cell.tone) inside.className = cell.tone
-    set(target, "title", cell.text || null)
+    set(target, "title", cell.text)
   })
   if (ticks) set(node.querySelector("input"), "aria-label", `Choose ${row.cells[0].text}`)
   return node
@@ -189,12 +172,6 @@ function showWaiting(list) {
 }
 
 // ---- acting -----------------------------------------------------------------------------------------------
-
-function act(list, ...what) {
-  list.waiting.push([++list.number, ...what])
-  list.send(list.waiting)
-  showWaiting(list)
-}
 
 function onClick(list, event) {
   const row = event.target.closest("tbody tr")

@@ -6,20 +6,18 @@ is lost to a run that breaks off, none is applied twice, and each says what is t
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from lib.reporting.models import Direction
-from lib.ui.kit.rows import Taken, fresh, straighten
+from lib.ui.kit.rows import FOLDER, GRID, Taken, fresh, straighten
 
-FOLDER = Path(__file__).parent
 _mount = st.components.v2.component(
     "tranche_listing",
     html='<div class="listing"></div>',
-    css=(FOLDER / "listing.css").read_text(),
-    js="\n".join((FOLDER / name).read_text() for name in ("column_width.js", "listing.js")),
+    css=GRID + (FOLDER / "listing.css").read_text(),
+    js="\n".join((FOLDER / name).read_text() for name in ("nodes.js", "column_width.js", "listing.js")),
 )
 
 

@@ -23,8 +23,7 @@ function newBoard(root) {
 }
 
 function update(board, data) {
-  const [by, last] = data.taken
-  if (by === board.by) board.waiting = board.waiting.filter(([number]) => number > last)
+  forgetTaken(board, data.taken)
   board.data = data
   const focused = board.root.getRootNode().activeElement
   const place = focused?.matches("[data-stop]") ? whereIs(focused) : null

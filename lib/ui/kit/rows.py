@@ -16,10 +16,10 @@ from lib.reporting.models import Direction
 from lib.wire.text import straight
 
 FOLDER = Path(__file__).parent
-DRAWING = tuple(
-    f"{name}.js"
-    for name in ["answer_lines", "rows", "table", "card", "tree", "acts", "keys", "press", "column_width"]
-)
+PARTS = ["answer_lines", "nodes", "rows", "table", "card", "tree", "acts", "keys", "press", "column_width"]
+DRAWING = tuple(f"{name}.js" for name in PARTS)
+GRID = (FOLDER / "grid.css").read_text()
+STYLE = GRID + (FOLDER / "rows.css").read_text()
 Values = tuple[tuple[str, str], ...]
 Taken = tuple[str, int]
 NOTHING_TAKEN: Taken = ("", 0)
@@ -27,7 +27,7 @@ NOTHING_TAKEN: Taken = ("", 0)
 _mount = st.components.v2.component(
     "tranche_rows",
     html='<div class="board"></div>',
-    css=(FOLDER / "rows.css").read_text(),
+    css=STYLE,
     js="\n".join((FOLDER / name).read_text() for name in (*DRAWING, "rows_mount.js")),
 )
 

@@ -20,8 +20,7 @@ from lib.people.cookies import CODE_SECONDS, SignIn
 from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.kit import problems
-from lib.ui.kit.company import CompanyAccount
-from lib.ui.kit.sign_in_methods import DemoButtons, PasswordForm, SignInMethod, Visit, problem
+from lib.ui.kit.sign_in_methods import CompanyAccount, DemoButtons, PasswordForm, SignInMethod, Visit, problem
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
 
 MARK = Path(__file__).with_name("mark.svg")

@@ -1,12 +1,5 @@
 // Draws a table in place: what stands for the same row and column stays the same node.
 
-function make(name, attributes = {}, ...children) {
-  const node = document.createElement(name)
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
-  node.append(...children)
-  return node
-}
-
 function newTable(board, id) {
   const [columns, head, body] = [make("colgroup"), make("tr"), make("tbody")]
   const table = make("table", { role: "grid", "data-table": id }, columns, make("thead", {}, head), body)
@@ -196,23 +189,4 @@ function cutInMiddle(node, value) {
   node.replaceChildren(make("span", {}), make("span", {}))
   text(node.firstChild, value.slice(0, place))
   text(node.lastChild, value.slice(place))
-}
-
-function set(node, name, value) {
-  if (value === null || value === "") node.removeAttribute(name)
-  else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value)
-}
-
-function text(node, value) {
-  if (node.textContent !== value) node.textContent = value
-}
-
-function inOrder(parent, nodes) {
-  const wanted = new Set(nodes)
-  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove()
-  let next = parent.firstElementChild
-  for (const node of nodes) {
-    if (node === next) next = next.nextElementSibling
-    else parent.insertBefore(node, next)
-  }
 }

@@ -23,7 +23,6 @@ from lib.ui.query import (
     drill,
     figure_filters,
     filter_editor,
-    filter_words,
     filters,
     question,
     saved,
@@ -142,7 +141,7 @@ def _popover(key: str, label: str) -> Iterator[Any]:
 
 def _sentence(context: PageContext, query: AudienceQuery, pill: _Pill) -> str:
     descriptions = values.words(context, query, pill.name, filters.values(query, pill.name))
-    return filter_words.together(pill.filters, context.slicer, descriptions)
+    return filters.together(pill.filters, context.slicer, descriptions)
 
 
 def _texts(context: PageContext, pill: _Pill) -> None:
@@ -163,9 +162,7 @@ def _add(context: PageContext) -> None:
             [*(field.name for field in context.slicer.key_fields), *figures],
             index=None,
             format_func=lambda name: (
-                f"{title(figures[name])} (figure)"
-                if name in figures
-                else filter_words.field(name, context.slicer)
+                f"{title(figures[name])} (figure)" if name in figures else filters.field(name, context.slicer)
             ),
             placeholder="What to filter by",
             key=FIELD,

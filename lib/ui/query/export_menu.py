@@ -19,7 +19,7 @@ from lib.reporting.confidence import LEVEL
 from lib.reporting.models import AudienceQuery, DataField, Slicer
 from lib.ui.charts import numbers, theme
 from lib.ui.kit import screens
-from lib.ui.query import filter_words, link, precision
+from lib.ui.query import filters, link, precision
 from lib.ui.query.focus import Focus
 from lib.wire.text import csv_text
 
@@ -41,8 +41,8 @@ def answer_csv_text(
 
 def question(focus: Focus, split_by: Sequence[str]) -> str:
     """The question in words: days, split and filters."""
-    fields = ", ".join(filter_words.field(name, focus.slicer) for name in split_by)
-    filters = [filter_words.sentence(f, focus.slicer, listed=len(f.value)) for f in focus.query.filters]
+    fields = ", ".join(filters.field(name, focus.slicer) for name in split_by)
+    filters = [filters.sentence(f, focus.slicer, listed=len(f.value)) for f in focus.query.filters]
     about = f"{focus.query.project_name}/{focus.query.slicer_name}, {numbers.days(*focus.period)}"
     return "; ".join([f"{about}, by {fields}" if fields else about, *filters])
 

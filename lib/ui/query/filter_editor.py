@@ -17,7 +17,7 @@ from lib.ui.charts.numbers import LONGEST, NOTHING, Numbers, title
 from lib.ui.kit import problems, rows
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Finding, Row, Table
-from lib.ui.query import ask, drill, filter_paste, filter_words, filters, focus, precision, question, values
+from lib.ui.query import ask, drill, filter_paste, filters, focus, precision, question, values
 
 SHOWN, MOST_CHOSEN = 100, 100
 Figures = dict[str, float]
@@ -72,7 +72,7 @@ def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> 
     if not text:
         missing = tuple(code for code in filters.values(query, name) if code not in labels)[:MOST_CHOSEN]
         labels, figures = _add_chosen(context, query, name, missing, labels, figures)
-    words = filter_words.field(name, context.slicer)
+    words = filters.field(name, context.slicer)
     card = CardHeader(words, _about(answer, field, numbers), text, _message(text, labels), is_picker=True)
     columns = [Column("name", "Value", True)]
     if field is not None:
@@ -80,7 +80,7 @@ def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> 
     included, left_out = (set(filters.values(query, name, match)) for match in ("equals", "not equals"))
     table_rows = [
         Row(
-            [Cell(label or filter_words.value_label(code, {}), about=filter_words.both(code, label)),
+            [Cell(label or filters.value_label(code, {}), about=filters.both(code, label)),
              *_figure(figures.get(code), field, numbers)],
             ((name, code),),
             included=(code in included,),

@@ -10,7 +10,7 @@ from lib.reporting import watched
 from lib.reporting.models import DataField
 from lib.reporting.watched import FigureUnavailable
 from lib.settings import Settings
-from lib.ui.charts import alert_words, numbers
+from lib.ui.charts import change, numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
@@ -47,8 +47,8 @@ def draw_view_alert(context: PageContext, view: SavedView) -> None:
 def _draw_alert(context: PageContext, view: SavedView, alert: Alert) -> None:
     reader = Numbers.of(st.context.locale)
     icon = "notifications_active" if alert.state == "firing" else "notifications"
-    st.markdown(f":material/{icon}: {plain(alert_words.condition_text(alert, reader))}")
-    st.caption(plain(alert_words.now(alert, reader)))
+    st.markdown(f":material/{icon}: {plain(change.condition_text(alert, reader))}")
+    st.caption(plain(change.alert_state(alert, reader)))
     st.button("Remove alert", key="view_alert_remove", on_click=_remove, args=(context, view))
 
 
@@ -64,7 +64,7 @@ def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
             ALERT_RULES,
             0 if alert is None else ALERT_RULES.index(alert.rule),
             key=rule,
-            format_func=alert_words.RULES.__getitem__,
+            format_func=change.RULES.__getitem__,
         )
         st.number_input(
             "Bound, for above and below", value=None if alert is None else alert.bound, key=bound, format="%f"

@@ -15,9 +15,9 @@ from lib.ui.charts import series
 from lib.ui.charts.change import Change, of_total
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import filter_words, question
+from lib.ui.query import filters, question
 from lib.ui.query.compared_answers import ComparedAnswers
-from lib.ui.query.filter_words import both
+from lib.ui.query.filters import both
 from lib.ui.query.link import MOST_SPLITS
 from lib.ui.query.precision import LEAST_SHOWN, half_range
 from lib.wire.errors import BadRequest
@@ -32,7 +32,7 @@ def draw(context: PageContext, label_visibility: str = "collapsed", width: int =
     st.multiselect(
         "Split by",
         [field.name for field in context.slicer.key_fields],
-        format_func=lambda name: filter_words.field(name, context.slicer),
+        format_func=lambda name: filters.field(name, context.slicer),
         key=SPLIT,
         max_selections=MOST_SPLITS,
         filter_mode="contains",

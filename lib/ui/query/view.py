@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lib.reporting import dates
-from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, DataFilter, Granularity, Slicer
+from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, DataFilter, Granularity, Order, Slicer
 from lib.ui.charts.trends import EACH, TRENDS
-from lib.ui.query import cards, explored, figure_filters, folds, lines, link
+from lib.ui.query import cards, figure_filters, folds, lines, link
 from lib.ui.query.cards import Card
-from lib.ui.query.explored import Explored
 from lib.ui.query.folds import Folds
 from lib.ui.query.lines import Lines
+from lib.ui.query.link import join_texts, split_texts
 from lib.ui.query.periods import COMPARED, PREVIOUS, resolved
 from lib.wire.errors import BadRequest
 
@@ -46,6 +46,39 @@ CHANGES: tuple[Changes, ...] = get_args(Changes)
 LOWERS: Mapping[Lower, str] = {"cards": "Leaderboards", "split": "Split", "moved": "What moved"}
 ACROSS, USUAL_ACROSS, MOST_COLUMNS = (2, 3, 4, 5), 4, 3
 TOP, MOST = 20, 1000
+
+
+@dataclass(frozen=True)
+class Explored:
+    """Names of fields, empty for the usual ones; `order` is that of the top values, None by volume."""
+
+    key: str = ""
+    data: str = ""
+    order: Order | None = None
+
+
+NOTHING_EXPLORED = Explored()
+
+
+def explored_text(explored: Explored) -> str:
+    """The fields and the order as one parameter; empty where nothing was chosen."""
+    if explored == NOTHING_EXPLORED:
+        return ""
+    order = explored.order
+    by = () if order is None else ("-" * (order.direction == "desc") + order.name,)
+    return join_texts((explored.key, explored.data, *by))
+
+
+def explored_from_text(text: str, slicer: Slicer) -> Explored:
+    """The state in a URL parameter; the default if the slicer lacks one of the fields."""
+    key, data, by = (*split_texts(text), "", "")[:3]
+    keys = {field.name for field in slicer.key_fields}
+    fields = {field.name for field in slicer.data_fields}
+    if key not in keys or data not in fields:
+        return NOTHING_EXPLORED
+    name = by.removeprefix("-")
+    order = Order(name=name, direction="desc" if by.startswith("-") else "asc")
+    return Explored(key, data, order if name in {key, *fields} else None)
 
 
 @dataclass(frozen=True)
@@ -84,7 +117,7 @@ class View:
     folds: Folds = folds.AS_USUAL
     cross: str = ""
     having: tuple[DataFilter, ...] = ()
-    explored: Explored = explored.NOTHING
+    explored: Explored = NOTHING_EXPLORED
 
     def pivot_keys(self, split_by: tuple[str, ...]) -> tuple[str, ...]:
         """The key fields of a split that are rows of its pivot: all, or all but the one across."""
@@ -113,7 +146,7 @@ def to_params(view: View) -> dict[str, str]:
         "folds": folds.to_text(view.folds),
         "cross": view.cross,
         "having": link.having(view.having),
-        "explore": explored.to_text(view.explored),
+        "explore": explored_text(view.explored),
     }
     return {name: text for name, text in params.items() if text}
 
@@ -144,7 +177,7 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         folds=folds.from_text(params.get("folds", ""), slicer),
         cross=next((one.name for one in slicer.key_fields if one.name == params.get("cross")), ""),
         having=figure_filters.from_text(params.get("having", ""), slicer),
-        explored=explored.from_text(params.get("explore", ""), slicer),
+        explored=explored_from_text(params.get("explore", ""), slicer),
     )
 
 

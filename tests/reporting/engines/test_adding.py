@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 
 from lib.reporting.engines.resident import accumulate, adding
-from lib.reporting.engines.resident.accumulate import distinct, one_each
+from lib.reporting.engines.resident.accumulate import Rows, distinct, one_each
 from lib.reporting.engines.resident.adding import Adding, Located
 from lib.reporting.engines.resident.layout import spans
-from lib.reporting.engines.resident.rows import Rows
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import COUNTRIES, DEFINITION, small_rows
 
-from lib.cli.verify import verify
+from lib.cli.check import verify
 from lib.reporting.engines.resident import ResidentEngine, build, checksums, prepare
 from lib.reporting.engines.resident.checksums import Damaged, StoredFile, Sum, VerifiedArray
 from lib.reporting.engines.resident.layout import Layout

@@ -9,9 +9,9 @@ import pytest
 
 from lib.reporting.definition import Definition
 from lib.reporting.engines.resident import ResidentEngine
+from lib.reporting.engines.resident.accumulate import Period, chunks, numbers, threshold
 from lib.reporting.engines.resident.build import build
 from lib.reporting.engines.resident.layout import Layout
-from lib.reporting.engines.resident.rows import Period, chunks, numbers, threshold
 from lib.reporting.engines.sums import Question, Sums
 from lib.reporting.measures import measures, pairs
 from lib.reporting.models import Filter

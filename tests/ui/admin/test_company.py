@@ -10,7 +10,7 @@ from peopled import people_in
 from provider import CLIENT, toml_of
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.kit import company
+from lib.ui.kit import sign_in_methods
 
 DESK = str(Path(__file__).parents[3] / "lib" / "desk.py")
 ISSUER = "https://login.example"
@@ -27,7 +27,7 @@ def visit(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
     monkeypatch.setenv("TRANCHE_HOME", str(own_home))
 
     def visited(claims: dict[str, Any] | None = None, **params: str) -> AppTest:
-        monkeypatch.setattr(company, "_claims", lambda: claims or {})
+        monkeypatch.setattr(sign_in_methods, "_claims", lambda: claims or {})
         desk = AppTest.from_file(DESK, default_timeout=60)
         for name, value in params.items():
             desk.query_params[name] = value
@@ -67,7 +67,7 @@ def test_a_second_way_in(visit: Visit) -> None:
 def test_no_second_way_in(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a provider there is no such button, whatever a browser claims or an address says."""
     monkeypatch.setenv("TRANCHE_HOME", str(own_home))
-    monkeypatch.setattr(company, "_claims", claims)
+    monkeypatch.setattr(sign_in_methods, "_claims", claims)
     desk = AppTest.from_file(DESK, default_timeout=60)
     desk.query_params["sign_in"] = "failed"
     desk.run()
@@ -77,7 +77,7 @@ def test_no_second_way_in(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize(
-    ("outcome", "sentence"), [*company.OUTCOMES.items(), ("<b>", company.OUTCOMES["failed"])]
+    ("outcome", "sentence"), [*sign_in_methods.OUTCOMES.items(), ("<b>", sign_in_methods.OUTCOMES["failed"])]
 )
 def test_what_failed_is_said(visit: Visit, outcome: str, sentence: str) -> None:
     """What failed on the way is a sentence; the address has it no more; name and password work."""

@@ -23,7 +23,7 @@ from ibis.backends.sql import SQLBackend
 from psycopg.conninfo import conninfo_to_dict
 
 from lib.reporting.engines.connected import clickhouse, dialects, spark
-from lib.reporting.engines.connected.url_options import url_options
+from lib.reporting.engines.connected.dialects import url_options
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -91,14 +91,14 @@ def table_of(backend: Backend, url: str, name: str) -> ir.Table:
     if parts.scheme == SPARK:
         return spark.table_of(backend.ibis, parts, name)
     schema, _, table = name.rpartition(".")
-    found = backend.ibis.table(table, database=schema or None)
+    relation = backend.ibis.table(table, database=schema or None)
     if parts.scheme == POSTGRESQL:
         return ibis.table(
-            dialects.postgresql_schema(backend.ibis, found, schema, table),
+            dialects.postgresql_schema(backend.ibis, relation, schema, table),
             name=table,
             database=schema or None,
         )
-    return ibis.table(found.schema(), name=table, database=schema or None)
+    return ibis.table(relation.schema(), name=table, database=schema or None)
 
 
 def _parquet_files(folder: Path, name: str) -> str:

@@ -8,7 +8,7 @@ import ibis.expr.operations as ops
 from ibis.backends.sql import SQLBackend
 from ibis.backends.sql.compilers.clickhouse import ClickHouseCompiler
 
-from lib.reporting.engines.connected.url_options import url_options
+from lib.reporting.engines.connected.dialects import url_options
 from lib.wire.errors import Misconfigured
 
 Errors = tuple[type[Exception], ...]

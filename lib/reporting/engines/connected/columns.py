@@ -8,7 +8,9 @@ in a database a number is a number, and missing is NULL.
 """
 
 import datetime
+import operator
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import ibis
@@ -36,14 +38,14 @@ class Columns:
         missing = [name for name in self._sources() if name not in self.table.columns]
         if missing:
             return [f"the table has no column '{name}'" for name in missing]
-        found = [self._time_problem()]
-        found += [_key_problem(field, self.table[field.source].type()) for field in self._keys.values()]
-        found += [
+        problems = [self._time_problem()]
+        problems += [_key_problem(field, self.table[field.source].type()) for field in self._keys.values()]
+        problems += [
             _data_problem(field, self.table[field.source].type())
             for field in self._data.values()
             if field.source is not None
         ]
-        return [problem for problem in found if problem]
+        return [problem for problem in problems if problem]
 
     def check(self) -> None:
         """BadDefinition with every problem."""
@@ -112,17 +114,17 @@ class Columns:
         """Whether the text of a key field that is not segmented is among some; it may be NULL for no."""
         column = self.table[self._keys[name].source]
         present = [value for value in values if value]
-        found = [column.isnull()] if len(present) < len(values) else []
+        conditions = [column.isnull()] if len(present) < len(values) else []
         if column.type().is_string():
-            return _any_of([column.isin(list(values)), *found]) if values else ibis.literal(False)
+            return any_of([column.isin(list(values)), *conditions] if values else [])
         cells = [_cell(column.type(), value) for value in present]
         if column.type().is_integer():
             cells = [cell for cell in cells if cell is not None]
         if None in cells:
-            found.append(self.text(name).isin(present))
+            conditions.append(self.text(name).isin(present))
         elif cells:
-            found.append(column.isin(cells))
-        return _any_of(found) if found else ibis.literal(False)
+            conditions.append(column.isin(cells))
+        return any_of(conditions)
 
     def elements(self, name: str) -> ir.ArrayColumn:
         """The different elements of a segmented key field; a missing element is the empty text."""
@@ -130,8 +132,8 @@ class Columns:
         column = self.table[field.source]
         if column.type().is_array():
             return column.map(lambda element: element.cast("string").fill_null("")).unique()
-        given = column.cast("string").nullif("")
-        return given.split(str(field.segmented)).unique()
+        texts = column.cast("string").nullif("")
+        return texts.split(str(field.segmented)).unique()
 
     def has_element(self, name: str, value: str) -> ir.BooleanColumn:
         """Whether a text is among the elements of a segmented key field."""
@@ -215,11 +217,15 @@ def _cell(kind: dt.DataType, text: str) -> Any:
     return None
 
 
-def _any_of(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:
-    found = conditions[0]
-    for condition in conditions[1:]:
-        found = found | condition
-    return found
+def any_of(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:
+    """Whether one of the conditions holds, as a tree that is no deeper than it has to be; False of none."""
+    if not conditions:
+        return ibis.literal(False)
+    parts = list(conditions)
+    while len(parts) > 1:
+        pairs = [parts[place : place + 2] for place in range(0, len(parts), 2)]
+        parts = [reduce(operator.or_, pair) for pair in pairs]
+    return parts[0]
 
 
 def _key_problem(field: KeyFieldDefinition, kind: dt.DataType) -> str | None:

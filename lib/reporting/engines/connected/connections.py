@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from ibis.common.exceptions import IbisError, TableNotFound
 
-from lib.reporting.engines.connected import clickhouse, spark_driver
+from lib.reporting.engines.connected import clickhouse, spark
 from lib.reporting.engines.connected.backends import (
     POLL_SECONDS,
     SPARK,
@@ -52,7 +52,7 @@ _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     psycopg.Error,
     OSError,
     *clickhouse.ERRORS,
-    *spark_driver.ERRORS,
+    *spark.ERRORS,
 )
 _LOST: tuple[type[Exception], ...] = (
     psycopg.OperationalError,
@@ -60,7 +60,7 @@ _LOST: tuple[type[Exception], ...] = (
     duckdb.ConnectionException,
     OSError,
     *clickhouse.LOST,
-    *spark_driver.LOST,
+    *spark.LOST,
 )
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -133,10 +133,10 @@ class Connections:
         """A table of a connection, for expressions. BadRequest where there is no such table."""
         url = self._url(connection)
         try:
-            found = self._with(connection, Deadline(), lambda backend: table_of(backend, url, name))
+            table = self._with(connection, Deadline(), lambda backend: table_of(backend, url, name))
         except TableNotFound:
             raise BadRequest(f"The connection {connection} has no table '{name}'") from None
-        return found
+        return table
 
     def marks(self, connection: str, table: ir.Table) -> Marks:
         """The parts of a table, and marks that change with their rows (parts.py)."""
@@ -226,12 +226,12 @@ class Connections:
     ) -> Found:
         try:
             with backend.interrupted_at(deadline):
-                found = work(backend)
+                result = work(backend)
         except BaseException:
             _close(backend)
             raise
         self._give_back(connection, backend)
-        return found
+        return result
 
     def _queue(self, connection: str) -> "Queue":
         with self._lock:

@@ -62,11 +62,11 @@ class Days:
 
     def totals(self) -> tuple[Hours, Hours]:
         """The hours that have records, ascending, and how many each."""
-        found: Counter[int] = Counter()
+        totals: Counter[int] = Counter()
         for part in self.parts.values():
-            found.update(part.hours)
-        hours = sorted(hour for hour, records in found.items() if records)
-        return np.array(hours, np.int64), np.array([found[hour] for hour in hours], np.int64)
+            totals.update(part.hours)
+        hours = sorted(hour for hour, records in totals.items() if records)
+        return np.array(hours, np.int64), np.array([totals[hour] for hour in hours], np.int64)
 
     def save(self, folder: Path) -> None:
         """Write it beside the slicer's manifest, in one step."""
@@ -128,30 +128,30 @@ class DayCounter:
         """The days as they are now; `before` itself if nothing has changed."""
         name = digest(self._columns.definition)
         if self._source.days_from is not None:
-            found = Days(name, {"": self._loads(self._source.days_from)})
+            days = Days(name, {"": self._loads(self._source.days_from)})
         else:
             marks = self._connections.marks(self._source.connection, self._columns.table)
-            found = Days(name, self._parts(marks, {} if before is None else before.parts))
-        return before if before is not None and found == before and found.is_marked else found
+            days = Days(name, self._parts(marks, {} if before is None else before.parts))
+        return before if before is not None and days == before and days.is_marked else days
 
     def _parts(self, marks: Marks, before: Mapping[str, Part]) -> dict[str, Part]:
         """Parts whose mark is another one are counted; one that only grew, from its last day on."""
-        found = {
+        parts = {
             name: before[name]
             for name, mark in marks.items()
             if name in before and mark is not None and before[name].mark == mark
         }
-        for name in [name for name in marks if name in before and name not in found]:
+        for name in [name for name in marks if name in before and name not in parts]:
             if (part := self._grown(name, before[name], marks[name])) is not None:
-                found[name] = part
-        others = [name for name in marks if name not in found]
+                parts[name] = part
+        others = [name for name in marks if name not in parts]
         for table, one in self._connections.part_tables(self._source.connection, self._columns.table, others):
             counted = self._counted(Columns(table, self._columns.definition), one is None)
             if one is None:
-                found |= {name: Part(marks[name], counted.get(name, {})) for name in others}
+                parts |= {name: Part(marks[name], counted.get(name, {})) for name in others}
             else:
-                found[one] = Part(marks[one], counted.get("", {}))
-        return found
+                parts[one] = Part(marks[one], counted.get("", {}))
+        return parts
 
     def _grown(self, name: str, before: Part, mark: str | None) -> Part | None:
         """A part of PostgreSQL that rows were added to, if all of them are of its last days."""
@@ -167,8 +167,8 @@ class DayCounter:
         columns = Columns(table, self._columns.definition)
         columns = Columns(table.filter(columns.since(since)), self._columns.definition)
         hours = self._counted(columns, False).get("", {})
-        known = sum(records for hour, records in before.hours.items() if hour >= since)
-        ahead = sum(hours.values()) - known + before.ahead - more
+        earlier = sum(records for hour, records in before.hours.items() if hour >= since)
+        ahead = sum(hours.values()) - earlier + before.ahead - more
         if ahead < 0:
             return None
         return Part(mark, {hour: n for hour, n in before.hours.items() if hour < since} | hours, ahead)
@@ -179,13 +179,13 @@ class DayCounter:
         grouped = columns.table.select(**keys).group_by(list(keys))
         table = self._rows(grouped.aggregate(**{RECORDS: lambda rows: rows.count()}))
         names: Iterable[str] = table[PART].to_pylist() if by_file else [""] * table.num_rows
-        found: dict[str, dict[int, int]] = {}
+        parts: dict[str, dict[int, int]] = {}
         for name, hour, records in zip(
             names, table[HOUR].to_pylist(), table[RECORDS].to_pylist(), strict=True
         ):
             if hour is not None:
-                found.setdefault(name, {})[hour] = records
-        return found
+                parts.setdefault(name, {})[hour] = records
+        return parts
 
     def _loads(self, name: str) -> Part:
         """The days of a table of loads, whose records are spread over the hours of each day."""
@@ -197,9 +197,9 @@ class DayCounter:
                 [f"{name}: a table of loads has a date, and a whole number named rows or records"]
             )
         sums = table.group_by(day=table[day]).aggregate(records=table[rows].sum().cast("int64"))
-        found = self._rows(sums.filter(sums["day"].notnull()).order_by("day"))
+        by_day = self._rows(sums.filter(sums["day"].notnull()).order_by("day"))
         hours: dict[int, int] = {}
-        for date, records in zip(found["day"].to_pylist(), found["records"].to_pylist(), strict=True):
+        for date, records in zip(by_day["day"].to_pylist(), by_day["records"].to_pylist(), strict=True):
             hours |= self._spread((date - _FIRST).days, records or 0)
         return Part(hashlib.sha256(repr(hours).encode()).hexdigest()[:16], hours)
 

@@ -1,8 +1,9 @@
 """What databases do otherwise than Ibis has it: seconds since 1970, types of texts, small answers."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
+from urllib.parse import SplitResult, parse_qsl
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -15,6 +16,17 @@ from ibis.backends.sql import SQLBackend
 from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 from ibis.backends.sql.compilers.postgres import PostgresCompiler
 from psycopg import sql
+
+from lib.wire.errors import Misconfigured
+
+
+def url_options(parts: SplitResult, names: Collection[str], whose: str) -> dict[str, str]:
+    """The options by name. Misconfigured, which lists those of `whose` connections, for any other one."""
+    options = dict(parse_qsl(parts.query))
+    if unknown := sorted(options.keys() - set(names)):
+        raise Misconfigured(f"{whose} connection's url can have {', '.join(sorted(names))}, not {unknown[0]}")
+    return options
+
 
 NULL = ""
 NAN_IS_GREATEST = frozenset({"parquet", "duckdb", "postgresql"})
@@ -64,13 +76,13 @@ WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
 """
 
 
-def postgresql_schema(opened: SQLBackend, found: ir.Table, schema: str, table: str) -> ibis.Schema:
+def postgresql_schema(opened: SQLBackend, relation: ir.Table, schema: str, table: str) -> ibis.Schema:
     """The types of a table's columns: Ibis calls enumerations and citext texts, which compare differently."""
     connection: Any = opened.con
     quoted = sql.Identifier(*filter(None, (schema, table))).as_string(connection)
     with connection.cursor() as cursor:
         others = {name for (name,) in cursor.execute(_COLUMNS, [quoted, list(_TEXTS)]).fetchall()}
-    kinds = found.schema().items()
+    kinds = relation.schema().items()
     return ibis.schema(
         {name: dt.unknown if name in others and kind.is_string() else kind for name, kind in kinds}
     )

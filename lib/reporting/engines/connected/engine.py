@@ -60,16 +60,16 @@ def plan_of(statements: Statements) -> Plan | None:
     days_now = (statements.live.shown_hours(own) // DAY_HOURS)[statements.inside]
     is_changed = np.isin(days_now, sorted(sample.changed))
     whole = int(statements.live.counts[statements.inside][is_changed].sum())
-    drawn = stored.drawn_by_day[overlaps & unchanged].sum(axis=0)
-    place = int(np.searchsorted(drawn, limit - whole, side="right")) - 1
-    if whole >= limit or not (overlaps & unchanged).any() or (place == len(drawn) - 1 and stored.is_whole):
+    records = stored.drawn_by_day[overlaps & unchanged].sum(axis=0)
+    place = int(np.searchsorted(records, limit - whole, side="right")) - 1
+    if whole >= limit or not (overlaps & unchanged).any() or (place == len(records) - 1 and stored.is_whole):
         return None
     place = max(0, place)
     tau = float(stored.thresholds[place])
-    is_sparse = not stored.is_whole and drawn[place] < min(limit - whole, SMALLEST_SAMPLE)
+    is_sparse = not stored.is_whole and records[place] < min(limit - whole, SMALLEST_SAMPLE)
     if is_sparse or tau * stored.smallest_size >= 1:
         return None
-    return Plan(sample, tau, frozenset(days_now[is_changed].tolist()), whole + int(drawn[place]))
+    return Plan(sample, tau, frozenset(days_now[is_changed].tolist()), whole + int(records[place]))
 
 
 Ints = npt.NDArray[np.int64]
@@ -120,12 +120,12 @@ class SampledAnswer:
             whole = self._block(statements.fetch(self._whole(columns, cells)))
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(whole[0, 0]))))
             return groups, whole[: len(groups)], whole
-        found = statements.fetch(statements.grouped(columns, cells, self._aggregates))
-        sums = self._block(found)
+        table = statements.fetch(statements.grouped(columns, cells, self._aggregates))
+        sums = self._block(table)
         if not statements.has_segmented or self._is_timed:
-            return statements.names(found), sums, sums.sum(axis=0)[None, :]
+            return statements.names(table), sums, sums.sum(axis=0)[None, :]
         whole = self._block(statements.fetch(self._whole(columns, cells)))
-        return statements.names(found), sums, whole
+        return statements.names(table), sums, whole
 
     def _whole(self, columns: Columns, cells: Cells) -> ir.Table:
         table = columns.table.select(**cells)
@@ -149,18 +149,18 @@ class SampledAnswer:
         """The draw's columns (SampleSums), summed."""
         atoms = [table[f"a{place}"] for place in range(len(self._drawn.atoms))]
         weight, light = table["w"], table["w"] * (table["w"] - 1.0)
-        found = [*atoms, *(atom * weight for atom in atoms)]
-        found += [ibis.ifelse(weight == 1.0, atom, 0.0) for atom in atoms]
+        cells = [*atoms, *(atom * weight for atom in atoms)]
+        cells += [ibis.ifelse(weight == 1.0, atom, 0.0) for atom in atoms]
         firsts, seconds = self._drawn.places
-        found += [
+        cells += [
             atoms[first] * atoms[second] * light
             for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True)
         ]
-        return {f"s{place}": cell.sum().fill_null(0.0) for place, cell in enumerate(found)}
+        return {f"s{place}": cell.sum().fill_null(0.0) for place, cell in enumerate(cells)}
 
-    def _block(self, found: pa.Table) -> Numbers:
+    def _block(self, table: pa.Table) -> Numbers:
         width = 3 * len(self._drawn.atoms) + len(self._drawn.pairs)
-        return np.column_stack([np.asarray(found[f"s{place}"], np.float64) for place in range(width)])
+        return np.column_stack([np.asarray(table[f"s{place}"], np.float64) for place in range(width)])
 
     def _sample(self) -> Sample:
         """What intervals need, by the reference records: the largest draw with few of all (usual.py)."""
@@ -173,11 +173,11 @@ class SampledAnswer:
             cells = {**_cells(sample.columns, atoms), SIZE: table[SIZE]}
             chosen = table.filter(table[ORDER] < tau).select(**cells)
             sample.reference = self._asked.slicers.rows(self._asked.live, chosen, self._asked.deadline)
-        found = sample.reference
+        rows = sample.reference
         plain = np.column_stack(
-            [np.asarray(found[f"a{atoms.index(atom)}"], np.float64) for atom in self._drawn.atoms]
+            [np.asarray(rows[f"a{atoms.index(atom)}"], np.float64) for atom in self._drawn.atoms]
         )
-        size = np.asarray(found[SIZE], np.float64)
+        size = np.asarray(rows[SIZE], np.float64)
         return self._drawn.sample(stored.population, plain, size, sampling.weights(size, tau))
 
     @cached_property
@@ -187,15 +187,15 @@ class SampledAnswer:
         lanes = [stored.lanes.index(atom) for atom in self._drawn.atoms]
         hours = np.array(stored.hours, dtype=np.int64)
         day = (hours + _shift(live.columns)) // DAY_HOURS
-        known = ~np.isin(day, sorted(self._plan.sample.changed)) & np.isin(
+        is_stored = ~np.isin(day, sorted(self._plan.sample.changed)) & np.isin(
             hours, live.hours[self._asked.inside]
         )
-        found, sums = [hours[known]], [stored.sums[known][:, lanes]]
+        parts, sums = [hours[is_stored]], [stored.sums[is_stored][:, lanes]]
         if self._plan.changed:
             fresh, more = self._changed_hours()
-            found, sums = [*found, fresh], [*sums, more]
+            parts, sums = [*parts, fresh], [*sums, more]
         together = (
-            np.concatenate(found) + (self._asked.live.shown_hours(self._question.timezone) - live.hours)[0]
+            np.concatenate(parts) + (self._asked.live.shown_hours(self._question.timezone) - live.hours)[0]
         )
         passing = self._asked.conditions(live.columns).passing(together)
         return together[passing], np.concatenate(sums)[passing]
@@ -206,11 +206,11 @@ class SampledAnswer:
         table = columns.table.filter(_day(columns).isin(sorted(self._plan.changed)))
         table = table.select(hour=columns.hour(), **_cells(columns, self._drawn.atoms))
         sums = {f"s{place}": table[f"a{place}"].sum() for place in range(len(self._drawn.atoms))}
-        found = statements.slicers.rows(
+        answer = statements.slicers.rows(
             statements.live, table.group_by(HOUR).aggregate(**sums), statements.deadline
         )
-        hours = np.asarray(found[HOUR], np.int64)
-        block = np.column_stack([np.asarray(found[name], np.float64) for name in sums])
+        hours = np.asarray(answer[HOUR], np.int64)
+        block = np.column_stack([np.asarray(answer[name], np.float64) for name in sums])
         inside = np.isin(hours, statements.live.hours[statements.inside])
         return hours[inside], block[inside]
 
@@ -237,46 +237,46 @@ class SampledAnswer:
         self, groups: pd.DataFrame, rows: Aggregate, total: Aggregate, is_known: bool
     ) -> frozenset[str]:
         """Add the atoms that can't be added up, over all records; returns those that take too long."""
-        wanted = frozenset(atom for atom in self._question.atoms if not is_additive(atom))
-        if not wanted:
+        atoms = frozenset(atom for atom in self._question.atoms if not is_additive(atom))
+        if not atoms:
             return frozenset()
         deadline = self._asked.deadline if is_known else self._asked.deadline.half()
         try:
-            names, aggregate, whole = Exact(self._asked, wanted, deadline).answer()
+            names, aggregate, whole = Exact(self._asked, atoms, deadline).answer()
         except Abandoned:
             raise
         except DeadlineExceeded:
             if is_known or self._asked.deadline.remaining() == 0:
                 raise
-            for atom in wanted:
+            for atom in atoms:
                 rows.estimate[atom], total.estimate[atom] = np.full(len(groups), np.nan), np.array([np.nan])
-            return wanted
+            return atoms
         places = _places(names, groups)
-        for atom in wanted:
+        for atom in atoms:
             rows.estimate[atom], total.estimate[atom] = aggregate.estimate[atom][places], whole.estimate[atom]
         return frozenset()
 
 
-def _places(names: pd.DataFrame, wanted: pd.DataFrame) -> Ints:
+def _places(names: pd.DataFrame, groups: pd.DataFrame) -> Ints:
     """Where each of the wanted groups is among others."""
-    if wanted.shape[1] == 0:
-        return np.arange(len(wanted))
-    multi_index, asked = (pd.MultiIndex.from_frame(frame.astype("str")) for frame in (names, wanted))
-    return np.asarray(multi_index.get_indexer(asked), dtype=np.int64)
+    if groups.shape[1] == 0:
+        return np.arange(len(groups))
+    multi_index, group_index = (pd.MultiIndex.from_frame(frame.astype("str")) for frame in (names, groups))
+    return np.asarray(multi_index.get_indexer(group_index), dtype=np.int64)
 
 
 def _cells(columns: Columns, atoms: list[str]) -> dict[str, ir.Value]:
     """The additive atoms of each record, 0 where a value is missing."""
-    found: dict[str, ir.Value] = {}
+    cells: dict[str, ir.Value] = {}
     for place, atom in enumerate(atoms):
         kind, _, name = atom.partition(":")
         if atom == RECORDS:
-            found[f"a{place}"] = _one_where(columns.hour().notnull())
+            cells[f"a{place}"] = _one_where(columns.hour().notnull())
         elif kind == "sum":
-            found[f"a{place}"] = columns.number(name).fill_null(0.0)
+            cells[f"a{place}"] = columns.number(name).fill_null(0.0)
         else:
-            found[f"a{place}"] = _one_where(columns.number(name).notnull())
-    return found
+            cells[f"a{place}"] = _one_where(columns.number(name).notnull())
+    return cells
 
 
 def _one_where(condition: ir.BooleanValue) -> ir.Value:

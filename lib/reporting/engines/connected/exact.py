@@ -33,15 +33,15 @@ class Exact:
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.drawn[0]))))
             return groups, total if len(groups) else _none_of(total), total
         adds_up = self._adds_up()
-        found = self._fetch(
+        table = self._fetch(
             columns, lambda cells: statements.grouped(columns, cells, self._sums, is_bare=adds_up)
         )
         if adds_up:
-            found = self._without_nulls(found)
-            rows = self._aggregate(found)
-            return statements.names(found), rows, _total_of(rows)
+            table = self._without_nulls(table)
+            rows = self._aggregate(table)
+            return statements.names(table), rows, _total_of(rows)
         whole = self._fetch(columns, lambda cells: self._whole(columns, cells))
-        return statements.names(found), self._aggregate(found), self._aggregate(whole)
+        return statements.names(table), self._aggregate(table), self._aggregate(whole)
 
     def _whole(self, columns: Columns, cells: Cells) -> ir.Table:
         return columns.table.aggregate(**self._sums(cells))
@@ -53,11 +53,11 @@ class Exact:
         so from then on.
         """
         statements, live = self._asked, self._asked.live
-        found = statements.fetch(statement(self._cells(columns, live.is_plain)), self._deadline)
-        if live.is_plain and any(_has_nan(found[f"a{place}"]) for place in range(len(self._atoms))):
+        table = statements.fetch(statement(self._cells(columns, live.is_plain)), self._deadline)
+        if live.is_plain and any(_has_nan(table[f"a{place}"]) for place in range(len(self._atoms))):
             live.is_plain = False
-            found = statements.fetch(statement(self._cells(columns, False)), self._deadline)
-        return found
+            table = statements.fetch(statement(self._cells(columns, False)), self._deadline)
+        return table
 
     def _cells(self, columns: Columns, is_plain: bool) -> dict[str, ir.Column]:
         return {
@@ -76,22 +76,22 @@ class Exact:
     def _sums(self, cells: Cells | ir.Table) -> dict[str, ir.Scalar]:
         return {f"a{place}": _aggregated(cells, atom, f"v{place}") for place, atom in enumerate(self._atoms)}
 
-    def _without_nulls(self, found: pa.Table) -> pa.Table:
+    def _without_nulls(self, table: pa.Table) -> pa.Table:
         """The groups with missing values as empty texts: those that are both become one."""
         keys = [f"k{place}" for place in range(len(self._asked.question.split_by))]
-        if not any(found[key].null_count for key in keys):
-            return found
+        if not any(table[key].null_count for key in keys):
+            return table
         for key in keys:
-            if found[key].null_count:
-                found = found.set_column(found.column_names.index(key), key, pc.fill_null(found[key], ""))
+            if table[key].null_count:
+                table = table.set_column(table.column_names.index(key), key, pc.fill_null(table[key], ""))
         sums = [f"a{place}" for place in range(len(self._atoms))]
         ways = [atom[:3] if _is_extreme(atom) else "sum" for atom in self._atoms]
-        grouped = found.group_by(keys).aggregate(list(zip(sums, ways, strict=True)))
+        grouped = table.group_by(keys).aggregate(list(zip(sums, ways, strict=True)))
         return grouped.rename_columns({f"{cell}_{way}": cell for cell, way in zip(sums, ways, strict=True)})
 
-    def _aggregate(self, found: pa.Table) -> Aggregate:
+    def _aggregate(self, table: pa.Table) -> Aggregate:
         estimate = {
-            atom: np.array(found[f"a{place}"].to_numpy(), dtype=np.float64)
+            atom: np.array(table[f"a{place}"].to_numpy(), dtype=np.float64)
             for place, atom in enumerate(self._atoms)
         }
         return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
@@ -106,18 +106,18 @@ class Exact:
 def _aggregated(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
     match atom.partition(":")[0]:
         case "sum":
-            found = cells[column].sum().fill_null(0.0)
+            cell = cells[column].sum().fill_null(0.0)
         case "present":
-            found = cells[column].count()
+            cell = cells[column].count()
         case "min":
-            found = cells[column].min()
+            cell = cells[column].min()
         case "max":
-            found = cells[column].max()
+            cell = cells[column].max()
         case "distinct" | "unique":
-            found = cells[column].nunique()
+            cell = cells[column].nunique()
         case _:
-            found = ibis._.count()
-    return found.cast("float64")
+            cell = ibis._.count()
+    return cell.cast("float64")
 
 
 def _has_nan(column: pa.ChunkedArray) -> bool:
@@ -138,8 +138,8 @@ def _together(atom: str, values: Numbers) -> float:
     if not _is_extreme(atom):
         return float(values.sum())
     present = values[~np.isnan(values)]
-    found = present.min if atom.startswith("min:") else present.max
-    return float(found()) if len(present) else np.nan
+    extreme = present.min if atom.startswith("min:") else present.max
+    return float(extreme()) if len(present) else np.nan
 
 
 def _none_of(total: Aggregate) -> Aggregate:

@@ -89,10 +89,10 @@ class Live:
 def rows_by_day(hours: Hours, counts: Hours, definition: Definition) -> dict[dt.date, int]:
     """Records per day of the slicer's own zone, ascending, of hours (see Live)."""
     shift = definition.timezone if definition.time.granularity == "hour" else 0
-    found: dict[int, int] = {}
+    totals: dict[int, int] = {}
     for day, count in zip(((hours + shift) // DAY_HOURS).tolist(), counts.tolist(), strict=True):
-        found[day] = found.get(day, 0) + count
-    return {dt.date(1970, 1, 1) + dt.timedelta(days=day): count for day, count in found.items()}
+        totals[day] = totals.get(day, 0) + count
+    return {dt.date(1970, 1, 1) + dt.timedelta(days=day): count for day, count in totals.items()}
 
 
 def _is_same(live: Live, columns: Columns, days: Days, sample: StoredSample | None) -> bool:
@@ -144,13 +144,13 @@ class LiveSlicers:
         sample = "" if live.sample is None else live.sample.stored.place[1]
         parts = live.hours.tobytes() + live.counts.tobytes() + sample.encode()
         content = hashlib.sha256(parts).hexdigest()[:16]
-        found = replace(
+        info = replace(
             stored, rows=live.rows_by_day(), version=f"{stored.version}-{content}", read_at=live.read_at
         )
         if live.sample is None:
-            return self._labeled(found, "live")
-        share = min(100 * live.sample.stored.rows / max(found.row_count, 1), 100.0)
-        return self._labeled(found, f"sample of {share:.0f} %" if share >= 10 else f"sample of {share:.2g} %")
+            return self._labeled(info, "live")
+        share = min(100 * live.sample.stored.rows / max(info.row_count, 1), 100.0)
+        return self._labeled(info, f"sample of {share:.0f} %" if share >= 10 else f"sample of {share:.2g} %")
 
     def _labeled(self, stored: StoredSlicer, how: str) -> StoredSlicer:
         """The slicer with the name of its database and how it is read, and when its days were compared."""
@@ -183,7 +183,7 @@ class LiveSlicers:
         """Read a slicer's metadata, and end the waiting for it."""
         began = self._clock()
         try:
-            found = self._read(stored, live)
+            result = self._read(stored, live)
         except BaseException as error:
             with self._lock:
                 self._known.pop(key, None)
@@ -192,12 +192,12 @@ class LiveSlicers:
             return
         with self._lock:
             took = self._clock() - began
-            self._known[key] = found
+            self._known[key] = result
             pause = SHARE * took if took > SHORT_SECONDS else 0.0
             is_stored = live is None and stored.folder not in self._stamps
             self._checked[key] = began + pause - (FRESH_SECONDS if is_stored else 0.0)
             del self._reading[key]
-        reading.set_result(found)
+        reading.set_result(result)
 
     def values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
         """The different values, or elements, of a key field. BadRequest where they are too many."""
@@ -248,7 +248,7 @@ class LiveSlicers:
         hours, counts = days.totals()
         shift = definition.timezone if definition.time.granularity == "hour" else 0
         by_day = source.days_from is not None
-        sampled = self._sample(stored, lambda found: found.changed_days(hours, counts, shift, by_day))
+        sampled = self._sample(stored, lambda sample: sample.changed_days(hours, counts, shift, by_day))
         is_plain = self._connections.kind(source.connection) in NAN_IS_GREATEST
         is_plain = is_plain and (before is None or before.is_plain)
         return Live(columns, hours, counts, self._clock(), sampled, days=days, is_plain=is_plain)
@@ -301,11 +301,11 @@ class LiveSlicers:
     def _values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
         columns = live.columns
         if columns.is_segmented(name):
-            found = columns.table.select(value=columns.elements(name)).unnest("value", keep_empty=True)
-            found = found.select(value=found.value.fill_null(""))
+            rows = columns.table.select(value=columns.elements(name)).unnest("value", keep_empty=True)
+            rows = rows.select(value=rows.value.fill_null(""))
         else:
-            found = columns.table.select(value=columns.text(name))
-        table = self.rows(live, found.distinct().limit(MOST_VALUES + 1), deadline)
+            rows = columns.table.select(value=columns.text(name))
+        table = self.rows(live, rows.distinct().limit(MOST_VALUES + 1), deadline)
         if table.num_rows > MOST_VALUES:
             raise BadRequest(
                 f"{name} has more than {MOST_VALUES:,} values; compare them as they are written, "

@@ -159,17 +159,17 @@ class DrawnColumns(Columns):
 def semantic(columns: Columns) -> dict[str, ir.Column]:
     """The columns of a sample's table but size and q, as expressions over the rows of the slicer."""
     definition = columns.definition
-    found: dict[str, ir.Column] = {HOUR: columns.hour()}
+    cells: dict[str, ir.Column] = {HOUR: columns.hour()}
     for field in definition.key_fields:
         if columns.is_segmented(field.name):
             elements = columns.elements(field.name)
             cell = ibis.ifelse(columns.has_none(field.name), ibis.array([""]), elements)
         else:
             cell = columns.text(field.name)
-        found[key_column(definition, field.name)] = cell
+        cells[key_column(definition, field.name)] = cell
     for name in numbers(definition):
-        found[number_column(definition, name)] = columns.number(name)
-    return found
+        cells[number_column(definition, name)] = columns.number(name)
+    return cells
 
 
 def schema(definition: Definition) -> ibis.Schema:
@@ -223,5 +223,5 @@ def stored_sample(folder: Path) -> StoredSample | None:
 
 def fitting_sample(folder: Path, definition: Definition) -> StoredSample | None:
     """The sample of the slicer in a folder if it was drawn for this definition."""
-    found = stored_sample(folder)
-    return found if found is not None and found.definition == digest(definition) else None
+    sample = stored_sample(folder)
+    return sample if sample is not None and sample.definition == digest(definition) else None

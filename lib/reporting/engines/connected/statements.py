@@ -8,9 +8,7 @@ for those that passed.
 """
 
 import datetime as dt
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
 
 import ibis
 import ibis.expr.types as ir
@@ -21,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.dates import format_time
-from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
+from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, any_of
 from lib.reporting.engines.connected.live import Live, LiveSlicers
 from lib.reporting.engines.sums import Groups, Question, check_groups
 from lib.reporting.matches import rule
@@ -55,9 +53,9 @@ class Conditions:
 
     def all(self) -> list[ir.BooleanValue]:
         """The conditions, all of which a record fulfils."""
-        found = [self._inside(), *(self._filter(filter_) for filter_ in self._question.filters)]
+        conditions = [self._inside(), *(self._filter(filter_) for filter_ in self._question.filters)]
         within = self._question.within
-        return found if within is None else [*found, self._within(within)]
+        return conditions if within is None else [*conditions, self._within(within)]
 
     @property
     def is_timed(self) -> bool:
@@ -72,8 +70,8 @@ class Conditions:
         passed = np.ones(len(hours), dtype=bool)
         for filter_ in self._question.filters:
             labels = format_time(TIME_KEY_FIELDS[filter_.name], hours)
-            found = np.isin(labels, self._fitting(sorted(set(labels.tolist())), filter_))
-            passed &= found ^ rule(filter_.match).is_negative
+            fits = np.isin(labels, self._fitting(sorted(set(labels.tolist())), filter_))
+            passed &= fits ^ rule(filter_.match).is_negative
         return passed
 
     def _inside(self) -> ir.BooleanValue:
@@ -102,19 +100,19 @@ class Conditions:
 
     def _fitting(self, texts: Iterable[str], filter_: Filter) -> list[str]:
         """The texts that pass the test, by themselves or by their description."""
-        given = list(texts)
+        originals = list(texts)
         descriptions = self._describe(filter_.name) if filter_.search_mappings else {}
-        passed = set(_passing(given, filter_))
-        names = [text for text in given if text in descriptions]
+        passed = set(_passing(originals, filter_))
+        names = [text for text in originals if text in descriptions]
         by_name = set(_passing([descriptions[text] for text in names], filter_))
         passed |= {text for text in names if descriptions[text] in by_name}
-        return [text for text in given if text in passed]
+        return [text for text in originals if text in passed]
 
     def _is_one_of(self, name: str, values: Sequence[str]) -> ir.BooleanValue:
         if not self._columns.is_segmented(name):
             return self._columns.is_one_of(name, values)
-        found: list[ir.BooleanValue] = [self._columns.has_element(name, value) for value in values]
-        return any_of([*found, self._columns.has_none(name)] if "" in values else found)
+        conditions: list[ir.BooleanValue] = [self._columns.has_element(name, value) for value in values]
+        return any_of([*conditions, self._columns.has_none(name)] if "" in values else conditions)
 
     def _at(self, hours: np.ndarray) -> ir.BooleanValue:
         """Whether a record is of one of these hours: ranges of time, unless these are too many."""
@@ -165,29 +163,18 @@ def _passing(texts: list[str], filter_: Filter) -> list[str]:
     lowered = _lower(texts) if filter_.case_insensitive else texts
     values = _lower(list(filter_.value)) if filter_.case_insensitive else list(filter_.value)
     if match.test == "equals":
-        known = set(values)
-        return [text for text, given in zip(texts, lowered, strict=True) if given in known]
+        keys = set(values)
+        return [text for text, key in zip(texts, lowered, strict=True) if key in keys]
     return [
         text
-        for text, given in zip(texts, lowered, strict=True)
-        if any(match.holds(given, value) for value in values)
+        for text, key in zip(texts, lowered, strict=True)
+        if any(match.holds(key, value) for value in values)
     ]
 
 
 def _lower(texts: list[str]) -> list[str]:
-    found: list[str] = pc.utf8_lower(pa.array(texts, pa.string())).to_pylist()
-    return found
-
-
-def any_of(conditions: Sequence[ir.BooleanValue]) -> ir.BooleanValue:
-    """Whether one of the conditions holds, as a tree that is no deeper than it has to be; False of none."""
-    if not conditions:
-        return ibis.literal(False)
-    found = list(conditions)
-    while len(found) > 1:
-        pairs = [found[place : place + 2] for place in range(0, len(found), 2)]
-        found = [reduce(operator.or_, pair) for pair in pairs]
-    return found[0]
+    lowered: list[str] = pc.utf8_lower(pa.array(texts, pa.string())).to_pylist()
+    return lowered
 
 
 def _day_number(day: dt.date) -> int:
@@ -258,12 +245,12 @@ class Statements:
         self.slicers, self.question, self.deadline = slicers, question, deadline
         self._stored = stored
         self.live: Live = slicers.of(stored)
-        shown = self.live.shown_hours(question.timezone)
-        days = shown // DAY_HOURS
+        hours = self.live.shown_hours(question.timezone)
+        days = hours // DAY_HOURS
         first, last = ((day - FIRST_DAY).days for day in (question.first, question.last))
         self.inside = (days >= first) & (days <= last)
-        self.hours, self.records = shown[self.inside], int(self.live.counts[self.inside].sum())
-        self._period = _period(shown, first * DAY_HOURS, (last + 1) * DAY_HOURS)
+        self.hours, self.records = hours[self.inside], int(self.live.counts[self.inside].sum())
+        self._period = _period(hours, first * DAY_HOURS, (last + 1) * DAY_HOURS)
         self._times = {
             name: TimeKey(TIME_KEY_FIELDS[name], self._period)
             for name in question.split_by
@@ -293,12 +280,12 @@ class Statements:
             for place, name in enumerate(self.question.split_by)
         }
         if is_bare:
-            found = columns.table.group_by(**keys).aggregate(**aggregates(cells))
+            groups = columns.table.group_by(**keys).aggregate(**aggregates(cells))
         else:
             table = self._unnested(columns, columns.table.select(**keys, **cells))
-            found = table.group_by(list(keys)).aggregate(**aggregates(table))
+            groups = table.group_by(list(keys)).aggregate(**aggregates(table))
         most = self.question.max_groups
-        return found if most is None else found.limit(most + 1)
+        return groups if most is None else groups.limit(most + 1)
 
     def counted(self, columns: Columns) -> Columns:
         """The fields of the records that count."""
@@ -325,19 +312,19 @@ class Statements:
 
     def fetch(self, statement: ir.Table, deadline: Deadline | None = None) -> pa.Table:
         """The rows of a statement. BadRequest for too many groups."""
-        found = self.slicers.rows(self.live, statement, deadline or self.deadline)
-        check_groups(found.num_rows, self.question.max_groups if self.question.split_by else None)
-        return found
+        table = self.slicers.rows(self.live, statement, deadline or self.deadline)
+        check_groups(table.num_rows, self.question.max_groups if self.question.split_by else None)
+        return table
 
-    def names(self, found: pa.Table) -> pd.DataFrame:
+    def names(self, table: pa.Table) -> pd.DataFrame:
         """The split fields of fetched groups, as Categoricals with sorted categories."""
         columns = {}
         for place, name in enumerate(self.question.split_by):
-            cells = found[f"k{place}"]
+            cells = table[f"k{place}"]
             is_time = name in self._times
             texts = self._times[name].names(np.asarray(cells, np.int64)) if is_time else cells.to_pylist()
             columns[name] = pd.Categorical(texts, categories=sorted(set(texts)))
-        return pd.DataFrame(columns, index=pd.RangeIndex(found.num_rows))
+        return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows))
 
     def _key(self, columns: Columns, name: str, is_bare: bool) -> ir.Column:
         if name in self._times:

@@ -28,28 +28,79 @@ from lib.reporting.definition import Definition
 from lib.reporting.engines.connected import samples
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, source_of
 from lib.reporting.engines.connected.connections import Connections
-from lib.reporting.engines.connected.gathered import Gathered
 from lib.reporting.engines.connected.samples import HOUR, ORDER, SIZE, StoredSample, numbers, stored_sample
 from lib.reporting.engines.resident import sampling
 from lib.reporting.engines.resident.build import SEED
+from lib.reporting.engines.resident.builder import lane_of
+from lib.reporting.engines.resident.days import Bounds, Limits
+from lib.reporting.engines.resident.layout import Floats
+from lib.reporting.measures import additive_atoms
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, TrancheError
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+
+class Gathered:
+    """Sums over all records so far.
+
+    `lanes` are the additive atoms; `hour_sums` has a row of them per hour.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self.lanes = additive_atoms(definition)
+        self._bounds = Bounds(definition)
+        self._limits: list[Limits] = []
+        self.hour_sums: dict[int, Floats] = {}
+        self._sizes = np.zeros(len(self.lanes))
+        self._negative = np.zeros(len(self.lanes), dtype=bool)
+
+    def add(self, hours: npt.NDArray[np.int64], columns: Mapping[str, Floats]) -> None:
+        """Take in records: the hour of each, and its data fields by name."""
+        present, places = np.unique(hours, return_inverse=True)
+        sums = np.zeros((len(present), len(self.lanes)))
+        atoms = {atom: lane_of(atom, dict(columns), len(hours)) for atom in self._bounds.atoms}
+        self._limits.append(self._bounds.of(atoms))
+        for place, atom in enumerate(self.lanes):
+            values = lane_of(atom, dict(columns), len(hours))
+            sums[:, place] = np.bincount(places, values, len(present))
+            self._sizes[place] += float(np.abs(values).sum())
+            self._negative[place] |= bool((values < 0).any())
+        for hour, row in zip(present.tolist(), sums, strict=True):
+            self.hour_sums[hour] = self.hour_sums.get(hour, 0.0) + row
+
+    @property
+    def hours(self) -> list[int]:
+        """The hours that have records, ascending."""
+        return sorted(self.hour_sums)
+
+    @property
+    def signed(self) -> list[str]:
+        """The atoms that have negative values."""
+        return [atom for atom, negative in zip(self.lanes, self._negative, strict=True) if negative]
+
+    @property
+    def bounds(self) -> Mapping[str, tuple[float | None, float | None]]:
+        """The limits of each ratio over all records; None on a side without one."""
+        return self._bounds.of_all(self._limits)
+
+    def typical(self, records: int) -> list[float]:
+        """The mean size of each atom over so many records."""
+        shares: list[float] = (self._sizes / max(records, 1)).tolist()
+        return shares
 
 
 class Scale:
     """The sizes of days, and what a record's size in its day is measured by."""
 
-    def __init__(self, definition: Definition, found: pa.Table) -> None:
+    def __init__(self, definition: Definition, by_day: pa.Table) -> None:
         """`found` are the rows of `statement`. A day that is not among them has size 1."""
         self._names = additive(definition)
-        order = np.argsort(np.asarray(found["day"], np.int64), kind="stable")
-        self._days = np.asarray(found["day"], np.int64)[order]
-        records = np.asarray(found["records"], np.int64)[order]
-        sums = [np.asarray(found[f"s{place}"], np.float64)[order] for place in range(len(self._names))]
+        order = np.argsort(np.asarray(by_day["day"], np.int64), kind="stable")
+        self._days = np.asarray(by_day["day"], np.int64)[order]
+        records = np.asarray(by_day["records"], np.int64)[order]
+        sums = [np.asarray(by_day[f"s{place}"], np.float64)[order] for place in range(len(self._names))]
         volume = [
             dict(zip(self._names, day, strict=True))
             for day in np.array(sums).reshape(len(sums), -1).T.tolist()
@@ -60,14 +111,14 @@ class Scale:
     def shares(self, columns: Mapping[str, Floats], days: Ints) -> npt.NDArray[np.float32]:
         """The size of each record in its day: the mean of 1 and of |y| / mean|y|, as `sizes_in_day`."""
         place, is_known = self._places(days)
-        total, known = np.ones(len(days)), np.ones(len(days))
+        total, counted = np.ones(len(days)), np.ones(len(days))
         for name, means in zip(self._names, self._means, strict=True):
             mean = np.where(is_known, means[place], 0.0) if len(means) else np.zeros(len(days))
             counts = mean > 0
             absolute = np.abs(np.nan_to_num(columns[name]))
             total += np.divide(absolute, mean, out=np.zeros(len(days)), where=counts)
-            known += counts
-        return (total / known).astype(np.float32)
+            counted += counts
+        return (total / counted).astype(np.float32)
 
     def of_days(self, days: Ints) -> Floats:
         """The size of each record's day."""
@@ -92,8 +143,8 @@ def statement(columns: Columns) -> ir.Table:
     cells = {f"v{place}": columns.number(name) for place, name in enumerate(names)}
     table = columns.table.select(day=columns.day(definition.timezone), **cells)
     sums = {f"s{place}": table[f"v{place}"].abs().sum().fill_null(0.0) for place in range(len(names))}
-    found = table.filter(ibis._.day.notnull()).group_by("day")
-    return found.aggregate(records=lambda kept: kept.count(), **sums)
+    by_day = table.filter(ibis._.day.notnull()).group_by("day")
+    return by_day.aggregate(records=lambda rows: rows.count(), **sums)
 
 
 DRAWN = "drawn.parquet"
@@ -128,15 +179,15 @@ class Drawing:
         q = self._uniform(days) / shares / of_days
         self.largest = max(self.largest, float(q.max(initial=0.0)))
         self.smallest = min(self.smallest, float(size.min(initial=np.inf)))
-        kept = q < self.bound
-        self._keep(batch, kept, size[kept].astype(np.float64), q[kept], days[kept])
+        is_below = q < self.bound
+        self._keep(batch, is_below, size[is_below].astype(np.float64), q[is_below], days[is_below])
 
     def finish(self, place: tuple[str, str], replaced: tuple[str, str] | None) -> StoredSample:
         """Write `drawn.parquet`, ordered by q, and return what is to be known of it."""
         self._writer.close()
         whole = self.records <= self.most
         days = sorted(self.positions)
-        grid, drawn = self._grid(self._by_day(days), whole)
+        grid, records = self._grid(self._by_day(days), whole)
         self._order(float(grid[-1]))
         gathered = self.gathered
         return StoredSample(
@@ -144,7 +195,7 @@ class Drawing:
             place=place,
             replaced=replaced,
             written=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            rows=int(drawn[:, -1].sum()),
+            rows=int(records[:, -1].sum()),
             days=days,
             hours=gathered.hours,
             lanes=gathered.lanes,
@@ -154,7 +205,7 @@ class Drawing:
             bounds=dict(gathered.bounds),
             smallest_size=self.smallest if self.records else 1.0,
             grid=grid.tolist(),
-            drawn=drawn.tolist(),
+            drawn=records.tolist(),
             is_whole=whole,
         )
 
@@ -170,25 +221,25 @@ class Drawing:
 
     def _uniform(self, days: Ints) -> Floats:
         """The random number of each row, by its day and its position among the rows of that day."""
-        found = np.empty(len(days))
+        q = np.empty(len(days))
         for day in np.unique(days).tolist():
             rows = np.flatnonzero(days == day)
             first = self.positions.get(day, 0)
-            found[rows] = sampling.uniform(SEED, day, len(rows), first)
+            q[rows] = sampling.uniform(SEED, day, len(rows), first)
             self.positions[day] = first + len(rows)
-        return found
+        return q
 
     def _keep(
-        self, batch: pa.RecordBatch, kept: npt.NDArray[np.bool_], size: Floats, q: Floats, days: Ints
+        self, batch: pa.RecordBatch, is_below: npt.NDArray[np.bool_], size: Floats, q: Floats, days: Ints
     ) -> None:
-        table = pa.Table.from_batches([batch]).filter(pa.array(kept))
+        table = pa.Table.from_batches([batch]).filter(pa.array(is_below))
         table = table.append_column(SIZE, pa.array(size)).append_column(ORDER, pa.array(q))
         self._writer.write_table(table.cast(self._schema))
         self.kept.append((q, days))
         if sum(len(part) for part, _ in self.kept) > 2 * self.most:
-            found, theirs = self._kept_so_far()
-            self.bound = float(np.partition(found, self.most)[self.most])
-            self.kept = [(found[found < self.bound], theirs[found < self.bound])]
+            every_q, theirs = self._kept_so_far()
+            self.bound = float(np.partition(every_q, self.most)[self.most])
+            self.kept = [(every_q[every_q < self.bound], theirs[every_q < self.bound])]
 
     def _kept_so_far(self) -> tuple[Floats, Ints]:
         """The q of each row kept, and its day."""
@@ -205,9 +256,9 @@ class Drawing:
 
     def _grid(self, by_day: list[Floats], whole: bool) -> tuple[Floats, Ints]:
         """The resident engine's thresholds (sampling.py), up to the greatest that the rows kept allow."""
-        grid, drawn = sampling.thresholds(by_day, [1.0] * len(by_day), self.largest or None)
-        fits = (grid <= self.bound) & (drawn.sum(axis=0) <= self.most)
-        return (grid, drawn) if whole else (grid[fits], drawn[:, fits])
+        grid, records = sampling.thresholds(by_day, [1.0] * len(by_day), self.largest or None)
+        fits = (grid <= self.bound) & (records.sum(axis=0) <= self.most)
+        return (grid, records) if whole else (grid[fits], records[:, fits])
 
     def _order(self, below: float) -> None:
         """The rows below a threshold, ordered by q."""
@@ -252,13 +303,13 @@ def _write(
     connections.try_own(connection, into)  # before hours of reading
     with tempfile.TemporaryDirectory(prefix="sample-", dir=stored.folder) as folder:
         drawing = _drawing(connections, columns, connection, Path(folder), most)
-        found = drawing.finish(place, None if before is None else before.place)
+        sample = drawing.finish(place, None if before is None else before.place)
         schema = samples.schema(stored.definition)
         connections.write_own(connection, place, schema, Path(folder) / DRAWN)
-    found.save(stored.folder)
+    sample.save(stored.folder)
     if before is not None and before.replaced is not None:
         _drop(connections, connection, before.replaced)
-    return found
+    return sample
 
 
 def _drawing(connections: Connections, columns: Columns, connection: str, folder: Path, most: int) -> Drawing:

@@ -12,9 +12,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from lib.reporting.engines.resident.accumulate import GroupSums, Indptr, Keys, Places, distinct
+from lib.reporting.engines.resident.accumulate import CHUNK, GroupSums, Indptr, Keys, Places, Rows, distinct
 from lib.reporting.engines.resident.layout import Floats, Ints
-from lib.reporting.engines.resident.rows import CHUNK, Rows
 from lib.reporting.engines.resident.split import Split
 from lib.reporting.engines.sums import check_groups
 from lib.wire.deadline import Deadline

@@ -17,22 +17,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.dates import format_time
-from lib.reporting.engines.resident.accumulate import distinct, one_each, product
-from lib.reporting.engines.resident.adding import Adding, Columns, Located
-from lib.reporting.engines.resident.draw import Draw
-from lib.reporting.engines.resident.identities import Membership
-from lib.reporting.engines.resident.layout import Floats, Ints, Layout
-from lib.reporting.engines.resident.rows import (
+from lib.reporting.engines.resident.accumulate import (
     CHUNK,
     Period,
     Rows,
     chunks,
     count,
+    distinct,
     elements,
     numbers,
+    one_each,
     parts,
+    product,
     threshold,
 )
+from lib.reporting.engines.resident.adding import Adding, Columns, Located
+from lib.reporting.engines.resident.draw import Draw
+from lib.reporting.engines.resident.identities import Membership
+from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.split import Split
 from lib.reporting.engines.resident.substrings import TESTS, matching_any
 from lib.reporting.engines.sums import Question

@@ -11,9 +11,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.dates import format_time
-from lib.reporting.engines.resident.accumulate import Indptr, Keys, distinct, one_each
+from lib.reporting.engines.resident.accumulate import (
+    Indptr,
+    Keys,
+    Rows,
+    count,
+    distinct,
+    elements,
+    one_each,
+    ranges,
+)
 from lib.reporting.engines.resident.layout import Ints, Layout
-from lib.reporting.engines.resident.rows import Rows, count, elements, ranges
 from lib.reporting.models import TIME_KEY_FIELDS
 from lib.wire.errors import BadRequest
 

@@ -20,16 +20,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import (
-    buyers,
-    catalogue,
-    facts,
-    form_fields,
-    proposal_form,
-    report,
-    seat_guide,
-    targeting_figures,
-)
+from lib.ui.deals import catalogue, facts, form_fields, proposal_form, report, seat_guide, targeting_figures
 from lib.ui.deals.draft import PLAIN, Draft, number
 from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.inputs import FEE, FEE_TYPE
@@ -71,7 +62,7 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
         required=True, persist_state="session", label_visibility="collapsed", disabled=closed,
     )  # fmt: skip
     if draft.deals == "new":
-        prices = buyers.of_draft(context, draft)
+        prices = seat_guide.of_draft(context, draft)
         guide = seat_guide.of(context, GUIDES, translation, prices, facts.prices_of(context))
         left_out = SEE_THERE if translation.left_out else ""
         form_fields.draw_seats(
@@ -166,7 +157,7 @@ def _proposal(context: PageContext, of: WinPrices, draft: Draft, closed: bool) -
     if draft.deals != "new":
         return
     money = facts.prices_of(context)
-    noun = "fixed price" if buyers.is_fixed(context, draft["price_type"]) else "floor"
+    noun = "fixed price" if seat_guide.is_fixed(context, draft["price_type"]) else "floor"
     if money.unit.upper() != BY_CPM:
         st.caption(f"No {noun} is proposed: prices here are in {plain(money.terms)}, not by CPM.")
         return
@@ -318,7 +309,7 @@ def _draw(context: PageContext) -> None:
         review.draw(context, draft, draft_faults, problems, descriptions, marks)
         _keep(context, draft)
         booked = (draft.moment("start_date"), draft.moment("end_date"))
-        prices = buyers.of_draft(context, draft)
+        prices = seat_guide.of_draft(context, draft)
         targeting_figures.draw_days(context, "form_days", translation.filters, booked, prices)
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions

@@ -18,7 +18,7 @@ from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import filter_words, values
+from lib.ui.query import filters, values
 
 NARROWEST, WIDTH = 150, 340
 NamedLists = Mapping[str, Mapping[str, str]]
@@ -180,7 +180,7 @@ def _value_label(place: typed.Place, words: Mapping[str, str], marks: Mapping[st
         return value
     if kind.is_list:
         return _value_text(kind, words, value)
-    name = filter_words.both(value, words.get(value))
+    name = filters.both(value, words.get(value))
     return f"{name} ({marks[value]})" if value in marks else name
 
 
