@@ -163,7 +163,7 @@ class SampledAnswer:
         return np.column_stack([np.asarray(table[f"s{place}"], np.float64) for place in range(width)])
 
     def _sample(self) -> Sample:
-        """What intervals need, by the reference records: the largest draw with few of all (sample_sums.py)."""
+        """What intervals need, by the reference records (sample_sums.py): the largest draw with few."""
         sample = self._plan.sample
         stored, atoms = sample.stored, sample.stored.lanes
         place = max(0, int(np.searchsorted(stored.drawn_by_day.sum(axis=0), REFERENCE_RECORDS, "right")) - 1)
