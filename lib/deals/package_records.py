@@ -5,18 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    Engine,
-    Row,
-    String,
-    Table,
-    Text,
-    delete,
-    insert,
-    select,
-)
+from sqlalchemy import BigInteger, Connection, Engine, Row, String, Table, Text, delete, insert, select
 
 from lib.database import Document, Instant, keys, metadata, reading, required, transact
 from lib.people import Person

@@ -14,14 +14,7 @@ import numpy.typing as npt
 from lib.deals.models import CPM, PERCENT
 from lib.insight.estimate import IMPRESSIONS, WIN_CPM, WINS, field_of
 from lib.reporting.answers import Audience
-from lib.reporting.models import (
-    API_ROWS_LIMIT,
-    TIME_KEY_FIELDS,
-    AudienceQuery,
-    Order,
-    Slicer,
-    time_key_field,
-)
+from lib.reporting.models import API_ROWS_LIMIT, TIME_KEY_FIELDS, AudienceQuery, Order, Slicer, time_key_field
 
 DAY, MOST, CENT = time_key_field("day"), 10_000, Decimal("0.01")
 QUARTERS = (0.25, 0.5, 0.75)

@@ -17,14 +17,7 @@ from lib.python_client.clients import DeskClients
 from lib.reporting import links
 from lib.reporting.client import Reporting
 from lib.reporting.dates import ONE_DAY
-from lib.reporting.models import (
-    ROWS_LIMITS,
-    TIME_KEY_FIELDS,
-    AudienceQuery,
-    ExportQuery,
-    InfoQuery,
-    Slicer,
-)
+from lib.reporting.models import ROWS_LIMITS, TIME_KEY_FIELDS, AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.reporting.moved import explain
 from lib.settings import Settings
 from lib.wire.errors import AccessError, BadRequest, UnknownName

@@ -8,18 +8,7 @@ from datetime import timedelta
 from typing import Self
 from uuid import uuid4
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Double,
-    Engine,
-    Index,
-    Integer,
-    String,
-    delete,
-    insert,
-    select,
-)
+from sqlalchemy import Column, Connection, Double, Engine, Index, Integer, String, delete, insert, select
 
 from lib import database
 from lib.database import numbered, reading, required, transact

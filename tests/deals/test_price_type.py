@@ -13,7 +13,7 @@ import pytest
 from deals.caller import Caller, World, deals, option, package, unique
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
-from lib.ui.deals import change_steps, csv_deals, csv_text, deal_list, history
+from lib.ui.deals import csv_deals, csv_text, deal_list, edits, history
 from lib.ui.deals.csv_changes import CHANGES, PLAIN
 from lib.ui.deals.csv_text import CsvRow
 from lib.ui.deals.draft import Draft, Terms
@@ -79,8 +79,8 @@ def test_the_form_sends_it() -> None:
 def test_a_service_without_it_is_not_asked_for_it() -> None:
     """The form of a deal offers it only where the service returned it."""
     told = DemandDeal.model_validate({"id": 1, "name": "A", "price_type": None})
-    assert "price_type" in change_steps.fields_of(told)
-    assert "price_type" not in change_steps.fields_of(DemandDeal.model_validate({"id": 1, "name": "A"}))
+    assert "price_type" in edits.of(told)
+    assert "price_type" not in edits.of(DemandDeal.model_validate({"id": 1, "name": "A"}))
 
 
 def test_files_have_it() -> None:

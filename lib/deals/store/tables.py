@@ -3,7 +3,7 @@
 Every entity counts its own changes (`version`). A deal id is written down for good when it is given, so
 that none is given twice. What others depend on can't be deleted: the database itself refuses it. A search
 looks in `folded`: SQLite folds no case beyond ASCII. Of packages it looks in `targets` too, the values of
-their targeting (sought.py). The health of deals is computed elsewhere, and only kept (healths.py).
+their targeting (listing.py). The health of deals is computed elsewhere, and only kept (healths.py).
 """
 
 from collections.abc import Iterator

@@ -109,8 +109,8 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     against = [numbers.days(*one.comparison.before) for one in focus.comparisons if one.comparison]
     if against:
         yield "Compared with", "; ".join(against)
-    filters = [filters.sentence(one, focus.slicer, listed=len(one.value)) for one in focus.query.filters]
-    yield "Filters", straight("; ".join(filters)) or "None"
+    sentences = [filters.sentence(one, focus.slicer, listed=len(one.value)) for one in focus.query.filters]
+    yield "Filters", straight("; ".join(sentences)) or "None"
     if field:
         yield "Precision", field["precision"]
     yield "Data", focus.context.freshness

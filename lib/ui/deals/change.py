@@ -8,10 +8,10 @@ import streamlit as st
 from lib.deals.client import Deals, sent
 from lib.deals.models import PackageOrDeal
 from lib.deals.proposals.models import Proposal
-from lib.ui.deals import catalogue, change_form, change_steps, facts, proposal_form, questions
-from lib.ui.deals.change_steps import Fields, Meeting
+from lib.ui.deals import catalogue, change_form, edits, facts, proposal_form, questions
 from lib.ui.deals.deal_list import Key
 from lib.ui.deals.draft import Draft
+from lib.ui.deals.edits import Fields, Meeting
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.targeting import typed
 from lib.ui.kit import notes
@@ -45,7 +45,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
-        edit = Edit(change_steps.fields_of(entity), entity.etag)
+        edit = Edit(edits.of(entity), entity.etag)
         _start(prefix, key, edit, edit.base)
     mine = change_form.read(context, prefix, key[0])
     _meetings(edit, facts.prices_of(context))
@@ -81,9 +81,9 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
 def begin(key: Key, entity: PackageOrDeal, proposal: Proposal) -> None:
     """Begin an edit of the entity as it is now, with a proposal's values in the form."""
     forget(key)
-    edit = Edit(change_steps.fields_of(entity), entity.etag, proposal=proposal.id)
+    edit = Edit(edits.of(entity), entity.etag, proposal=proposal.id)
     proposed = type(entity).model_validate({**entity.model_dump(), **proposal.fields})
-    values = {name: one for name, one in change_steps.fields_of(proposed).items() if name in proposal.fields}
+    values = {name: one for name, one in edits.of(proposed).items() if name in proposal.fields}
     _start(_prefix(key), key, edit, {**edit.base, **values})
 
 
@@ -116,7 +116,7 @@ def unsaved_edits(context: PageContext, key: Key) -> Fields:
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
         return {}
-    return change_steps.edited_fields(edit.base, change_form.read(context, prefix, key[0]))
+    return edits.edited_fields(edit.base, change_form.read(context, prefix, key[0]))
 
 
 def as_draft(context: PageContext, package_id: int) -> Draft:
@@ -155,7 +155,7 @@ def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
     client, mine = context.deals, change_form.read(context, _prefix(key), key[0])
     try:
-        fields = change_steps.edited_fields(edit.base, mine)
+        fields = edits.edited_fields(edit.base, mine)
 
         def write() -> int:
             client.change(*key, fields, edit.etag)
@@ -183,8 +183,8 @@ def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) 
         latest = client.get(*key)
     except TrancheError as gone:
         return Edit(edit.base, edit.etag, failure=_failure_text(gone), proposal=edit.proposal)
-    theirs = change_steps.fields_of(latest)
-    together, meetings = change_steps.merge(edit.base, mine, theirs)
+    theirs = edits.of(latest)
+    together, meetings = edits.merge(edit.base, mine, theirs)
     failure = "" if meetings else _failure_text(error)
     rebased = Edit(
         theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure, proposal=edit.proposal

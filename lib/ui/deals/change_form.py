@@ -17,8 +17,8 @@ from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.kinds import elements
 from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import catalogue, facts, form_fields, inputs, questions, report, seat_guide
-from lib.ui.deals.change_steps import Fields, targeting
 from lib.ui.deals.draft import PLAIN, Draft
+from lib.ui.deals.edits import Fields, targeting
 from lib.ui.deals.form_fields import ZONE
 from lib.ui.deals.inputs import FEE, Look
 from lib.ui.deals.seat_guide import GuidePlace

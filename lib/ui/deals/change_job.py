@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from lib.deals.bulk_actions import ActionRecord, ActionRow
 from lib.deals.client import Deals
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals import change_steps
+from lib.ui.deals import edits
 from lib.ui.deals.deal_list import Key
 from lib.ui.kit import amounts
 from lib.ui.kit.job import STEP_SECONDS, Job
@@ -326,5 +326,5 @@ def _batch(effects: Sequence[Effect], most: int) -> list[Effect]:
 
 def _has(entity: PackageOrDeal, fields: Mapping[str, Any]) -> bool:
     """Whether an entity has these values, as a request carries them."""
-    there = change_steps.fields_of(entity)
+    there = edits.of(entity)
     return all(name in there and there[name] == value for name, value in fields.items())

@@ -1,4 +1,4 @@
-"""The steps of a change on screen: what is edited, progress, the preview, the result, and their tables."""
+"""The steps of a change of several on screen: progress, the preview, the result, and their tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,11 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.deals import fields
 from lib.deals.bulk_actions import ActionRecord
-from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage, Targeting
-from lib.insight.kinds import elements
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, facts, questions
 from lib.ui.deals.change_job import ChangeJob, Effect, Outcome
@@ -19,99 +15,9 @@ from lib.ui.kit import job as job_parts
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
-Fields = dict[str, Any]
-FEE_TYPE = "agency_curation_fee_type"
-CHOICES = tuple(
-    one.name
-    for one in fields.FIELDS
-    if one.is_writable and (one.kind is fields.SWITCH or (one.kind.choices and one.default is not None))
-)
 FIRST, NOTE, UNDO_BEGINS = 50, "Note", "deals_undo_begins"
 Columns = dict[str, list[str]]
 Action = Callable[[], None]
-
-
-@dataclass(frozen=True)
-class Meeting:
-    """A field that somebody else changed while it was being edited. `mine` says whether I changed it too."""
-
-    field: str
-    before: Any
-    theirs: Any
-    mine: Any
-    is_mine: bool
-
-
-def of_package(package: SupplyPackage) -> Fields:
-    """The fields of a package that can be changed, as in a PUT request."""
-    values = {
-        **{name: getattr(package, name) for name in fields.writable(SUPPLY)},
-        **elements(package),
-        "demand_deals": [{"id": one.id} for one in sorted(package.demand_deals, key=lambda one: one.id)],
-    }
-    return _readable_fields(package, values)
-
-
-def of_deal(deal: DemandDeal) -> Fields:
-    """The fields of a deal that can be changed, as in a PUT request."""
-    packages = sorted(one.id for one in deal.supply_deals if one.id is not None)
-    values = {
-        **{name: getattr(deal, name) for name in fields.writable(DEALS)},
-        "seat": {"id": deal.seat.id if deal.seat else None},
-        "supply_deals": [{"id": one} for one in packages],
-    }
-    if FEE_TYPE in deal.unread:
-        del values["agency_curation_fee"]
-    return _readable_fields(deal, values)
-
-
-def fields_of(entity: PackageOrDeal) -> Fields:
-    """The fields that can be changed."""
-    return of_package(entity) if isinstance(entity, SupplyPackage) else of_deal(entity)
-
-
-def edited_fields(base: Mapping[str, Any], mine: Mapping[str, Any]) -> Fields:
-    """The edited fields, the only ones to send; none that `base` does not have."""
-    return {name: value for name, value in mine.items() if name in base and not same(value, base.get(name))}
-
-
-def merge(
-    base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
-) -> tuple[Fields, list[Meeting]]:
-    """The merged fields (my edits, otherwise the current values), and what somebody else changed."""
-    edited = edited_fields(base, mine)
-    together = {name: edited.get(name, value) if name in edited else value for name, value in theirs.items()}
-    meetings = [
-        Meeting(name, base.get(name), value, edited.get(name), name in edited)
-        for name, value in theirs.items()
-        if not same(value, base.get(name))
-    ]
-    return together, meetings
-
-
-def targeting(edited: Mapping[str, Any]) -> Targeting:
-    """The targeting among a package's fields."""
-    return Targeting.model_validate({name: edited[name] for name in Targeting.model_fields if name in edited})
-
-
-def _readable_fields(entity: PackageOrDeal, values: Fields) -> Fields:
-    """The fields without unreadable ones, and without those that the service does not return.
-
-    A text, a number or a time that is not told may be set; a switch, a choice or a list may not.
-    """
-    returned_names = entity.model_fields_set
-    odd = {name for name, part in entity.unread.items() if not isinstance(part, list)}
-    missing = {name for name in CHOICES if name in values and values[name] is None}
-    missing |= {
-        name for name, value in values.items() if isinstance(value, list) and name not in returned_names
-    }
-    missing |= {one.name for one in fields.FIELDS if one.is_extension and one.name not in returned_names}
-    return {name: value for name, value in values.items() if name not in odd | missing}
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two values are equal in a form, where empty text and None are the same."""
-    return one == other or (one in (None, "") and other in (None, ""))
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from lib.ui.deals import (
     targeting_figures,
     undo,
 )
-from lib.ui.deals.change_steps import Fields
 from lib.ui.deals.deal_list import KINDS, TONES, Key
+from lib.ui.deals.edits import Fields
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import picker, words

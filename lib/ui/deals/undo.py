@@ -12,7 +12,7 @@ from lib.deals import moments
 from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
 from lib.deals.client import sent
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals import catalogue, change_steps, facts, view
+from lib.ui.deals import catalogue, change_steps, edits, facts, view
 from lib.ui.deals.change_job import BatchJob, Effect, Outcome
 from lib.ui.deals.change_steps import UNDO_BEGINS, arrow, count_effects, count_label, number
 from lib.ui.deals.deal_list import KINDS, Key, title_of
@@ -77,7 +77,7 @@ def title(action: BulkAction) -> str:
 
 def effect(entity: PackageOrDeal, row: ActionRow) -> Effect:
     """The way back of an entity, field by field; refused if somebody has changed one of them since."""
-    now = {name: sent(value) for name, value in change_steps.fields_of(entity).items() if name in row.after}
+    now = {name: sent(value) for name, value in edits.of(entity).items() if name in row.after}
     gone = [facts.title(one) for one in row.after if one not in now]
     others = [
         f"{facts.title(one)} now {facts.value(one, value)}, "
@@ -99,7 +99,7 @@ def _same(one: Any, other: Any) -> bool:
             return moments.read(one) == moments.read(other)
         except ValueError:
             return False
-    return change_steps.same(one, other)
+    return edits.same(one, other)
 
 
 @dataclass

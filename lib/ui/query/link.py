@@ -12,14 +12,7 @@ from urllib.parse import urlencode
 from lib.reporting import dates
 from lib.reporting.links import having, join_texts, split_texts, to_params
 from lib.reporting.matches import BY_CODE
-from lib.reporting.models import (
-    API_ROWS_LIMIT,
-    ROWS_LIMITS,
-    AudienceQuery,
-    Filter,
-    Order,
-    Slicer,
-)
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, Filter, Order, Slicer
 from lib.ui.query import periods
 from lib.wire.errors import BadRequest
 

@@ -41,7 +41,7 @@ class Plan:
 
 
 def plan_of(statements: Statements) -> Plan | None:
-    """The largest draw within the question's limit of rows, as the resident engine takes it (rows.py).
+    """The largest draw within the question's limit of rows, as the resident engine takes it (accumulate.py).
 
     None where all records are to be read: without a limit or a sample, where they are within the limit, or
     where the sample has too few of them.
@@ -163,7 +163,7 @@ class SampledAnswer:
         return np.column_stack([np.asarray(table[f"s{place}"], np.float64) for place in range(width)])
 
     def _sample(self) -> Sample:
-        """What intervals need, by the reference records: the largest draw with few of all (usual.py)."""
+        """What intervals need, by the reference records (sample_sums.py): the largest draw with few."""
         sample = self._plan.sample
         stored, atoms = sample.stored, sample.stored.lanes
         place = max(0, int(np.searchsorted(stored.drawn_by_day.sum(axis=0), REFERENCE_RECORDS, "right")) - 1)

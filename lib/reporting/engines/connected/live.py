@@ -46,7 +46,7 @@ class Sampled:
     """The sample of a connected slicer at one moment.
 
     `changed` are the days (since 1970, in the slicer's zone) that are not as they were when it was drawn;
-    `reference` are the reference records (usual.py), once they were read.
+    `reference` are the reference records (sample_sums.py), once they were read.
     """
 
     stored: StoredSample
