@@ -1,29 +1,37 @@
 """Judges deals batch after batch by one report: their funnels, and what changed where one is broken."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, field, replace
 from datetime import date
 from functools import cached_property
 
 from lib.deals.models import DemandDeal
+from lib.deals.supply.states import SupplyIndex
 from lib.insight import health
 from lib.insight.broken_deals import PATIENCE, BrokenDeals, FunnelDays
 from lib.insight.deal_report import DEAL, DealReport
 from lib.insight.health import DealHealth, Funnels, Surroundings
+from lib.insight.supply_path import unauthorised_bids
 
-DAYS = 7
-"""Days of the funnel."""
+DAYS, MOST_UNAUTHORISED = 7, 5.0
+"""Days of the funnel, and the share of bids for unauthorised supply, in percent, that needs attention."""
+ADVICE = (
+    "The facts of its packages name the sites and apps. Ask their publishers for the line in ads.txt, or "
+    "exclude them by a list."
+)
 
 
 @dataclass
 class Assessor:
     """One run over all deals. `report` is None without one that tells deals apart.
 
-    `price_type` is that of deals that have none of their own.
+    `price_type` is that of deals that have none of their own, `supply` what their sites and apps are judged
+    by.
     """
 
     report: DealReport | None
     price_type: str = "floor"
+    supply: SupplyIndex = field(default_factory=SupplyIndex)
 
     @property
     def last_day(self) -> date | None:
@@ -37,7 +45,27 @@ class Assessor:
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
             running = [deal for deal in deals if health.may_deliver(deal, around)]
             healths |= dict(BrokenDeals(days, running, around).diagnosed(healths))
-        return healths
+        return {deal: self._with_supply(deal, one) for deal, one in healths.items()}
+
+    def _with_supply(self, deal: int, one: DealHealth) -> DealHealth:
+        """The health with unauthorised supply from MOST_UNAUTHORISED percent of a deal's bids on: among its
+        findings, and the reason for attention where nothing else is."""
+        wrong, bids = self._unauthorised.get(str(deal), 0.0), dict(map(astuple, one.steps)).get("bids", 0.0)
+        if one.state == "idle" or not bids or 100 * wrong / bids < MOST_UNAUTHORISED:
+            return one
+        finding = f"{100 * wrong / bids:.1f} % of its bids are for sites or apps that don't authorise us."
+        findings = (*one.findings, finding)
+        if one.state != "healthy":
+            return replace(one, findings=findings)
+        return replace(one, state="attention", words="Unauthorised supply", findings=findings, advice=ADVICE)
+
+    @cached_property
+    def _unauthorised(self) -> dict[str, float]:
+        """The bids of each deal for unauthorised sites and apps; none where they are of a sample."""
+        days, funnels = self._days, self._funnels
+        if days is None or funnels is None or not funnels.is_exact or "bids" not in days.fields:
+            return {}
+        return unauthorised_bids(days.report, self.supply, DEAL, days.fields["bids"], DAYS) or {}
 
     @cached_property
     def _days(self) -> FunnelDays | None:

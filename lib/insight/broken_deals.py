@@ -18,7 +18,16 @@ from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import Numbers
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport
 from lib.insight.diagnosis import PRICE_DAYS, Break, Event, Losses, Witnesses
-from lib.insight.estimate import BID_PRICE, BIDS, CREATIVE, LOST, LOST_REASON, field_of, key_field_of
+from lib.insight.estimate import (
+    BID_PRICE,
+    BIDS,
+    CREATIVE,
+    LOST,
+    LOST_REASON,
+    field_of,
+    is_sampled,
+    key_field_of,
+)
 from lib.insight.evidence import day_of
 from lib.insight.health import DealHealth, Surroundings
 from lib.insight.win_prices import WinFields, WinPrices
@@ -60,8 +69,7 @@ class FunnelDays:
         first = self.report.period(HISTORY)[0]
         answer = self.ask(HISTORY, tuple(self.fields.values()), (*((by,) if by else ()), DAY), filters)
         counts_by_name: Series = {}
-        is_part = answer.precision is not None and answer.precision.is_sampled
-        if is_part or answer.confidence_range is not None or answer.total.confidence_range is not None:
+        if is_sampled(answer):
             return counts_by_name
         empty = np.full(HISTORY, np.nan)
         empty[[(date.fromisoformat(day) - first).days for day in answer.total.dates]] = 0.0

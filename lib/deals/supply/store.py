@@ -180,6 +180,17 @@ class SupplyFiles:
 
         return reading(self.engine, within, Deadline(SECONDS))
 
+    def get(self, number: int) -> StoredFile | None:
+        """The file of this number; None if it was removed or replaced."""
+        self._check(self.person is None or self.person.deals.reads, NOT_SEEN)
+        query = select(supply_files).where(supply_files.c.id == number)
+
+        def within(connection: Connection) -> StoredFile | None:
+            row = connection.execute(query).one_or_none()
+            return None if row is None else _stored(row)
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
     def version(self) -> tuple[int, int]:
         """Differs once a file was imported or removed: the last id, and how many there are."""
         query = select(func.coalesce(func.max(supply_files.c.id), 0), func.count()).select_from(supply_files)

@@ -111,7 +111,8 @@ def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
     report_context = report.of_deals(context)
     asking = None if report_context is None else report.deal_report(report_context, report_context.reporting)
-    return Assessor(asking, context.clients.usual_terms.get("price_type", "floor"))
+    usual = context.clients.usual_terms.get("price_type", "floor")
+    return Assessor(asking, usual, context.clients.supply_files.index())
 
 
 def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:

@@ -28,6 +28,7 @@ from lib.ui.deals import (
     proposal_form,
     report,
     seat_guide,
+    supply_path,
     targeting_figures,
 )
 from lib.ui.deals.draft import PLAIN, Draft, number
@@ -65,6 +66,7 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
     query = catalogue.usual_days(context)
     offer = picker.PickerOffer(takes_ids=not does.lists, disabled=closed)
     picker.draw(context, query, state.TARGETING, catalogue.named_lists(context), problems, offer)
+    supply_path.draw_lists(context, draft.targeting)
     st.header("Demand deals", anchor=False)
     st.segmented_control(
         "Demand deals", list(DEAL_CHOICES), format_func=DEAL_CHOICES.__getitem__, key=state.DEALS,
@@ -319,6 +321,10 @@ def _draw(context: PageContext) -> None:
         _keep(context, draft)
         booked = (draft.moment("start_date"), draft.moment("end_date"))
         prices = buyers.of_draft(context, draft)
+        supply_path.draw(
+            context, "form_supply", draft.targeting, lists, translation.filters,
+            "all bids of this targeting", "Supply path",
+        )  # fmt: skip
         targeting_figures.draw_days(context, "form_days", translation.filters, booked, prices)
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions
