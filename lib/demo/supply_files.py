@@ -1,8 +1,8 @@
 """The demo's supply files: the sellers.json of its invented exchange, and what its sites say of it.
 
-The site of the Brazilian channel Novela das Nove does not authorise it (its television channel does), so that
-the package "Brasil em Vídeo" is partly unauthorised. Farol da Manhã refers to a file of its sports pages that is not there, Slow Train
-Travel has none, and Penny Jar calls an account of a sales house its own.
+Two Brazilian sites don't authorise it, Novela das Nove and the sports pages of Farol da Manhã, so that the
+package "Brasil em Vídeo" is partly unauthorised. Tech Teaspoon refers to a file of its forum that is not
+there, Slow Train Travel has none, and Penny Jar calls an account of a sales house its own.
 """
 
 import json
@@ -12,9 +12,9 @@ from lib.demo.supply import Publisher, sites
 
 SYSTEM, OTHER = "lighthouse-exchange.example", "tallship.example"
 SALES_HOUSE, SALES_DOMAIN = "9001", "pilot-sales.example"
-NOT_AUTHORISED, REFERS, NO_FILE, DOUBTFUL = "1014", "1013", "1008", "1009"
-RESOLD = ("1004", "1006")
-SPORTS = "esporte.farol-da-manha.example"
+NOT_AUTHORISED, NO_FILE, DOUBTFUL, RESOLD = "1014", "1008", "1009", ("1006", "1011")
+SUBDOMAINS = {"1013": "esporte.farol-da-manha.example", "1004": "forum.tech-teaspoon.example"}
+SPORTS = SUBDOMAINS["1013"]
 
 
 def supply_files() -> Iterator[tuple[str, bytes]]:
@@ -27,6 +27,7 @@ def supply_files() -> Iterator[tuple[str, bytes]]:
             own = [site for site in sites() if site.publisher.id == number]
             for kind in sorted({"ads" if site.kind == "web" else "app-ads" for site in own}):
                 yield f"{domain}.{kind}.txt", _ads_txt(number, domain, kind).encode()
+    yield f"{SPORTS}.ads.txt", f"{OTHER}, 10137, DIRECT".encode()
     apps = (f"{site.bundle},{domains[site.publisher.id]}" for site in sites() if site.bundle)
     yield "apps.csv", "\n".join(("app,domain", *apps)).encode()
 
@@ -50,8 +51,8 @@ def _sellers(publishers: dict[str, Publisher], domains: dict[str, str]) -> dict[
 
 def _ads_txt(number: str, domain: str, kind: str) -> str:
     lines = [f"# Sellers of {domain}", f"ownerdomain={domain}", f"{OTHER}, {number}7, RESELLER"]
-    if number == REFERS:
-        lines.append(f"subdomain={SPORTS}")
+    if number in SUBDOMAINS and kind == "ads":
+        lines.append(f"subdomain={SUBDOMAINS[number]}")
     if number in RESOLD:
         lines.append(f"{SYSTEM}, {SALES_HOUSE}, RESELLER  # Pilot Sales")
     elif number == DOUBTFUL:

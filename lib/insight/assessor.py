@@ -1,7 +1,7 @@
 """Judges deals batch after batch by one report: their funnels, and what changed where one is broken."""
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 
@@ -11,9 +11,9 @@ from lib.insight import health
 from lib.insight.broken_deals import PATIENCE, BrokenDeals, FunnelDays
 from lib.insight.deal_report import DEAL, DealReport
 from lib.insight.health import DealHealth, Funnels, Surroundings
-from lib.insight.supply_path import unauthorised_bids
+from lib.insight.supply_path import unauthorised_shares
 
-DAYS, MOST_UNAUTHORISED = 7, 5.0
+DAYS, MOST_UNAUTHORISED = 7, 10.0
 """Days of the funnel, and the share of bids for unauthorised supply, in percent, that needs attention."""
 ADVICE = (
     "The facts of its packages name the sites and apps. Ask their publishers for the line in ads.txt, or "
@@ -50,10 +50,10 @@ class Assessor:
     def _with_supply(self, deal: int, one: DealHealth) -> DealHealth:
         """The health with unauthorised supply from MOST_UNAUTHORISED percent of a deal's bids on: among its
         findings, and the reason for attention where nothing else is."""
-        wrong, bids = self._unauthorised.get(str(deal), 0.0), dict(map(astuple, one.steps)).get("bids", 0.0)
-        if one.state == "idle" or not bids or 100 * wrong / bids < MOST_UNAUTHORISED:
+        share = self._unauthorised.get(str(deal), 0.0)
+        if one.state == "idle" or share < MOST_UNAUTHORISED:
             return one
-        finding = f"{100 * wrong / bids:.1f} % of its bids are for sites or apps that don't authorise us."
+        finding = f"{share:.1f} % of its bids are for sites or apps that don't authorise us."
         findings = (*one.findings, finding)
         if one.state != "healthy":
             return replace(one, findings=findings)
@@ -61,11 +61,10 @@ class Assessor:
 
     @cached_property
     def _unauthorised(self) -> dict[str, float]:
-        """The bids of each deal for unauthorised sites and apps; none where they are of a sample."""
-        days, funnels = self._days, self._funnels
-        if days is None or funnels is None or not funnels.is_exact or "bids" not in days.fields:
+        """The percent of each deal's bids that is for unauthorised supply; none where it is of a sample."""
+        if (days := self._days) is None or "bids" not in days.fields:
             return {}
-        return unauthorised_bids(days.report, self.supply, DEAL, days.fields["bids"], DAYS) or {}
+        return unauthorised_shares(days.report, self.supply, DEAL, days.fields["bids"], DAYS) or {}
 
     @cached_property
     def _days(self) -> FunnelDays | None:

@@ -91,39 +91,37 @@ def supply_path(
     return SupplyPath(tuple(rows), total, answer is None or not estimate.is_sampled(answer))
 
 
-def unauthorised_bids(
+def unauthorised_shares(
     report: DealReport, index: SupplyIndex, by: str, field: str, days: int
 ) -> dict[str, float] | None:
-    """The bids of the last days for sites and apps that are not authorised, by the values of the key field
-    `by`; those without such bids are left out. None where not every record could be read.
+    """The percent of the bids of the last days that are for sites and apps that are not authorised, by the
+    values of the key field `by`; those without any are left out. None where not every record could be read.
 
-    `field` counts the bids. Two questions, and one for each 500 such sites or apps, however many deals there
-    are.
+    `field` counts the bids. However many deals there are, it is three questions, and one for each 500 such
+    sites or apps.
     """
-    bids: dict[str, float] = {}
     fields = split_fields(report.slicer) if index.systems else {}
     no_app = (Filter(name=fields[True], value=("",), match="equals"),) if True in fields else ()
+    answers: list[Audience] = []
 
-    def ask(split: str, *filters: Filter) -> Audience:
+    def ask(split: str, *filters: Filter) -> list[tuple[str, float]]:
         changes = {"data_fields": (field,), "split_by": (split,), "filters": filters}
-        exact = {"exact_within": PATIENCE}
-        return report.ask(report.query(days).model_copy(update=changes | exact))
+        query = report.query(days).model_copy(update=changes | {"exact_within": PATIENCE})
+        answers.append(report.ask(query))
+        return [*zip(map(str, answers[-1].names[split]), answers[-1].values[field], strict=True)]
 
+    wrong_bids: dict[str, float] = {}
     for is_app, name in fields.items():
-        answer = ask(name)
-        names = [one for one in map(str, answer.names[name]) if one]
+        names = [one for one, _ in ask(name) if one]
         wrong = [one for one in names if index.state(one, is_app).state == "unauthorised"]
-        parts = [
-            ask(by, Filter(name=name, value=tuple(some), match="equals"), *(() if is_app else no_app))
-            for some in (wrong[first : first + VALUES] for first in range(0, len(wrong), VALUES))
-        ]
-        if any(map(estimate.is_sampled, (answer, *parts))):
-            return None
-        for part in parts:
-            for value, count in zip(part.names[by], part.values[field], strict=True):
-                if count > 0:
-                    bids[str(value)] = bids.get(str(value), 0.0) + float(count)
-    return bids
+        for first in range(0, len(wrong), VALUES):
+            some = Filter(name=name, value=tuple(wrong[first : first + VALUES]), match="equals")
+            for value, count in ask(by, some, *(() if is_app else no_app)):
+                wrong_bids[value] = wrong_bids.get(value, 0.0) + (count if count > 0 else 0.0)
+    whole = dict(ask(by)) if wrong_bids else {}
+    if any(map(estimate.is_sampled, answers)):
+        return None
+    return {value: 100 * count / whole[value] for value, count in wrong_bids.items() if count}
 
 
 def _bids(answer: Audience, fields: Mapping[bool, str], field: str) -> Iterator[tuple[Entry, float]]:

@@ -29,8 +29,8 @@ from lib.ui.kit.session_cache import SessionCache
 from lib.ui.kit.straight import straighten
 
 INDEX, SECONDS, ONLY, SHOWN, NAMED = "supply_index", 30.0, "unauthorised", 300, 3
-MOST_FOUND = 500
-"""The most packages or deals that a list finds by their ids."""
+MOST_FOUND, LEAST = 500, 1
+"""The most packages or deals that a list finds by their ids, and the percent of bids from which it does."""
 Filters = tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -126,7 +126,8 @@ def draw_switch(context: PageContext, start_over: Callable[[], None]) -> bool:
         if index(context).systems:
             return st.toggle(
                 "Unauthorised supply", key=ONLY, bind="query-params", on_change=start_over,
-                help=f"With bids of the last {DAYS} days for sites or apps that don't authorise us",
+                help=f"Where {LEAST} % or more of the bids of the last {DAYS} days are for sites or apps that "
+                "don't authorise us",
             )  # fmt: skip
     return False
 
@@ -163,8 +164,10 @@ def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
         return "None of the slicers that you can see has bids by deal."
     by = report.DEAL if entity == DEALS else report.PACKAGE
     deals_report = report.deal_report(deals_context, deals_context.reporting)
-    bids = supply_path.unauthorised_bids(deals_report, index(context), by, field.name, DAYS)
-    return "The report is too large to read every record of it." if bids is None else [*bids]
+    shares = supply_path.unauthorised_shares(deals_report, index(context), by, field.name, DAYS)
+    if shares is None:
+        return "The report is too large to read every record of it."
+    return [one for one, share in shares.items() if share >= LEAST]
 
 
 def _draw_path(path: SupplyPath, note: str) -> None:
