@@ -57,7 +57,7 @@ class Assessor:
         findings = (*one.findings, finding)
         if one.state != "healthy":
             return replace(one, findings=findings)
-        return replace(one, state="attention", words="Unauthorised supply", findings=findings, advice=ADVICE)
+        return replace(one, state="attention", words="Unauthorised", findings=findings, advice=ADVICE)
 
     @cached_property
     def _unauthorised(self) -> dict[str, float]:

@@ -25,6 +25,7 @@ KIND, SEARCH, LIST, TAKEN, NEW = "lists_kind", "lists_find", "lists_list", "list
 OPEN, WIDTH, SHOWN, MOST = "list", 720, 1_000, 100
 FIND, PROBLEM = "list_find", "list_problem"
 ADDRESS = re.compile(r"(domain_lists|app_lists|supply_files)-([1-9][0-9]{0,15})")
+PLACEHOLDERS = {supply_files.ENTITY: "Domain or file"}
 COLUMNS = (
     listing.ListColumn("name", "Name", 24.0),
     listing.ListColumn("price", "Entries", 7.0, is_right=True, on_phone=True),
@@ -93,7 +94,7 @@ def _draw_list(context: PageContext, kinds: list[str]) -> None:
         )  # fmt: skip
         text = st.text_input(
             "Search", type="search", live="200ms", key=SEARCH, bind="query-params",
-            placeholder="Name or id", label_visibility="collapsed",
+            placeholder=PLACEHOLDERS.get(entity, "Name or id"), label_visibility="collapsed",
         )  # fmt: skip
         if entity == supply_files.ENTITY:
             supply_files.draw_import(context)

@@ -88,7 +88,8 @@ def draw(
             answer, days = answers[0], numbers.days(*report.period(context, query))
             note = f"Of {whose}, {days}. From {context.project}/{context.slicer_name}. {_precision(answer)}."
         listed = supply_path.listed(targeting, lists)
-        _draw_path(supply_path.supply_path(supply_index, listed, context.slicer, answer, name), note)
+        path = supply_path.supply_path(supply_index, listed, context.slicer, answer, name)
+        _draw_path(path, note, "" if title else "**Supply path** ")
 
 
 def draw_lists(context: PageContext, targeting: Targeting) -> None:
@@ -125,9 +126,9 @@ def draw_switch(context: PageContext, start_over: Callable[[], None]) -> bool:
     with report_errors("The supply path", effect="The list is shown whole."):
         if index(context).systems:
             return st.toggle(
-                "Unauthorised supply", key=ONLY, bind="query-params", on_change=start_over,
-                help=f"Where {LEAST} % or more of the bids of the last {DAYS} days are for sites or apps that "
-                "don't authorise us",
+                "Unauthorised", key=ONLY, bind="query-params", on_change=start_over,
+                help=f"At least {LEAST} % of the bids of the last {DAYS} days are for sites or apps whose "
+                "ads.txt or app-ads.txt does not authorise us",
             )  # fmt: skip
     return False
 
@@ -170,14 +171,14 @@ def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
     return [one for one, share in shares.items() if share >= LEAST]
 
 
-def _draw_path(path: SupplyPath, note: str) -> None:
+def _draw_path(path: SupplyPath, note: str, title: str) -> None:
     texts = Numbers.of(st.context.locale)
     if not path.rows:
-        st.caption(f"Supply path: no sites or apps yet. {plain(note)}")
+        st.caption(f"{title}No sites or apps yet. {plain(note)}")
         return
     is_wrong = bool(path.of("unauthorised"))
     icon = ":orange[:material/gpp_maybe:]" if is_wrong else ":material/verified_user:"
-    st.markdown(f"{icon} **Supply path** {plain(sentence(path, texts))}")
+    st.markdown(f"{icon} {title}{plain(sentence(path, texts))}")
     doubts = [row for row in path.rows if row.state.doubt]
     if doubts:
         st.caption(f":material/info: ads.txt and sellers.json differ about {plain(_names(doubts))}.")

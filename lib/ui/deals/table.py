@@ -174,7 +174,8 @@ def _phone_switch(names: Sequence[str]) -> bool:
     One that is set is always shown. style.css hides the button elsewhere.
     """
     state = st.session_state
-    is_set = any(state.get(FILTER.format(name)) for name in names) or bool(state.get(deal_health.ONLY))
+    switches = (state.get(deal_health.ONLY), state.get(supply_path.ONLY))
+    is_set = any(state.get(FILTER.format(name)) for name in names) or any(switches)
     is_open = is_set or bool(state.get(NARROW))
     st.button(
         "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",
