@@ -100,9 +100,8 @@ def draw_lists(context: PageContext, targeting: Targeting) -> None:
         listed = supply_path.listed(targeting, entries(catalogue.lists(context)))
         path = supply_path.supply_path(supply_index, listed, context.slicer)
         if wrong := path.of("unauthorised"):
-            are = "is" if len(wrong) == 1 else "are"
-            text = f"{len(wrong):,} of {len(listed):,} entries of these lists {are} not authorised"
-            st.warning(plain(f"{text}: {_names(wrong)}."), icon=":material/gpp_maybe:")
+            of = f"{len(wrong):,} of {len(listed):,} in these lists"
+            st.warning(plain(f"Not authorised: {_names(wrong)} ({of})."), icon=":material/gpp_maybe:")
 
 
 def sentence(path: SupplyPath, texts: Numbers) -> str:
