@@ -160,7 +160,7 @@ def test_a_made_folder(files: SupplyFiles, tmp_path: Path) -> None:
             path = tmp_path / (f"{host}/ads.txt" if number % 2 else f"deep/{host}.ads.txt")
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
-    (tmp_path / "notes.md").write_text("not a supply file")
+    (tmp_path / "notes.rtf").write_text("not a supply file")
     names, others = folder_files(tmp_path)
     assert (len(names), others) == (sum(one != "unknown" for one in planted.values()), 1)
     files.add(names)

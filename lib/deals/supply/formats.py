@@ -82,8 +82,8 @@ class SupplyFile:
         """Note a line that can't be read."""
         self.problem_count += 1
         if len(self.problems) < PROBLEMS_KEPT:
-            shown = "".join(one if one.isprintable() else "�" for one in str(text)[:LONGEST_SHOWN])
-            self.problems.append(LineProblem(line, shown, f"{why}."))
+            excerpt = "".join(one if one.isprintable() else "�" for one in str(text)[:LONGEST_SHOWN])
+            self.problems.append(LineProblem(line, excerpt, f"{why}."))
 
 
 def identify(path: str, host: str = "") -> tuple[Kind, str]:

@@ -52,7 +52,7 @@ from lib.people import Person
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Forbidden, ImportRefused, TrancheError
 
-SECONDS, IMPORT_SECONDS, MOST_FILES, TOGETHER = 10, 120, 50_000, 100
+SECONDS, IMPORT_SECONDS, MOST_FILES, TOGETHER = 10, 120, 50_000, 20
 ROWS_TOGETHER = 5_000
 NOT_YOURS = "Only people who may change the deals of all seats can import or remove supply files"
 NOT_SEEN = "You may see no deals, and no supply files"
@@ -94,7 +94,7 @@ supply_apps = Table(
 
 
 @dataclass(frozen=True)
-class StoredFile:
+class ImportedFile:
     """An imported file: its records, the lines that can't be read, who imported it, and when (UTC)."""
 
     id: int
@@ -165,7 +165,7 @@ class SupplyFiles:
         if titles := transact(self.engine, within, Deadline(IMPORT_SECONDS)):
             self.note("supply file removed", _words(titles))
 
-    def files(self, search: str = "", limit: int = MOST_FILES) -> tuple[int, list[StoredFile]]:
+    def files(self, search: str = "", limit: int = MOST_FILES) -> tuple[int, list[ImportedFile]]:
         """How many files have this text in their domain or kind, and the first of them: ours come first."""
         self._check(self.person is None or self.person.deals.reads, NOT_SEEN)
         table, text = supply_files.c, search.strip().lower()
@@ -174,18 +174,18 @@ class SupplyFiles:
         order = (table.kind != SELLERS, table.domain, table.kind)
         query = select(supply_files).where(matches).order_by(*order).limit(limit)
 
-        def within(connection: Connection) -> tuple[int, list[StoredFile]]:
+        def within(connection: Connection) -> tuple[int, list[ImportedFile]]:
             rows = connection.execute(query)
             return connection.execute(count).scalar_one(), [_stored(row) for row in rows]
 
         return reading(self.engine, within, Deadline(SECONDS))
 
-    def get(self, number: int) -> StoredFile | None:
+    def get(self, number: int) -> ImportedFile | None:
         """The file of this number; None if it was removed or replaced."""
         self._check(self.person is None or self.person.deals.reads, NOT_SEEN)
         query = select(supply_files).where(supply_files.c.id == number)
 
-        def within(connection: Connection) -> StoredFile | None:
+        def within(connection: Connection) -> ImportedFile | None:
             row = connection.execute(query).one_or_none()
             return None if row is None else _stored(row)
 
@@ -273,9 +273,11 @@ def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]
         connection.execute(insert(table), rows[first : first + ROWS_TOGETHER])
 
 
-def _stored(row: Row[Any]) -> StoredFile:
+def _stored(row: Row[Any]) -> ImportedFile:
     problems = tuple(LineProblem(*one) for one in row.problems)
-    return StoredFile(row.id, row.kind, row.domain, row.records, problems, row.problem_count, row.who, row.at)
+    return ImportedFile(
+        row.id, row.kind, row.domain, row.records, problems, row.problem_count, row.who, row.at
+    )
 
 
 def _index(connection: Connection) -> SupplyIndex:

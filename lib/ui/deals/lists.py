@@ -9,7 +9,7 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList, SupplyPackage
-from lib.deals.supply.store import StoredFile
+from lib.deals.supply.store import ImportedFile
 from lib.ui.deals import catalogue, supply_files
 from lib.ui.deals.change_steps import number
 from lib.ui.deals.list_entries import KINDS, ListKind, Pasted, read
@@ -230,7 +230,7 @@ def _draw_file_drawer(context: PageContext, file_id: int) -> None:
         drawer(_draw_file)(context, one)
 
 
-def _draw_file(context: PageContext, one: StoredFile) -> None:
+def _draw_file(context: PageContext, one: ImportedFile) -> None:
     with report_errors("The file", effect="Nothing was changed."):
         if supply_files.draw_file(context, one):
             _close()

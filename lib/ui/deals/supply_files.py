@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from lib.deals.supply.formats import APPS, KINDS, MEGABYTE, SELLERS, identify
-from lib.deals.supply.store import ImportOutcome, StoredFile
+from lib.deals.supply.store import ImportedFile, ImportOutcome
 from lib.ui.deals import facts, supply_path
 from lib.ui.deals.change_steps import count_label, number
 from lib.ui.kit import components, notes, times
@@ -40,7 +40,7 @@ def rows(context: PageContext, text: str, limit: int) -> tuple[int, list[ListRow
     return count, [ListRow(f"{ENTITY}-{one.id}", tuple(map(ListCell, _texts(one)))) for one in files]
 
 
-def title(one: StoredFile) -> str:
+def title(one: ImportedFile) -> str:
     """`ads.txt of news.example`."""
     return f"{one.kind} of {one.domain}" if one.domain else one.kind
 
@@ -121,7 +121,7 @@ def _draw_outcome(outcome: ImportOutcome | None) -> None:
     st.success(what, icon=":material/check_circle:")
 
 
-def draw_file(context: PageContext, one: StoredFile) -> bool:
+def draw_file(context: PageContext, one: ImportedFile) -> bool:
     """Draw a file's facts, the lines that were not read, and for who may the button that removes it; whether
     it was removed."""
     st.caption(plain(f"{count_label('record', one.records)} · imported by {one.who}, {_day(one)}"))
@@ -129,8 +129,8 @@ def draw_file(context: PageContext, one: StoredFile) -> bool:
         st.info("Without a record the file says nothing: its site stays unknown.", icon=":material/info:")
     if one.problems:
         what = count_label("seller" if one.kind == SELLERS else "line", one.problem_count)
-        shown = f", the first {len(one.problems)} shown" if one.problem_count > len(one.problems) else ""
-        st.markdown(f"**{what} could not be read**{shown}")
+        more = f", the first {len(one.problems)} shown" if one.problem_count > len(one.problems) else ""
+        st.markdown(f"**{what} could not be read**{more}")
         columns = {
             "Seller" if one.kind == SELLERS else "Line": [each.line for each in one.problems],
             "Text": [each.text for each in one.problems],
@@ -147,10 +147,10 @@ def draw_file(context: PageContext, one: StoredFile) -> bool:
     return True
 
 
-def _texts(one: StoredFile) -> tuple[str, ...]:
+def _texts(one: ImportedFile) -> tuple[str, ...]:
     unread = number(one.problem_count) if one.problem_count else ""
     return one.domain or "–", one.kind, number(one.records), unread, _day(one), one.who
 
 
-def _day(one: StoredFile) -> str:
+def _day(one: ImportedFile) -> str:
     return facts.moment(one.at.astimezone(times.zone()))
