@@ -15,7 +15,7 @@ from lib.insight.deal_report import DealReport
 from lib.insight.filters import Lists
 from lib.insight.kinds import KINDS, key_field
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, Filter, Slicer
+from lib.reporting.models import Filter, Slicer
 
 VALUES = 500
 """The most values of one filter."""
@@ -70,16 +70,11 @@ def listed(targeting: Targeting, lists: Lists) -> list[Entry]:
     return [*entries]
 
 
-def question(query: AudienceQuery, slicer: Slicer) -> AudienceQuery | None:
-    """The question for the bids of each site and app in `query`; None where the slicer has neither."""
-    fields = tuple(split_fields(slicer).values())
-    return query.model_copy(update={"split_by": fields}) if fields else None
-
-
 def supply_path(
     index: SupplyIndex, entries: list[Entry], slicer: Slicer, answer: Audience | None = None, field: str = ""
 ) -> SupplyPath:
-    """The path of these entries and of what the answer to `question` has; `field` counts the bids."""
+    """The path of these entries, and of what an answer that is split by `split_fields` has; `field` counts
+    the bids."""
     bids_of: dict[Entry, float] = dict.fromkeys(entries, 0.0)
     if answer is not None:
         for entry, bids in _bids(answer, split_fields(slicer), field):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from conftest import LAST_DAY
 from dealing import SOLD, Visit, clean, clients, listed, sold_rows
+from opening import Popover
 
 from lib.connect import Clients
 from lib.deal_health import HealthWatch
@@ -67,8 +68,8 @@ def test_a_package_with_a_list(desk: Clients) -> None:
     desk.deals.change(DomainList, 1, {"domains": ("news.example", "new.example", "cats.example")})
     of, package = report(desk), desk.deals.get(SupplyPackage, 2)
     listed_entries = supply_path.listed(package, entries([desk.deals.get(DomainList, 1)]))
-    query = supply_path.question(of.query(DAYS).model_copy(update={"data_fields": ("bids",)}), of.slicer)
-    assert query is not None
+    split = (*supply_path.split_fields(of.slicer).values(),)
+    query = of.query(DAYS).model_copy(update={"data_fields": ("bids",), "split_by": split})
     path = supply_path.supply_path(
         desk.supply_files.index(), listed_entries, of.slicer, of.ask(query), "bids"
     )
@@ -110,6 +111,12 @@ def test_the_screens(visit: Visit, desk: Clients, deals: Deals) -> None:
     assert "1 of 2 sites authorised (1 direct), 1 not authorised (" in texts.replace("\\", "")
     found = visit("deals", unauthorised="true", project="demo", slicer=SOLD)
     assert listed(found) == ["Evening Sports", "Morning News"]
+    views = Popover("deals_views")
+    found = views.opened(found)
+    found.text_input(key="view_list_name").set_value("Ours to mend")
+    views.submit(found, "Save view")
+    opened = views.opened(visit("deals", project="demo", slicer=SOLD))
+    assert clean(opened.button(key="view_open_list_1").click().run()).toggle(key="unauthorised").value
     desk.supply_files.add([("cats.example.ads.txt", f"{US}, 1, DIRECT".encode())])
     assert any("No packages match" in one.value for one in visit("deals", unauthorised="true").info)
     desk.supply_files.add([("news.example.ads.txt", b"rival.example, 1, DIRECT")])

@@ -42,7 +42,7 @@ def index(context: PageContext) -> SupplyIndex:
 
 def forget() -> None:
     """Read it again: files were imported or removed."""
-    session_cache.clear(INDEX, catalogue.PAGES)
+    session_cache.clear(INDEX, catalogue.PAGES, catalogue.HEALTH)
 
 
 def draw_package(context: PageContext, package: SupplyPackage) -> None:
@@ -79,8 +79,9 @@ def draw(
             st.header(title, anchor=False)
         answer, note = None, "This slicer can't tell sites or apps."
         name = "" if field is None else field.name
-        query = supply_path.question(report.question(context, filters, DAYS, (name,)), context.slicer)
-        if query is not None and name:
+        fields = (*supply_path.split_fields(context.slicer).values(),)
+        if fields and name:
+            query = report.question(context, filters, DAYS, (name,)).model_copy(update={"split_by": fields})
             batch = report.query_batch(context, place, [query])
             answers = report.answers_or_progress(batch, place, "the supply path")
             if answers is None:
