@@ -22,7 +22,7 @@ from statements import NOISES, Noise, counts
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, GeoTarget, Seat, SupplyPackage
 from lib.insight import change_point, diagnosis
-from lib.insight.broken_deals import Assessor
+from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DealReport
 from lib.insight.health import DealHealth, Surroundings
 from lib.reporting.answers import Audience, Total

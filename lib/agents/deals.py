@@ -10,7 +10,7 @@ from lib.agents.answers import Json, figure, head, number, rows, text
 from lib.agents.verbs import Arguments, Dated, Verb
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, Status, SupplyPackage
 from lib.insight import health
-from lib.insight.broken_deals import Assessor
+from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
 from lib.insight.estimate import WIN_CPM, field_of
 from lib.insight.health import Surroundings

@@ -13,6 +13,7 @@ COMMANDS = {
     "slicers": ("slicers", "List the slicers: days, rows, size."),
     "slicer": ("slicers", "Rename or remove a slicer."),
     "user": ("people", "People: add, list, remove, grant, password."),
+    "supply": ("supply", "Import ads.txt, app-ads.txt and sellers.json."),
     "token": ("tokens", "Tokens for the APIs: create, list, revoke."),
     "snapshot": ("snapshot", "Write a saved view's figures as HTML, PDF or PNG."),
     "log": ("tokens", "The audit log: sign-ins, permissions, tokens."),

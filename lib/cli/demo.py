@@ -13,6 +13,7 @@ from lib.cli.options import table
 from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.deals import date_back, seed
 from lib.demo.stage import ACTS, ROWS, build, is_invented, present
+from lib.demo.supply_files import supply_files
 from lib.people import People
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.stored import StoredSlicer
@@ -91,7 +92,11 @@ def _seed_deals(settings: Settings, people: People) -> None:
     managers = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
     person = next((person for person in managers if person and person.role != "viewer"), None)
     started = dt.datetime.now(dt.UTC)
-    if person and seed(connect.connect(person, settings).deals, _today()):
+    if person is None:
+        return
+    clients = connect.connect(person, settings)
+    if seed(clients.deals, _today()):
+        clients.supply_files.add(supply_files())
         date_back(connect.installation(settings).access.store.engine, _today(), started)
 
 

@@ -21,6 +21,7 @@ from lib.deals.client import Deals
 from lib.deals.healths import HealthStore
 from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.deals.proposals.store import Proposals
+from lib.deals.supply.store import SupplyFiles
 from lib.deals.sync.push import pushing
 from lib.people import Person
 from lib.reporting.answers import Audience
@@ -106,8 +107,8 @@ class Clients:
 
     `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
-    `bulk_actions` what can be undone, `proposals` changes to approve, `view_store` saved views and notes on
-    dates: all in the desk's own database whatever service answers.
+    `bulk_actions` what can be undone, `proposals` changes to approve, `supply_files` who may sell what,
+    `view_store` saved views and notes on dates: all in the desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
     are those of prices, `usual_terms` what a term of deals means that is not set, by its field.
@@ -121,6 +122,7 @@ class Clients:
     package_notes: PackageNotes
     bulk_actions: BulkActions
     proposals: Proposals
+    supply_files: SupplyFiles
     view_store: ViewStore
     healths: HealthStore | None = None
     reporting_address: str = ""
@@ -184,6 +186,7 @@ def connect(
         PackageNotes(resources.access.store.engine, settings.curate_url, person),
         BulkActions(resources.access.store.engine, settings.curate_url, person),
         Proposals(resources.access.store.engine, settings.curate_url, person, note=note, questions=questions),
+        SupplyFiles(resources.access.store.engine, person, note),
         ViewStore(
             Scope(resources.access.store.engine, settings.base_url, person),
             settings.curate_url,

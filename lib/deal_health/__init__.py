@@ -14,8 +14,10 @@ from functools import partial
 
 from lib import connect, database
 from lib.deals.healths import NO_REPORT, TOGETHER, HealthBatch, HealthReport, HealthStore, Pair, StoredHealth
+from lib.deals.supply.states import SupplyIndex
+from lib.deals.supply.store import SupplyFiles
 from lib.insight import health
-from lib.insight.broken_deals import Assessor
+from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DealReport, tells_deals
 from lib.insight.health import Surroundings
 from lib.reporting import dates
@@ -26,7 +28,7 @@ from lib.wire.errors import TrancheError
 __all__ = ["computing"]
 log = logging.getLogger(__name__)
 DATA_EVERY, NOTED_EVERY = timedelta(minutes=5), timedelta(minutes=1)
-RULE = "3"  # counts up when the rule changes: all deals are then computed again
+RULE = "4"  # counts up when the rule changes: all deals are then computed again
 
 
 class HealthWatch:
@@ -40,6 +42,8 @@ class HealthWatch:
             connect.Reports(installation),
         )
         self.store = HealthStore(self._engine)
+        self._supply_files = SupplyFiles(self._engine, None)
+        self._supply = (0, 0), SupplyIndex()
         self._pulse: dict[Pair, object] = {}
         self._known: dict[Pair, tuple[str, datetime, Slicer]] = {}
         self._retry_at: dict[Pair, datetime] = {}
@@ -47,6 +51,8 @@ class HealthWatch:
     def look(self, now: datetime, is_alone: Callable[[], bool] = lambda: True) -> int:
         """Compute what is stale for each report; returns how many deals were computed."""
         pairs = [NO_REPORT, *self._reports.slicers()]
+        if (version := self._supply_files.version()) != self._supply[0]:
+            self._supply = version, self._supply_files.index()
         done = 0
         for pair in pairs:
             if timedelta(0) < self._retry_at.get(pair, now) - now <= DATA_EVERY:
@@ -77,7 +83,7 @@ class HealthWatch:
             return None
         ask = partial(self._reports.audience, slicer=slicer)
         report = DealReport(*pair, slicer, dates.today(slicer.timezone, now), ask)
-        return Assessor(report, self._settings.price_type)
+        return Assessor(report, self._settings.price_type, self._supply[1])
 
     def _slicer(self, pair: Pair, now: datetime) -> Slicer:
         """The slicer, looked at again after some minutes, and once the clock was set back."""
@@ -129,7 +135,7 @@ class HealthWatch:
     def _basis(self, pair: Pair, assessor: Assessor) -> str:
         """What differs once the rule, the data or their days do."""
         version = self._known[pair][0] if pair != NO_REPORT else ""
-        text = "/".join((RULE, version, str(assessor.last_day)))
+        text = "/".join((RULE, version, str(assessor.last_day), str(self._supply[0])))
         return hashlib.sha256(text.encode()).hexdigest()
 
 

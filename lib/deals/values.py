@@ -22,12 +22,13 @@ from pydantic import (
 
 from lib.deals import moments
 from lib.deals.models import FEE_TYPES, LONGEST_NAME
+from lib.deals.supply.names import DOMAIN
 from lib.wire.text import EMAIL, LONGEST_EMAIL, NOT_IN_TEXT, NOT_STORABLE, PATTERN, fault, unstorable
 
 LARGEST_ID = 2**53 - 1
 LARGEST_AMOUNT = 10**12
 DECIMALS = 6
-_DOMAIN = r"^([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z0-9-]{2,63}$"
+_DOMAIN = f"^{DOMAIN.pattern}$"
 _READABLE = Field(json_schema_extra={"pattern": PATTERN})
 
 

@@ -1,8 +1,7 @@
 """Broken deals of one report: the step that fell and the day, and all that may say why.
 
 The days of the funnels are asked for in batches, those of packages, seats and DSPs once. Only for broken
-deals more is asked: losses by reason, prices of bids and wins, and the history (see diagnosis.py). `Assessor`
-says it of all deals.
+deals more is asked: losses by reason, prices of bids and wins, and the history (see diagnosis.py).
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,9 +18,18 @@ from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import Numbers
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport
 from lib.insight.diagnosis import PRICE_DAYS, Break, Event, Losses, Witnesses
-from lib.insight.estimate import BID_PRICE, BIDS, CREATIVE, LOST, LOST_REASON, field_of, key_field_of
+from lib.insight.estimate import (
+    BID_PRICE,
+    BIDS,
+    CREATIVE,
+    LOST,
+    LOST_REASON,
+    field_of,
+    is_sampled,
+    key_field_of,
+)
 from lib.insight.evidence import day_of
-from lib.insight.health import DealHealth, Funnels, Surroundings
+from lib.insight.health import DealHealth, Surroundings
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience
 from lib.reporting.models import Filter, time_key_field
@@ -31,8 +39,6 @@ PATIENCE, DAY, SEAT, DSP = 10_000, time_key_field("day"), "seat", "dsp"
 MOST_PRICED, STEADY, MOST_CREATIVES = 100, 0.85, 3
 Series = dict[str, dict[str, Numbers]]
 """Figures per day, by what they are of (a deal's id, say) and the step."""
-DAYS = 7
-"""Days of the funnel."""
 
 
 @dataclass
@@ -63,8 +69,7 @@ class FunnelDays:
         first = self.report.period(HISTORY)[0]
         answer = self.ask(HISTORY, tuple(self.fields.values()), (*((by,) if by else ()), DAY), filters)
         counts_by_name: Series = {}
-        is_part = answer.precision is not None and answer.precision.is_sampled
-        if is_part or answer.confidence_range is not None or answer.total.confidence_range is not None:
+        if is_sampled(answer):
             return counts_by_name
         empty = np.full(HISTORY, np.nan)
         empty[[(date.fromisoformat(day) - first).days for day in answer.total.dates]] = 0.0
@@ -285,48 +290,3 @@ def _parts(lost: Numbers, base: Numbers, place: int) -> tuple[float, float]:
     """What was lost as a part of the step before, before and after; 0 where there is nothing of it."""
     before, after = change_point.around(lost, base, place)
     return (before if before == before else 0.0), (after if after == after else 0.0)
-
-
-@dataclass
-class Assessor:
-    """One run over all deals. `report` is None without one that tells deals apart.
-
-    `price_type` is that of deals that have none of their own.
-    """
-
-    report: DealReport | None
-    price_type: str = "floor"
-
-    @property
-    def last_day(self) -> date | None:
-        """The last day that counts; None without a report."""
-        return None if self.report is None else self.report.period(DAYS)[1]
-
-    def assess(self, deals: Sequence[DemandDeal], around: Surroundings) -> dict[int, DealHealth]:
-        """The health of these deals by id. Raises why the report can't be read."""
-        funnels, days = self._funnels, self._days
-        healths = {deal.id or 0: health.health(deal, around, funnels) for deal in deals}
-        if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
-            running = [deal for deal in deals if health.may_deliver(deal, around)]
-            healths |= dict(BrokenDeals(days, running, around).diagnosed(healths))
-        return healths
-
-    @cached_property
-    def _days(self) -> FunnelDays | None:
-        """The days of the funnels; None if no slicer has deals or a step."""
-        if self.report is None or not (fields := health.step_fields(self.report.slicer)):
-            return None
-        return FunnelDays(self.report, fields, self.price_type)
-
-    @cached_property
-    def _funnels(self) -> Funnels | None:
-        """The funnels of all deals; None if no slicer has deals or a step."""
-        if (days := self._days) is None:
-            return None
-        changes = {
-            "data_fields": tuple(days.fields.values()),
-            "split_by": (DEAL,),
-            "exact_within": PATIENCE,
-        }
-        answer = days.report.ask(days.report.query(DAYS).model_copy(update=changes))
-        return health.funnels(answer, days.fields, days.report.period(DAYS)[1])

@@ -122,7 +122,7 @@ def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], fie
         has_data=estimate.has_data(answers[0]),
         days=len(answers[0].total.dates),
         empty=frozenset(empty),
-        is_exact=not any(map(_is_sampled, answers)),
+        is_exact=not any(map(estimate.is_sampled, answers)),
     )
 
 
@@ -157,7 +157,7 @@ def last_days(
             if bids > 0:
                 at = date.fromisoformat(day[:10])
                 last[name, value] = max(at, last.get((name, value), at))
-    is_exact = not any(map(_is_sampled, answers))
+    is_exact = not any(map(estimate.is_sampled, answers))
     return [
         DeadTarget(one, max((last[at] for at in _target_names(one) if at in last), default=None), is_exact)
         for one in dead
@@ -196,12 +196,6 @@ def _with(query: AudienceQuery, one: Filter) -> AudienceQuery:
 def _alive(answer: Audience, name: str, field: str) -> Iterator[str]:
     pairs = zip(answer.names[name], answer.values[field], strict=True)
     return (value for value, bids in pairs if bids > 0)
-
-
-def _is_sampled(answer: Audience) -> bool:
-    """Whether fewer records were read than there are; a plain service says so by a confidence range alone."""
-    read = answer.precision is not None and answer.precision.is_sampled
-    return read or answer.confidence_range is not None or answer.total.confidence_range is not None
 
 
 def _packages(number: int) -> str:

@@ -89,6 +89,12 @@ def has_data(audience: Audience) -> bool:
     return bool(audience.total.dates) or any(audience.total.values.values())
 
 
+def is_sampled(audience: Audience) -> bool:
+    """Whether fewer records were read than there are; a plain service says so by a confidence range alone."""
+    read = audience.precision is not None and audience.precision.is_sampled
+    return read or audience.confidence_range is not None or audience.total.confidence_range is not None
+
+
 def share(part: Estimate, rest: Estimate) -> Estimate:
     """`part` in percent of both together; its range is the widest that the two ranges allow.
 

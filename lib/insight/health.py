@@ -12,7 +12,7 @@ from typing import Any
 
 from lib.deals.models import DemandDeal, Dsp, EntityChange, HealthState, Seat, SupplyPackage
 from lib.insight.deal_report import DEAL
-from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, VIEWABLE, WINS, Estimate, field_of
+from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, VIEWABLE, WINS, Estimate, field_of, is_sampled
 from lib.reporting.answers import Audience
 from lib.reporting.models import Slicer
 
@@ -103,10 +103,8 @@ def funnels(answer: Audience, fields: Mapping[str, str], last: date) -> Funnels:
         )
         for place, deal in enumerate(answer.names[DEAL])
     }
-    sampled = answer.precision.is_sampled if answer.precision is not None else False
-    sampled = sampled or answer.confidence_range is not None or answer.total.confidence_range is not None
     has_data = bool(answer.total.dates) or bool(rows)
-    return Funnels(rows, tuple(fields), last, has_data, not sampled)
+    return Funnels(rows, tuple(fields), last, has_data, not is_sampled(answer))
 
 
 def health(deal: DemandDeal, around: Surroundings, funnels: Funnels | None) -> DealHealth:

@@ -1,4 +1,4 @@
-"""The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, proposals."""
+"""The audit log: who signed in or was refused, who changed permissions, tokens, metrics, mails, proposals…"""
 
 import logging
 from collections.abc import Callable
@@ -47,6 +47,8 @@ Event = Literal[
     "proposal made",
     "proposal approved",
     "proposal declined",
+    "supply file added",
+    "supply file removed",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
 REFUSED: Event = "sign-in refused"

@@ -33,7 +33,7 @@ from lib.deals.models import (
     SeatChoice,
     SupplyPackage,
 )
-from lib.insight.broken_deals import Assessor
+from lib.insight.assessor import Assessor
 from lib.ui.deals.deal_health import check_health
 from lib.wire.errors import (
     Conflict,

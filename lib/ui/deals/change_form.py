@@ -16,7 +16,16 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.kinds import elements
 from lib.insight.seat_prices import SeatPrice
-from lib.ui.deals import catalogue, facts, form_fields, inputs, questions, report, seat_guide
+from lib.ui.deals import (
+    catalogue,
+    facts,
+    form_fields,
+    inputs,
+    questions,
+    report,
+    seat_guide,
+    supply_path,
+)
 from lib.ui.deals.draft import PLAIN, Draft
 from lib.ui.deals.edits import Fields, targeting
 from lib.ui.deals.form_fields import ZONE
@@ -119,6 +128,7 @@ def draw(context: PageContext, prefix: str, entity: str, problems: FieldProblems
         query, lists = catalogue.usual_days(context), catalogue.named_lists(context)
         offer = picker.PickerOffer(names, takes_ids=not catalogue.abilities(context).lists)
         picker.draw(context, query, prefix + TARGET, lists, problems, offer)
+        supply_path.draw_lists(context, picker.read(prefix + TARGET, lists))
         _draw_links(context, prefix, "Deals", entity, DemandDeal, problems)
     else:
         _draw_deal(context, prefix, names, problems)

@@ -18,7 +18,7 @@ from lib.deals.client import Deals
 from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.insight import broken_deals, health
-from lib.insight.broken_deals import Assessor
+from lib.insight.assessor import Assessor
 from lib.insight.health import DealHealth, Surroundings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, report
@@ -111,7 +111,8 @@ def _assessor(context: PageContext) -> Assessor:
     """By the report that the person may see, in their name."""
     report_context = report.of_deals(context)
     asking = None if report_context is None else report.deal_report(report_context, report_context.reporting)
-    return Assessor(asking, context.clients.usual_terms.get("price_type", "floor"))
+    usual = context.clients.usual_terms.get("price_type", "floor")
+    return Assessor(asking, usual, context.clients.supply_files.index())
 
 
 def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:

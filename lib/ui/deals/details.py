@@ -11,7 +11,7 @@ from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.deals.sync.models import BuyerSeat
-from lib.ui.deals import catalogue, deal_list, facts, hand_over
+from lib.ui.deals import catalogue, deal_list, facts, hand_over, supply_path
 from lib.ui.deals.deal_list import DealRow, of_deal, of_package, seat_of
 from lib.ui.deals.facts import amount
 from lib.ui.deals.targeting import picker, words
@@ -181,6 +181,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
     """Draw the facts, then the linked entities."""
     if isinstance(entity, SupplyPackage):
         _facts(package_facts(context, entity))
+        supply_path.draw_package(context, entity)
         draw_note(context, entity)
         _question(context, entity)
         deals = catalogue.deals_of(context.deals, [entity])[entity.id or 0]

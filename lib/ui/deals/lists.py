@@ -1,4 +1,4 @@
-"""The screen Lists: domain and app lists, searched by the service, and the drawer of one with its entries."""
+"""The screen Lists: domain and app lists, searched by the service, and supply files; the drawer of one."""
 
 import re
 import uuid
@@ -9,7 +9,8 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList, SupplyPackage
-from lib.ui.deals import catalogue
+from lib.deals.supply.store import ImportedFile
+from lib.ui.deals import catalogue, supply_files
 from lib.ui.deals.change_steps import number
 from lib.ui.deals.list_entries import KINDS, ListKind, Pasted, read
 from lib.ui.kit import listing, notes
@@ -22,7 +23,8 @@ from lib.wire.errors import NotFound, TrancheError
 KIND, SEARCH, LIST, TAKEN, NEW = "lists_kind", "lists_find", "lists_list", "lists_taken", "lists_new"
 OPEN, WIDTH, SHOWN, MOST = "list", 720, 1_000, 100
 FIND, PROBLEM = "list_find", "list_problem"
-ADDRESS = re.compile(r"(domain_lists|app_lists)-([1-9][0-9]{0,15})")
+ADDRESS = re.compile(r"(domain_lists|app_lists|supply_files)-([1-9][0-9]{0,15})")
+PLACEHOLDERS = {supply_files.ENTITY: "Domain or file"}
 COLUMNS = (
     listing.ListColumn("name", "Name", 24.0),
     listing.ListColumn("price", "Entries", 7.0, is_right=True, on_phone=True),
@@ -76,41 +78,60 @@ def draw(context: PageContext) -> None:
         does = catalogue.abilities(context)
         if not does.lists:
             st.info("This service has no lists that Tranche can read.", icon=":material/info:")
-            return
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")
-        _draw_list(context)
+        _draw_list(context, [*(KINDS if does.lists else ()), supply_files.ENTITY])
     _draw_drawer(context)
 
 
-def _draw_list(context: PageContext) -> None:
+def _draw_list(context: PageContext, kinds: list[str]) -> None:
+    """Draw the lists of one of these kinds, or the supply files."""
     with st.container(horizontal=True, vertical_alignment="center"):
         entity = st.segmented_control(
-            "Kind", list(KINDS), format_func=lambda one: KINDS[one].title, key=KIND, bind="query-params",
-            required=True, default="domain_lists", label_visibility="collapsed",
+            "Kind", kinds, format_func=_kind_title, key=KIND, bind="query-params", required=True,
+            default=kinds[0], label_visibility="collapsed",
         )  # fmt: skip
         text = st.text_input(
             "Search", type="search", live="200ms", key=SEARCH, bind="query-params",
-            placeholder="Name or id", label_visibility="collapsed",
+            placeholder=PLACEHOLDERS.get(entity, "Name or id"), label_visibility="collapsed",
         )  # fmt: skip
-        _draw_new(context, entity)
+        if entity == supply_files.ENTITY:
+            supply_files.draw_import(context)
+        else:
+            _draw_new(context, entity)
     if _open_key() is None:
         notes.draw()
-    search, kind = {"search": text} if text else {}, KINDS[entity]
-    page = context.deals.list(kind.model, limit=MOST, ordering="name", **search)
-    if not page.results:
-        st.info("No lists match." if text else "There are no lists yet.", icon=":material/list_alt:")
+    is_supply = entity == supply_files.ENTITY
+    count, rows = supply_files.rows(context, text or "", MOST) if is_supply else _rows(context, entity, text)
+    if not rows:
+        what = "files" if is_supply else "lists"
+        st.info(f"No {what} match." if text else f"There are no {what} yet.", icon=":material/list_alt:")
+        if is_supply and not text:
+            st.caption(plain(supply_files.WHAT))
         return
+    columns = supply_files.COLUMNS if is_supply else COLUMNS
+    acts_taken: Taken = st.session_state.get(TAKEN, NOTHING_TAKEN)
+    with st.container(key="lists_table"):
+        listing.draw(LIST, listing.Listing(_kind_title(entity), columns, rows, count), acts_taken, _open)
+    if count > MOST:
+        st.caption(f"The first {MOST:d} of {number(count)}. Search to find the others.")
+
+
+def _rows(context: PageContext, entity: str, text: str | None) -> tuple[int, list[listing.ListRow]]:
+    """How many lists of a kind a search finds, and rows of the first of them."""
+    kind = KINDS[entity]
+    search = {"search": text} if text else {}
+    page = context.deals.list(kind.model, limit=MOST, ordering="name", **search)
     rows = []
     for one in page.results:
         entries = kind.entries(one)
         texts = (one.name or "", number(len(entries)), ", ".join(entries[:5]), str(one.id))
         rows.append(listing.ListRow(f"{entity}-{one.id}", tuple(map(listing.ListCell, texts))))
-    acts_taken: Taken = st.session_state.get(TAKEN, NOTHING_TAKEN)
-    with st.container(key="lists_table"):
-        listing.draw(LIST, listing.Listing(kind.title, COLUMNS, rows, page.count), acts_taken, _open)
-    if page.count > MOST:
-        st.caption(f"The first {MOST:d} of {number(page.count)}. Search to find the others.")
+    return page.count, rows
+
+
+def _kind_title(entity: str) -> str:
+    return supply_files.TITLE if entity == supply_files.ENTITY else KINDS[entity].title
 
 
 def _open() -> None:
@@ -176,6 +197,9 @@ def _draw_drawer(context: PageContext) -> None:
     key = _open_key()
     if key is None:
         return
+    if key[0] == supply_files.ENTITY:
+        _draw_file_drawer(context, key[1])
+        return
     try:
         entry_list = context.deals.get(*key)
     except NotFound:
@@ -188,6 +212,28 @@ def _draw_drawer(context: PageContext) -> None:
     title = plain(entry_list.name or f"List {key[1]}")
     drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/list_alt:", on_dismiss=_close)
     drawer(_content)(context, key)
+
+
+def _draw_file_drawer(context: PageContext, file_id: int) -> None:
+    """Draw the drawer of a supply file."""
+    with report_errors("The file", effect="Nothing was changed."):
+        one = context.clients.supply_files.get(file_id)
+        if one is None:
+            _close()
+            st.warning("This file was removed, or imported again.", icon=":material/link_off:")
+            return
+        drawer = st.dialog(
+            plain(supply_files.title(one)), position="right", width=WIDTH, icon=":material/lan:",
+            on_dismiss=_close,
+        )  # fmt: skip
+        drawer(_draw_file)(context, one)
+
+
+def _draw_file(context: PageContext, one: ImportedFile) -> None:
+    with report_errors("The file", effect="Nothing was changed."):
+        if supply_files.draw_file(context, one):
+            _close()
+            st.rerun()
 
 
 def _content(context: PageContext, key: tuple[str, int]) -> None:

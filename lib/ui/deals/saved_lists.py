@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.abilities import Abilities
-from lib.ui.deals import deal_health, deal_list, view
+from lib.ui.deals import deal_health, deal_list, supply_path, view
 from lib.ui.deals.view import ALSO, FILTER, FIND, KIND, PLURALS, available_filters
 from lib.ui.kit import notes, problems
 from lib.ui.kit.frame import PageContext
@@ -62,6 +62,7 @@ def current(entity: str, does: Abilities) -> dict[str, Any]:
         "columns": [name for name in deal_list.OPTIONAL[entity] if state.get(ALSO.format(name))],
         "attention": bool(entity == deal_health.DEALS and state.get(deal_health.ONLY)),
         "order": st.query_params.get(view.ORDER_PARAM, ""),
+        **({supply_path.ONLY: True} if state.get(supply_path.ONLY) else {}),
     }
 
 
@@ -121,6 +122,7 @@ def go(does: Abilities, options: Options, one: DealEntry) -> None:
         state[ALSO.format(name)] = name in body["columns"]
     if entity == deal_health.DEALS:
         state[deal_health.ONLY] = body["attention"]
+    state[supply_path.ONLY] = bool(body.get(supply_path.ONLY))
     view.start_over(body["order"])
     state[OPEN], state[POPOVER] = one.id, False
     if missing:
@@ -135,6 +137,7 @@ def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[st
         link[FILTER.format(name)] = [named(value) for value in values if value in offered]
     link |= {ALSO.format(name): "true" for name in body["columns"]}
     link |= {deal_health.ONLY: "true"} if body["attention"] else {}
+    link |= {supply_path.ONLY: "true"} if body.get(supply_path.ONLY) else {}
     link[view.ORDER_PARAM] = body["order"]
     return {name: value for name, value in link.items() if value}
 

@@ -23,6 +23,7 @@ from lib.ui.deals import (
     overlap,
     proposals,
     saved_lists,
+    supply_path,
     undo,
     view,
 )
@@ -157,12 +158,14 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key):
             filters = {name: _several(context, name) for name in names}
             is_on = deal_health.draw_switch(entity, view.start_over)
+            is_unauthorised = supply_path.draw_switch(context, view.start_over)
     order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER_PARAM, ""), entity, does)
     words = " ".join((text or "").split())
     means = catalogue.meanings(context, words) if does.finds else ()
     only, why_not = deal_health.filters(context, is_on, order[0])
-    chosen = (*active_filters(filters, entity, does), *only)
-    return ListSearch(entity, words, means, chosen, order, _page()), why_not
+    those, why_none = supply_path.filters(context, entity, is_unauthorised)
+    chosen = (*active_filters(filters, entity, does), *supply_path.join(only, those))
+    return ListSearch(entity, words, means, chosen, order, _page()), why_not or why_none
 
 
 def _phone_switch(names: Sequence[str]) -> bool:
@@ -171,7 +174,8 @@ def _phone_switch(names: Sequence[str]) -> bool:
     One that is set is always shown. style.css hides the button elsewhere.
     """
     state = st.session_state
-    is_set = any(state.get(FILTER.format(name)) for name in names) or bool(state.get(deal_health.ONLY))
+    switches = (state.get(deal_health.ONLY), state.get(supply_path.ONLY))
+    is_set = any(state.get(FILTER.format(name)) for name in names) or any(switches)
     is_open = is_set or bool(state.get(NARROW))
     st.button(
         "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",

@@ -20,7 +20,16 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, facts, form_fields, proposal_form, report, seat_guide, targeting_figures
+from lib.ui.deals import (
+    catalogue,
+    facts,
+    form_fields,
+    proposal_form,
+    report,
+    seat_guide,
+    supply_path,
+    targeting_figures,
+)
 from lib.ui.deals.draft import PLAIN, Draft, number
 from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.inputs import FEE, FEE_TYPE
@@ -56,6 +65,7 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
     query = catalogue.usual_days(context)
     offer = picker.PickerOffer(takes_ids=not does.lists, disabled=closed)
     picker.draw(context, query, state.TARGETING, catalogue.named_lists(context), problems, offer)
+    supply_path.draw_lists(context, draft.targeting)
     st.header("Demand deals", anchor=False)
     st.segmented_control(
         "Demand deals", list(DEAL_CHOICES), format_func=DEAL_CHOICES.__getitem__, key=state.DEALS,
@@ -310,6 +320,10 @@ def _draw(context: PageContext) -> None:
         _keep(context, draft)
         booked = (draft.moment("start_date"), draft.moment("end_date"))
         prices = seat_guide.of_draft(context, draft)
+        supply_path.draw(
+            context, "form_supply", draft.targeting, lists, translation.filters,
+            "all bids of this targeting", "Supply path",
+        )  # fmt: skip
         targeting_figures.draw_days(context, "form_days", translation.filters, booked, prices)
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions

@@ -1,0 +1,66 @@
+"""`tranche supply`: import supply files from a folder."""
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from lib import connect
+from lib.cli.options import caller, table
+from lib.deals.supply.store import ImportOutcome, SupplyFiles, folder_files
+from lib.settings import Settings
+from lib.tokens.audit import Audit, Event
+from lib.wire.errors import ImportRefused
+
+LISTED = 20
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def supply(folder: Path) -> None:
+    """Import the supply files in FOLDER: who may sell which sites and apps.
+
+    Files are named like news.example.ads.txt or news.example/ads.txt; the same for app-ads.txt and
+    sellers.json. apps.csv has the columns app and domain. Each file replaces the one of before. Files with
+    other names are passed over; lines that can't be read are reported.
+
+    \b
+    tranche supply crawl/
+    """
+    names, others = folder_files(folder)
+    resources = connect.installation(Settings.load())
+    note = partial(_note, resources.access.audit)
+    files = SupplyFiles(resources.access.store.engine, None, note, caller())
+    outcomes = files.add(names)
+    _report(outcomes, others)
+    refused = [one for one in outcomes if one.refused]
+    if refused:
+        sentences = "\n".join(one.refused for one in refused[:LISTED])
+        more = f"\nand {len(refused) - LISTED:,} more" if len(refused) > LISTED else ""
+        raise ImportRefused(f"{len(refused):,} of {len(outcomes):,} files were refused:\n{sentences}{more}")
+
+
+def _note(audit: Audit, event: Event, detail: str) -> None:
+    audit.note(event, caller(), "supply files", detail)
+
+
+def _report(outcomes: list[ImportOutcome], others: int) -> None:
+    """Print what was imported, and the lines that were not read."""
+    read = [one for one in outcomes if not one.refused]
+    kinds = sorted({one.kind for one in read})
+    rows = [
+        (
+            kind,
+            f"{len(some):,}",
+            f"{sum(one.records for one in some):,}",
+            f"{sum(one.problem_count for one in some):,}",
+        )
+        for kind in kinds
+        for some in [[one for one in read if one.kind == kind]]
+    ]
+    click.echo(table(("KIND", "FILES", "RECORDS", "LINES NOT READ"), rows))
+    lines = [f"{one.name}, line {each.line}: {each.why}" for one in read for each in one.problems]
+    for line in lines[:LISTED]:
+        click.echo(line, err=True)
+    if others:
+        click.echo(f"{others:,} other files were passed over", err=True)

@@ -1,0 +1,310 @@
+"""The imported supply files in the desk's own database, whichever deals service answers.
+
+A file replaces the one of its kind and domain. Whoever may see deals may see them; whoever may change the
+deals of all seats may import and remove them, since they are about everybody's packages.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    ForeignKey,
+    Index,
+    Integer,
+    Row,
+    String,
+    Table,
+    UniqueConstraint,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+)
+
+from lib.database import Document, Instant, Key, metadata, reading, transact
+from lib.deals.supply.formats import (
+    ADS,
+    APP_ADS,
+    KINDS,
+    LIMITS,
+    LONGEST_ACCOUNT,
+    SELLERS,
+    Account,
+    LineProblem,
+    SupplyFile,
+    identify,
+    read,
+)
+from lib.deals.supply.names import LONGEST_APP, LONGEST_DOMAIN
+from lib.deals.supply.states import AdsFile, SupplyIndex
+from lib.people import Person
+from lib.wire.deadline import Deadline
+from lib.wire.errors import Forbidden, ImportRefused, TrancheError
+
+SECONDS, IMPORT_SECONDS, MOST_FILES, TOGETHER = 10, 120, 50_000, 20
+ROWS_TOGETHER = 5_000
+NOT_YOURS = "Only people who may change the deals of all seats can import or remove supply files"
+NOT_SEEN = "You may see no deals, and no supply files"
+HOST = String(LONGEST_DOMAIN)
+
+supply_files = Table(
+    "supply_files",
+    metadata,
+    Column("id", Key, primary_key=True),
+    Column("kind", String(20), nullable=False),
+    Column("domain", HOST, nullable=False),
+    Column("records", Integer, nullable=False),
+    Column("variables", Document, nullable=False),
+    Column("problems", Document, nullable=False),
+    Column("problem_count", Integer, nullable=False),
+    Column("who", String(100), nullable=False),
+    Column("at", Instant, nullable=False),
+    UniqueConstraint("kind", "domain"),
+    sqlite_autoincrement=True,
+)
+supply_accounts = Table(
+    "supply_accounts",
+    metadata,
+    Column("file_id", Key, ForeignKey("supply_files.id", ondelete="CASCADE"), nullable=False),
+    Column("system", HOST, nullable=False),
+    Column("account", String(LONGEST_ACCOUNT), nullable=False),
+    Column("relation", String(20), nullable=False),
+    Column("domain", HOST, nullable=False),
+    Index(None, "file_id"),
+    Index(None, "system", "account"),
+)
+supply_apps = Table(
+    "supply_apps",
+    metadata,
+    Column("app", String(LONGEST_APP), primary_key=True),
+    Column("file_id", Key, ForeignKey("supply_files.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("domain", HOST, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class ImportedFile:
+    """An imported file: its records, the lines that can't be read, who imported it, and when (UTC)."""
+
+    id: int
+    kind: str
+    domain: str
+    records: int
+    problems: tuple[LineProblem, ...]
+    problem_count: int
+    who: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class ImportOutcome:
+    """What became of a file: its records and the lines that were not read, or why it was refused."""
+
+    name: str
+    kind: str = ""
+    records: int = 0
+    problems: tuple[LineProblem, ...] = ()
+    problem_count: int = 0
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class SupplyFiles:
+    """The supply files for one person; for the desk itself where `person` is None, then `who` imports them.
+
+    `note` writes into the audit log. Its methods raise Forbidden, and StoreUnavailable or DeadlineExceeded
+    where the database can't be used.
+    """
+
+    engine: Engine
+    person: Person | None
+    note: Callable[[str, str], None] = lambda event, detail: None
+    who: str = "tranche"
+
+    @property
+    def may_change(self) -> bool:
+        """Whether they may import and remove files."""
+        return self.person is None or (self.person.deals.writes and self.person.deals.seats is None)
+
+    def add(self, files: Iterable[tuple[str, bytes | Path]], host: str = "") -> list[ImportOutcome]:
+        """Import files by name (see `identify`), each whole or not at all; `host` is where those are from
+        whose names don't say it."""
+        self._check(self.may_change, NOT_YOURS)
+        outcomes: list[ImportOutcome] = []
+        titles: list[str] = []
+        several = iter(files)
+        while some := [_read(name, data, host) for name, data in islice(several, TOGETHER)]:
+            outcomes += [outcome for outcome, _ in some]
+            read_files = [one for _, one in some if one is not None]
+            transact(self.engine, partial(self._write, files=read_files), Deadline(IMPORT_SECONDS))
+            titles += [one.title for one in read_files]
+        if titles:
+            self.note("supply file added", _words(titles))
+        return outcomes
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        """Remove these files; those that are not there any more are passed over."""
+        self._check(self.may_change, NOT_YOURS)
+        query = delete(supply_files).where(supply_files.c.id.in_(numbers))
+
+        def within(connection: Connection) -> list[str]:
+            rows = connection.execute(query.returning(supply_files.c.kind, supply_files.c.domain))
+            return [SupplyFile(row.kind, row.domain).title for row in rows]
+
+        if titles := transact(self.engine, within, Deadline(IMPORT_SECONDS)):
+            self.note("supply file removed", _words(titles))
+
+    def files(self, search: str = "", limit: int = MOST_FILES) -> tuple[int, list[ImportedFile]]:
+        """How many files have this text in their domain or kind, and the first of them: ours come first."""
+        self._check(self.person is None or self.person.deals.reads, NOT_SEEN)
+        table, text = supply_files.c, search.strip().lower()
+        matches = or_(*(one.contains(text, autoescape=True) for one in (table.domain, table.kind)))
+        count = select(func.count()).select_from(supply_files).where(matches)
+        order = (table.kind != SELLERS, table.domain, table.kind)
+        query = select(supply_files).where(matches).order_by(*order).limit(limit)
+
+        def within(connection: Connection) -> tuple[int, list[ImportedFile]]:
+            rows = connection.execute(query)
+            return connection.execute(count).scalar_one(), [_stored(row) for row in rows]
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def get(self, number: int) -> ImportedFile | None:
+        """The file of this number; None if it was removed or replaced."""
+        self._check(self.person is None or self.person.deals.reads, NOT_SEEN)
+        query = select(supply_files).where(supply_files.c.id == number)
+
+        def within(connection: Connection) -> ImportedFile | None:
+            row = connection.execute(query).one_or_none()
+            return None if row is None else _stored(row)
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def version(self) -> tuple[int, int]:
+        """Differs once a file was imported or removed: the last id, and how many there are."""
+        query = select(func.coalesce(func.max(supply_files.c.id), 0), func.count()).select_from(supply_files)
+
+        def within(connection: Connection) -> tuple[int, int]:
+            last, count = connection.execute(query).one()
+            return last, count
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def index(self) -> SupplyIndex:
+        """All that sites and apps are judged by."""
+        self._check(self.person is None or self.person.deals.reads, NOT_SEEN)
+        return reading(self.engine, _index, Deadline(IMPORT_SECONDS))
+
+    def _write(self, connection: Connection, files: Sequence[SupplyFile]) -> None:
+        now = datetime.now(UTC)
+        who = self.who if self.person is None else self.person.username
+        for one in files:
+            old = supply_files.c.kind == one.kind, supply_files.c.domain == one.domain
+            connection.execute(delete(supply_files).where(*old))
+            problems = [[each.line, each.text, each.why] for each in one.problems]
+            values = {
+                "kind": one.kind, "domain": one.domain, "records": one.records, "problems": problems,
+                "variables": one.variables, "problem_count": one.problem_count, "who": who, "at": now,
+            }  # fmt: skip
+            number = connection.execute(
+                insert(supply_files).values(values).returning(supply_files.c.id)
+            ).scalar_one()
+            accounts = [
+                {"file_id": number, "system": each.system, "account": each.account}
+                | {"relation": each.relation, "domain": each.domain}
+                for each in one.accounts
+            ]
+            _insert(connection, supply_accounts, accounts)
+            apps = [{"file_id": number, "app": app, "domain": host} for app, host in one.apps.items()]
+            _insert(connection, supply_apps, apps)
+
+    def _check(self, is_allowed: bool, why_not: str) -> None:
+        if not is_allowed:
+            raise Forbidden(why_not)
+
+
+def folder_files(folder: Path) -> tuple[list[tuple[str, Path]], int]:
+    """The supply files in a folder and the folders in it, by their paths within it, and how many others there
+    are. Links to folders are not followed. ImportRefused for more than 50,000 files."""
+    names: list[tuple[str, Path]] = []
+    others = 0
+    for place, _, files in os.walk(folder.resolve()):
+        for name in sorted(files):
+            if any(name.lower() == kind or name.lower().endswith(f".{kind}") for kind in KINDS):
+                names.append((f"{Path(place).name}/{name}", Path(place, name)))
+            else:
+                others += 1
+            if len(names) + others > MOST_FILES:
+                raise ImportRefused(f"{folder} holds more than {MOST_FILES:,} files")
+    return names, others
+
+
+def _read(name: str, data: bytes | Path, host: str) -> tuple[ImportOutcome, SupplyFile | None]:
+    try:
+        kind, domain = identify(name, host)
+        if isinstance(data, Path):
+            with data.open("rb") as file:
+                data = file.read(LIMITS[kind][0] + 1)
+        one = read(kind, domain, data)
+    except TrancheError as error:
+        return ImportOutcome(name, refused=error.reason), None
+    except OSError as error:
+        return ImportOutcome(name, refused=f"{name} can't be read: {error.strerror or error}"), None
+    return ImportOutcome(name, kind, one.records, tuple(one.problems), one.problem_count), one
+
+
+def _words(titles: Sequence[str]) -> str:
+    return f"{len(titles):,} files: {', '.join(titles[:TOGETHER])}"
+
+
+def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    for first in range(0, len(rows), ROWS_TOGETHER):
+        connection.execute(insert(table), rows[first : first + ROWS_TOGETHER])
+
+
+def _stored(row: Row[Any]) -> ImportedFile:
+    problems = tuple(LineProblem(*one) for one in row.problems)
+    return ImportedFile(
+        row.id, row.kind, row.domain, row.records, problems, row.problem_count, row.who, row.at
+    )
+
+
+def _index(connection: Connection) -> SupplyIndex:
+    """The files, of their accounts those that name our systems, and the sellers that these name."""
+    files, accounts = supply_files.c, supply_accounts.c
+    systems = select(files.domain).where(files.kind == SELLERS)
+    ours = select(supply_accounts).join(supply_files).where(files.kind.in_((ADS, APP_ADS)))
+    lines: dict[int, list[Account]] = {}
+    for row in connection.execute(ours.where(accounts.system.in_(systems))):
+        lines.setdefault(row.file_id, []).append(_account(row))
+    named = supply_accounts.alias()
+    is_named = exists().where(
+        named.c.system == accounts.system, named.c.account == accounts.account,
+        named.c.file_id != accounts.file_id,
+    )  # fmt: skip
+    sellers = select(supply_accounts).join(supply_files).where(files.kind == SELLERS, is_named)
+    columns = (files.id, files.kind, files.domain, files.variables, files.records)
+    return SupplyIndex(
+        systems=frozenset(connection.execute(systems).scalars()),
+        sellers={(row.system, row.account): _account(row) for row in connection.execute(sellers)},
+        files={
+            (row.kind, row.domain): AdsFile(row.domain, lines.get(row.id, ()), row.variables, row.records > 0)
+            for row in connection.execute(select(*columns).where(files.kind.in_((ADS, APP_ADS))))
+        },
+        developers={row.app: row.domain for row in connection.execute(select(supply_apps))},
+    )
+
+
+def _account(row: Row[Any]) -> Account:
+    return Account(row.system, row.account, row.relation, row.domain)

@@ -1,0 +1,87 @@
+"""Judges deals batch after batch by one report: their funnels, and what changed where one is broken."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
+
+from lib.deals.models import DemandDeal
+from lib.deals.supply.states import SupplyIndex
+from lib.insight import health
+from lib.insight.broken_deals import PATIENCE, BrokenDeals, FunnelDays
+from lib.insight.deal_report import DEAL, DealReport
+from lib.insight.health import DealHealth, Funnels, Surroundings
+from lib.insight.supply_path import unauthorised_shares
+
+DAYS, MOST_UNAUTHORISED = 7, 10.0
+"""Days of the funnel, and the share of bids for unauthorised supply, in percent, that needs attention."""
+ADVICE = (
+    "The facts of its packages name the sites and apps. Ask their publishers for the line in ads.txt, or "
+    "exclude them by a list."
+)
+
+
+@dataclass
+class Assessor:
+    """One run over all deals. `report` is None without one that tells deals apart.
+
+    `price_type` is that of deals that have none of their own, `supply` what their sites and apps are judged
+    by.
+    """
+
+    report: DealReport | None
+    price_type: str = "floor"
+    supply: SupplyIndex = field(default_factory=SupplyIndex)
+
+    @property
+    def last_day(self) -> date | None:
+        """The last day that counts; None without a report."""
+        return None if self.report is None else self.report.period(DAYS)[1]
+
+    def assess(self, deals: Sequence[DemandDeal], around: Surroundings) -> dict[int, DealHealth]:
+        """The health of these deals by id. Raises why the report can't be read."""
+        funnels, days = self._funnels, self._days
+        healths = {deal.id or 0: health.health(deal, around, funnels) for deal in deals}
+        if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
+            running = [deal for deal in deals if health.may_deliver(deal, around)]
+            healths |= dict(BrokenDeals(days, running, around).diagnosed(healths))
+        return {deal: self._with_supply(deal, one) for deal, one in healths.items()}
+
+    def _with_supply(self, deal: int, one: DealHealth) -> DealHealth:
+        """The health with unauthorised supply from MOST_UNAUTHORISED percent of a deal's bids on: among its
+        findings, and the reason for attention where nothing else is."""
+        share = self._unauthorised.get(str(deal), 0.0)
+        if one.state == "idle" or share < MOST_UNAUTHORISED:
+            return one
+        finding = f"{share:.1f} % of its bids are for sites or apps that don't authorise us."
+        findings = (*one.findings, finding)
+        if one.state != "healthy":
+            return replace(one, findings=findings)
+        return replace(one, state="attention", words="Unauthorised", findings=findings, advice=ADVICE)
+
+    @cached_property
+    def _unauthorised(self) -> dict[str, float]:
+        """The percent of each deal's bids that is for unauthorised supply; none where it is of a sample."""
+        if (days := self._days) is None or "bids" not in days.fields:
+            return {}
+        return unauthorised_shares(days.report, self.supply, DEAL, days.fields["bids"], DAYS) or {}
+
+    @cached_property
+    def _days(self) -> FunnelDays | None:
+        """The days of the funnels; None if no slicer has deals or a step."""
+        if self.report is None or not (fields := health.step_fields(self.report.slicer)):
+            return None
+        return FunnelDays(self.report, fields, self.price_type)
+
+    @cached_property
+    def _funnels(self) -> Funnels | None:
+        """The funnels of all deals; None if no slicer has deals or a step."""
+        if (days := self._days) is None:
+            return None
+        changes = {
+            "data_fields": tuple(days.fields.values()),
+            "split_by": (DEAL,),
+            "exact_within": PATIENCE,
+        }
+        answer = days.report.ask(days.report.query(DAYS).model_copy(update=changes))
+        return health.funnels(answer, days.fields, days.report.period(DAYS)[1])
