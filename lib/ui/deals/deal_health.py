@@ -17,7 +17,7 @@ import streamlit as st
 from lib.deals.client import Deals
 from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
-from lib.insight import broken_deals, health
+from lib.insight import assessor, health
 from lib.insight.assessor import Assessor
 from lib.insight.health import DealHealth, Surroundings
 from lib.ui.charts.numbers import Numbers
@@ -143,7 +143,7 @@ def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths
         return error
 
 
-DAYS, DEALS, ATTENTION = broken_deals.DAYS, "demand_deals", "attention"
+DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
 POLL_SECONDS, OLD = 2.0, timedelta(minutes=20)
 COUNT, DRAWN = "deals_attention_count", "deals_health_drawn"
 TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}

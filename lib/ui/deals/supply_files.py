@@ -12,8 +12,7 @@ from lib.ui.kit import components, notes, times
 from lib.ui.kit.components import ChosenFile
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, ListRow
-from lib.ui.kit.markdown import plain
-from lib.ui.kit.straight import straighten
+from lib.ui.kit.markdown import plain, straighten
 from lib.wire.errors import ImportRefused, TrancheError
 
 ENTITY, TITLE = "supply_files", "Supply files"

@@ -23,10 +23,9 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, report
 from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.markdown import plain
+from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.kit.straight import straighten
 
 INDEX, SECONDS, ONLY, SHOWN, NAMED = "supply_index", 30.0, "unauthorised", 300, 3
 MOST_FOUND, LEAST = 500, 1
