@@ -16,7 +16,7 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.kinds import elements
 from lib.insight.seat_prices import SeatPrice
-from lib.ui.deals import buyers, catalogue, facts, form_fields, inputs, questions, report, seat_guide
+from lib.ui.deals import buyers, catalogue, facts, form_fields, inputs, ledger, questions, report, seat_guide
 from lib.ui.deals.draft import PLAIN, Draft
 from lib.ui.deals.edits import Fields, targeting
 from lib.ui.deals.form_fields import ZONE
@@ -32,7 +32,7 @@ LINKED = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
 PLACED = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
 OTHERS = tuple(name for name in fields.writable(DEALS) if name not in PLACED)
 NAMES, OLD_NAME, TARGET = "form_names", "old_name", "target"
-PLACE, MOST, NO_SEAT = "change_prices_{}", 3, 0
+PLACES, MOST, NO_SEAT = "change_prices_", 3, 0
 
 
 def fill(prefix: str, entity: str, edited: Fields) -> None:
@@ -193,6 +193,7 @@ def _draw_guides(
 
     Wins of the deal itself are left out.
     """
+    ledger.clear(PLACES)
     if not packages:
         return
     with report_errors("What wins cost", effect="What you typed is kept."):
@@ -201,7 +202,7 @@ def _draw_guides(
         for place, package in enumerate(catalogue.by_id(context, SupplyPackage, packages[:MOST])):
             translation = report_filters(package, sold_in.slicer, lists, package.media_type)
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
-            where = GuidePlace(PLACE.format(place), deal)
+            where = GuidePlace(f"{PLACES}{place}", deal)
             _draw_guide(sold_in, where, translation, {seat or NO_SEAT: price}, title)
         if len(packages) > MOST:
             st.caption(

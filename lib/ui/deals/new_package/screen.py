@@ -25,6 +25,7 @@ from lib.ui.deals import (
     catalogue,
     facts,
     form_fields,
+    ledger,
     proposal_form,
     report,
     seat_guide,
@@ -43,7 +44,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, report_errors
 from lib.ui.query import ask, link, precision
 
-GUIDES = seat_guide.GuidePlace("form_prices")
+GUIDES = seat_guide.GuidePlace(f"{state.PLACES}prices")
 SEE_THERE = "Some targeting isn't included; see the panel."
 DEAL_CHOICES = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
 
@@ -298,6 +299,7 @@ def _notes() -> None:
 
 def _draw(context: PageContext) -> None:
     draft = state.read(catalogue.named_lists(context))
+    ledger.clear(state.PLACES)
     left, right = st.columns([8, 5], gap="large")
     draft_faults = draft.faults(bool(catalogue.abilities(context).fees))
     problems = state.problems(draft, draft_faults)
@@ -319,7 +321,7 @@ def _draw(context: PageContext) -> None:
         _keep(context, draft)
         booked = (draft.moment("start_date"), draft.moment("end_date"))
         prices = buyers.of_draft(context, draft)
-        targeting_figures.draw_days(context, "form_days", translation.filters, booked, prices)
+        targeting_figures.draw_days(context, f"{state.PLACES}days", translation.filters, booked, prices)
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions
         )
