@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 
 import pandas as pd
@@ -100,11 +101,8 @@ def _draw_forecast(
     ledger.note(place, _to_keep(context, filters, booked, phrases, prices, learned))
     for sentence in sentences(phrases, booked, context.slicer.timezone, texts, learned.factor):
         st.markdown(plain(sentence))
-    notes = (
-        caution(figures, numbers.days(*period), left_out(prices, won)),
-        ledger.scale_note(learned, context.slicer_name),
-    )
-    st.caption(plain(" ".join(filter(None, notes))))
+    where_from = caution(figures, numbers.days(*period), left_out(prices, won))
+    st.caption(plain(f"{where_from} {ledger.scale_note(learned, context.slicer_name)}"))
 
 
 def _to_keep(
@@ -116,21 +114,19 @@ def _to_keep(
     learned: Learned,
 ) -> list[NewForecast]:
     """The forecasts of the booked period, for the ledger."""
-    start, end = booked
-    if start is None or not forecast.weekdays(
-        start, end := end or start + timedelta(days=DAYS), hours := context.slicer.timezone
-    ):
+    hours, (start, end) = context.slicer.timezone, booked
+    end = end or (start and start + timedelta(days=DAYS))
+    if start is None or end is None or not (parts := forecast.weekdays(start, end, hours)):
         return []
     days, shares = outcomes.booked_days(start, end, hours)
-    parts, new = forecast.weekdays(start, end, hours), list[NewForecast]()
+    subject = Subject(context.project, context.slicer_name, "", filters, parts=shares)
+    new = list[NewForecast]()
     for whose, figures in phrases.items():
         of_seats = () if whose == ALL_BUYERS else tuple(prices.items())
         for field, daily in figures:
-            subject = Subject(
-                context.project, context.slicer_name, field.name, filters, of_seats, parts=shares
-            )
+            of = replace(subject, field=field.name, prices=of_seats)
             raw = forecast.forecast(daily, parts, _ahead(days[0], daily)).raw
-            new += outcomes.to_keep("targeting", subject, days, daily[-1].day, raw, learned.factor)
+            new += outcomes.to_keep("targeting", of, days, daily[-1].day, raw, learned.factor)
     return new
 
 

@@ -1,0 +1,279 @@
+"""The screen Forecasts: how often ranges held and how wide they were by kind, then each forecast."""
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+import pandas as pd
+import streamlit as st
+
+from lib.deals.forecasts import KINDS, MOST_SEEN, Kind, StoredForecast
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.proposals.store import ENTITY as PROPOSALS
+from lib.insight import calibration, conformal
+from lib.insight.calibration import Calibration, Learned
+from lib.insight.outcomes import Subject
+from lib.reporting import links
+from lib.reporting.confidence import LEVEL
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import NOTHING, Numbers
+from lib.ui.deals import catalogue, facts, ledger, proposals
+from lib.ui.deals.deal_list import KINDS as ENTITIES
+from lib.ui.deals.view import OPEN
+from lib.ui.kit import listing, screens
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, new_acts
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import report_errors
+from lib.ui.kit.rows import NOTHING_TAKEN
+from lib.ui.query import filter_words
+from lib.wire.errors import TrancheError
+
+WHICH, LIST, TAKEN, CHOSEN = "forecasts_which", "forecasts_list", "forecasts_taken", "forecasts_chosen"
+MISSES, HITS, WAITING, UNSCORED = "Misses", "Held", "Waiting", "Not scored"
+TITLES: Mapping[Kind, str] = {"targeting": "Targeting", "price": "Price guide", "proposal": "Proposal"}
+MOST, IN_SIGHT, FILTERS = 200, 12, 2
+COLUMNS = (
+    ListColumn("what", "Forecast", 21.0, on_phone=True),
+    ListColumn("kind", "Kind", 6.0),
+    ListColumn("made", "Made", 9.0),
+    ListColumn("days", "Days", 9.0),
+    ListColumn("range", "Range", 10.0, is_right=True),
+    ListColumn("came", "Came to", 7.0, is_right=True, on_phone=True),
+    ListColumn("outside", "Outside by", 6.0, is_right=True, on_phone=True),
+)
+Names = Mapping[tuple[str | None, int | None], str]
+
+
+def draw(context: PageContext) -> None:
+    """The table by kind, and the list."""
+    st.caption(
+        f"Each forecast of a targeting, price guide and approved proposal is kept with its {LEVEL} range, and "
+        "held against the report once its days have passed. What was learned scales the next ranges."
+    )
+    with report_errors("The forecasts", effect="They are still scored in the background."):
+        rows = context.clients.forecasts.visible()
+        if not rows:
+            st.info(
+                "No forecast is kept yet. One is once a package is opened, created, changed or proposed.",
+                title="No forecasts", icon=":material/query_stats:",
+            )  # fmt: skip
+            return
+        _table(context, rows)
+        _list(context, rows)
+
+
+def _table(context: PageContext, rows: Sequence[StoredForecast]) -> None:
+    """Coverage and width by kind, and what scales the next ranges."""
+    words = Numbers.of(st.context.locale)
+    each = {kind: [one for one in rows if one.kind == kind] for kind in KINDS}
+    learned = {kind: ledger.learned(context, kind) for kind in KINDS if each[kind]}
+    next_ranges = f"Next ranges, {context.slicer_name}"
+    table = {
+        TITLES[kind]: {
+            **_cells(calibration.calibration(each[kind]), words),
+            next_ranges: scale(learned[kind]),
+        }
+        for kind in learned
+    }
+    frame = pd.DataFrame.from_dict(table, orient="index").rename_axis("Kind")
+    st.table(frame, border="horizontal", alt="How often the ranges of each kind held")
+    notes = [
+        f"Width: of the range, in percent of the estimate; the median. Behind a share is its {LEVEL} interval. "
+        "Forecasts of the same days err together, so they say less than as many independent ones."
+    ]
+    if len(rows) == MOST_SEEN:
+        notes.append(f"These are the latest {MOST_SEEN:,}.")
+    st.caption(" ".join(notes))
+    drifting = [TITLES[kind].lower() for kind, of in learned.items() if of.drifts]
+    if drifting:
+        st.warning(
+            f"{plain(context.slicer_name)}, {' and '.join(drifting)}: {ledger.DRIFT} The scale is learned from the "
+            "past, and follows only as more is scored.",
+            title="The report has changed", icon=":material/trending_up:",
+        )  # fmt: skip
+
+
+def _cells(of: Calibration, words: Numbers) -> dict[str, str]:
+    low, high = of.interval
+    share = f" ({words.percent(100 * low, 0)} to {words.percent(100 * high, 0)})"
+    return {
+        "Scored": words.number(of.count),
+        "Held": f"{_percent(of.held, of.count, words)}{share if of.count else ''}",
+        "Held before scaling": _percent(of.raw_held, of.count, words),
+        "Width": words.percent(100 * of.width, 0),
+        "Width before scaling": words.percent(100 * of.raw_width, 0),
+    }
+
+
+def _percent(part: int, whole: int, words: Numbers) -> str:
+    return words.percent(100 * part / whole, 1) if whole else NOTHING
+
+
+def scale(of: Learned) -> str:
+    """`as made: 12 of 30 scored`, `× 1.31, by 145 scored`."""
+    if of.scale is None:
+        return f"as made: {of.count} of the {conformal.FEWEST} scored that a scale needs"
+    whose = " of all slicers" if of.is_pooled else ""
+    return f"× {of.scale:.2f}, by {of.count} scored{whose}"
+
+
+def _list(context: PageContext, rows: Sequence[StoredForecast]) -> None:
+    groups = _groups(rows)
+    which = st.segmented_control(
+        "Which", list(groups), format_func=lambda one: f"{one} {len(groups[one]):,}", default=MISSES, key=WHICH,
+        required=True, label_visibility="collapsed",
+    )  # fmt: skip
+    group = groups[which]
+    if not group:
+        st.caption("There are none.")
+        return
+    names = _names(context, group[:MOST])
+    chosen = st.session_state.get(CHOSEN)
+    drawn = tuple(
+        ListRow(str(one.id), _row(context, one, names), is_open=one.id == chosen) for one in group[:MOST]
+    )
+    page = Listing(f"Forecasts: {which}", COLUMNS, drawn, len(group), most_in_sight=IN_SIGHT)
+    listing.draw(LIST, page, st.session_state.get(TAKEN, NOTHING_TAKEN), _take)
+    if len(group) > MOST:
+        st.caption(f"The first {MOST} of {len(group):,}.")
+    for one in group:
+        if one.id == chosen:
+            _detail(context, one, names)
+
+
+def _groups(rows: Sequence[StoredForecast]) -> dict[str, list[StoredForecast]]:
+    """The misses, the furthest first; those that held, the latest first; those that wait, the next first."""
+    misses = sorted((one for one in rows if one.held is False), key=calibration.excess, reverse=True)
+    hits = sorted((one for one in rows if one.held), key=lambda one: one.last_day, reverse=True)
+    rest = [one for one in rows if one.held is None]
+    waiting = sorted((one for one in rest if not one.problem), key=lambda one: one.last_day)
+    return {MISSES: misses, HITS: hits, WAITING: waiting, UNSCORED: [one for one in rest if one.problem]}
+
+
+def _take() -> None:
+    """Open the forecast that was clicked. A callback."""
+    state = st.session_state
+    acts, state[TAKEN] = new_acts(state.get(LIST) or {}, state.get(TAKEN, NOTHING_TAKEN))
+    for act in acts:
+        if isinstance(act, Opened) and act.key.isdecimal():
+            state[CHOSEN] = int(act.key)
+
+
+def _names(context: PageContext, rows: Sequence[StoredForecast]) -> Names:
+    """The names of packages and deals, as far as the deals service says them."""
+    names: dict[tuple[str | None, int | None], str] = {}
+    for model in (SupplyPackage, DemandDeal):
+        ids = [one.entity_id for one in rows if one.entity == model.entity and one.entity_id]
+        try:
+            found = catalogue.by_id(context, model, ids)
+        except TrancheError:
+            found = ()  # the list then has their numbers
+        names |= {(model.entity, one.id): one.name for one in found if one.name}
+    return names
+
+
+def _row(context: PageContext, one: StoredForecast, names: Names) -> tuple[ListCell, ...]:
+    words = Numbers.of(st.context.locale)
+    first, last = date.fromisoformat(one.first_day), date.fromisoformat(one.last_day)
+    came = one.problem or (NOTHING if one.actual is None else _figure(context, one, one.actual, words))
+    excess = calibration.excess(one)
+    outside = NOTHING if not excess else words.percent(100 * excess) if math.isfinite(excess) else "all of it"
+    span = " to ".join(_figure(context, one, side, words) for side in (one.low, one.high))
+    return (
+        ListCell(f"{_field(context, one)}: {_whose(context, one, names)}"),
+        ListCell(TITLES[one.kind]),
+        ListCell(f"{numbers.days(one.at.date(), one.at.date())}, {one.by}"),
+        ListCell(numbers.days(first, last)),
+        ListCell(span),
+        ListCell(came),
+        ListCell(outside),
+    )
+
+
+def _field(context: PageContext, one: StoredForecast) -> str:
+    """The data field's label; of a price guide that it is the median."""
+    field = next(
+        (of for of in context.slicer.data_fields if _is_on_screen(context, one) and of.name == one.field),
+        None,
+    )
+    name = one.field if field is None else numbers.title(field)
+    return f"Median {name}" if one.kind == "price" else name
+
+
+def _is_on_screen(context: PageContext, one: StoredForecast) -> bool:
+    return (one.project, one.slicer) == (context.project, context.slicer_name)
+
+
+def _figure(context: PageContext, one: StoredForecast, value: float, words: Numbers) -> str:
+    field = next(
+        (of for of in context.slicer.data_fields if _is_on_screen(context, one) and of.name == one.field),
+        None,
+    )
+    if one.kind == "price":
+        return words.number(value, 2) if field is None else words.short(value, field)
+    return words.rough(value)
+
+
+def _whose(context: PageContext, one: StoredForecast, names: Names) -> str:
+    """The package, deal or proposal that it is for, else its filters."""
+    if one.entity is not None:
+        known = names.get((one.entity, one.entity_id))
+        return known or f"{ENTITIES.get(one.entity, 'Proposal').lower()} {one.entity_id}"
+    return _filters(context, one)
+
+
+def _filters(context: PageContext, one: StoredForecast) -> str:
+    """Its filters in words; of a slicer that is not on screen with the names of its key fields."""
+    subject = Subject.read(one.project, one.slicer, one.field, one.subject)
+    names = {field.name for field in context.slicer.key_fields} if _is_on_screen(context, one) else set()
+    parts = [
+        filter_words.sentence(of, context.slicer) if of.name in names
+        else f"{of.name} {of.match} {', '.join(of.value[:FILTERS])}"
+        for of in subject.filters
+    ]  # fmt: skip
+    return " · ".join(parts) or "everything"
+
+
+def _detail(context: PageContext, one: StoredForecast, names: Names) -> None:
+    """What is known of one, and the way to its question and its package."""
+    words = Numbers.of(st.context.locale)
+    st.markdown(f"**{plain(f'{_field(context, one)}: {_whose(context, one, names)}')}**")
+    raw, shown = (
+        " to ".join(_figure(context, one, side, words) for side in sides)
+        for sides in ((one.raw_low, one.raw_high), (one.low, one.high))
+    )
+    scaled = f", {raw} before it was scaled by {one.scale:.2f}" if one.scale not in (None, 1.0) else ""
+    came = f" It came to {_figure(context, one, one.actual, words)}." if one.actual is not None else ""
+    data = f", from data to {one.data_day}" if one.data_day else ""
+    at = facts.moment(one.at)
+    st.caption(
+        plain(
+            f"{TITLES[one.kind]}, made by {one.by}, {at}{data} ({one.project}/{one.slicer}). Estimate "
+            f"{_figure(context, one, one.estimate, words)}, range {shown}{scaled}.{came} {one.problem}"
+        )
+    )
+    st.caption(plain(_filters(context, one)))
+    _links(one)
+
+
+def _links(one: StoredForecast) -> None:
+    subject = Subject.read(one.project, one.slicer, one.field, one.subject)
+    query = subject.query((date.fromisoformat(one.first_day), date.fromisoformat(one.last_day)))
+    params = links.to_params(query.model_copy(update={"precision": None, "exact_within": None}))
+    params.pop("rows", None)
+    with st.container(horizontal=True):
+        st.page_link(
+            screens.AUDIENCE, label="The question", icon=":material/monitoring:", query_params=params
+        )
+        if one.entity == PROPOSALS:
+            st.page_link(
+                screens.DEALS, label="The proposal", icon=":material/rate_review:",
+                query_params={proposals.PARAM: str(one.entity_id)},
+            )  # fmt: skip
+        elif one.entity is not None:
+            label = f"The {ENTITIES[one.entity].lower()}"
+            st.page_link(
+                screens.DEALS, label=label, icon=":material/handshake:",
+                query_params={OPEN: f"{one.entity}-{one.entity_id}"},
+            )  # fmt: skip
