@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 import pandas as pd
@@ -15,6 +16,7 @@ from lib.insight.calibration import Calibration, Learned
 from lib.insight.outcomes import Subject
 from lib.reporting import links
 from lib.reporting.confidence import LEVEL
+from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.deals import catalogue, facts, ledger, proposals
@@ -48,8 +50,8 @@ Names = Mapping[tuple[str | None, int | None], str]
 def draw(context: PageContext) -> None:
     """The table by kind, and the list."""
     st.caption(
-        f"Each forecast of a targeting, price guide and approved proposal is kept with its {LEVEL} range, and "
-        "held against the report once its days have passed. What was learned scales the next ranges."
+        f"Every forecast of a targeting, price guide and approved proposal is kept with its {LEVEL} range and "
+        "compared with the report once its days have passed. The next ranges are scaled by what was learned."
     )
     with report_errors("The forecasts", effect="They are still scored in the background."):
         rows = context.clients.forecasts.visible()
@@ -79,17 +81,17 @@ def _table(context: PageContext, rows: Sequence[StoredForecast]) -> None:
     frame = pd.DataFrame.from_dict(table, orient="index").rename_axis("Kind")
     st.table(frame, border="horizontal", alt="How often the ranges of each kind held")
     notes = [
-        f"Width: of the range, in percent of the estimate; the median. Behind a share is its {LEVEL} interval. "
-        "Forecasts of the same days err together, so they say less than as many independent ones."
+        f"Width is the median range in percent of its estimate. In brackets is the {LEVEL} interval of the "
+        "share. Forecasts of the same days err together, so they say less than as many independent ones."
     ]
     if len(rows) == MOST_SEEN:
         notes.append(f"These are the latest {MOST_SEEN:,}.")
     st.caption(" ".join(notes))
-    drifting = [TITLES[kind].lower() for kind, of in learned.items() if of.drifts]
+    drifting = " and ".join(TITLES[kind].lower() for kind, of in learned.items() if of.drifts)
     if drifting:
+        lag = "The scale is learned from the past, and follows only as more is scored."
         st.warning(
-            f"{plain(context.slicer_name)}, {' and '.join(drifting)}: {ledger.DRIFT} The scale is learned from the "
-            "past, and follows only as more is scored.",
+            f"{plain(context.slicer_name)}, {drifting}: {ledger.DRIFT} {lag}",
             title="The report has changed", icon=":material/trending_up:",
         )  # fmt: skip
 
@@ -120,26 +122,27 @@ def scale(of: Learned) -> str:
 
 def _list(context: PageContext, rows: Sequence[StoredForecast]) -> None:
     groups = _groups(rows)
+    labels = {name: f"{name} {len(group):,}" for name, group in groups.items()}
     which = st.segmented_control(
-        "Which", list(groups), format_func=lambda one: f"{one} {len(groups[one]):,}", default=MISSES, key=WHICH,
+        "Which", list(labels), format_func=labels.__getitem__, default=MISSES, key=WHICH,
         required=True, label_visibility="collapsed",
     )  # fmt: skip
-    group = groups[which]
+    group, chosen = groups[which], st.session_state.get(CHOSEN)
     if not group:
         st.caption("There are none.")
         return
-    names = _names(context, group[:MOST])
-    chosen = st.session_state.get(CHOSEN)
-    drawn = tuple(
-        ListRow(str(one.id), _row(context, one, names), is_open=one.id == chosen) for one in group[:MOST]
-    )
+    words = ForecastWords(context, _names(context, group[:MOST]), Numbers.of(st.context.locale))
+    drawn = tuple(ListRow(str(one.id), words.row(one), is_open=one.id == chosen) for one in group[:MOST])
     page = Listing(f"Forecasts: {which}", COLUMNS, drawn, len(group), most_in_sight=IN_SIGHT)
     listing.draw(LIST, page, st.session_state.get(TAKEN, NOTHING_TAKEN), _take)
     if len(group) > MOST:
         st.caption(f"The first {MOST} of {len(group):,}.")
     for one in group:
         if one.id == chosen:
-            _detail(context, one, names)
+            st.markdown(f"**{plain(words.title(one))}**")
+            st.caption(plain(words.sentence(one)))
+            st.caption(plain(words.filters(one)))
+            _links(one)
 
 
 def _groups(rows: Sequence[StoredForecast]) -> dict[str, list[StoredForecast]]:
@@ -173,88 +176,82 @@ def _names(context: PageContext, rows: Sequence[StoredForecast]) -> Names:
     return names
 
 
-def _row(context: PageContext, one: StoredForecast, names: Names) -> tuple[ListCell, ...]:
-    words = Numbers.of(st.context.locale)
-    first, last = date.fromisoformat(one.first_day), date.fromisoformat(one.last_day)
-    came = one.problem or (NOTHING if one.actual is None else _figure(context, one, one.actual, words))
-    excess = calibration.excess(one)
-    outside = NOTHING if not excess else words.percent(100 * excess) if math.isfinite(excess) else "all of it"
-    span = " to ".join(_figure(context, one, side, words) for side in (one.low, one.high))
-    return (
-        ListCell(f"{_field(context, one)}: {_whose(context, one, names)}"),
-        ListCell(TITLES[one.kind]),
-        ListCell(f"{numbers.days(one.at.date(), one.at.date())}, {one.by}"),
-        ListCell(numbers.days(first, last)),
-        ListCell(span),
-        ListCell(came),
-        ListCell(outside),
-    )
+@dataclass(frozen=True)
+class ForecastWords:
+    """A forecast in words: the slicer on screen knows its fields, `names` are those of packages and deals."""
 
+    context: PageContext
+    names: Names
+    numbers: Numbers
 
-def _field(context: PageContext, one: StoredForecast) -> str:
-    """The data field's label; of a price guide that it is the median."""
-    field = next(
-        (of for of in context.slicer.data_fields if _is_on_screen(context, one) and of.name == one.field),
-        None,
-    )
-    name = one.field if field is None else numbers.title(field)
-    return f"Median {name}" if one.kind == "price" else name
-
-
-def _is_on_screen(context: PageContext, one: StoredForecast) -> bool:
-    return (one.project, one.slicer) == (context.project, context.slicer_name)
-
-
-def _figure(context: PageContext, one: StoredForecast, value: float, words: Numbers) -> str:
-    field = next(
-        (of for of in context.slicer.data_fields if _is_on_screen(context, one) and of.name == one.field),
-        None,
-    )
-    if one.kind == "price":
-        return words.number(value, 2) if field is None else words.short(value, field)
-    return words.rough(value)
-
-
-def _whose(context: PageContext, one: StoredForecast, names: Names) -> str:
-    """The package, deal or proposal that it is for, else its filters."""
-    if one.entity is not None:
-        known = names.get((one.entity, one.entity_id))
-        return known or f"{ENTITIES.get(one.entity, 'Proposal').lower()} {one.entity_id}"
-    return _filters(context, one)
-
-
-def _filters(context: PageContext, one: StoredForecast) -> str:
-    """Its filters in words; of a slicer that is not on screen with the names of its key fields."""
-    subject = Subject.read(one.project, one.slicer, one.field, one.subject)
-    names = {field.name for field in context.slicer.key_fields} if _is_on_screen(context, one) else set()
-    parts = [
-        filter_words.sentence(of, context.slicer) if of.name in names
-        else f"{of.name} {of.match} {', '.join(of.value[:FILTERS])}"
-        for of in subject.filters
-    ]  # fmt: skip
-    return " · ".join(parts) or "everything"
-
-
-def _detail(context: PageContext, one: StoredForecast, names: Names) -> None:
-    """What is known of one, and the way to its question and its package."""
-    words = Numbers.of(st.context.locale)
-    st.markdown(f"**{plain(f'{_field(context, one)}: {_whose(context, one, names)}')}**")
-    raw, shown = (
-        " to ".join(_figure(context, one, side, words) for side in sides)
-        for sides in ((one.raw_low, one.raw_high), (one.low, one.high))
-    )
-    scaled = f", {raw} before it was scaled by {one.scale:.2f}" if one.scale not in (None, 1.0) else ""
-    came = f" It came to {_figure(context, one, one.actual, words)}." if one.actual is not None else ""
-    data = f", from data to {one.data_day}" if one.data_day else ""
-    at = facts.moment(one.at)
-    st.caption(
-        plain(
-            f"{TITLES[one.kind]}, made by {one.by}, {at}{data} ({one.project}/{one.slicer}). Estimate "
-            f"{_figure(context, one, one.estimate, words)}, range {shown}{scaled}.{came} {one.problem}"
+    def row(self, one: StoredForecast) -> tuple[ListCell, ...]:
+        """The cells of the list."""
+        first, last = date.fromisoformat(one.first_day), date.fromisoformat(one.last_day)
+        excess = calibration.excess(one)
+        outside = self.numbers.percent(100 * excess) if math.isfinite(excess) else "all of it"
+        cells = (
+            self.title(one),
+            TITLES[one.kind],
+            f"{numbers.days(one.at.date(), one.at.date())}, {one.by}",
+            numbers.days(first, last),
+            self.span(one, one.low, one.high),
+            one.problem or (NOTHING if one.actual is None else self.figure(one, one.actual)),
+            outside if excess else NOTHING,
         )
-    )
-    st.caption(plain(_filters(context, one)))
-    _links(one)
+        return tuple(map(ListCell, cells))
+
+    def title(self, one: StoredForecast) -> str:
+        """`Bids: Morning News`: the field, and the package, deal or proposal; else the filters."""
+        field = self._field(one)
+        name = one.field if field is None else numbers.title(field)
+        whose = self.names.get((one.entity, one.entity_id))
+        if whose is None and one.entity is not None:
+            whose = f"{ENTITIES.get(one.entity, 'Proposal').lower()} {one.entity_id}"
+        return f"{'Median ' * (one.kind == 'price')}{name}: {whose or self.filters(one)}"
+
+    def sentence(self, one: StoredForecast) -> str:
+        """By whom, of which data, and the range before and after it was scaled."""
+        is_scaled = one.scale is not None and one.scale != 1
+        raw = f", {self.span(one, one.raw_low, one.raw_high)} before scaling by {one.scale:.2f}"
+        parts = (
+            f"{TITLES[one.kind]} by {one.by}, {facts.moment(one.at)}, {one.project}/{one.slicer}",
+            f" with data to {one.data_day}" if one.data_day else "",
+            f". Estimate {self.figure(one, one.estimate)}, range {self.span(one, one.low, one.high)}",
+            raw if is_scaled else "",
+            "" if one.actual is None else f". It came to {self.figure(one, one.actual)}",
+            f". {one.problem}" if one.problem else "",
+        )
+        return f"{''.join(parts)}."
+
+    def filters(self, one: StoredForecast) -> str:
+        """Its filters; of a slicer that is not on screen with the names of its key fields."""
+        slicer, subject = self.context.slicer, Subject.read(one.project, one.slicer, one.field, one.subject)
+        names = {field.name for field in slicer.key_fields} if self._is_on_screen(one) else set()
+        parts = [
+            filter_words.sentence(of, slicer)
+            if of.name in names
+            else f"{of.name} {of.match} {', '.join(of.value[:FILTERS])}"
+            for of in subject.filters
+        ]
+        return " · ".join(parts) or "Everything"
+
+    def span(self, one: StoredForecast, low: float, high: float) -> str:
+        """`1.20 M to 1.40 M`."""
+        return f"{self.figure(one, low)} to {self.figure(one, high)}"
+
+    def figure(self, one: StoredForecast, value: float) -> str:
+        """A count roughly, a price with its unit."""
+        if one.kind != "price":
+            return self.numbers.rough(value)
+        field = self._field(one)
+        return self.numbers.number(value, 2) if field is None else self.numbers.short(value, field)
+
+    def _is_on_screen(self, one: StoredForecast) -> bool:
+        return (one.project, one.slicer) == (self.context.project, self.context.slicer_name)
+
+    def _field(self, one: StoredForecast) -> DataField | None:
+        fields = self.context.slicer.data_fields if self._is_on_screen(one) else ()
+        return next((field for field in fields if field.name == one.field), None)
 
 
 def _links(one: StoredForecast) -> None:
