@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Literal
 
 from lib.deals.forecasts import Kind, StoredForecast
 from lib.insight import conformal
@@ -15,15 +16,30 @@ TEACHERS: Mapping[Kind, tuple[Kind, ...]] = {
 """The kinds whose ranges are made alike, and teach each other."""
 
 
+Scope = Literal["field", "slicer", "all"]
+
+
+@dataclass(frozen=True)
+class ScoredForecast:
+    """Whose range was off by how much: the scale at which it would just have held."""
+
+    project: str
+    slicer: str
+    field: str
+    score: float
+
+
 @dataclass(frozen=True)
 class Learned:
-    """The scale of the next range, None while `count` scored ones are too few; `is_pooled`: those of all
-    slicers, as those of the slicer itself are too few. `drifts`: the latest were off more often than chance
-    allows, so that the scale lags behind."""
+    """The scale of the next range, None while `count` scored ones are too few.
+
+    They are of the same field of the slicer where those are enough, else of the slicer, else of all.
+    `drifts`: the latest were off more often than chance allows, so that the scale lags behind.
+    """
 
     scale: float | None = None
     count: int = 0
-    is_pooled: bool = False
+    scope: Scope = "field"
     drifts: bool = False
 
     @property
@@ -35,6 +51,27 @@ class Learned:
 NOTHING_LEARNED = Learned()
 
 
+def learn(scored: Sequence[ScoredForecast], project: str, slicer: str, field: str) -> Learned:
+    """What scored forecasts of one kind teach of the next one of a slicer's field, the oldest first."""
+    of_slicer = [one for one in scored if (one.project, one.slicer) == (project, slicer)]
+    scopes: dict[Scope, Sequence[ScoredForecast]] = {
+        "field": [one for one in of_slicer if one.field == field], "slicer": of_slicer, "all": scored,
+    }  # fmt: skip
+    enough = (scope for scope, some in scopes.items() if len(some) >= conformal.FEWEST)
+    scope: Scope = next(enough, "field")
+    scores = [one.score for one in scopes[scope]]
+    return Learned(conformal.learn(scores), len(scores), scope, conformal.drifts(scores))
+
+
+def scored(rows: Sequence[StoredForecast]) -> list[ScoredForecast]:
+    """What these rows teach, as far as they are scored."""
+    return [
+        ScoredForecast(one.project, one.slicer, one.field, raw(one).score(one.actual))
+        for one in rows
+        if one.actual is not None
+    ]
+
+
 def raw(one: StoredForecast) -> Span:
     """The range before it was scaled."""
     return Span(one.estimate, one.raw_low, one.raw_high)
@@ -43,14 +80,6 @@ def raw(one: StoredForecast) -> Span:
 def shown(one: StoredForecast) -> Span:
     """The range that was shown."""
     return Span(one.estimate, one.low, one.high)
-
-
-def learn(rows: Sequence[StoredForecast], project: str, slicer: str) -> Learned:
-    """What scored forecasts of one kind teach of the next one of a slicer, the oldest first."""
-    own = [one for one in rows if (one.project, one.slicer) == (project, slicer)]
-    is_pooled = len(own) < conformal.FEWEST <= len(rows)
-    scores = [raw(one).score(one.actual) for one in (rows if is_pooled else own) if one.actual is not None]
-    return Learned(conformal.learn(scores), len(scores), is_pooled, conformal.drifts(scores))
 
 
 @dataclass(frozen=True)

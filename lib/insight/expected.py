@@ -1,6 +1,7 @@
 """What a proposed targeting is expected to have in its first week."""
 
 import math
+from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -22,12 +23,13 @@ def of_targeting(
     lists: Lists,
     media_type: str | None,
     booked: Booked,
-    scale: float = 1.0,
+    scale_of: Callable[[str], float] = lambda field: 1.0,
 ) -> dict[str, Any] | None:
     """The forecast of bids (else impressions) as a proposal has it: the first week from the booked start on.
 
     None where no estimate exists: without such a field, a range, or a start, and where the report can't say
-    all of the targeting. One question to the report. The range is `scale` times as wide as made.
+    all of the targeting. One question to the report. The range is as many times as wide
+    as made as `scale_of` says of the field.
     """
     field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
     translation = report_filters(targeting, report.slicer, lists, media_type)
@@ -44,7 +46,8 @@ def of_targeting(
     daily = forecast.daily(answer, field.name, report.period(HISTORY))
     count = (days[1] - days[0]).days + 1
     parts = {(days[0] + number * ONE).weekday(): 1.0 for number in range(count)}
-    of = forecast.forecast(daily, parts, max((days[0] - daily[-1].day).days - 1, 0), scale)
+    scale, ahead = scale_of(field.name), max((days[0] - daily[-1].day).days - 1, 0)
+    of = forecast.forecast(daily, parts, ahead, scale)
     if of.raw is None or not (math.isfinite(of.low) and math.isfinite(of.high)):
         return None
     return {

@@ -14,7 +14,8 @@ from lib.deals.client import Deals
 from lib.deals.fields import SUPPLY
 from lib.deals.forecasts import NewForecast
 from lib.deals.models import AppList, DomainList, SupplyPackage
-from lib.insight import conformal, forecast
+from lib.insight import calibration, forecast
+from lib.insight.calibration import ScoredForecast
 from lib.insight.deal_report import DealReport
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import entries, report_filters
@@ -37,19 +38,22 @@ def past_forecasts(series: Series, origins: Iterable[date], every: int = 1) -> l
     Ranges are scaled by the earlier ones whose days had passed by then. None where there are too few days for
     a range.
     """
-    new, scores = list[NewForecast](), list[tuple[date, float]]()
+    new, scores = list[NewForecast](), list[tuple[date, ScoredForecast]]()
     for number, origin in enumerate(origins):
-        scale = conformal.learn([score for last, score in sorted(scores) if last <= origin]) or 1.0
+        past = [score for last, score in scores if last <= origin]
         days = origin + ONE, origin + AHEAD * ONE
         parts = {(days[0] + day * ONE).weekday(): 1.0 for day in range(AHEAD)}
         for place, (subject, daily) in enumerate(series.items()):
             if (place + number) % every:
                 continue
             raw = forecast.forecast([one for one in daily if one.day <= origin], parts).raw
+            of = subject.project, subject.slicer, subject.field
+            scale = calibration.learn(past, *of).factor
             some = to_keep("targeting", subject, days, origin, raw, scale)
             came = [one.figure.value for one in daily if days[0] <= one.day <= days[1]]
             if raw is not None and some and len(came) == AHEAD and None not in came:
-                scores.append((days[1], raw.score(sum(one or 0.0 for one in came))))
+                score = raw.score(sum(one or 0.0 for one in came))
+                scores.append((days[1], ScoredForecast(*of, score)))
             new += some
     return new
 

@@ -50,8 +50,8 @@ Names = Mapping[tuple[str | None, int | None], str]
 def draw(context: PageContext) -> None:
     """The table by kind, and the list."""
     st.caption(
-        f"Every forecast of a targeting, price guide and approved proposal is kept with its {LEVEL} range and "
-        "compared with the report once its days have passed. The next ranges are scaled by what was learned."
+        f"Forecasts of targetings, price guides and approved proposals with their {LEVEL} ranges, compared "
+        "with the report once their days have passed. The next ranges are scaled by what was learned."
     )
     with report_errors("The forecasts", effect="They are still scored in the background."):
         rows = context.clients.forecasts.visible()
@@ -66,45 +66,42 @@ def draw(context: PageContext) -> None:
 
 
 def _table(context: PageContext, rows: Sequence[StoredForecast]) -> None:
-    """Coverage and width by kind, and what scales the next ranges."""
-    words = Numbers.of(st.context.locale)
-    each = {kind: [one for one in rows if one.kind == kind] for kind in KINDS}
-    learned = {kind: ledger.learned(context, kind) for kind in KINDS if each[kind]}
-    next_ranges = f"Next ranges, {context.slicer_name}"
-    table = {
-        TITLES[kind]: {
-            **_cells(calibration.calibration(each[kind]), words),
-            next_ranges: scale(learned[kind]),
-        }
-        for kind in learned
-    }
+    """Coverage and width by kind and field, and what scales the next ranges."""
+    numbers = Numbers.of(st.context.locale)
+    words = ForecastWords(context, {}, numbers)
+    groups: dict[tuple[Kind, str], list[StoredForecast]] = {}
+    for one in sorted(rows, key=lambda one: (KINDS.index(one.kind), one.field)):
+        groups.setdefault((one.kind, words.field_title(one)), []).append(one)
+    table, drifting = {}, []
+    for (kind, title), group in groups.items():
+        learned = ledger.learned(context, kind, group[0].field)
+        cells = _cells(calibration.calibration(group), numbers)
+        table[f"{TITLES[kind]}: {plain(title)}"] = {**cells, "Next ranges": scale(learned)}
+        drifting += [f"{TITLES[kind]}, {title}"] if learned.drifts else []
     frame = pd.DataFrame.from_dict(table, orient="index").rename_axis("Kind")
     st.table(frame, border="horizontal", alt="How often the ranges of each kind held")
-    notes = [
-        f"Width is the median range in percent of its estimate. In brackets is the {LEVEL} interval of the "
-        "share. Forecasts of the same days err together, so they say less than as many independent ones."
-    ]
-    if len(rows) == MOST_SEEN:
-        notes.append(f"These are the latest {MOST_SEEN:,}.")
-    st.caption(" ".join(notes))
-    drifting = " and ".join(TITLES[kind].lower() for kind, of in learned.items() if of.drifts)
+    most = f" These are the latest {MOST_SEEN:,}." if len(rows) == MOST_SEEN else ""
+    st.caption(
+        "Width is that of the median range, in percent of its estimate. Forecasts of the same days err "
+        f"together, so they say less than as many independent ones.{most}"
+    )
     if drifting:
         lag = "The scale is learned from the past, and follows only as more is scored."
         st.warning(
-            f"{plain(context.slicer_name)}, {drifting}: {ledger.DRIFT} {lag}",
+            f"{plain('; '.join(drifting))}. {ledger.DRIFT} {lag}",
             title="The report has changed", icon=":material/trending_up:",
         )  # fmt: skip
 
 
 def _cells(of: Calibration, words: Numbers) -> dict[str, str]:
-    low, high = of.interval
-    share = f" ({words.percent(100 * low, 0)} to {words.percent(100 * high, 0)})"
+    low, high = (words.percent(100 * side, 0) for side in of.interval)
     return {
-        "Scored": words.number(of.count),
-        "Held": f"{_percent(of.held, of.count, words)}{share if of.count else ''}",
-        "Held before scaling": _percent(of.raw_held, of.count, words),
+        "Held": f"{of.held:,} of {of.count:,}",
+        "Share": _percent(of.held, of.count, words),
+        f"{LEVEL} interval": f"{low} to {high}" if of.count else NOTHING,
+        "Before scaling": _percent(of.raw_held, of.count, words),
         "Width": words.percent(100 * of.width, 0),
-        "Width before scaling": words.percent(100 * of.raw_width, 0),
+        "Before": words.percent(100 * of.raw_width, 0),
     }
 
 
@@ -113,10 +110,10 @@ def _percent(part: int, whole: int, words: Numbers) -> str:
 
 
 def scale(of: Learned) -> str:
-    """`as made: 12 of 30 scored`, `× 1.31, by 145 scored`."""
+    """`as made: 12 scored, 30 needed`, `× 1.31, by 145 scored`."""
     if of.scale is None:
-        return f"as made: {of.count} of the {conformal.FEWEST} scored that a scale needs"
-    whose = " of all slicers" if of.is_pooled else ""
+        return f"as made: {of.count} scored, {conformal.FEWEST} needed"
+    whose = {"field": "", "slicer": " of all fields", "all": " of all slicers"}[of.scope]
     return f"× {of.scale:.2f}, by {of.count} scored{whose}"
 
 
@@ -202,12 +199,15 @@ class ForecastWords:
 
     def title(self, one: StoredForecast) -> str:
         """`Bids: Morning News`: the field, and the package, deal or proposal; else the filters."""
-        field = self._field(one)
-        name = one.field if field is None else numbers.title(field)
         whose = self.names.get((one.entity, one.entity_id))
         if whose is None and one.entity is not None:
             whose = f"{ENTITIES.get(one.entity, 'Proposal').lower()} {one.entity_id}"
-        return f"{'Median ' * (one.kind == 'price')}{name}: {whose or self.filters(one)}"
+        return f"{self.field_title(one)}: {whose or self.filters(one)}"
+
+    def field_title(self, one: StoredForecast) -> str:
+        """The label of its field, as far as it is known; a price guide is about the median."""
+        field = self._field(one)
+        return f"{'Median ' * (one.kind == 'price')}{one.field if field is None else numbers.title(field)}"
 
     def sentence(self, one: StoredForecast) -> str:
         """By whom, of which data, and the range before and after it was scaled."""

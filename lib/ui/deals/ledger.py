@@ -1,36 +1,39 @@
 """The ledger of forecasts behind the forms: adds what is shown once it is acted on, and scales ranges."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from lib.deals.forecasts import Kind, NewForecast
 from lib.insight import calibration
-from lib.insight.calibration import NOTHING_LEARNED, TEACHERS, Learned
+from lib.insight.calibration import NOTHING_LEARNED, TEACHERS, Learned, ScoredForecast
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-ON_SCREEN, SCALES, ADDED = "forecasts_on_screen", "forecast_scales", "forecasts_added"
+ON_SCREEN, SCORED, ADDED = "forecasts_on_screen", "forecasts_scored", "forecasts_added"
 SECONDS, MOST = 60.0, 20
 DRIFT = "The latest were off more often than chance allows: expect more misses."
 
 
-def learned(context: PageContext, kind: Kind) -> Learned:
-    """What the ledger teaches of the next forecast of the slicer on screen; nothing without the database."""
-    scales = context.cache(SCALES, lambda: SessionCache[Learned](SECONDS, MOST))
-    pair = context.project, context.slicer_name
+def learned(context: PageContext, kind: Kind, field: str) -> Learned:
+    """What the ledger teaches of the next forecast of this field of the slicer on screen.
 
-    def fetch() -> Learned:
-        return calibration.learn(context.clients.forecasts.learned(TEACHERS[kind]), *pair)
+    Nothing without the database.
+    """
+    scored = context.cache(SCORED, lambda: SessionCache[list[ScoredForecast]](SECONDS, MOST))
+
+    def fetch() -> list[ScoredForecast]:
+        return calibration.scored(context.clients.forecasts.learned(TEACHERS[kind]))
 
     try:
-        return scales.get((context.person.username, kind, *pair), fetch)
+        past = scored.get((context.person.username, kind), fetch)
     except TrancheError as error:
         log.warning("The ledger of forecasts could not be read: %s", error.reason)
         return NOTHING_LEARNED
+    return calibration.learn(past, context.project, context.slicer_name, field)
 
 
 def note(place: str, new: Sequence[NewForecast]) -> None:
@@ -61,10 +64,10 @@ def keep(context: PageContext, places: str, entity: str, entity_id: int | None) 
             log.warning("Forecasts could not be added to the ledger: %s", error.reason)
 
 
-def scale_note(learned: Learned, slicer_name: str) -> str:
-    """How ranges were scaled, as a sentence; empty where they were not."""
-    if learned.scale is None:
+def scale_note(of: Mapping[str, Learned]) -> str:
+    """How the ranges of fields, by their titles, were scaled, as sentences; empty where none was."""
+    parts = [f"{title} by {one.scale:.2f}" for title, one in of.items() if one.scale is not None]
+    if not parts:
         return ""
-    whose = "of all slicers" if learned.is_pooled else f"of {slicer_name}"
-    note = f"Ranges are scaled by {learned.scale:.2f}, learned from {learned.count} past forecasts {whose}."
-    return f"{note} {DRIFT}" if learned.drifts else note
+    note = f"Ranges are scaled by what past forecasts were off: {', '.join(parts)}."
+    return f"{note} {DRIFT}" if any(one.drifts for one in of.values()) else note

@@ -75,8 +75,11 @@ def estimate(
     """What this targeting is expected to have, by the slicer on screen; None where no estimate exists."""
     try:
         asked_of = report.deal_report(context, context.reporting)
-        lists, scale = entries(catalogue.lists(context)), ledger.learned(context, "proposal").factor
-        return expected.of_targeting(asked_of, targeting, lists, media_type, booked, scale)
+        lists = entries(catalogue.lists(context))
+        return expected.of_targeting(
+            asked_of, targeting, lists, media_type, booked,
+            lambda field: ledger.learned(context, "proposal", field).factor,
+        )  # fmt: skip
     except TrancheError:
         return None
 

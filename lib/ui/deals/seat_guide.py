@@ -83,7 +83,7 @@ def of(
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    learned = ledger.learned(context, "price")
+    learned = ledger.learned(context, "price", fields.cpm)
     words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, learned)
     own_prices = dict(zip(seats, each, strict=True))
     asked = dict(zip((0, *seats), queries, strict=True))

@@ -12,7 +12,7 @@ from lib.deals.fields import SUPPLY
 from lib.deals.forecasts import NewForecast
 from lib.deals.models import Targeting
 from lib.insight import cost, estimate, forecast, outcomes, seat_prices, win_prices
-from lib.insight.calibration import Learned
+from lib.insight.calibration import NOTHING_LEARNED, Learned
 from lib.insight.cost import Element, TargetCost, Trials
 from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
 from lib.insight.filters import Lists
@@ -37,6 +37,8 @@ ALL_BUYERS = "what all buyers together may have"
 Booked = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 Prices = Mapping[int, SeatPrice]
+Scales = Mapping[str, Learned]
+NO_SCALES: Scales = {}
 
 
 @st.fragment(parallel=True)
@@ -93,16 +95,21 @@ def _draw_forecast(
     figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
     shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
     _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
-    texts, learned = Numbers.of(st.context.locale), ledger.learned(context, "targeting")
+    texts = Numbers.of(st.context.locale)
     phrases = {ALL_BUYERS: figures}
     if won is not None:
         daily = seat_prices.daily_wins(answers_by_seat, prices, won, period)
         phrases = {wins_of(prices): [(context.slicer.data_field(won.wins), daily)], **phrases}
+    learned = {
+        field.name: ledger.learned(context, "targeting", field.name)
+        for some in phrases.values() for field, _ in some
+    }  # fmt: skip
     ledger.note(place, _to_keep(context, filters, booked, phrases, prices, learned))
-    for sentence in sentences(phrases, booked, context.slicer.timezone, texts, learned.factor):
+    for sentence in sentences(phrases, booked, context.slicer.timezone, texts, learned):
         st.markdown(plain(sentence))
     where_from = caution(figures, numbers.days(*period), left_out(prices, won))
-    st.caption(plain(f"{where_from} {ledger.scale_note(learned, context.slicer_name)}"))
+    by_title = {numbers.title(context.slicer.data_field(name)): one for name, one in learned.items()}
+    st.caption(plain(f"{where_from} {ledger.scale_note(by_title)}"))
 
 
 def _to_keep(
@@ -111,7 +118,7 @@ def _to_keep(
     booked: Booked,
     phrases: Mapping[str, Figures],
     prices: Prices,
-    learned: Learned,
+    learned: Scales,
 ) -> list[NewForecast]:
     """The forecasts of the booked period, for the ledger."""
     hours, (start, end) = context.slicer.timezone, booked
@@ -126,7 +133,7 @@ def _to_keep(
         for field, daily in figures:
             of = replace(subject, field=field.name, prices=of_seats)
             raw = forecast.forecast(daily, parts, _ahead(days[0], daily)).raw
-            new += outcomes.to_keep("targeting", of, days, daily[-1].day, raw, learned.factor)
+            new += outcomes.to_keep("targeting", of, days, daily[-1].day, raw, learned[field.name].factor)
     return new
 
 
@@ -162,10 +169,12 @@ def left_out(prices: Prices, won: WinFields | None) -> str:
 
 
 def sentences(
-    phrases: Mapping[str, Figures], booked: Booked, hours: int, texts: Numbers, scale: float = 1.0
+    phrases: Mapping[str, Figures], booked: Booked, hours: int, texts: Numbers, learned: Scales = NO_SCALES
 ) -> list[str]:
-    """The forecasts for the booked period, of figures by whose they are, or why there are none. Their ranges
-    are `scale` times as wide as made."""
+    """The forecasts for the booked period, of figures by whose they are, or why there are none.
+
+    Their ranges are scaled by what was `learned` of their fields.
+    """
     start, end = booked
     if start is None:
         return ["Choose a start to see what the booked period would have."]
@@ -180,12 +189,18 @@ def sentences(
     return [
         f"{what}, {whose}: "
         + "; ".join(
-            _sentence(field, forecast.forecast(daily, parts, _ahead(first, daily), scale), texts)
+            _sentence(
+                field, forecast.forecast(daily, parts, _ahead(first, daily), _factor(learned, field)), texts
+            )
             for field, daily in of
         )
         + "."
         for whose, of in phrases.items()
     ]
+
+
+def _factor(learned: Scales, field: DataField) -> float:
+    return learned.get(field.name, NOTHING_LEARNED).factor
 
 
 def _ahead(first: date, daily: tuple[DayFigure, ...]) -> int:
