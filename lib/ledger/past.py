@@ -4,6 +4,7 @@ then, and scaled by what was scored by then."""
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -27,7 +28,7 @@ from lib.settings import Settings
 from lib.wire.deadline import Deadline
 
 ONE, AHEAD, SECONDS = timedelta(days=1), 7, 30
-HISTORY, ORIGINS, EVERY = 126, 45, 2
+HISTORY, ORIGINS, EVERY, FIELDS = 126, 45, 2, (BIDS, IMPRESSIONS)
 Series = Mapping[Subject, Sequence[DayFigure]]
 
 
@@ -58,34 +59,47 @@ def past_forecasts(series: Series, origins: Iterable[date], every: int = 1) -> l
     return new
 
 
+def past_series(
+    settings: Settings, pair: tuple[str, str], deals: Deals, both: bool = False
+) -> tuple[Series, dict[str, int]]:
+    """What each package's targeting had each day in the slicer, and the ids of packages by what is asked.
+
+    Of bids for one package and of impressions for the next; with `both` of both.
+    """
+    reports = connect.Reports(connect.installation(settings))
+    slicer = reports.info(*pair)
+    ask = partial(reports.audience, slicer=slicer)
+    report = DealReport(*pair, slicer, dates.today(slicer.timezone), ask)
+    lists = entries([*deals.everything(DomainList), *deals.everything(AppList)])
+    series, ids = dict[Subject, Sequence[DayFigure]](), dict[str, int]()
+    for place, package in enumerate(deals.everything(SupplyPackage)):
+        filters = report_filters(package, slicer, lists, package.media_type).filters
+        for names in FIELDS if both else FIELDS[place % 2 :][:1]:
+            if (field := field_of(slicer, names)) is not None:
+                subject = Subject(*pair, field.name, filters)
+                changes = {"filters": filters, "data_fields": (field.name,), "split_by": (forecast.DAY,)}
+                answer = ask(report.query(HISTORY).model_copy(update=changes))
+                series[subject] = forecast.daily(answer, field.name, report.period(HISTORY))
+                ids[_key(field.name, subject.document)] = package.id or 0
+    return series, ids
+
+
 def add_past(settings: Settings, username: str, pair: tuple[str, str], deals: Deals, now: datetime) -> int:
     """Add forecasts of all packages to the ledger as this person would have seen them on past days, by this
     slicer, and score them; returns how many were scored."""
-    installation = connect.installation(settings)
-    reports = connect.Reports(installation)
-    slicer = reports.info(*pair)
-    today = dates.today(slicer.timezone, now)
-    report = DealReport(*pair, slicer, today, partial(reports.audience, slicer=slicer))
-    series, ids = dict[Subject, Sequence[DayFigure]](), dict[str, int]()
-    lists = entries([*deals.everything(DomainList), *deals.everything(AppList)])
-    for place, package in enumerate(deals.everything(SupplyPackage)):
-        field = field_of(slicer, (BIDS, IMPRESSIONS)[place % 2])
-        filters = report_filters(package, slicer, lists, package.media_type).filters
-        if field is not None:
-            subject = Subject(*pair, field.name, filters)
-            changes = {"filters": filters, "data_fields": (field.name,), "split_by": (forecast.DAY,)}
-            answer = report.ask(report.query(HISTORY).model_copy(update=changes))
-            series[subject] = forecast.daily(answer, field.name, report.period(HISTORY))
-            ids[str((field.name, subject.document))] = package.id or 0
-    last = report.period(1)[1]
+    series, ids = past_series(settings, pair, deals)
+    last = max((daily[-1].day for daily in series.values()), default=now.date())
     new = past_forecasts(series, [last - number * ONE for number in range(ORIGINS, 0, -1)], EVERY)
     whose = settings.curate_url, settings.base_url, username
 
     def within(connection: Connection) -> None:
         for one in new:
             at = datetime.combine(date.fromisoformat(one.first_day), time(9), UTC)
-            of = SUPPLY, ids[str((one.field, one.subject))]
-            forecasts.add(connection, whose, one, at, of)
+            forecasts.add(connection, whose, one, at, (SUPPLY, ids[_key(one.field, one.subject)]))
 
-    transact(installation.access.store.engine, within, Deadline(SECONDS))
+    transact(connect.installation(settings).access.store.engine, within, Deadline(SECONDS))
     return Scorer(settings).look(now)
+
+
+def _key(field: str, document: Mapping[str, Any]) -> str:
+    return f"{field} {document}"

@@ -34,7 +34,7 @@ from lib.wire.errors import TrancheError
 WHICH, LIST, TAKEN, CHOSEN = "forecasts_which", "forecasts_list", "forecasts_taken", "forecasts_chosen"
 MISSES, HITS, WAITING, UNSCORED = "Misses", "Held", "Waiting", "Not scored"
 TITLES: Mapping[Kind, str] = {"targeting": "Targeting", "price": "Price guide", "proposal": "Proposal"}
-MOST, IN_SIGHT, FILTERS = 200, 12, 2
+MOST, IN_SIGHT, FILTERS = 200, 10, 2
 COLUMNS = (
     ListColumn("what", "Forecast", 21.0, on_phone=True),
     ListColumn("kind", "Kind", 6.0),
