@@ -182,14 +182,12 @@ class ForecastScores:
     reporting: str
 
     def waiting(self, before: date) -> list[StoredForecast]:
-        """Those without a score whose last day is before this one, the oldest first; MOST_WAITING at most."""
+        """Those without a score whose last day is before this one, at most MOST_WAITING: the oldest first,
+        and last those that could not be scored before."""
         table = forecasts.c
-        conditions = (
-            table.reporting == self.reporting,
-            table.scored_at.is_(None),
-            table.last_day < before.isoformat(),
-        )
-        query = select(forecasts).where(*conditions).order_by(table.last_day, table.id).limit(MOST_WAITING)
+        is_past = table.last_day < before.isoformat()
+        due = select(forecasts).where(table.reporting == self.reporting, table.scored_at.is_(None), is_past)
+        query = due.order_by(table.problem != "", table.last_day, table.id).limit(MOST_WAITING)
         rows = reading(self.engine, lambda one: one.execute(query).all(), Deadline(SECONDS))
         return [_stored(row) for row in rows]
 

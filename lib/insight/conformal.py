@@ -19,7 +19,7 @@ from scipy.stats import betabinom
 from lib.reporting.confidence import NORMAL, TAIL
 
 CONFIDENCE = 1 - 2 * TAIL
-FEWEST, LATEST, LATELY = 30, 200, (30, 100)
+FEWEST, LATEST, LATELY = 30, 200, 30
 LEAST, MOST = 0.25, 4.0
 FALSE_DRIFTS = 0.01
 
@@ -80,19 +80,17 @@ def learn(scores: Sequence[float]) -> float | None:
 
 
 def drifts(scores: Sequence[float]) -> bool:
-    """Whether the latest third of these scores, the oldest first, 30 to 100 of them, are more often beyond the
-    scale that those before them teach than exchangeable ones are in 99 of 100 cases.
+    """Whether the latest LATELY of these scores, the oldest first, are more often beyond the scale that all
+    before them teach than exchangeable ones are in 99 of 100 cases.
 
     The number beyond the k-th smallest of n scores is a beta-binomial one.
     """
-    lately = min(max(len(scores) // 3, LATELY[0]), LATELY[1])
-    before = scores[:-lately][-LATEST:]
-    scale = learn(before)
-    if scale is None:
+    before = np.sort(np.asarray(scores[:-LATELY], dtype=np.float64))
+    if (count := len(before)) < FEWEST:
         return False
-    count, place = len(before), _place(len(before))
-    misses = sum(one > scale for one in scores[-lately:])
-    return float(betabinom.sf(misses - 1, lately, count + 1 - place, place)) < FALSE_DRIFTS
+    place = _place(count)
+    misses = sum(one > before[place - 1] for one in scores[-LATELY:])
+    return float(betabinom.sf(misses - 1, LATELY, count + 1 - place, place)) < FALSE_DRIFTS
 
 
 def _place(count: int) -> int:
