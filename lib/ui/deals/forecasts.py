@@ -89,7 +89,7 @@ def _table(context: PageContext, rows: Sequence[StoredForecast]) -> None:
         lag = "The scale is learned from the past, and follows only as more is scored."
         st.warning(
             f"{plain('; '.join(drifting))}. {ledger.DRIFT} {lag}",
-            title="The report has changed", icon=":material/trending_up:",
+            title="Ranges hold less often lately", icon=":material/trending_up:",
         )  # fmt: skip
 
 
@@ -99,9 +99,9 @@ def _cells(of: Calibration, words: Numbers) -> dict[str, str]:
         "Held": f"{of.held:,} of {of.count:,}",
         "Share": _percent(of.held, of.count, words),
         f"{LEVEL} interval": f"{low} to {high}" if of.count else NOTHING,
-        "Before scaling": _percent(of.raw_held, of.count, words),
+        "Held before scaling": _percent(of.raw_held, of.count, words),
         "Width": words.percent(100 * of.width, 0),
-        "Before": words.percent(100 * of.raw_width, 0),
+        "Width before scaling": words.percent(100 * of.raw_width, 0),
     }
 
 

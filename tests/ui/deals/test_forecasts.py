@@ -78,8 +78,9 @@ def test_coverage_and_misses(visit: Visit, settings: Settings, manager: Clients)
     desk = visit("forecasts", slicer=SOLD)
     (table,) = table_rows(desk, "How often the ranges of each kind held")
     assert table == {
-        "Held": "9 of 12", "Share": "75.0 %", "95 % interval": "47 % to 91 %", "Before scaling": "75.0 %",
-        "Width": "45 %", "Before": "45 %", "Next ranges": "as made: 12 scored, 30 needed",
+        "Held": "9 of 12", "Share": "75.0 %", "95 % interval": "47 % to 91 %",
+        "Held before scaling": "75.0 %", "Width": "45 %",
+        "Width before scaling": "45 %", "Next ranges": "as made: 12 scored, 30 needed",
     }  # fmt: skip
     assert [(row[0], row[4], row[5], row[6]) for row in rows(desk)] == [
         ("Bids: Morning News", "80 to 125", came, outside)
