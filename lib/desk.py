@@ -20,6 +20,7 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("deals", "Deals", ":material/handshake:", ROLES),
     ("new_package", "New package", ":material/add_box:", ROLES),
     ("lists", "Lists", ":material/list_alt:", ROLES),
+    ("forecasts", "Forecasts", ":material/query_stats:", ("manager", "admin")),
     ("access", "Access", ":material/key:", ROLES),
     ("services", "Services", ":material/lan:", ("admin",)),
 )
@@ -28,6 +29,7 @@ STARTED = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "deals": lambda granted: granted.reads,
     "lists": lambda granted: granted.reads,
+    "forecasts": lambda granted: granted.reads,
     "new_package": lambda granted: granted.proposes,
 }
 

@@ -17,6 +17,7 @@ ARROWS = {
         "alerts",
         "connect",
         "deal_health",
+        "ledger",
         "mail",
         "operations",
         "settings",
@@ -63,6 +64,7 @@ ARROWS = {
         "demo",
         "reporting",
         "deals",
+        "ledger",
         "tokens",
         "people",
         "python_client",
@@ -77,6 +79,7 @@ ARROWS = {
     },
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
     "deal_health": {"connect", "insight", "reporting", "deals", "database", "settings", "wire"},
+    "ledger": {"connect", "insight", "reporting", "deals", "database", "settings", "wire"},
     "mail": {"connect", "tokens", "views", "people", "database", "settings", "wire"},
     "connect": {
         "database",

@@ -10,10 +10,11 @@ import click
 
 from lib import connect, private
 from lib.cli.options import table
-from lib.demo.cast import PASSWORD, PEOPLE
+from lib.demo.cast import PASSWORD, PEOPLE, PROJECT
 from lib.demo.deals import date_back, seed
-from lib.demo.stage import ACTS, ROWS, build, is_invented, present
+from lib.demo.stage import ACTS, CURATION, ROWS, build, is_invented, present
 from lib.demo.supply_files import supply_files
+from lib.ledger.past import add_past
 from lib.people import People
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.stored import StoredSlicer
@@ -88,7 +89,8 @@ def _config_file(settings: Settings) -> Path:
 
 
 def _seed_deals(settings: Settings, people: People) -> None:
-    """Create the deals in the name of a demo person who may; nothing if there is none."""
+    """Create the deals, and their past forecasts, in the name of a demo person who may; nothing if there is
+    none."""
     managers = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
     person = next((person for person in managers if person and person.role != "viewer"), None)
     started = dt.datetime.now(dt.UTC)
@@ -98,6 +100,7 @@ def _seed_deals(settings: Settings, people: People) -> None:
     if seed(clients.deals, _today()):
         clients.supply_files.add(supply_files())
         date_back(connect.installation(settings).access.store.engine, _today(), started)
+        add_past(settings, person.username, (PROJECT, CURATION), clients.deals, started)
 
 
 def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:

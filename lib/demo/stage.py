@@ -39,6 +39,8 @@ NOTHING_BID = 0.09
 TYPICAL_AUCTIONS = 30.0
 DAILY_NOISE = 0.06
 _VAST = ("video", "audio")
+CURATION = "curation"
+"""The slicer that tells deals apart."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,7 @@ class Act:
 
 ACTS = (
     Act("delivery", delivery, delivery_mappings, 0.7),
-    Act("curation", curation, curation_mappings, 0.3),
+    Act(CURATION, curation, curation_mappings, 0.3),
 )
 
 

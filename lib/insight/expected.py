@@ -1,32 +1,35 @@
-"""What a proposed targeting is expected to have in its first week, and what came of it."""
+"""What a proposed targeting is expected to have in its first week."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
 from lib.deals.models import Targeting
-from lib.insight import estimate, forecast
+from lib.insight import forecast
 from lib.insight.deal_report import DealReport
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import Lists, report_filters
-from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import ROWS_LIMITS, AudienceQuery, Filter
 
 HISTORY, WEEK, ONE = 126, 7, timedelta(days=1)
 Booked = tuple[datetime | None, datetime | None]
-Ask = Callable[[AudienceQuery], Audience]
 
 
 def of_targeting(
-    report: DealReport, targeting: Targeting, lists: Lists, media_type: str | None, booked: Booked
+    report: DealReport,
+    targeting: Targeting,
+    lists: Lists,
+    media_type: str | None,
+    booked: Booked,
+    scale_of: Callable[[str], float] = lambda field: 1.0,
 ) -> dict[str, Any] | None:
     """The forecast of bids (else impressions) as a proposal has it: the first week from the booked start on.
 
     None where no estimate exists: without such a field, a range, or a start, and where the report can't say
-    all of the targeting. One question to the report.
+    all of the targeting. One question to the report. The range is as many times as wide
+    as made as `scale_of` says of the field.
     """
     field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
     translation = report_filters(targeting, report.slicer, lists, media_type)
@@ -43,8 +46,9 @@ def of_targeting(
     daily = forecast.daily(answer, field.name, report.period(HISTORY))
     count = (days[1] - days[0]).days + 1
     parts = {(days[0] + number * ONE).weekday(): 1.0 for number in range(count)}
-    of = forecast.forecast(daily, parts, max((days[0] - daily[-1].day).days - 1, 0))
-    if not (math.isfinite(of.low) and math.isfinite(of.high)):
+    scale, ahead = scale_of(field.name), max((days[0] - daily[-1].day).days - 1, 0)
+    of = forecast.forecast(daily, parts, ahead, scale)
+    if of.raw is None or not (math.isfinite(of.low) and math.isfinite(of.high)):
         return None
     return {
         "project": report.project,
@@ -55,9 +59,16 @@ def of_targeting(
         ],
         "first_day": days[0].isoformat(),
         "last_day": days[1].isoformat(),
-        "low": Decimal(str(round(max(of.low, 0.0), 6))),
-        "high": Decimal(str(round(of.high, 6))),
-    }
+        "low": _decimal(max(of.low, 0.0)),
+        "high": _decimal(of.high),
+        "unscaled": {
+            "low": _decimal(max(of.raw.low, 0.0)), "high": _decimal(of.raw.high), "scale": _decimal(scale),
+        },
+    }  # fmt: skip
+
+
+def _decimal(value: float) -> Decimal:
+    return Decimal(str(round(value, 6)))
 
 
 def first_week(booked: Booked, today: date, hours: int) -> Days | None:
@@ -71,19 +82,3 @@ def first_week(booked: Booked, today: date, hours: int) -> Days | None:
     if end is not None:
         last = min(last, (end.astimezone(zone) - timedelta(seconds=1)).date())
     return (first, last) if first <= last else None
-
-
-def actual(expected: Mapping[str, Any], ask: Ask) -> float | None:
-    """What the expected figure came to, from as many records as can be read; None where there is no data."""
-    filters: Sequence[Filter] = [Filter(**one) for one in expected["filters"]]
-    query = AudienceQuery(
-        project_name=expected["project"],
-        slicer_name=expected["slicer"],
-        start_date=expected["first_day"],
-        end_date=expected["last_day"],
-        filters=tuple(filters),
-        data_fields=(expected["field"],),
-        audience_rows_limit=ROWS_LIMITS[1],
-    )
-    answer = ask(query)
-    return estimate.total(answer, expected["field"]).value if estimate.has_data(answer) else None

@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta, timezone
 import numpy as np
 import numpy.typing as npt
 
+from lib.insight.conformal import Span
 from lib.insight.estimate import Estimate
 from lib.reporting import noise
 from lib.reporting.answers import Audience
@@ -37,7 +38,8 @@ class DayFigure:
 class Forecast:
     """A figure in a period with its 95 % range, which held in `held` of `tests` past periods like it.
 
-    Without enough days of data for a range, `low` and `high` are NaN; without any for the value, it is too.
+    `raw` is the range before it was scaled by what earlier ones were off. Without enough days of data for a
+    range, `low` and `high` are NaN; without any for the value, it is too.
     """
 
     value: float
@@ -45,6 +47,7 @@ class Forecast:
     high: float = math.nan
     held: int = 0
     tests: int = 0
+    raw: Span | None = None
 
 
 def daily(audience: Audience, field: str, days: Days) -> tuple[DayFigure, ...]:
@@ -79,8 +82,13 @@ def weekdays(start: datetime, end: datetime, hours: int) -> dict[int, float]:
     return parts
 
 
-def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int = 0) -> Forecast:
-    """The figure in a period with so many days of each weekday, `ahead` days after the last of these days."""
+def forecast(
+    days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int = 0, scale: float = 1.0
+) -> Forecast:
+    """The figure in a period with so many days of each weekday, `ahead` days after the last of these days.
+
+    `scale` is by how much its range is to be wider than the past days say (conformal.py).
+    """
     series = np.array([math.nan if one.figure.value is None else one.figure.value for one in days])
     length = max(1, round(sum(parts.values())))
     if len(series) < BASE or not parts:
@@ -101,8 +109,10 @@ def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int =
         value, low, high = (value * math.exp(drift + by) for by in (0.0, -side, side))
     else:
         value, low, high = (value + drift + by for by in (0.0, -side, side))
-    hits = int(np.sum(usual.sizes <= side))
-    return Forecast(value, max(low, min(value, 0.0)), high, hits, len(usual.sizes))
+    hits = int(np.sum(usual.sizes <= scale * side))
+    raw = Span(value, max(low, min(value, 0.0)), high)
+    span = raw.scaled(scale)
+    return Forecast(value, span.low, span.high, hits, len(usual.sizes), raw)
 
 
 def _drifts(errors: Numbers, weights: Sequence[float], series: Numbers) -> bool:

@@ -1,6 +1,7 @@
 """What a proposed targeting is expected to have: its first week, a range, and what came of it."""
 
 import datetime as dt
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -57,14 +58,17 @@ def test_the_first_week_has_a_range_about_its_level(of: Clients) -> None:
     assert 0.8 * 7 * LEVEL < of_us["low"] < 7 * LEVEL < of_us["high"] < 1.2 * 7 * LEVEL
 
 
-def test_what_came_is_the_figure_of_the_same_days(of: Clients) -> None:
-    """The week before is summed with the same filters."""
+def test_the_range_is_scaled_by_what_was_learned(of: Clients) -> None:
+    """It is that of the field's scale, and says what it was before; both are about the same middle."""
     start = dt.datetime.combine(LAST_DAY + ONE, dt.time(), dt.UTC)
-    of_us = expected.of_targeting(report(of), US, {}, "banner", (start, None)) or {}
-    past = {"first_day": (LAST_DAY - 6 * ONE).isoformat(), "last_day": LAST_DAY.isoformat()}
-    came = expected.actual({**of_us, **past}, report(of).ask)
-    assert came == pytest.approx(7 * LEVEL, rel=0.1)
-    assert expected.actual(of_us, report(of).ask) is None
+    raw = expected.of_targeting(report(of), US, {}, "banner", (start, None)) or {}
+    assert raw["unscaled"] == {"low": raw["low"], "high": raw["high"], "scale": 1}
+    scale_of = {"bids": 2.0}.__getitem__
+    scaled = expected.of_targeting(report(of), US, {}, "banner", (start, None), scale_of) or {}
+    assert scaled["unscaled"] == {"low": raw["low"], "high": raw["high"], "scale": 2}
+    middle = (raw["low"] * raw["high"]) ** Decimal("0.5")
+    assert float(scaled["high"] / middle) == pytest.approx(float(raw["high"] / middle) ** 2)
+    assert float(scaled["low"] / middle) == pytest.approx(float(raw["low"] / middle) ** 2)
 
 
 def test_no_estimate_where_the_report_can_not_say_it(of: Clients) -> None:

@@ -1,5 +1,6 @@
 """A proposal: a new package or a change, why, what it is expected to do, and what became of it."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
@@ -9,6 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints, WithJsonSchema
 
 from lib.deals import fields, moments
+from lib.deals.forecasts import NewForecast, holds
 from lib.deals.models import Targeting
 from lib.deals.package_records import PackageQuestion
 from lib.deals.validation import Problems, read
@@ -21,6 +23,7 @@ Entity = Literal["supply_deals", "demand_deals"]
 STATES: tuple[State, ...] = get_args(State)
 Fields = dict[str, Any]
 LONGEST_REASON, LONGEST_WORD, MOST, LARGEST = 2_000, 500, 100, 10**15
+LARGEST_SCALE = 100
 
 
 def _readable(value: str) -> str:
@@ -42,6 +45,12 @@ def _number(value: Any) -> Decimal:
     return number
 
 
+def _scale(value: Any) -> Decimal:
+    if not 0 < (scale := _number(value)) <= LARGEST_SCALE:
+        raise ValueError(f"must be above 0, and at most {LARGEST_SCALE}")
+    return scale
+
+
 def _prose(longest: int) -> Any:
     return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest)
 
@@ -52,6 +61,8 @@ Word = Annotated[str, _prose(LONGEST_WORD), AfterValidator(_readable), _READABLE
 Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "date"})]
 _RANGE: Schema = {"type": "number", "exclusiveMinimum": -LARGEST, "exclusiveMaximum": LARGEST}
 Figure = Annotated[Decimal, PlainValidator(_number), WithJsonSchema(_RANGE)]
+_SCALE: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST_SCALE}
+Scale = Annotated[Decimal, PlainValidator(_scale), WithJsonSchema(_SCALE)]
 Texts = Annotated[list[Value], Field(min_length=1, max_length=MOST)]
 
 
@@ -71,6 +82,14 @@ class FilterRequest(Request, title="Filter"):
     match: Literal["equals", "not equals"] = "equals"
 
 
+class UnscaledRequest(Request, title="Unscaled"):
+    """The desk's own range before it scaled it by what earlier ones were off, and that scale."""
+
+    low: Figure
+    high: Figure
+    scale: Scale
+
+
 class ExpectedRequest(Request, title="Expected"):
     """A data field of a slicer from the first day to the last, within these filters, and its 95 % range."""
 
@@ -82,6 +101,7 @@ class ExpectedRequest(Request, title="Expected"):
     last_day: Day
     low: Figure
     high: Figure
+    unscaled: UnscaledRequest | None = None
 
 
 class ProposalRequest(Request, title="Proposal"):
@@ -117,7 +137,7 @@ class Proposal:
     `before` are all fields that can be changed as they were then, empty for a new package; `name` that of the
     package or deal. `expected` is as in ExpectedRequest; None where no estimate exists. Of an approved one
     `applied_id` is the entity that has it and `is_edited` whether other fields were applied; `actual` is what
-    came of the expected figure, once its days have passed.
+    came of the expected figure, once the ledger of forecasts has it.
     """
 
     id: int
@@ -137,7 +157,7 @@ class Proposal:
     word: str = ""
     applied_id: int | None = None
     is_edited: bool = False
-    actual: Decimal | None = None
+    actual: float | None = None
 
     @property
     def key(self) -> str:
@@ -157,15 +177,28 @@ class Proposal:
     @property
     def held(self) -> bool | None:
         """Whether the expected range held; None where that is not known, or not yet."""
-        if self.expected is None or self.actual is None:
+        if self.expected is None:
             return None
-        return bool(self.expected["low"] <= self.actual <= self.expected["high"])
+        return holds(float(self.expected["low"]), float(self.expected["high"]), self.actual)
 
-    def is_due(self, last_day: date) -> bool:
-        """Whether the days of its range have passed, with a report to this day, and nobody has compared."""
-        if self.state != "approved" or self.is_edited or self.expected is None or self.actual is not None:
-            return False
-        return date.fromisoformat(self.expected["last_day"]) <= last_day
+    @property
+    def forecast(self) -> NewForecast | None:
+        """The expected range as the ledger of forecasts has it; None without one.
+
+        The estimate is its middle, of a range above zero by logarithms.
+        """
+        if self.expected is None:
+            return None
+        expected = self.expected
+        texts = {name: expected[name] for name in ("project", "slicer", "field", "first_day", "last_day")}
+        low, high = float(expected["low"]), float(expected["high"])
+        raw = expected.get("unscaled") or {"low": low, "high": high, "scale": None}
+        return NewForecast(
+            kind="proposal", **texts, data_day="", subject={"filters": expected["filters"]},
+            estimate=math.sqrt(low * high) if low > 0 else (low + high) / 2, low=low, high=high,
+            raw_low=float(raw["low"]), raw_high=float(raw["high"]),
+            scale=None if raw["scale"] is None else float(raw["scale"]),
+        )  # fmt: skip
 
     def drifts(self, now: Mapping[str, Any]) -> list["Drift"]:
         """What others changed since it was made, from the entity as it is now; empty for a new package."""

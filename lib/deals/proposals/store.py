@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -27,7 +26,9 @@ from sqlalchemy import (
 )
 
 from lib.database import Document, Instant, Key, metadata, reading, transact
+from lib.deals import forecasts as forecast_ledger
 from lib.deals.client import sent
+from lib.deals.forecasts import forecasts
 from lib.deals.package_records import PackageQuestion, PackageQuestions
 from lib.deals.proposals.models import (
     COMPARED,
@@ -85,10 +86,19 @@ proposals = Table(
     Column("word", Text, nullable=False),
     Column("applied_id", BigInteger),
     Column("is_edited", Boolean, nullable=False),
-    Column("actual", Document),
     Index(None, "service", "state"),
     sqlite_autoincrement=True,
 )
+
+
+ENTITY = "proposals"
+_is_of = (
+    (forecasts.c.service == proposals.c.service)
+    & (forecasts.c.entity == ENTITY)
+    & (forecasts.c.entity_id == proposals.c.id)
+)
+WITH_ACTUAL = select(proposals, forecasts.c.actual).select_from(proposals.outerjoin(forecasts, _is_of))
+"""Proposals with what came of their ranges, from the ledger of forecasts."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +161,7 @@ class Proposals:
     def page(self, states: Sequence[State], limit: int = 100, offset: int = 0) -> tuple[int, list[Proposal]]:
         """How many are in these states, and some of them, the latest first."""
         conditions = (*self._visible(), proposals.c.state.in_(states))
-        rows = select(proposals).where(*conditions).order_by(proposals.c.id.desc())
+        rows = WITH_ACTUAL.where(*conditions).order_by(proposals.c.id.desc())
 
         def within(connection: Connection) -> tuple[int, list[Proposal]]:
             count = connection.execute(select(func.count()).select_from(proposals).where(*conditions))
@@ -221,16 +231,12 @@ class Proposals:
         self.note("proposal declined", f"{_words(declined)}: {declined.word}")
         return declined
 
-    def settle(self, number: int, actual: float) -> None:
-        """Store what came of the expected figure of a proposal."""
-        self._set(number, "approved", actual=Decimal(str(actual)))
-
     def scores(self) -> dict[str, Score]:
         """How often the ranges of approved proposals held, by proposer. Edited ones say nothing of them."""
         conditions = (proposals.c.state == "approved", ~proposals.c.is_edited)
 
         def within(connection: Connection) -> list[Proposal]:
-            query = select(proposals).where(*self._visible(), *conditions, proposals.c.expected.is_not(None))
+            query = WITH_ACTUAL.where(*self._visible(), *conditions, proposals.c.expected.is_not(None))
             return [_proposal(row) for row in connection.execute(query)]
 
         counts = Counter((one.by, one.held) for one in reading(self.engine, within, Deadline(SECONDS)))
@@ -269,13 +275,23 @@ class Proposals:
 
         def within(connection: Connection) -> Proposal:
             mine = (proposals.c.id == number, proposals.c.state == now)
-            connection.execute(update(proposals).where(*mine).values(values))
-            return self._get(connection, number)
+            changed = connection.execute(update(proposals).where(*mine).values(values)).rowcount
+            proposal = self._get(connection, number)
+            if changed and proposal.state == "approved" and not proposal.is_edited:
+                self._keep(connection, proposal)
+            return proposal
 
         return transact(self.engine, within, Deadline(SECONDS))
 
+    def _keep(self, connection: Connection, proposal: Proposal) -> None:
+        """Add its range to the ledger of forecasts: it is applied as it was proposed."""
+        reporting = "" if self.questions is None else self.questions.reporting
+        if (new := proposal.forecast) is not None:
+            whose = self.service, reporting, proposal.by
+            forecast_ledger.add(connection, whose, new, proposal.at, (ENTITY, proposal.id))
+
     def _get(self, connection: Connection, number: int) -> Proposal:
-        query = select(proposals).where(*self._visible(), proposals.c.id == number)
+        query = WITH_ACTUAL.where(*self._visible(), proposals.c.id == number)
         if (row := connection.execute(query).one_or_none()) is None:
             raise NotFound(f"There is no proposal {number}")
         return _proposal(row)

@@ -21,6 +21,7 @@ from lib.ui.deals import (
     facts,
     form_fields,
     inputs,
+    ledger,
     questions,
     report,
     seat_guide,
@@ -41,7 +42,7 @@ LINKED = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
 PLACED = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
 OTHERS = tuple(name for name in fields.writable(DEALS) if name not in PLACED)
 NAMES, OLD_NAME, TARGET = "form_names", "old_name", "target"
-PLACE, MOST, NO_SEAT = "change_prices_{}", 3, 0
+PLACES, MOST, NO_SEAT = "change_prices_", 3, 0
 
 
 def fill(prefix: str, entity: str, edited: Fields) -> None:
@@ -203,6 +204,7 @@ def _draw_guides(
 
     Wins of the deal itself are left out.
     """
+    ledger.clear(PLACES)
     if not packages:
         return
     with report_errors("What wins cost", effect="What you typed is kept."):
@@ -211,7 +213,7 @@ def _draw_guides(
         for place, package in enumerate(catalogue.by_id(context, SupplyPackage, packages[:MOST])):
             translation = report_filters(package, sold_in.slicer, lists, package.media_type)
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
-            where = GuidePlace(PLACE.format(place), deal)
+            where = GuidePlace(f"{PLACES}{place}", deal)
             _draw_guide(sold_in, where, translation, {seat or NO_SEAT: price}, title)
         if len(packages) > MOST:
             st.caption(

@@ -13,7 +13,7 @@ from lib.deals.proposals.models import LONGEST_REASON, Proposal
 from lib.deals.proposals.writers import ClientWriter
 from lib.insight import expected
 from lib.insight.filters import entries
-from lib.ui.deals import catalogue, inputs, report
+from lib.ui.deals import catalogue, inputs, ledger, report
 from lib.ui.deals.draft import PLAIN, Draft, Terms
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import beside
@@ -75,9 +75,11 @@ def estimate(
     """What this targeting is expected to have, by the slicer on screen; None where no estimate exists."""
     try:
         asked_of = report.deal_report(context, context.reporting)
+        lists = entries(catalogue.lists(context))
         return expected.of_targeting(
-            asked_of, targeting, entries(catalogue.lists(context)), media_type, booked
-        )
+            asked_of, targeting, lists, media_type, booked,
+            lambda field: ledger.learned(context, "proposal", field).factor,
+        )  # fmt: skip
     except TrancheError:
         return None
 

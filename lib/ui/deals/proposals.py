@@ -9,7 +9,6 @@ import streamlit as st
 from lib import connect
 from lib.deals.proposals.models import STATES, Drift, Proposal, Score
 from lib.deals.proposals.writers import ClientWriter
-from lib.insight import expected
 from lib.people import Person
 from lib.settings import Settings
 from lib.ui.charts import numbers
@@ -29,7 +28,7 @@ from lib.wire.errors import TrancheError
 
 PARAM, LIST, TAKEN, PROBLEM = "proposal", "proposals_list", "proposals_taken", "proposals_problem"
 COUNT, AT, WORD, WHICH = "proposals_count", "proposals_counted", "proposals_word", "proposals_which"
-SECONDS, MOST, MOST_SETTLED, IN_SIGHT = 30.0, 100, 3, 5
+SECONDS, MOST, IN_SIGHT = 30.0, 100, 5
 OPEN_ONES, DECIDED = "Open", "Decided"
 TONES = {"open": "blue", "applying": "orange", "approved": "green", "declined": "gray"}
 COLUMNS = (
@@ -84,7 +83,6 @@ def _open() -> None:
 
 def _content(context: PageContext) -> None:
     with report_errors("The proposals", effect="Nothing was changed."):
-        _settle(context)
         text = st.query_params.get(PARAM, "")
         chosen = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
         which = st.segmented_control(
@@ -301,18 +299,3 @@ def _edit(context: PageContext, one: Proposal) -> None:
     st.query_params[OPEN] = f"{key[0]}-{key[1]}"
     st.session_state["drawer_shown"] = "Change"
     st.rerun()
-
-
-def _settle(context: PageContext) -> None:
-    """Compare expected ranges whose days have passed with the report on screen, a few at a time."""
-    slicer = context.slicer
-    if slicer.last_date is None or not context.now().deals.writes:
-        return
-    last = date.fromisoformat(slicer.last_date)
-    for one in context.clients.proposals.page(("approved",), MOST)[1]:
-        of = one.expected or {}
-        is_shown = (of.get("project"), of.get("slicer")) == (context.project, context.slicer_name)
-        if is_shown and one.is_due(last):
-            figure = expected.actual(of, partial(context.reporting.audience, slicer=slicer))
-            if figure is not None:
-                context.clients.proposals.settle(one.id, figure)

@@ -2,24 +2,29 @@
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 
 import pandas as pd
 import streamlit as st
 
+from lib.deals.fields import SUPPLY
+from lib.deals.forecasts import NewForecast
 from lib.deals.models import Targeting
-from lib.insight import cost, estimate, forecast, seat_prices, win_prices
+from lib.insight import cost, estimate, forecast, outcomes, seat_prices, win_prices
+from lib.insight.calibration import NOTHING_LEARNED, Learned
 from lib.insight.cost import Element, TargetCost, Trials
 from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
 from lib.insight.filters import Lists
 from lib.insight.forecast import DayFigure, Forecast
+from lib.insight.outcomes import Subject
 from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField, Filter, Slicer
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import facts, report
+from lib.ui.deals import facts, ledger, report
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Described
 from lib.ui.kit.frame import PageContext
@@ -31,13 +36,24 @@ ALL_BUYERS = "what all buyers together may have"
 Booked = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 Prices = Mapping[int, SeatPrice]
+Scales = Mapping[str, Learned]
+NO_SCALES: Scales = {}
 
 
 @st.fragment(parallel=True)
 def draw_days(
-    context: PageContext, place: str, filters: tuple[Filter, ...], booked: Booked, prices: Prices
+    context: PageContext,
+    place: str,
+    filters: tuple[Filter, ...],
+    booked: Booked,
+    prices: Prices,
+    package: int | None = None,
 ) -> None:
-    """The chart and the sentences, once the answers are there. `prices` are of the seats that are to buy."""
+    """The chart and the sentences, once the answers are there. `prices` are of the seats that are to buy.
+
+    What is forecast of a `package` goes to the ledger; of a form only once it is sent.
+    """
+    ledger.note(place, ())
     fields = [
         field for names in (BIDS, IMPRESSIONS) if (field := field_of(context.slicer, names)) is not None
     ]
@@ -51,6 +67,8 @@ def draw_days(
             if facts.prices_of(context).unit.upper() != facts.BY_CPM:
                 prices = {seat: SeatPrice() for seat in prices}
             _draw_forecast(context, place, filters, booked, fields, prices)
+    if package is not None:
+        ledger.keep(context, place, SUPPLY, package)
 
 
 def _draw_forecast(
@@ -81,9 +99,41 @@ def _draw_forecast(
     if won is not None:
         daily = seat_prices.daily_wins(answers_by_seat, prices, won, period)
         phrases = {wins_of(prices): [(context.slicer.data_field(won.wins), daily)], **phrases}
-    for sentence in sentences(phrases, booked, context.slicer.timezone, texts):
+    learned = {
+        field.name: ledger.learned(context, "targeting", field.name)
+        for some in phrases.values() for field, _ in some
+    }  # fmt: skip
+    ledger.note(place, _to_keep(context, filters, booked, phrases, prices, learned))
+    for sentence in sentences(phrases, booked, context.slicer.timezone, texts, learned):
         st.markdown(plain(sentence))
-    st.caption(plain(caution(figures, numbers.days(*period), left_out(prices, won))))
+    where_from = caution(figures, numbers.days(*period), left_out(prices, won))
+    by_title = {numbers.title(context.slicer.data_field(name)): one for name, one in learned.items()}
+    st.caption(plain(f"{where_from} {ledger.scale_note(by_title)}"))
+
+
+def _to_keep(
+    context: PageContext,
+    filters: tuple[Filter, ...],
+    booked: Booked,
+    phrases: Mapping[str, Figures],
+    prices: Prices,
+    learned: Scales,
+) -> list[NewForecast]:
+    """The forecasts of the booked period, for the ledger."""
+    hours, (start, end) = context.slicer.timezone, booked
+    end = end or (start and start + timedelta(days=DAYS))
+    if start is None or end is None or not (parts := forecast.weekdays(start, end, hours)):
+        return []
+    days, shares = outcomes.booked_days(start, end, hours)
+    subject = Subject(context.project, context.slicer_name, "", filters, parts=shares)
+    new = list[NewForecast]()
+    for whose, figures in phrases.items():
+        of_seats = () if whose == ALL_BUYERS else tuple(prices.items())
+        for field, daily in figures:
+            of = replace(subject, field=field.name, prices=of_seats)
+            raw = forecast.forecast(daily, parts, _ahead(days[0], daily)).raw
+            new += outcomes.to_keep("targeting", of, days, daily[-1].day, raw, learned[field.name].factor)
+    return new
 
 
 def seat_fields(slicer: Slicer, prices: Prices) -> WinFields | None:
@@ -117,8 +167,13 @@ def left_out(prices: Prices, won: WinFields | None) -> str:
     return f"{why}, seasons and holidays are not in it."
 
 
-def sentences(phrases: Mapping[str, Figures], booked: Booked, hours: int, texts: Numbers) -> list[str]:
-    """The forecasts for the booked period, of figures by whose they are, or why there are none."""
+def sentences(
+    phrases: Mapping[str, Figures], booked: Booked, hours: int, texts: Numbers, learned: Scales = NO_SCALES
+) -> list[str]:
+    """The forecasts for the booked period, of figures by whose they are, or why there are none.
+
+    Their ranges are scaled by what was `learned` of their fields.
+    """
     start, end = booked
     if start is None:
         return ["Choose a start to see what the booked period would have."]
@@ -131,16 +186,25 @@ def sentences(phrases: Mapping[str, Figures], booked: Booked, hours: int, texts:
     )
     first = start.astimezone(timezone(timedelta(hours=hours))).date()
     return [
-        f"{what}, {whose}: {'; '.join(_forecast(field, daily, parts, first, texts) for field, daily in of)}."
+        f"{what}, {whose}: "
+        + "; ".join(
+            _sentence(
+                field, forecast.forecast(daily, parts, _ahead(first, daily), _factor(learned, field)), texts
+            )
+            for field, daily in of
+        )
+        + "."
         for whose, of in phrases.items()
     ]
 
 
-def _forecast(
-    field: DataField, daily: tuple[DayFigure, ...], parts: Mapping[int, float], first: date, texts: Numbers
-) -> str:
-    ahead = max((first - daily[-1].day).days - 1, 0)
-    return _sentence(field, forecast.forecast(daily, parts, ahead), texts)
+def _factor(learned: Scales, field: DataField) -> float:
+    return learned.get(field.name, NOTHING_LEARNED).factor
+
+
+def _ahead(first: date, daily: tuple[DayFigure, ...]) -> int:
+    """How many days lie between the data and the first day of the period."""
+    return max((first - daily[-1].day).days - 1, 0)
 
 
 def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:

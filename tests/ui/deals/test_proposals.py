@@ -17,6 +17,7 @@ from lib.deals.client import sent
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.models import Proposal
 from lib.deals.proposals.writers import ClientWriter
+from lib.ledger import Scorer
 from lib.people import DealsGrant
 from lib.settings import Settings
 
@@ -187,14 +188,15 @@ def test_a_package_is_proposed_in_the_form(visit: Visit, viewer: Clients, manage
 
 @pytest.mark.parametrize(("high", "held"), [(10**12, "1 of 1"), (1, "0 of 1")])
 def test_a_range_is_scored_once_its_days_have_passed(
-    visit: Visit, viewer: Clients, manager: Clients, high: int, held: str
+    visit: Visit, viewer: Clients, manager: Clients, own_deals_home: Path, high: int, held: str
 ) -> None:
-    """The figure of the report is held against the range, and the proposer's score says so."""
+    """The ledger holds the figure of the report against the range, and the proposer's score says so."""
     days = {"first_day": (LAST_DAY - dt.timedelta(days=6)).isoformat(), "last_day": LAST_DAY.isoformat()}
     expected = {"project": "demo", "slicer": SOLD, "field": "bids", "low": 0, "high": high, **days}
     one = of_price(viewer, expected=expected)
     manager.proposals.approve(one.id, {}, ClientWriter(manager.deals))
     assert "none yet" in words(visit("deals", "viewer", slicer=SOLD, proposal="all"))
+    Scorer(Settings(home=own_deals_home, demo=True)).look(dt.datetime.now(dt.UTC))
     desk = visit("deals", slicer=SOLD, proposal=str(one.id))
     assert f"viewer {held}" in words(desk)
     assert ("the range held" in words(desk)) == (high > 1)

@@ -11,7 +11,7 @@ from lib.deals import doubts, fields
 from lib.deals.client import Deals, sent
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.insight.kinds import KINDS
-from lib.ui.deals import catalogue, facts, hand_over, proposal_form, questions
+from lib.ui.deals import catalogue, facts, hand_over, ledger, proposal_form, questions
 from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, Typed, seat_name, terms_request
 from lib.ui.deals.facts import sentences
 from lib.ui.deals.new_package import state
@@ -274,6 +274,7 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None
     try:
         created = _create(context, deals, draft, seats)
         session[state.CREATED] = replace(created, left=(*created.left, *_keep_question(context, created)))
+        ledger.keep(context, state.PLACES, fields.SUPPLY, created.package.id)
     except TrancheError as error:
         if not is_open(error):
             session.pop(state.ASKED, None)

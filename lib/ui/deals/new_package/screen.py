@@ -24,6 +24,7 @@ from lib.ui.deals import (
     catalogue,
     facts,
     form_fields,
+    ledger,
     proposal_form,
     report,
     seat_guide,
@@ -43,7 +44,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, report_errors
 from lib.ui.query import ask, link, precision
 
-GUIDES = seat_guide.GuidePlace("form_prices")
+GUIDES = seat_guide.GuidePlace(f"{state.PLACES}prices")
 SEE_THERE = "Some targeting isn't included; see the panel."
 DEAL_CHOICES = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
 
@@ -299,6 +300,7 @@ def _notes() -> None:
 
 def _draw(context: PageContext) -> None:
     draft = state.read(catalogue.named_lists(context))
+    ledger.clear(state.PLACES)
     left, right = st.columns([8, 5], gap="large")
     draft_faults = draft.faults(bool(catalogue.abilities(context).fees))
     problems = state.problems(draft, draft_faults)
@@ -324,7 +326,7 @@ def _draw(context: PageContext) -> None:
             context, "form_supply", draft.targeting, lists, translation.filters,
             "all bids of this targeting", "Supply path",
         )  # fmt: skip
-        targeting_figures.draw_days(context, "form_days", translation.filters, booked, prices)
+        targeting_figures.draw_days(context, f"{state.PLACES}days", translation.filters, booked, prices)
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions
         )

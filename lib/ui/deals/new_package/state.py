@@ -30,7 +30,7 @@ from lib.views import DealEntry
 from lib.wire.errors import BadRequest, TrancheError
 
 log = logging.getLogger(__name__)
-PREFIX = "np_"
+PREFIX, PLACES = "np_", "form_"
 TARGETING = "np_target"
 DEALS, LINKS = "np_deals", "np_links"
 KEY, PROBLEMS, FAILURE, CREATED = "np_idempotency_key", "np_problems", "np_failure", "np_created"

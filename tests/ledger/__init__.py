@@ -1,0 +1,1 @@
+"""Scoring forecasts: what came of them, and those of past days."""
