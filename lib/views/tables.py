@@ -4,6 +4,7 @@
 """
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Date,
@@ -86,6 +87,8 @@ share_links = Table(
     Column("created", Instant, nullable=False),
     Column("expires", Instant, nullable=False),
     Column("opened", Instant),
+    Column("deal", BigInteger),
+    Column("deals_service", String(500)),
     Index(None, "service", "owner"),
     sqlite_autoincrement=True,
 )

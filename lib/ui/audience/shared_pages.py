@@ -1,10 +1,14 @@
-"""The pages of share links: snapshots in the name of whoever made the link, kept for minutes."""
+"""The pages of share links: snapshots in the name of whoever made the link, kept for minutes.
+
+Those of deals are made elsewhere, and new each time.
+"""
 
 from functools import cached_property, partial
+from typing import Protocol
 
 from lib import connect
 from lib.connect import Reports
-from lib.front.shared_route import SharedPage
+from lib.front.shared_route import SEE_OTHER, Fields, SharedPage
 from lib.people import Person
 from lib.settings import Settings
 from lib.snapshot import page
@@ -13,36 +17,68 @@ from lib.ui.kit.session_cache import SessionCache
 from lib.views import ShareLink
 from lib.views.share_links import find_link, note_opening
 
-SECONDS, MOST = 300, 100
+SECONDS, MOST, UNPROCESSABLE = 300, 100, 422
 CLOSED = "This link does not work"
 WHY = "It may have ended or been revoked. Ask whoever sent it to you for another one."
 FAILED = "The figures could not be loaded"
 AGAIN = "Try again in a few minutes."
 
 
-class SnapshotPages:
-    """The pages of an installation's share links (`SharedPages`)."""
+class LinkedPages(Protocol):
+    """Whatever makes the pages of links to deals."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    def html(self, link: ShareLink, owner: Person) -> str | None:
+        """The page in the name of the link's owner; None where they may not see the deal."""
+
+    def enter(self, link: ShareLink, owner: Person, fields: Fields) -> str | None:
+        """Take the page's form: empty, or the page with what is wrong; None as of `html`."""
+
+
+class SnapshotPages:
+    """The pages of an installation's share links (`SharedPages`); `dossiers` makes those of deals."""
+
+    def __init__(self, settings: Settings, dossiers: LinkedPages | None = None) -> None:
+        self._settings, self._dossiers = settings, dossiers
         self._installation = connect.installation(settings)
+        self._engine = self._installation.access.store.engine
         self._reports = Reports(self._installation)
         self._snapshots = Snapshots(settings)
         self._cache: SessionCache[str] = SessionCache(SECONDS, MOST)
 
     def page(self, number: int, secret: str) -> SharedPage:
         """The page of this key, or the one that says that it does not work. Raises the service's errors."""
-        engine = self._installation.access.store.engine
-        link = (
-            find_link(engine, self._settings.base_url, number, secret) if self._settings.share_links else None
-        )
-        owner = None if link is None else self._owner(link)
+        link, owner = self._open(number, secret)
         if link is None or owner is None:
             return self.closed()
-        version = self._reports.version(link.project, link.slicer)
-        html = self._cache.get((owner, link.id, version), partial(self._html, link, owner))
-        note_opening(engine, link)
-        return SharedPage(html, page.policy(link.origins))
+        if link.deal is not None:
+            html = None if self._dossiers is None else self._dossiers.html(link, owner)
+            if html is None:
+                return self.closed()
+        else:
+            version = self._reports.version(link.project, link.slicer)
+            html = self._cache.get((owner, link.id, version), partial(self._html, link, owner))
+        note_opening(self._engine, link)
+        return SharedPage(html, page.policy(link.origins, has_form=link.deal is not None))
+
+    def enter(self, number: int, secret: str, fields: Fields) -> SharedPage | None:
+        """What follows on the form of this key's page; None where it has none. Raises as `page`."""
+        link, owner = self._open(number, secret)
+        if link is None or owner is None:
+            return self.closed()
+        if link.deal is None or self._dossiers is None:
+            return None
+        html = self._dossiers.enter(link, owner, fields)
+        if html is None:
+            return self.closed()
+        return SharedPage(
+            html, page.policy(link.origins, has_form=True), UNPROCESSABLE if html else SEE_OTHER
+        )
+
+    def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
+        """The link of this key, and its owner if they may share what it shows."""
+        is_on, service = self._settings.share_links, self._settings.base_url
+        link = find_link(self._engine, service, number, secret) if is_on else None
+        return link, None if link is None else self._owner(link)
 
     def closed(self) -> SharedPage:
         """The page that says that a link does not work: the same whatever the reason."""
