@@ -14,7 +14,7 @@ from lib.insight.change_point import DAYS
 from lib.insight.deal_report import DEAL, DealReport
 from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, SPEND, WINS, field_of
 from lib.insight.two_sides import STEPS, Counts, Numbers, TwoSides
-from lib.insight.two_sides_words import Reader, sentences
+from lib.insight.two_sides_words import Addressee, sentences
 from lib.reporting.models import DataField, Filter, Slicer
 
 SAMPLED = (
@@ -58,7 +58,7 @@ class Dossier:
         """What there is to say of it, for the buyer or for the seller."""
         if not self.ours:
             return [SAMPLED]
-        reader = Reader(is_buyer, self.wins)
+        reader = Addressee(is_buyer, self.wins)
         return [] if self.sides is None else sentences(self.sides, reader, self.tolerance)
 
     def moved(self, step: str) -> Numbers:
@@ -82,8 +82,8 @@ def dossier(report: DealReport, deal: DemandDeal, entered: EnteredCounts, tolera
 
 def _begin(figures: Iterable[Numbers]) -> int:
     """The place of the first day that has a figure; of the first day where none has."""
-    known = [np.isfinite(counts) & (counts > 0) for counts in figures]
-    return int(np.argmax(np.any(known, axis=0))) if known else 0
+    counted = [np.isfinite(counts) & (counts > 0) for counts in figures]
+    return int(np.argmax(np.any(counted, axis=0))) if counted else 0
 
 
 def step_fields(slicer: Slicer) -> dict[str, DataField]:

@@ -28,7 +28,7 @@ ONLY_COUNTED = (
 
 
 @dataclass(frozen=True)
-class Reader:
+class Addressee:
     """How sentences speak of the buyer: to them, or about them. `wins` is what our side has for wins."""
 
     is_buyer: bool
@@ -49,7 +49,7 @@ class Reader:
         return "counted" if is_over else "count" if self.is_buyer else "counts"
 
 
-def sentences(sides: TwoSides, reader: Reader, tolerance: float) -> list[str]:
+def sentences(sides: TwoSides, reader: Addressee, tolerance: float) -> list[str]:
     """Where both sides differ and since when, or that they agree; then what it depends on."""
     if len(sides.days) < SHORTEST:
         few = len(sides.days)
@@ -58,7 +58,7 @@ def sentences(sides: TwoSides, reader: Reader, tolerance: float) -> list[str]:
     return [*_conclusion(sides, reader, tolerance), *_shift(sides, reader)]
 
 
-def _conclusion(sides: TwoSides, reader: Reader, tolerance: float) -> Iterator[str]:
+def _conclusion(sides: TwoSides, reader: Addressee, tolerance: float) -> Iterator[str]:
     main, share = sides.main, f"within {100 * tolerance:.3g} %"
     if main is None:
         totals = ", ".join(f"{NOUNS[step]} {_percent(ratio)}" for step, ratio in sides.ratios.items())
@@ -77,7 +77,7 @@ def _conclusion(sides: TwoSides, reader: Reader, tolerance: float) -> Iterator[s
     yield f"Look at {ONLY_COUNTED if is_counting else LOOK_AT[main.step, -1 if main.ratio < 1 else 1]}."
 
 
-def _gap(gap: Gap, sides: TwoSides, reader: Reader) -> str:
+def _gap(gap: Gap, sides: TwoSides, reader: Addressee) -> str:
     """`From 14 Nov 2026 on, you count 31 % fewer bid requests than we sent.`"""
     noun, ours = NOUNS[gap.step], OURS[gap.step]
     if gap.step == "wins" and reader.wins != "wins":
@@ -91,7 +91,7 @@ def _gap(gap: Gap, sides: TwoSides, reader: Reader) -> str:
     return f"{head} {abs(100 * (gap.ratio - 1)):.0f} % {less} {noun} than {ours}."
 
 
-def _shift(sides: TwoSides, reader: Reader) -> Iterator[str]:
+def _shift(sides: TwoSides, reader: Addressee) -> Iterator[str]:
     if sides.shift:
         way = "later" if sides.shift > 0 else "earlier"
         own = reader.own.capitalize()

@@ -64,11 +64,10 @@ def snapshot(
 ) -> Snapshot:
     """The page of the buyer."""
     days = f"{numbers.days(dossier.days[0], dossier.days[-1])}, days in {facts.offset(60 * slicer.timezone)}"
-    taken = f"{at:%-d %b %Y, %H:%M} UTC"
     has_both = dossier.sides is not None and bool(dossier.sides.days)
     return Snapshot(
         title=title,
-        facts=(*terms, ("Report", days), ("Taken", taken)),
+        facts=(*terms, ("Report", days), ("Taken", f"{at:%-d %b %Y, %H:%M} UTC")),
         address="",
         chart=chart(dossier, "Yours") if dossier.step else None,
         cards=(funnel(dossier, "Yours"),) if dossier.steps else (),

@@ -73,7 +73,8 @@ class DossierPages:
 
     def _deal(self, link: ShareLink, context: RequestContext) -> DemandDeal | None:
         """The deal, if the owner of the link may see it now, and the service is still that of the link."""
-        if link.deal is None or link.deals_service != self._settings.curate_url:
+        is_ours = link.deals_service == self._settings.curate_url
+        if link.deal is None or not is_ours or not context.person.deals.reads:
             return None
         try:
             return context.clients.deals.get(DemandDeal, link.deal)
