@@ -118,13 +118,13 @@ def drop(story: Followed, page: Page) -> None:
 
 
 def cause(story: Followed, page: Page) -> None:
-    """What moved begins with the deal, whose row leads to its drawer."""
+    """What moved has the deal among what fell most; its row leads to its drawer."""
     page.get_by_role("button", name=story.word("What moved")).click()
     row = (
         page.locator(".st-key-moved")
         .get_by_role("grid", name="What moved Impressions")
         .locator("tbody tr")
-        .first
+        .filter(has=page.get_by_role("button", name=DEAL.name, exact=True))
     )
     now, before = (
         story.total(days, "imps", deal=str(DEAL.id)) for days in (("-14d", "yesterday"), ("-28d", "-15d"))
@@ -208,7 +208,7 @@ def buyer(story: Followed, page: Page, chromium: Browser) -> None:
     settled(page)
     page.get_by_role("radio", name=story.word("Deals"), exact=True).click()
     settled(page)
-    page.get_by_role("button", name=story.word(DOUBTED.name), exact=True).click()
+    page.locator("tbody tr").filter(has_text=story.word(DOUBTED.name)).get_by_text(DOUBTED.name).click()
     expect(page.get_by_role("dialog")).to_be_visible()
     settled(page)
     drawer = section(story, page, "Delivery")
