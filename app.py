@@ -48,7 +48,8 @@ from lib.ui import streamlit_compat
 from lib.ui.audience import board as audience_board
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.digest import Digest
-from lib.ui.audience.snapshots import SnapshotPages
+from lib.ui.audience.shared_pages import SnapshotPages
+from lib.ui.deals.dossier_pages import DossierPages
 from lib.ui.kit import sign_in, sign_in_methods
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.ui.query import link
@@ -114,7 +115,7 @@ def application(settings: Settings) -> ASGIApp:
         limits=_board_limits(settings),
         origins=settings.origins,
     )
-    shared = Middleware(SharedRoute, pages=SnapshotPages(settings))
+    shared = Middleware(SharedRoute, pages=SnapshotPages(settings, DossierPages(settings)))
     access = installation.access
     mail = Middleware(MailRoute, Unsubscriber.of(access.store.engine, access.audit, settings.address).stop)
     modules = {audience_board.FILE: audience_board.SCRIPT}

@@ -35,6 +35,7 @@ SCREENS: dict[str, tuple[str, Clicks]] = {
     "story-moved": (f"{DROP}&lower=moved", ()),
     "story-health": (DEAL, ("Delivery",)),
     "story-change": (DEAL, ("Change",)),
+    "story-buyer": ("deals?deals_kind=Deals&open=demand_deals-37", ("Delivery",)),
     "story-repair": ("deals", ("Dead targets", "Choose Morning News Display", "Preview removal of 1")),
 }
 IDLE = """() => {

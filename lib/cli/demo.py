@@ -10,12 +10,13 @@ import click
 
 from lib import connect, private
 from lib.cli.options import table
+from lib.demo import buyer, cast, stories
 from lib.demo.cast import PASSWORD, PEOPLE, PROJECT
 from lib.demo.deals import date_back, seed
 from lib.demo.stage import ACTS, CURATION, ROWS, build, is_invented, present
 from lib.demo.supply_files import supply_files
 from lib.ledger.past import add_past
-from lib.people import People
+from lib.people import People, Person
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.stored import StoredSlicer
 from lib.settings import CONFIG, Settings
@@ -101,6 +102,16 @@ def _seed_deals(settings: Settings, people: People) -> None:
         clients.supply_files.add(supply_files())
         date_back(connect.installation(settings).access.store.engine, _today(), started)
         add_past(settings, person.username, (PROJECT, CURATION), clients.deals, started)
+        _enter_counts(clients, person)
+
+
+def _enter_counts(clients: connect.Clients, person: Person) -> None:
+    """Enter the buyer's counts of a deal, through a share link whose key nobody has."""
+    if person.may_share and not clients.remote_addresses:
+        name = f"{next(deal.name for deal in cast.DEALS if deal.id == stories.DOUBTED_DEAL)}, demo"
+        pair = cast.PROJECT, buyer.SLICER
+        link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=stories.DOUBTED_DEAL)
+        buyer.enter_counts(clients.reporting, clients.deals, clients.buyer_counts, _today(), link.id)
 
 
 def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:

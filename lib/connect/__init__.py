@@ -17,6 +17,7 @@ from lib.connect import own_metrics
 from lib.connect.embedded import EmbeddedReporting
 from lib.connect.opening import Installation, installation, note_event
 from lib.deals.bulk_actions import BulkActions
+from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.client import Deals
 from lib.deals.forecasts import Forecasts
 from lib.deals.healths import HealthStore
@@ -109,8 +110,8 @@ class Clients:
     `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
     `bulk_actions` what can be undone, `proposals` changes to approve, `supply_files` who may sell what,
-    `forecasts` the ledger of forecasts,
-    `view_store` saved views and notes on dates: all in the desk's own database whatever service answers.
+    `forecasts` the ledger of forecasts, `buyer_counts` what buyers entered, `view_store` saved views and
+    notes on dates: all in the desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
     are those of prices, `usual_terms` what a term of deals means that is not set, by its field.
@@ -127,6 +128,7 @@ class Clients:
     supply_files: SupplyFiles
     forecasts: Forecasts
     view_store: ViewStore
+    buyer_counts: BuyerCounts
     healths: HealthStore | None = None
     reporting_address: str = ""
     deals_address: str = ""
@@ -196,6 +198,7 @@ def connect(
             settings.curate_url,
             note,
         ),
+        BuyerCounts(resources.access.store.engine, settings.curate_url),
         None if settings.curate_url else HealthStore(resources.access.store.engine),
         settings.base_url,
         settings.curate_url,

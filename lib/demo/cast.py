@@ -16,7 +16,15 @@ PEOPLE = (
     Person(
         "viewer", "Demo Viewer", "viewer@desk.example", "viewer", (Grant(PROJECT),), deals=DealsGrant("read")
     ),
-    Person("manager", "Demo Manager", "manager@desk.example", "manager", (Grant(PROJECT),), deals=ALL_DEALS),
+    Person(
+        "manager",
+        "Demo Manager",
+        "manager@desk.example",
+        "manager",
+        (Grant(PROJECT),),
+        deals=ALL_DEALS,
+        shares=True,
+    ),
     Person("admin", "Demo Admin", "admin@desk.example", "admin", (Grant(PROJECT),)),
 )
 LARGEST = 250_000

@@ -1,23 +1,28 @@
-"""Routes for people without an account: share links, `GET /shared/NUMBER.SECRET`, and `/mail/stop`.
+"""Routes for people without an account: share links, `/shared/NUMBER.SECRET`, and `/mail/stop`.
 
 It needs no session, sets no cookie and opens no socket: its key is in the address. A key that is unknown, has
 ended or was revoked, and one whose owner lost what it shows, get the same page, 404. The page may be kept by
 the browser that has it, which asks each time whether it still stands.
+
+The page of a deal takes its form by `POST`, from whoever has the key: there is no cookie that a page of
+another site could use, so nothing has to be checked of where a form comes from.
 """
 
 import asyncio
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Protocol
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lib.wire.errors import Throttled, TrancheError
 from lib.wire.fair import FairPool
@@ -27,12 +32,16 @@ from lib.wire.throttle import Throttle
 PREFIX = "/shared/"
 KEY = re.compile(r"([1-9][0-9]{0,17})\.([A-Za-z0-9_-]{32})")
 A_MINUTE, THREADS, SHARE = 60, 4, 2
-METHODS = ("GET", "HEAD")
+METHODS, WITH_FORM = ("GET", "HEAD"), ("GET", "HEAD", "POST")
+FORMS_A_MINUTE, LARGEST_FORM, MOST_FIELDS = 20, 500_000, 2_500
+Fields = Mapping[str, str | bytes]
+"""The fields of a form: texts, and the content of a file."""
 HEADERS = {
     "Cache-Control": "private, no-cache",
     "Referrer-Policy": "no-referrer",
     "X-Robots-Tag": "noindex, nofollow",
 }
+SEE_OTHER = 303
 log = logging.getLogger(__name__)
 PATH, STOPS_A_MINUTE, LONGEST_TOKEN = "/mail/stop", 60, 100
 STOP_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
@@ -42,7 +51,7 @@ NOTHING = "There is no such mail: it is stopped already, or the link is incomple
 
 @dataclass(frozen=True)
 class SharedPage:
-    """A page as HTML, with its status and its content policy."""
+    """A page as HTML, with its status and its content policy; 303 leads back to the same address."""
 
     html: str
     policy: str
@@ -55,6 +64,9 @@ class SharedPages(Protocol):
     def page(self, number: int, secret: str) -> SharedPage:
         """The page of this key, or the one that says that it does not work."""
 
+    def enter(self, number: int, secret: str, fields: Fields) -> SharedPage | None:
+        """What follows on the form of this key's page; None where it has none."""
+
     def closed(self) -> SharedPage:
         """The page that says that a link does not work."""
 
@@ -65,42 +77,86 @@ class SharedPages(Protocol):
 class SharedRoute:
     """ASGI middleware: answers everything below `/shared/`, `a_minute` times for each address."""
 
-    def __init__(self, app: ASGIApp, pages: SharedPages, a_minute: int = A_MINUTE) -> None:
+    def __init__(
+        self, app: ASGIApp, pages: SharedPages, a_minute: int = A_MINUTE, forms_a_minute: int = FORMS_A_MINUTE
+    ) -> None:
         self._app, self._pages = app, pages
         self._pool, self._throttle = FairPool(THREADS, SHARE, "shared"), Throttle(a_minute)
+        self._forms = Throttle(forms_a_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
             await self._app(scope, receive, send)
             return
-        await (await self._answer(Request(scope)))(scope, receive, send)
+        try:
+            answer = await self._answer(Request(scope, receive))
+        except ClientDisconnect:
+            return
+        await answer(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
-        if request.method not in METHODS:
-            headers = {"Allow": ", ".join(METHODS), "Connection": "close"}
-            return PlainTextResponse("A share link can only be opened", 405, HEADERS | headers)
-        address = request.client.host if request.client else ""
+        if request.method not in WITH_FORM:
+            return _not_allowed()
+        address, is_form = request.client.host if request.client else "", request.method == "POST"
         try:
-            self._throttle.admit(address)
+            (self._forms if is_form else self._throttle).admit(address)
         except Throttled as error:
-            headers = {"Retry-After": str(error.retry_after)}
+            headers = {"Retry-After": str(error.retry_after)} | ({"Connection": "close"} if is_form else {})
             return PlainTextResponse(f"{error.reason}.", 429, HEADERS | headers)
         match = KEY.fullmatch(request.scope["path"].removeprefix(PREFIX))
+        fields = await _fields(request) if is_form else None
+        if isinstance(fields, Response):
+            return fields
         if match is None:
             return _response(self._pages.closed(), request.headers.getlist("if-none-match"))
-        number, secret = int(match[1]), match[2]
-        work = self._pool.submit(address, lambda: self._page(number, secret))
-        return _response(await asyncio.wrap_future(work), request.headers.getlist("if-none-match"))
+        work = self._pool.submit(address, lambda: self._page(int(match[1]), match[2], fields))
+        page = await asyncio.wrap_future(work)
+        if page is None:
+            return _not_allowed()
+        if page.status == SEE_OTHER:
+            return Response(status_code=SEE_OTHER, headers=HEADERS | {"Location": match[0]})
+        return _response(page, request.headers.getlist("if-none-match"))
 
-    def _page(self, number: int, secret: str) -> SharedPage:
+    def _page(self, number: int, secret: str, fields: Fields | None) -> SharedPage | None:
         try:
+            if fields is not None:
+                return self._pages.enter(number, secret, fields)
             return self._pages.page(number, secret)
         except TrancheError as error:
             log.warning("Share link %d could not be opened: %s", number, error.reason)
         except Exception:
             log.exception("Share link %d could not be opened", number)
         return self._pages.failed()
+
+
+async def _fields(request: Request) -> Fields | Response:
+    """The fields of the form that is sent; an answer where it is too large, or none."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST_FORM:
+            headers = HEADERS | {"Connection": "close"}
+            return PlainTextResponse(f"A form may have {LARGEST_FORM:,} bytes at most.", 413, headers)
+    received: list[Message] = [{"type": "http.request", "body": body}]
+
+    async def replay() -> Message:
+        return received.pop() if received else {"type": "http.disconnect"}
+
+    try:
+        async with Request(request.scope, replay).form(
+            max_files=1, max_fields=MOST_FIELDS, max_part_size=LARGEST_FORM
+        ) as form:
+            return {
+                name: await one.read() if isinstance(one, UploadFile) else one for name, one in form.items()
+            }
+    except MultiPartException:
+        return PlainTextResponse("The form can't be read.", 400, HEADERS)
+
+
+def _not_allowed() -> Response:
+    headers = {"Allow": ", ".join(METHODS), "Connection": "close"}
+    return PlainTextResponse("A share link can only be opened", 405, HEADERS | headers)
 
 
 def _response(page: SharedPage, etags: Sequence[str]) -> Response:

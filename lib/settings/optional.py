@@ -53,6 +53,12 @@ class Sharing(Alerting):
         default=True,
         description="Whether people with the permission can make share links, and those links work.",
     )
+    dossier_tolerance: float = Field(
+        default=0.1,
+        gt=0,
+        lt=1,
+        description="Part of our counts of a deal by which its buyer's may differ without being named.",
+    )
 
 
 class Mailing(Sharing):

@@ -1,6 +1,6 @@
 """What a snapshot shows, as plain values: texts are written, numbers are for drawing and sorting."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -100,7 +100,8 @@ class SnapshotTable:
 class Snapshot:
     """A question and its figures. `facts` say what it is, of which days, and how exact, in pairs.
 
-    `address` is the live question's, empty where the desk has none. `nothing` says why there are no figures.
+    `address` is the live question's, empty where the desk has none. `nothing` says why there are no figures,
+    `lead` what there is to say of them before anything else.
     """
 
     title: str
@@ -112,3 +113,30 @@ class Snapshot:
     cards: Sequence[SnapshotTable] = ()
     tables: Sequence[SnapshotTable] = ()
     nothing: str = ""
+    lead: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class SnapshotFormRow:
+    """A row of fields: its name, and a value for each field, by the field's name."""
+
+    name: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class SnapshotForm:
+    """A form below a snapshot: a text or a file of `example`'s shape, or rows of fields under `columns`.
+
+    `faults` are what is wrong with what was sent (where, and a sentence), `about` sentences before it; with
+    `can_remove` there is something to remove.
+    """
+
+    title: str
+    about: Sequence[str]
+    columns: Sequence[str]
+    rows: Sequence[SnapshotFormRow]
+    example: str
+    text: str = ""
+    faults: Sequence[tuple[str, str]] = ()
+    can_remove: bool = False

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lib.snapshot.models import Snapshot, SnapshotChart
+from lib.snapshot.models import Snapshot, SnapshotChart, SnapshotForm
 from lib.wire.policy import inline_scripts
 
 if TYPE_CHECKING:
@@ -29,12 +29,13 @@ SOURCES = {
 }
 
 
-def html(snapshot: Snapshot) -> str:
-    """The file."""
+def html(snapshot: Snapshot, form: SnapshotForm | None = None) -> str:
+    """The file; with a form, the page that takes it at its own address."""
     drawings = {} if snapshot.chart is None else _drawings(snapshot.chart)
     text: str = _template().render(
         snapshot=snapshot,
-        policy=policy(),
+        form=form,
+        policy=policy(has_form=form is not None),
         style=Markup(_read("snapshot.css")),  # noqa: S704  (a file of ours)
         script=Markup(_read("snapshot.js")),  # noqa: S704
         drawings={name: Markup(one.svg) for name, one in drawings.items()},  # noqa: S704
@@ -48,10 +49,13 @@ def error(title: str, sentence: str) -> str:
     return html(Snapshot(title, (), "", nothing=sentence))
 
 
-def policy(ancestors: Sequence[str] | None = None) -> str:
-    """The content policy of the page; as a header it also names the origins that may frame it, if any."""
+def policy(ancestors: Sequence[str] | None = None, has_form: bool = False) -> str:
+    """The content policy of the page; as a header it also names the origins that may frame it, if any.
+
+    A form goes to the page's own address alone.
+    """
     script = " ".join(inline_scripts(f"<script>{_read('snapshot.js')}</script>"))
-    sources = SOURCES | {"script-src": script}
+    sources = SOURCES | {"script-src": script} | ({"form-action": "'self'"} if has_form else {})
     if ancestors is not None:
         sources["frame-ancestors"] = " ".join(ancestors) or "'none'"
     return "; ".join(f"{kind} {allowed}" for kind, allowed in sources.items())

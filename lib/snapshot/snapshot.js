@@ -43,7 +43,7 @@ const compare = (one, other) => {
   return numeric.compare(one.textContent, other.textContent)
 }
 
-for (const table of document.querySelectorAll("table")) {
+for (const table of document.querySelectorAll("table:not(form table)")) {
   const body = table.tBodies[0]
   const movable = () => [...body.rows].filter((row) => !row.className)
   for (const [place, head] of [...table.tHead.rows[0].cells].entries()) {

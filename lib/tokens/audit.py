@@ -41,6 +41,8 @@ Event = Literal[
     "metric removed",
     "share link made",
     "share link revoked",
+    "counts entered",
+    "counts removed",
     "mail added",
     "mail removed",
     "agent call",

@@ -1,7 +1,7 @@
-"""Share links: questions with fixed filters that people without an account open, until they end.
+"""Share links: a question with fixed filters, or a deal, that people without an account open, until they end.
 
 A link is its number and a secret, of which only a hash is stored. Whoever opens it sees what its owner may
-see then: a link of somebody who lost the slicer, the permission or their account opens nothing.
+see then: a link of somebody who lost what it shows, the permission or their account opens nothing.
 """
 
 import hashlib
@@ -35,10 +35,10 @@ ORIGIN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ShareLink:
-    """A question that is shared, without its secret; `origins` may frame its page.
+    """A question or a deal that is shared, without its secret; `origins` may frame its page.
 
-    `params` are those of a link to the question, `opened` is when it was last opened (None: never). Times are
-    in UTC.
+    `params` are those of a link to the question, `deal` is the id of one of `deals_service`, `opened` is when
+    it was last opened (None: never). Times are in UTC.
     """
 
     id: int
@@ -51,13 +51,19 @@ class ShareLink:
     created: datetime
     expires: datetime
     opened: datetime | None
+    deal: int | None = None
+    deals_service: str | None = None
 
 
 @dataclass(frozen=True)
 class ShareLinks:
-    """The share links of one person; of everybody, for an administrator. `note` writes into the audit log."""
+    """The share links of one person; of everybody, for an administrator. `note` writes into the audit log.
+
+    Deals are those of `deals_service`, empty if embedded.
+    """
 
     scope: Scope
+    deals_service: str = ""
     note: Callable[[str, str], None] = lambda event, detail: None
 
     def make(
@@ -68,8 +74,10 @@ class ShareLinks:
         params: Mapping[str, str],
         lifetime: timedelta = USUAL,
         origins: Iterable[str] = (),
+        deal: int | None = None,
     ) -> tuple[ShareLink, str]:
-        """A new link to the question of `params`, and its key, which is returned once: `number.secret`.
+        """A new link to the question of `params`, or to a deal in this slicer, and its key, which is returned
+        once: `number.secret`. Whether its owner may see the deal is checked when it is opened.
 
         BadRequest for a name or lifetime that can't be, an origin that is none, and beyond 200 links of a
         person; AccessError without the permission, or if the person may not see the slicer.
@@ -85,6 +93,7 @@ class ShareLinks:
             "name": check_name(name, LONGEST_NAME, "The name"), "params": fitting(params),
             "origins": [*check_origins(origins)], "secret_hash": _hash(secret),
             "owner": self.scope.person.username, "created": now, "expires": now + lifetime,
+            "deal": deal, "deals_service": None if deal is None else self.deals_service,
         }  # fmt: skip
 
         def within(connection: Connection) -> ShareLink:
@@ -108,6 +117,13 @@ class ShareLinks:
             return [_link(row) for row in rows if self._may_revoke(row)]
 
         return reading(self.scope.engine, within, Deadline(SECONDS))
+
+    def of_deal(self, deal: int) -> list[ShareLink]:
+        """Those of them that are about this deal and have not ended."""
+        now, about = datetime.now(UTC), (deal, self.deals_service)
+        return [
+            one for one in self.everything() if (one.deal, one.deals_service) == about and one.expires > now
+        ]
 
     def revoke(self, number: int) -> None:
         """Remove a link: it opens nothing any more. BadRequest if it is not there, or another person's."""
@@ -186,5 +202,6 @@ def _hash(secret: str) -> str:
 
 def _words(link: ShareLink) -> str:
     origins = f", embedded in {', '.join(link.origins)}" if link.origins else ""
-    about = f"{link.id}, '{link.name}', {link.project}/{link.slicer}, by {link.owner}"
+    what = f"{link.project}/{link.slicer}{'' if link.deal is None else f', deal {link.deal}'}"
+    about = f"{link.id}, '{link.name}', {what}, by {link.owner}"
     return f"{about}, until {link.expires:%Y-%m-%d}{origins}"

@@ -119,7 +119,7 @@ class ViewStore:
     @property
     def share_links(self) -> ShareLinks:
         """Share links."""
-        return ShareLinks(self.scope, self.note)
+        return ShareLinks(self.scope, self.deals_service, self.note)
 
     @property
     def deal_lists(self) -> DealLists:

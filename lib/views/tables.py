@@ -6,6 +6,7 @@
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     Date,
@@ -54,6 +55,8 @@ share_links = numbered(
     *required(**SLICER, name=NAME, params=Document, origins=Document, secret_hash=String(64)),
     *required(owner=USER, created=Instant, expires=Instant),
     Column("opened", Instant),
+    Column("deal", BigInteger),
+    Column("deals_service", String(500)),
     Index(None, "service", "owner"),
 )
 

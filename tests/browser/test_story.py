@@ -11,12 +11,13 @@ import pytest
 from dealing import clients
 from documents import ROOT
 from peopled import people_in
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from browser.conftest import Serve, enter, pick, settled
 from lib import connect
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.demo import build, stories
+from lib.demo import buyer as demo_buyer
 from lib.demo.cast import DEALS, PACKAGES, PROJECT
 from lib.demo.deals import UNSOLD, changed_price, date_back, seed
 from lib.reporting.answers import Audience
@@ -28,6 +29,7 @@ SLICER = "curation"
 TODAY = dt.datetime.now(dt.UTC).date()
 DEAL = next(one for one in DEALS if one.id == stories.CHEAP_DEAL)
 PACKAGE = next(one for one in PACKAGES if one is DEAL.package)
+DOUBTED = next(one for one in DEALS if one.id == stories.DOUBTED_DEAL)
 
 
 @dataclass
@@ -75,6 +77,7 @@ def story(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Fo
     started = dt.datetime.now(dt.UTC)
     seed(manager.deals, TODAY)
     date_back(connect.installation(Settings(home=home, demo=True)).access.store.engine, TODAY, started)
+    demo_buyer.enter_counts(manager.reporting, manager.deals, manager.buyer_counts, TODAY, 1)
     with serve(home) as address:
         yield Followed(address, manager)
 
@@ -87,13 +90,14 @@ def told() -> list[str]:
     return re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", steps)
 
 
-def test_from_a_drop_to_a_repaired_package(story: Followed, page: Page) -> None:
+def test_from_a_drop_to_a_repaired_package(story: Followed, page: Page, chromium: Browser) -> None:
     """Every step of the README's story works on the demo, in its words, with the figures of the API."""
     drop(story, page)
     cause(story, page)
     health(story, page)
     price(story, page)
     package(story, page)
+    buyer(story, page, chromium)
     assert story.words == told()
 
 
@@ -114,13 +118,13 @@ def drop(story: Followed, page: Page) -> None:
 
 
 def cause(story: Followed, page: Page) -> None:
-    """What moved begins with the deal, whose row leads to its drawer."""
+    """What moved has the deal among what fell most; its row leads to its drawer."""
     page.get_by_role("button", name=story.word("What moved")).click()
     row = (
         page.locator(".st-key-moved")
         .get_by_role("grid", name="What moved Impressions")
         .locator("tbody tr")
-        .first
+        .filter(has=page.get_by_role("button", name=DEAL.name, exact=True))
     )
     now, before = (
         story.total(days, "imps", deal=str(DEAL.id)) for days in (("-14d", "yesterday"), ("-28d", "-15d"))
@@ -195,6 +199,47 @@ def package(story: Followed, page: Page) -> None:
     dialog.get_by_role("button", name=story.word("Put back 1 package")).click()
     expect(dialog.get_by_text("1 package put back.")).to_be_visible()
     assert UNSOLD[PACKAGE.id] in sizes(story)
+
+
+def buyer(story: Followed, page: Page, chromium: Browser) -> None:
+    """Both sides read since when they differ; the buyer corrects a day, without account and script."""
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    settled(page)
+    page.get_by_role("radio", name=story.word("Deals"), exact=True).click()
+    settled(page)
+    page.locator("tbody tr").filter(has_text=story.word(DOUBTED.name)).get_by_text(DOUBTED.name).click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    settled(page)
+    drawer = section(story, page, "Delivery")
+    since = TODAY - dt.timedelta(days=stories.DOUBTED_DAYS)
+    expect(drawer.get_by_text(f"the buyer counts {fewer(story, since)} % fewer bid requests")).to_be_visible()
+    drawer = section(story, page, "Facts")
+    drawer.get_by_text(story.word("Share with buyer")).click()
+    drawer.get_by_role("button", name=story.word("Make a link for the buyer")).click()
+    code = drawer.locator("code", has_text="/shared/")
+    expect(code).to_be_visible()
+    signed_out = chromium.new_context(java_script_enabled=False)
+    theirs = signed_out.new_page()
+    theirs.goto(code.inner_text())
+    lead = theirs.locator(".lead").first
+    count = f"you count {fewer(story, since)} % fewer bid requests than we sent."
+    expect(lead).to_have_text(f"From {since.day} {since:%b %Y} on, {count}")
+    last = TODAY - dt.timedelta(days=1)
+    theirs.get_by_label(f"Bid requests, {last.day} {last:%b %Y}").fill("123456")
+    theirs.get_by_role("button", name=story.word("Save the days")).click()
+    expect(theirs.locator("td", has_text="123,456").first).to_be_attached()
+    signed_out.close()
+    deal = story.api.deals.get(DemandDeal, DOUBTED.id)
+    assert story.api.buyer_counts.of(deal).days[last].requests == 123_456
+
+
+def fewer(story: Followed, since: dt.date) -> str:
+    """By how much the buyer's requests are fewer than ours from this day on, in whole percent."""
+    days = story.api.buyer_counts.of(story.api.deals.get(DemandDeal, DOUBTED.id)).days
+    theirs = sum(counts.requests or 0 for day, counts in days.items() if day >= since)
+    ours = story.total((since.isoformat(), "yesterday"), "bid_requests", deal=str(DOUBTED.id))
+    return f"{100 * (1 - theirs / ours):.0f}"
 
 
 def sizes(story: Followed) -> set[str]:

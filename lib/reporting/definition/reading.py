@@ -13,7 +13,9 @@ from lib.reporting.models import AudienceSource, DataField, KeyField
 _OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
 KeyRole = Literal["lost_reason", "creative"]
-DataRole = Literal["requests", "bids", "wins", "impressions", "viewable", "lost", "bid_price", "win_price"]
+DataRole = Literal[
+    "requests", "bids", "wins", "impressions", "viewable", "lost", "bid_price", "win_price", "spend"
+]
 BAD = {"nobids", "error", "errors", "anomaly", "timeouts", "latency", "blocked", "invalid"}
 MONEY = {"cost", "costs", "spend", "price", "payout", "amount", "fee", "fees", "revenue"}
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]

@@ -23,7 +23,7 @@ def table(links: Iterable[ShareLink], now: datetime) -> pd.DataFrame:
     rows = [
         (
             link.name,
-            f"{link.project}/{link.slicer}",
+            f"{link.project}/{link.slicer}{'' if link.deal is None else f', deal {link.deal}'}",
             link.owner,
             "active" if link.expires > now else "expired",
             link.expires,
@@ -33,7 +33,7 @@ def table(links: Iterable[ShareLink], now: datetime) -> pd.DataFrame:
         )
         for link in links
     ]
-    names = ["Title", "Slicer", "Made by", "State", *TIMES, "Embedded in"]
+    names = ["Title", "Shows", "Made by", "State", *TIMES, "Embedded in"]
     frame = pd.DataFrame(rows, columns=names)
     return frame.assign(**{name: pd.to_datetime(frame[name], utc=True) for name in TIMES})
 
@@ -45,7 +45,10 @@ def draw(context: PageContext) -> None:
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
     if not links:
-        st.info("There are no share links. Link on Audience makes them.", icon=":material/share:")
+        st.info(
+            "There are no share links. Link on Audience makes them, and Share with buyer in a deal.",
+            icon=":material/share:",
+        )
         return
     moment = st.column_config.DatetimeColumn(format=MOMENT, timezone=st.context.timezone)
     event = st.dataframe(

@@ -16,10 +16,8 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, focus, link, periods, share
 from lib.ui.query import view as views
-from lib.views.share_links import LONGEST, USUAL
 from lib.wire.errors import AccessError, TrancheError
 
-LIFETIMES = {"7 days": 7, "30 days": USUAL.days, "90 days": 90, "1 year": LONGEST.days - 1}
 LATEST = "The latest days, each time it is opened"
 NEW, PROBLEM = "share_link_new", "share_link_problem"
 Params = Mapping[str, str]
@@ -74,7 +72,7 @@ def _draw_form(context: PageContext, params: Params, name: str) -> None:
     with st.form(f"share_link{whose}", border=False):
         st.text_input("Title", name or _title(context, params), max_chars=100, key=f"share_link_name{whose}")
         with st.container(horizontal=True):
-            st.selectbox("Works for", [*LIFETIMES], 1, key=f"share_link_lifetime{whose}", width=120)
+            st.selectbox("Works for", [*share.LIFETIMES], 1, key=f"share_link_lifetime{whose}", width=120)
             choices = [*([LATEST] if fixed != dict(params) else []), label]
             st.selectbox("Shows", choices, key=f"share_link_days{whose}", width=270)
         st.text_input(
@@ -106,7 +104,7 @@ def _make(context: PageContext, params: dict[str, str], fixed: dict[str, str], w
             context.slicer_name,
             state[f"share_link_name{whose}"],
             {name: text for name, text in link_params.items() if name not in ("project", "slicer")},
-            timedelta(days=LIFETIMES[state[f"share_link_lifetime{whose}"]]),
+            timedelta(days=share.LIFETIMES[state[f"share_link_lifetime{whose}"]]),
             state[f"share_link_origins{whose}"].replace(",", " ").split(),
         )
     except TrancheError as error:

@@ -113,8 +113,8 @@ def template(shape: CsvShape) -> bytes:
 
 def _titles(cells: list[str], line: int, reading: _Reading) -> list[str]:
     """The titles in the order of the file, as we write them; unknown, double and missing ones are faults."""
-    title_of = {title.casefold(): title for title in reading.shape.titles}
-    titles = [title_of.get(" ".join(cell.casefold().split()), "") for cell in cells]
+    title_of = {title.casefold().replace("_", " "): title for title in reading.shape.titles}
+    titles = [title_of.get(" ".join(cell.casefold().replace("_", " ").split()), "") for cell in cells]
     for cell, title in zip(cells, titles, strict=True):
         if not title:
             reading.wrong(

@@ -11,7 +11,7 @@ from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.deals.sync.models import BuyerSeat
-from lib.ui.deals import catalogue, deal_list, facts, hand_over, supply_path
+from lib.ui.deals import catalogue, deal_list, dossier_panel, facts, hand_over, supply_path
 from lib.ui.deals.deal_list import DealRow, of_deal, of_package, seat_of
 from lib.ui.deals.facts import amount
 from lib.ui.deals.targeting import picker, words
@@ -198,6 +198,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         if entity.deal_id:
             st.caption("Deal id, for the buyer")
             components.copy_button(entity.deal_id)
+        dossier_panel.draw_share(context, entity)
         _facts(deal_facts(entity, facts.prices_of(context), context.clients.usual_terms))
         draw_buyer_side(context, entity)
         _draw_linked(context, "Packages", _packages_of(context, entity), "It is not linked to a package yet.")

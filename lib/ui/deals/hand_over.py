@@ -42,7 +42,7 @@ class Buyer:
     def label(self) -> str:
         """`Bluebird (Alder Bidder)`."""
         first = self.deals[0]
-        return _seat(first) if self.key.startswith(SEAT) else f"Unknown seat: {first.name}"
+        return seat_words(first) if self.key.startswith(SEAT) else f"Unknown seat: {first.name}"
 
 
 def buyers(deals: Iterable[DemandDeal]) -> list[Buyer]:
@@ -102,12 +102,12 @@ def text(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> str
 def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> bytes:
     """A row for each deal: times with their offset, nothing that a spreadsheet would run."""
     start, end = (at.isoformat(sep=" ") if at else "" for at in (package.start_date, package.end_date))
-    titles = dict.fromkeys(title for one in deals for title in _terms_of(one))
+    titles = dict.fromkeys(title for one in deals for title in terms_of(one))
     data = [
         {
             "Seat": "; ".join(one.seats),
             "DSP": "; ".join(one.dsps),
-            "Deal id": _number(one),
+            "Deal id": deal_number(one),
             "Deal": one.name,
             money.title: amount(one.prices[0]).replace(",", "") if one.prices else "",
             "Status": one.status,
@@ -115,7 +115,7 @@ def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> byte
             "Media type": package.media_type or "",
             "Start": start,
             "End": end,
-            **{title: _terms_of(one).get(title, "") for title in titles},
+            **{title: terms_of(one).get(title, "") for title in titles},
         }
         for one in deals
     ]
@@ -153,15 +153,15 @@ def _head(package: SupplyPackage) -> list[str]:
 def _line(deal: DealRow, money: Prices) -> str:
     """`Bluebird (Alder Bidder): TR-7EN1-W6ZZ-2TY2, 2.50 USD CPM`."""
     price = f", {amount(deal.prices[0])} {money.terms}".rstrip() if deal.prices else ""
-    return f"{_seat(deal)}: {_number(deal)}{price}"
+    return f"{seat_words(deal)}: {deal_number(deal)}{price}"
 
 
 def _terms(deal: DealRow) -> Iterator[str]:
     """`  Guaranteed impressions: 5,000,000`, for each term that is set."""
-    return (f"  {title}: {words}" for title, words in _terms_of(deal).items())
+    return (f"  {title}: {words}" for title, words in terms_of(deal).items())
 
 
-def _terms_of(deal: DealRow) -> dict[str, str]:
+def terms_of(deal: DealRow) -> dict[str, str]:
     """What is agreed beside price and fee, by title: what a buyer needs to set the deal up."""
     return {
         fields.BY_NAME[name].title: facts.value(name, value)
@@ -170,11 +170,12 @@ def _terms_of(deal: DealRow) -> dict[str, str]:
     }
 
 
-def _seat(deal: DealRow) -> str:
+def seat_words(deal: DealRow) -> str:
+    """`Bluebird (Alder Bidder)`."""
     dsp = f" ({deal.dsps[0]})" if deal.dsps else ""
     return f"{', '.join(deal.seats)}{dsp}"
 
 
-def _number(deal: DealRow) -> str:
+def deal_number(deal: DealRow) -> str:
     """The deal id; where the service returns none, the number of the deal."""
     return deal.deal_id or str(deal.id)

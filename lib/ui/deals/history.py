@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.client import LARGEST_PAGE
-from lib.deals.models import EntityChange
+from lib.deals.models import DemandDeal, EntityChange
 from lib.insight import evidence, evidence_file
 from lib.insight.evidence import Difference, EvidenceDays
 from lib.insight.evidence_file import EvidenceRow, Matter
@@ -17,7 +17,7 @@ from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import Named
-from lib.ui.deals import deal_health, facts, report
+from lib.ui.deals import deal_health, dossier_panel, facts, report
 from lib.ui.deals.deal_list import KINDS, Key
 from lib.ui.deals.facts import USUAL, Prices
 from lib.ui.kit import screens, sign_in, times
@@ -30,14 +30,19 @@ DAYS, NARROWEST = 30, 120
 KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 
-def draw_delivery(context: PageContext, key: Key) -> None:
-    """Draw the figures, the chart, and a link to Audience; or why there is no delivery to show."""
+def draw_delivery(context: PageContext, key: Key, deal: DemandDeal | None) -> None:
+    """Draw the figures, the buyer's counts of a deal, the chart, and a link to Audience.
+
+    Or why there is no delivery to show.
+    """
     with report_errors("The delivery", effect="Nothing was changed."):
         deal_health.draw_funnel(context, key)
         deals_context = report.of_deals(context)
         if deals_context is None:
             st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
             return
+        if deal is not None:
+            dossier_panel.draw_counts(context, deals_context, deal)
         query = delivery_question(deals_context, key)
         answer = ask.audience(deals_context, query)
         if answer.total.records_found == 0:

@@ -11,8 +11,11 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, link, periods, question
 from lib.ui.query import view as views
 from lib.ui.query.view import View
+from lib.views.share_links import LONGEST, USUAL
 
 WIDTH = 460
+LIFETIMES = {"7 days": 7, "30 days": USUAL.days, "90 days": 90, "1 year": LONGEST.days - 1}
+"""How many days a share link works, by their name."""
 Send = Callable[[PageContext, Mapping[str, str], str], None]
 """Draws what else sends a question to others: its parameters, and the name of the view that it is (empty)."""
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0030"
-down_revision = "0027"
+down_revision = "0029"
 
 KEY = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 INSTANT = sa.DateTime(timezone=True)

@@ -1,0 +1,124 @@
+"""What buyers count of their deals by day, as they entered it through share links: kept for every service.
+
+A deal is one seat's: what the buyer of another seat entered before stays with that seat.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import BigInteger, Column, Connection, Date, Engine, String, Table, delete, insert, select
+
+from lib.database import Amount, Instant, metadata, reading, transact
+from lib.deals.models import DemandDeal
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest
+
+SECONDS, MOST_DAYS, LARGEST_COUNT, LARGEST_SPEND = 10, 400, 10**15, Decimal(10**12)
+
+buyer_counts = Table(
+    "buyer_counts",
+    metadata,
+    Column("service", String(500), primary_key=True),
+    Column("deal_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("seat_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("day", Date, primary_key=True),
+    Column("requests", BigInteger),
+    Column("bids", BigInteger),
+    Column("wins", BigInteger),
+    Column("spend", Amount),
+    Column("link_id", BigInteger, nullable=False),
+    Column("at", Instant, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class DayCounts:
+    """A buyer's counts of one day, None where there is none; `spend` is in the currency of prices."""
+
+    requests: int | None = None
+    bids: int | None = None
+    wins: int | None = None
+    spend: Decimal | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was counted at all."""
+        return (self.requests, self.bids, self.wins, self.spend) == (None, None, None, None)
+
+
+@dataclass(frozen=True)
+class EnteredCounts:
+    """All counts of a deal's buyer by day; when the last were entered and through which share link (its
+    number); None without any."""
+
+    days: Mapping[date, DayCounts]
+    at: datetime | None = None
+    link: int | None = None
+
+
+@dataclass(frozen=True)
+class BuyerCounts:
+    """The counts about deals of the deals service at `service` (empty: the embedded one).
+
+    It knows no deals: ask only for those that the person, or the owner of the link, may see. Its methods
+    raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    """
+
+    engine: Engine
+    service: str
+
+    def of(self, deal: DemandDeal) -> EnteredCounts:
+        """The counts of the deal's buyer."""
+        query = select(buyer_counts).where(*self._of(deal)).order_by(buyer_counts.c.day)
+
+        def within(connection: Connection) -> EnteredCounts:
+            rows = connection.execute(query).all()
+            days = {row.day: DayCounts(row.requests, row.bids, row.wins, row.spend) for row in rows}
+            latest = max(rows, key=lambda row: row.at, default=None)
+            return EnteredCounts(days) if latest is None else EnteredCounts(days, latest.at, latest.link_id)
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def enter(self, deal: DemandDeal, days: Mapping[date, DayCounts], link: int) -> None:
+        """Store these days in place of what was entered for them; empty ones are removed.
+
+        BadRequest beyond 400 days of a deal.
+        """
+        now = datetime.now(UTC)
+        key = {
+            "service": self.service,
+            "deal_id": deal.id,
+            "seat_id": _seat(deal),
+            "link_id": link,
+            "at": now,
+        }
+        rows = [
+            {**key, "day": day, "requests": of.requests, "bids": of.bids, "wins": of.wins, "spend": of.spend}
+            for day, of in days.items()
+            if not of.is_empty
+        ]
+
+        def within(connection: Connection) -> None:
+            connection.execute(delete(buyer_counts).where(*self._of(deal), buyer_counts.c.day.in_([*days])))
+            if rows:
+                connection.execute(insert(buyer_counts), rows)
+            if len(connection.execute(select(buyer_counts.c.day).where(*self._of(deal))).all()) > MOST_DAYS:
+                raise BadRequest(f"Counts of {MOST_DAYS} days can be stored: remove some first")
+
+        transact(self.engine, within, Deadline(SECONDS))
+
+    def remove(self, deal: DemandDeal) -> None:
+        """Remove all counts of the deal's buyer."""
+        gone = delete(buyer_counts).where(*self._of(deal))
+        transact(self.engine, lambda connection: connection.execute(gone), Deadline(SECONDS))
+
+    def _of(self, deal: DemandDeal) -> tuple[Any, ...]:
+        table = buyer_counts.c
+        return table.service == self.service, table.deal_id == deal.id, table.seat_id == _seat(deal)
+
+
+def _seat(deal: DemandDeal) -> int:
+    return (deal.seat and deal.seat.id) or 0

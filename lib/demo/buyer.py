@@ -1,0 +1,41 @@
+"""What the buyer of one of the demo's deals counts: the report's figures, less what is lost on the way."""
+
+import datetime as dt
+from decimal import Decimal
+
+import numpy as np
+
+from lib.deals.buyer_counts import BuyerCounts, DayCounts
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal
+from lib.demo import stories
+from lib.demo.cast import PROJECT
+from lib.reporting.client import Reporting
+from lib.reporting.models import AudienceQuery, Filter, InfoQuery, time_key_field
+
+SLICER, DAYS, NOISE, SEED = "curation", 35, 0.02, 37
+FIELDS, DAY = ("bid_requests", "bids", "imps", "spend"), time_key_field("day")
+
+
+def enter_counts(reporting: Reporting, deals: Deals, counts: BuyerCounts, today: dt.date, link: int) -> None:
+    """Enter story 8 through the share link of this number: the counts of the days before today."""
+    slicer = reporting.info(InfoQuery(project_name=PROJECT, slicer_name=SLICER))
+    query = AudienceQuery(
+        project_name=PROJECT,
+        slicer_name=SLICER,
+        start_date=(today - dt.timedelta(days=DAYS)).isoformat(),
+        end_date=(today - dt.timedelta(days=1)).isoformat(),
+        filters=(Filter(name="deal", value=(str(stories.DOUBTED_DEAL),), match="equals"),),
+        data_fields=FIELDS,
+        split_by=(DAY,),
+        exact_within=60_000,
+    )
+    answer = reporting.audience(query, slicer)
+    draw, lost_from = np.random.default_rng(SEED), today - dt.timedelta(days=stories.DOUBTED_DAYS)
+    days: dict[dt.date, DayCounts] = {}
+    for day, *figures in zip(answer.names[DAY], *(answer.values[name] for name in FIELDS), strict=True):
+        at = dt.date.fromisoformat(str(day)[:10])
+        kept = stories.DOUBTED_LEFT if at >= lost_from else 1.0
+        requests, bids, wins, spend = kept * np.array(figures) * np.exp(draw.normal(0, NOISE, len(FIELDS)))
+        days[at] = DayCounts(round(requests), round(bids), round(wins), Decimal(f"{spend:.2f}"))
+    counts.enter(deals.get(DemandDeal, stories.DOUBTED_DEAL), days, link)

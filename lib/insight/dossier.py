@@ -1,0 +1,119 @@
+"""A deal by day and step of its funnel, as the report counts it and as its buyer does."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import numpy as np
+
+from lib.deals.buyer_counts import EnteredCounts
+from lib.deals.models import DemandDeal
+from lib.insight import two_sides
+from lib.insight.broken_deals import FunnelDays
+from lib.insight.change_point import DAYS
+from lib.insight.deal_report import DEAL, DealReport
+from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, SPEND, WINS, field_of
+from lib.insight.two_sides import STEPS, Counts, Numbers, TwoSides
+from lib.insight.two_sides_words import Addressee, sentences
+from lib.reporting.models import DataField, Filter, Slicer
+
+SAMPLED = (
+    "Our figures of these days can't be read exactly now, so they are not shown, and nothing is compared."
+)
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """Both sides of a deal on the last nine weeks: figures per day, by step; `fields` are the report's.
+
+    `ours` is empty where the report has no exact figures; `sides` is None where the buyer entered nothing.
+    """
+
+    days: tuple[date, ...]
+    fields: Mapping[str, DataField]
+    ours: Counts
+    theirs: Counts
+    entered: EnteredCounts
+    sides: TwoSides | None
+    tolerance: float
+
+    @property
+    def wins(self) -> str:
+        """What our side counts as wins: those, or impressions."""
+        field = self.fields.get("wins")
+        return "impressions" if field is not None and field.name in IMPRESSIONS else "wins"
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps that either side has."""
+        return tuple(step for step in STEPS if step in self.ours or step in self.theirs)
+
+    @property
+    def step(self) -> str:
+        """The step to look at: the first that differs, else the first of the funnel; empty without any."""
+        main = None if self.sides is None else self.sides.main
+        return next(iter(self.steps), "") if main is None else main.step
+
+    def sentences(self, is_buyer: bool) -> list[str]:
+        """What there is to say of it, for the buyer or for the seller."""
+        if not self.ours:
+            return [SAMPLED]
+        reader = Addressee(is_buyer, self.wins)
+        return [] if self.sides is None else sentences(self.sides, reader, self.tolerance)
+
+    def moved(self, step: str) -> Numbers:
+        """The buyer's figures of a step, on the days of ours that they are compared with."""
+        figures = self.theirs.get(step, np.full(len(self.days), np.nan))
+        return two_sides.moved(figures, 0 if self.sides is None else self.sides.shift)
+
+
+def dossier(report: DealReport, deal: DemandDeal, entered: EnteredCounts, tolerance: float) -> Dossier:
+    """Both sides of a deal. Raises why the report can't be read."""
+    fields = step_fields(report.slicer)
+    first = report.period(DAYS)[0]
+    days = tuple(first + timedelta(days=place) for place in range(DAYS))
+    ours, theirs = _ours(report, deal, fields), _theirs(days, entered)
+    begin = _begin((*ours.values(), *theirs.values()))
+    days = days[begin:]
+    ours, theirs = ({step: counts[begin:] for step, counts in side.items()} for side in (ours, theirs))
+    sides = two_sides.compare(days, ours, theirs, tolerance) if ours and theirs else None
+    return Dossier(days, fields, ours, theirs, entered, sides, tolerance)
+
+
+def _begin(figures: Iterable[Numbers]) -> int:
+    """The place of the first day that has a figure; of the first day where none has."""
+    counted = [np.isfinite(counts) & (counts > 0) for counts in figures]
+    return int(np.argmax(np.any(counted, axis=0))) if counted else 0
+
+
+def step_fields(slicer: Slicer) -> dict[str, DataField]:
+    """The slicer's data fields for the steps, as far as it has them; impressions where it has no wins."""
+    fields = {
+        "requests": field_of(slicer, REQUESTS),
+        "bids": field_of(slicer, BIDS),
+        "wins": field_of(slicer, WINS) or field_of(slicer, IMPRESSIONS),
+        "spend": field_of(slicer, SPEND),
+    }
+    return {step: field for step, field in fields.items() if field is not None}
+
+
+def _ours(report: DealReport, deal: DemandDeal, fields: Mapping[str, DataField]) -> Counts:
+    """The report's figures of this deal alone; zero on days with data in which it has none."""
+    funnel = FunnelDays(report, {step: field.name for step, field in fields.items()}, "")
+    if not fields:
+        return {}
+    own = funnel.series(None, (Filter(name=DEAL, value=(str(deal.id),), match="equals"),)).get("")
+    return own if own is not None else {step: 0 * counts for step, counts in funnel.whole.items()}
+
+
+def _theirs(days: tuple[date, ...], entered: EnteredCounts) -> Counts:
+    """The buyer's figures on these days, for the steps of which they have any."""
+    figures = {
+        step: np.array([_number(entered, day, step) for day in days], dtype=np.float64) for step in STEPS
+    }
+    return {step: values for step, values in figures.items() if np.isfinite(values).any()}
+
+
+def _number(entered: EnteredCounts, day: date, step: str) -> float:
+    value = getattr(entered.days.get(day), step, None)
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,220 @@
+"""A deal counted by its seller and by its buyer: the first step of the funnel at which both differ, and since
+when.
+
+Both sides of a day are held against each other as a logarithm of their ratio. Single days that fall out of
+line with their neighbours are set to what these have; the rest is cut into spans of one level by the least
+squares that pay for each cut (optimal partitioning; Jackson et al. 2005, "An algorithm for optimal
+partitioning of data on an interval"). A span differs where its level, less its error, and most of its days
+are beyond the settled share of the seller's counts. That is 10 % unless set otherwise (IAB UK, "Discrepancy
+guidelines": a tolerance of 10 %, based on the publisher's figures).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.float64]
+Counts = Mapping[str, Numbers]
+"""Figures by day, by step; NaN where there are none."""
+STEPS = ("requests", "bids", "wins", "spend")
+SHORTEST, MOST_OF, ERRORS, CUT = 3, 2 / 3, 2.0, 4.0
+"""The least days of a span; the part of them that must be beyond the share; how many standard errors a level
+must be beyond it; what a cut costs, as a multiple of the logarithm of the days."""
+NEAREST, OUT_OF_LINE, STILL, COUNT_NOISE = 3, 4.0, 0.01, 0.03
+"""Days on each side that a day is held against, and the deviations that are out of line; the least daily
+noise, and the noise of large counts, as logarithms."""
+FEWEST_FOR_A_SHIFT, CALMER, RESTLESS = 10, 0.5, 0.03
+"""The common days, the part of the scatter left, and the least scatter for which other days are assumed."""
+FOLLOWS_WITHIN, FOLLOWS_SHARE, LEAST = 1, 0.1, 1e-6
+"""The days and the part by which the gap of a later step may differ from the one that it hands on."""
+HALVES = {"spend": 0.005}
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Days on which one step differs: `ratio` is the buyer's sum over the seller's; `last` is None where they
+    go on to the last common day."""
+
+    step: str
+    first: date
+    last: date | None
+    ratio: float
+
+
+@dataclass(frozen=True)
+class TwoSides:
+    """What both sides say. `days` are common ones, `shift` the days by which the buyer's were moved for it.
+
+    `gaps` has one gap at most for each step, in the order of the funnel; `ratios` the buyer's sums over the
+    seller's, of the common days, by step.
+    """
+
+    days: tuple[date, ...]
+    shift: int
+    ratios: Mapping[str, float]
+    gaps: tuple[Gap, ...]
+
+    @property
+    def main(self) -> Gap | None:
+        """The first step that differs until now; else the first that did."""
+        return next((gap for gap in self.gaps if gap.last is None), next(iter(self.gaps), None))
+
+    def follows(self, gap: Gap) -> bool:
+        """Whether a gap is that of the main one, handed on: it begins with it, and is as large."""
+        main = self.main
+        is_later = main is not None and STEPS.index(gap.step) > STEPS.index(main.step)
+        if main is None or not is_later or gap.last != main.last:
+            return False
+        both = [max(ratio, LEAST) for ratio in (gap.ratio, main.ratio)]
+        is_alike = abs(both[0] / both[1] - 1) <= FOLLOWS_SHARE
+        return is_alike and abs((gap.first - main.first).days) <= FOLLOWS_WITHIN
+
+
+def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float) -> TwoSides:
+    """Both sides of consecutive `days`; `tolerance` is the settled share, a part of the seller's counts."""
+    shift = _shift(ours, theirs)
+    buyers = {step: moved(counts, shift) for step, counts in theirs.items()}
+    ratios, gaps, common = {}, [], np.zeros(len(days), bool)
+    for step in (step for step in STEPS if step in ours and step in buyers):
+        has_both = _has_both(ours[step], buyers[step])
+        common |= has_both
+        if not has_both.any() or not ours[step][has_both].sum():
+            continue
+        ratios[step] = float(buyers[step][has_both].sum() / ours[step][has_both].sum())
+        weighed = "wins" if step == "spend" and "wins" in buyers and "wins" in ours else step
+        noise = _noise(ours[weighed][has_both], buyers[weighed][has_both])
+        gap = _gap(
+            step, np.array(days)[has_both], (ours[step][has_both], buyers[step][has_both]), noise, tolerance
+        )
+        gaps += [] if gap is None else [gap]
+    return TwoSides(tuple(np.array(days)[common]), shift, ratios, tuple(gaps))
+
+
+def _gap(
+    step: str, days: npt.NDArray[np.object_], sides: tuple[Numbers, Numbers], noise: Numbers, tolerance: float
+) -> Gap | None:
+    """The gap of a step that lasts until the last day; without one, the latest that is over."""
+    if len(days) < SHORTEST:
+        return None
+    ours, theirs = sides
+    raw = _logarithms(step, ours, theirs)
+    series = _in_line(raw, noise)
+    spread = _spread(series, noise)
+    bounds = np.log1p(-tolerance), np.log1p(tolerance)
+    spans = [
+        (first, last, _side(raw[first:last], series[first:last], noise[first:last], spread, bounds))
+        for first, last in _spans(series, noise, spread)
+    ]
+    ends = [place for place, (_, _, side) in enumerate(spans) if side]
+    if not ends:
+        return None
+    first = last = ends[-1]
+    while first and spans[first - 1][2] == spans[last][2]:
+        first -= 1
+    begin, end = spans[first][0], spans[last][1]
+    of_theirs, of_ours = theirs[begin:end].sum(), ours[begin:end].sum()
+    ratio = float(of_theirs / of_ours) if of_ours else np.inf
+    return Gap(step, days[begin], None if end == len(days) else days[end - 1], ratio)
+
+
+def _noise(ours: Numbers, theirs: Numbers) -> Numbers:
+    """How much noisier a day is than one of large counts; as usual where a side has none."""
+    counts = np.nan_to_num(ours), np.nan_to_num(theirs)
+    noise: Numbers = np.sqrt(1 + sum(1 / (side + 0.5) for side in counts) / COUNT_NOISE**2)
+    return noise
+
+
+def _side(raw: Numbers, series: Numbers, noise: Numbers, spread: float, bounds: tuple[float, float]) -> int:
+    """1 where a span is above the bounds, -1 where it is below, 0 where neither is certain."""
+    weights = 1 / noise**2
+    level = float((series * weights).sum() / weights.sum())
+    error = ERRORS * spread / float(np.sqrt(weights.sum()))
+    if level + error < bounds[0] and (raw < bounds[0]).mean() >= MOST_OF:
+        return -1
+    return int(level - error > bounds[1] and (raw > bounds[1]).mean() >= MOST_OF)
+
+
+def _spans(series: Numbers, noise: Numbers, spread: float) -> list[tuple[int, int]]:
+    """The spans of one level, as places of their first day and of the day after their last."""
+    weights, count = 1 / (noise * spread) ** 2, len(series)
+    sums = [np.concatenate([[0.0], np.cumsum(weights * series**power)]) for power in (0, 1, 2)]
+    cost, cut = np.full(count + 1, np.inf), np.zeros(count + 1, int)
+    cost[0], price = 0.0, CUT * np.log(max(count, 2))
+    for end in range(SHORTEST, count + 1):
+        begins = np.arange(0, end - SHORTEST + 1)
+        weight, linear, square = (total[end] - total[begins] for total in sums)
+        costs = cost[begins] + square - linear**2 / weight + price
+        cut[end] = begins[costs.argmin()]
+        cost[end] = costs.min()
+    spans, end = [], count
+    while end > 0:
+        spans.append((int(cut[end]), end))
+        end = int(cut[end])
+    return spans[::-1]
+
+
+def _in_line(series: Numbers, noise: Numbers) -> Numbers:
+    """The series with each day that is out of line with its neighbours set to their median (Hampel)."""
+    limit = OUT_OF_LINE * _spread(series, noise) * noise
+    padded = np.pad(series, NEAREST, constant_values=np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEAREST + 1)
+    medians = np.nanmedian(windows, axis=1)
+    return np.where(np.abs(series - medians) > limit, medians, series)
+
+
+def _spread(series: Numbers, noise: Numbers) -> float:
+    """The noise of a day without those that its counts make: by days beside each other, and three apart."""
+    spreads = [STILL]
+    for lag in (1, 3):
+        if len(series) > lag:
+            apart = np.abs(series[lag:] - series[:-lag]) / np.hypot(noise[lag:], noise[:-lag])
+            spreads.append(1.4826 * float(np.median(apart)))
+    return max(spreads)
+
+
+def _logarithms(step: str, ours: Numbers, theirs: Numbers) -> Numbers:
+    """Of the ratios; half a count, or half a cent, is added, so that none of many is a figure too."""
+    half = HALVES.get(step, 0.5)
+    values: Numbers = np.log((theirs + half) / (ours + half))
+    return values
+
+
+def _has_both(ours: Numbers, theirs: Numbers) -> npt.NDArray[np.bool_]:
+    """The days on which both sides counted, and one of them something."""
+    both: npt.NDArray[np.bool_] = np.isfinite(ours) & np.isfinite(theirs)
+    return both & ((np.nan_to_num(ours) > 0) | (np.nan_to_num(theirs) > 0))
+
+
+def moved(counts: Numbers, shift: int) -> Numbers:
+    """The counts of a day as those of the day `shift` later."""
+    result = np.full_like(counts, np.nan)
+    if shift == 0:
+        return counts
+    target, source = (
+        (slice(shift, None), slice(None, -shift)) if shift > 0 else (slice(None, shift), slice(-shift, None))
+    )
+    result[target] = counts[source]
+    return result
+
+
+def _shift(ours: Counts, theirs: Counts) -> int:
+    """By how many days the buyer's must be moved: 0 unless the scatter from day to day falls by half."""
+    scatter = {shift: _scatter(ours, theirs, shift) for shift in (0, -1, 1)}
+    best = min(scatter, key=lambda shift: scatter[shift])
+    is_calmer = scatter[best] <= CALMER * scatter[0] and scatter[0] >= RESTLESS
+    return best if is_calmer and np.isfinite(scatter[best]) else 0
+
+
+def _scatter(ours: Counts, theirs: Counts, shift: int) -> float:
+    """The usual change of the ratio from day to day, in the median step; infinite with too few days."""
+    changes = []
+    for step in ours.keys() & theirs.keys():
+        figures = moved(theirs[step], shift)
+        has_both = _has_both(ours[step], figures)
+        if has_both.sum() >= FEWEST_FOR_A_SHIFT:
+            series = _logarithms(step, ours[step][has_both], figures[has_both])
+            changes.append(float(np.median(np.abs(np.diff(series)))))
+    return float(np.median(changes)) if changes else np.inf

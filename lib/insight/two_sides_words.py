@@ -1,0 +1,115 @@
+"""What the comparison of a deal's two sides says, in sentences: for the buyer, or for the seller."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lib.insight.diagnosis import day_words
+from lib.insight.two_sides import SHORTEST, Gap, TwoSides
+
+NOUNS = {"requests": "bid requests", "bids": "bids", "wins": "wins", "spend": "spend"}
+OURS = {"requests": "we sent", "bids": "we received", "wins": "we count", "spend": "we count"}
+LOOK_AT = {
+    ("requests", -1): "the endpoint, its timeouts and limits of requests per second",
+    ("requests", 1): "requests that are sent again, and other deals counted with this one",
+    ("bids", -1): "bids counted under another deal id, or without one",
+    ("bids", 1): "bids that come after the timeout, can't be read, or lie below the floor",
+    ("wins", -1): "win notices (nurl) and billing notices (burl) that do not arrive",
+    (
+        "wins",
+        1,
+    ): "wins that were not shown: whether each side counts win notices (nurl) or billing notices (burl)",
+    ("spend", -1): "the currency, fees that one side leaves out, and the price that was bid or cleared",
+    ("spend", 1): "the currency, fees that one side adds, and the price that was bid or cleared",
+}
+"""Where a step is lost between both sides, by whether the buyer counts less or more (OpenRTB 2.6, 7.2)."""
+ONLY_COUNTED = (
+    "how they are counted, since the steps after them agree: filters before the count, sampled logs"
+)
+
+
+@dataclass(frozen=True)
+class Addressee:
+    """How sentences speak of the buyer: to them, or about them. `wins` is what our side has for wins."""
+
+    is_buyer: bool
+    wins: str = "wins"
+
+    @property
+    def subject(self) -> str:
+        """Who counts."""
+        return "you" if self.is_buyer else "the buyer"
+
+    @property
+    def own(self) -> str:
+        """Whose counts."""
+        return "your" if self.is_buyer else "the buyer's"
+
+    def verb(self, is_over: bool) -> str:
+        """They count."""
+        return "counted" if is_over else "count" if self.is_buyer else "counts"
+
+
+def sentences(sides: TwoSides, reader: Addressee, tolerance: float) -> list[str]:
+    """Where both sides differ and since when, or that they agree; then what it depends on."""
+    if len(sides.days) < SHORTEST:
+        few = len(sides.days)
+        what = f"{few} common day{'' if few == 1 else 's'}" if few else "no common days yet"
+        return [f"There {'is' if few == 1 else 'are'} {what}: from {SHORTEST} on, both sides are compared."]
+    return [*_conclusion(sides, reader, tolerance), *_shift(sides, reader)]
+
+
+def _conclusion(sides: TwoSides, reader: Addressee, tolerance: float) -> Iterator[str]:
+    main, share = sides.main, f"within {100 * tolerance:.3g} %"
+    if main is None:
+        totals = ", ".join(f"{NOUNS[step]} {_percent(ratio)}" for step, ratio in sides.ratios.items())
+        yield f"Both sides agree {share}; {reader.own} side in the sum: {totals}."
+        return
+    yield _gap(main, sides, reader)
+    others = [gap for gap in sides.gaps if gap is not main]
+    following = [gap.step for gap in others if sides.follows(gap)]
+    if following:
+        yield f"{_list(following)} follow{_ending(following)}."
+    yield from (_gap(gap, sides, reader) for gap in others if gap.step not in following)
+    agreeing = [step for step in sides.ratios if step not in {gap.step for gap in sides.gaps}]
+    if agreeing:
+        yield f"{_list(agreeing)} agree{_ending(agreeing)} {share}."
+    is_counting = main.ratio < 1 and agreeing and not following
+    yield f"Look at {ONLY_COUNTED if is_counting else LOOK_AT[main.step, -1 if main.ratio < 1 else 1]}."
+
+
+def _gap(gap: Gap, sides: TwoSides, reader: Addressee) -> str:
+    """`From 14 Nov 2026 on, you count 31 % fewer bid requests than we sent.`"""
+    noun, ours = NOUNS[gap.step], OURS[gap.step]
+    if gap.step == "wins" and reader.wins != "wins":
+        ours = f"{ours} {reader.wins}"
+    end = "on" if gap.last is None else f"to {day_words(gap.last)}"
+    start = "the first common day" if gap.first == sides.days[0] else day_words(gap.first)
+    head = f"From {start} {end}, {reader.subject} {reader.verb(gap.last is not None)}"
+    if gap.ratio == float("inf"):
+        return f"{head} {noun}, where {ours} none."
+    less = "more" if gap.ratio > 1 else "less" if gap.step == "spend" else "fewer"
+    return f"{head} {abs(100 * (gap.ratio - 1)):.0f} % {less} {noun} than {ours}."
+
+
+def _shift(sides: TwoSides, reader: Addressee) -> Iterator[str]:
+    if sides.shift:
+        way = "later" if sides.shift > 0 else "earlier"
+        own = reader.own.capitalize()
+        yield (
+            f"{own} days fit ours one day {way} much better, and are compared so: they may be named by "
+            "another rule, or begin in another time zone."
+        )
+
+
+def _percent(ratio: float) -> str:
+    return f"{100 * (ratio - 1):+.1f} %".replace("-", "−")
+
+
+def _ending(steps: Sequence[str]) -> str:
+    return "s" if [*steps] == ["spend"] else ""
+
+
+def _list(steps: Sequence[str]) -> str:
+    words = [NOUNS[step] for step in steps]
+    text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return text[:1].upper() + text[1:]

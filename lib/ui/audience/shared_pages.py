@@ -1,0 +1,108 @@
+"""The pages of share links: snapshots in the name of whoever made the link, kept for minutes.
+
+Those of deals are made elsewhere, and new each time.
+"""
+
+from functools import cached_property, partial
+from typing import Protocol
+
+from lib import connect
+from lib.connect import Reports
+from lib.front.shared_route import SEE_OTHER, Fields, SharedPage
+from lib.people import Person
+from lib.settings import Settings
+from lib.snapshot import page
+from lib.ui.audience.snapshots import Snapshots
+from lib.ui.kit.session_cache import SessionCache
+from lib.views import ShareLink
+from lib.views.share_links import find_link, note_opening
+
+SECONDS, MOST, UNPROCESSABLE = 300, 100, 422
+CLOSED = "This link does not work"
+WHY = "It may have ended or been revoked. Ask whoever sent it to you for another one."
+FAILED = "The figures could not be loaded"
+AGAIN = "Try again in a few minutes."
+
+
+class LinkedPages(Protocol):
+    """Whatever makes the pages of links to deals."""
+
+    def html(self, link: ShareLink, owner: Person) -> str | None:
+        """The page in the name of the link's owner; None where they may not see the deal."""
+
+    def enter(self, link: ShareLink, owner: Person, fields: Fields) -> str | None:
+        """Take the page's form: empty, or the page with what is wrong; None as of `html`."""
+
+
+class SnapshotPages:
+    """The pages of an installation's share links (`SharedPages`); `dossiers` makes those of deals."""
+
+    def __init__(self, settings: Settings, dossiers: LinkedPages | None = None) -> None:
+        self._settings, self._dossiers = settings, dossiers
+        self._installation = connect.installation(settings)
+        self._engine = self._installation.access.store.engine
+        self._reports = Reports(self._installation)
+        self._snapshots = Snapshots(settings)
+        self._cache: SessionCache[str] = SessionCache(SECONDS, MOST)
+
+    def page(self, number: int, secret: str) -> SharedPage:
+        """The page of this key, or the one that says that it does not work. Raises the service's errors."""
+        link, owner = self._open(number, secret)
+        if link is None or owner is None:
+            return self.closed()
+        if link.deal is not None:
+            html = None if self._dossiers is None else self._dossiers.html(link, owner)
+            if html is None:
+                return self.closed()
+        else:
+            version = self._reports.version(link.project, link.slicer)
+            html = self._cache.get((owner, link.id, version), partial(self._html, link, owner))
+        note_opening(self._engine, link)
+        return SharedPage(html, page.policy(link.origins, has_form=link.deal is not None))
+
+    def enter(self, number: int, secret: str, fields: Fields) -> SharedPage | None:
+        """What follows on the form of this key's page; None where it has none. Raises as `page`."""
+        link, owner = self._open(number, secret)
+        if link is None or owner is None:
+            return self.closed()
+        if link.deal is None or self._dossiers is None:
+            return None
+        html = self._dossiers.enter(link, owner, fields)
+        if html is None:
+            return self.closed()
+        return SharedPage(
+            html, page.policy(link.origins, has_form=True), UNPROCESSABLE if html else SEE_OTHER
+        )
+
+    def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
+        """The link of this key, and its owner if they may share what it shows."""
+        is_on, service = self._settings.share_links, self._settings.base_url
+        link = find_link(self._engine, service, number, secret) if is_on else None
+        return link, None if link is None else self._owner(link)
+
+    def closed(self) -> SharedPage:
+        """The page that says that a link does not work: the same whatever the reason."""
+        return self._closed
+
+    def failed(self) -> SharedPage:
+        """The page that says that the figures could not be loaded."""
+        return SharedPage(page.error(FAILED, AGAIN), page.policy(()), 503)
+
+    @cached_property
+    def _closed(self) -> SharedPage:
+        return SharedPage(page.error(CLOSED, WHY), page.policy(()), 404)
+
+    def _html(self, link: ShareLink, owner: Person) -> str:
+        about = (link.project, link.slicer)
+        return page.html(self._snapshots.take(owner, about, link.params, link.name))
+
+    def _owner(self, link: ShareLink) -> Person | None:
+        """Who made the link, as they are now; None if they may not share it any more."""
+        people = self._installation.people
+        person = people.get(link.owner)
+        if person is None or people.is_locked(person) or not person.may_share:
+            return None
+        is_namesake = person.added is not None and link.created < person.added
+        is_there = (link.project, link.slicer) in self._reports.slicers()
+        may_see = person.may_see(link.project, link.slicer)
+        return person if may_see and is_there and not is_namesake else None
