@@ -23,8 +23,8 @@ from lib.reporting.definition import Definition
 from lib.reporting.engines.resident import sampling
 from lib.reporting.engines.resident.accumulate import product
 from lib.reporting.engines.resident.build import build
-from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.layout import Layout
+from lib.reporting.engines.sample_sums import Draw
 from lib.reporting.engines.sums import Aggregate
 from lib.reporting.intervals import Ranges
 from lib.reporting.measures import Measure, measures, pairs
