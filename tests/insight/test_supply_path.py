@@ -135,6 +135,12 @@ def test_the_screens(visit: Visit, desk: Clients, deals: Deals) -> None:
     views.submit(found, "Save view")
     opened = views.opened(visit("deals", project="demo", slicer=SOLD))
     assert clean(opened.button(key="view_open_list_1").click().run()).toggle(key="unauthorised").value
+    unseen = visit("deals", "viewer", unauthorised="true")
+    assert any("can't be filtered so now. None of the slicers" in one.value for one in unseen.warning)
+    assert listed(clean(unseen.button(key="attention_off").click().run())) == [
+        "Evening Sports",
+        "Morning News",
+    ]
     desk.supply_files.add([("cats.example.ads.txt", f"{US}, 1, DIRECT".encode())])
     assert any("No packages match" in one.value for one in visit("deals", unauthorised="true").info)
     desk.supply_files.add([("news.example.ads.txt", b"rival.example, 1, DIRECT")])
