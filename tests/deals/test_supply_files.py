@@ -1,6 +1,7 @@
 """Supply files: each line of the standards by its meaning, a made folder, hostile files, grants."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -161,8 +162,9 @@ def test_a_made_folder(files: SupplyFiles, tmp_path: Path) -> None:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
     (tmp_path / "notes.rtf").write_text("not a supply file")
+    os.mkfifo(tmp_path / "pipe.example.ads.txt")
     names, others = folder_files(tmp_path)
-    assert (len(names), others) == (sum(one != "unknown" for one in planted.values()), 1)
+    assert (len(names), others) == (sum(one != "unknown" for one in planted.values()), 2)
     files.add(names)
     assert {files.index().state(host, False).state for host in planted} == {"unknown"}
     by = index(files)

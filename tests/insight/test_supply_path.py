@@ -2,13 +2,17 @@
 
 import datetime as dt
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from conftest import LAST_DAY
-from dealing import SOLD, Visit, clean, clients, listed, sold_rows
+from dealing import DEFINITION, SOLD, Visit, clean, clients, listed, sold_rows
 from opening import Popover
+from standin.app import served
+from standin.known import CachedSlicer
+from standin.state import TOKEN, State
 
 from lib.connect import Clients
 from lib.deal_health import HealthWatch
@@ -51,10 +55,24 @@ def last_rows() -> pd.DataFrame:
     return frame[pd.to_datetime(frame["time"]).dt.date > LAST_DAY - dt.timedelta(days=DAYS)]
 
 
+@pytest.fixture(params=["embedded", "specification alone"])
+def of(request: pytest.FixtureRequest, desk: Clients, own_deals_home: Path) -> Iterator[DealReport]:
+    """The report of a service of our own, and of one that knows the specification and nothing more."""
+    if request.param == "embedded":
+        yield report(desk)
+        return
+    fields = tuple({"name": one.name, "description": one.description} for one in DEFINITION.key_fields)
+    bids = ({"name": "bids", "description": "Bids"},)
+    known = CachedSlicer("", fields, bids, (), sold_rows().to_pandas(), {})
+    with served(State({("demo", SOLD): known})) as one:
+        remote = {"base_url": one.address, "reporting_token": TOKEN, "slicers": f"demo/{SOLD}"}
+        yield report(clients(Settings(home=own_deals_home, demo=True, **remote)))
+
+
 @pytest.mark.parametrize("by", ["deal", "supply_package"])
-def test_shares_against_pandas(desk: Clients, by: str) -> None:
+def test_shares_against_pandas(desk: Clients, of: DealReport, by: str) -> None:
     """The share of bids for unauthorised sites is that of the rows; without files it is none."""
-    index, of = desk.supply_files.index(), report(desk)
+    index = desk.supply_files.index()
     frame = last_rows()
     bids = frame.groupby(by)["bids"].sum()
     wrong = frame[frame["site_domain"] == "cats.example"].groupby(by)["bids"].sum()
@@ -117,6 +135,12 @@ def test_the_screens(visit: Visit, desk: Clients, deals: Deals) -> None:
     views.submit(found, "Save view")
     opened = views.opened(visit("deals", project="demo", slicer=SOLD))
     assert clean(opened.button(key="view_open_list_1").click().run()).toggle(key="unauthorised").value
+    unseen = visit("deals", "viewer", unauthorised="true")
+    assert any("can't be filtered so now. None of the slicers" in one.value for one in unseen.warning)
+    assert listed(clean(unseen.button(key="attention_off").click().run())) == [
+        "Evening Sports",
+        "Morning News",
+    ]
     desk.supply_files.add([("cats.example.ads.txt", f"{US}, 1, DIRECT".encode())])
     assert any("No packages match" in one.value for one in visit("deals", unauthorised="true").info)
     desk.supply_files.add([("news.example.ads.txt", b"rival.example, 1, DIRECT")])

@@ -241,8 +241,10 @@ def folder_files(folder: Path) -> tuple[list[tuple[str, Path]], int]:
     others = 0
     for place, _, files in os.walk(folder.resolve()):
         for name in sorted(files):
-            if any(name.lower() == kind or name.lower().endswith(f".{kind}") for kind in KINDS):
-                names.append((f"{Path(place).name}/{name}", Path(place, name)))
+            title, path = f"{Path(place).name}/{name}", Path(place, name)
+            is_ours = any(name.lower() == kind or name.lower().endswith(f".{kind}") for kind in KINDS)
+            if is_ours and title.isprintable() and path.is_file():
+                names.append((title, path))
             else:
                 others += 1
             if len(names) + others > MOST_FILES:

@@ -21,7 +21,7 @@ from lib.insight import assessor, health
 from lib.insight.assessor import Assessor
 from lib.insight.health import DealHealth, Surroundings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, report
+from lib.ui.deals import catalogue, report, supply_path
 from lib.ui.deals.deal_list import DealRow
 from lib.ui.deals.view import HEALTH
 from lib.ui.kit import session_cache, times
@@ -316,16 +316,14 @@ def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str
 
 
 def draw_refusal(why: str) -> None:
-    """Draw why the list is not filtered, in place of a list that would have all deals."""
-    st.warning(
-        f"Deals that need attention can't be listed now. {plain(why)}", icon=":material/filter_alt_off:"
-    )
-    st.button("Show all deals", icon=":material/filter_list_off:", key="attention_off", on_click=_turn_off)
+    """Draw why the list is not filtered by a switch, in place of a list that would have everything."""
+    st.warning(f"The list can't be filtered so now. {plain(why)}", icon=":material/filter_alt_off:")
+    st.button("Show all", icon=":material/filter_list_off:", key="attention_off", on_click=_turn_off)
 
 
 def _turn_off() -> None:
-    """Show all deals. A callback."""
-    st.session_state[ONLY] = False
+    """Turn the switches off. A callback."""
+    st.session_state[ONLY] = st.session_state[supply_path.ONLY] = False
 
 
 def follow(context: PageContext, entity: str) -> None:

@@ -64,7 +64,8 @@ def draw_import(context: PageContext) -> None:
 
 def may_change(context: PageContext) -> bool:
     """Whether the person may import and remove files, now."""
-    return context.clients.supply_files.may_change and context.now().deals.writes
+    deals = context.now().deals
+    return deals.writes and deals.seats is None
 
 
 def _take(context: PageContext) -> None:
@@ -97,6 +98,8 @@ def _import(context: PageContext) -> None:
 
 def _add(context: PageContext, chosen: ChosenFile, host: str) -> None:
     state = st.session_state
+    if not may_change(context):
+        return
     try:
         (outcome,) = context.clients.supply_files.add([(chosen.name, chosen.text.encode())], host)
     except TrancheError as error:

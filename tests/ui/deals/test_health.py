@@ -114,6 +114,6 @@ def test_a_filter_that_can_not_be_applied(visit: Visit) -> None:
     desk = visit("deals", slicer=SOLD, deals_kind="Deals", attention="true")
     assert not [data for data in components(desk) if "rows" in data]
     [said] = [one.value for one in desk.warning]
-    assert said.startswith("Deals that need attention can't be listed now.")
+    assert said.startswith("The list can't be filtered so now.")
     desk = clean(desk.button(key="attention_off").click().run())
     assert len(listed(desk)) == 4
