@@ -20,7 +20,9 @@ from lib.reporting.confidence import NORMAL, TAIL
 
 CONFIDENCE = 1 - 2 * TAIL
 FEWEST, LATEST, LATELY = 30, 200, 30
-LEAST, MOST = 0.25, 4.0
+LEAST, MOST = 0.25, 2.5
+"""A larger scale says that the report broke, and not how wide ranges have to be: once the break is in their
+back-test they are made wider, and both together would say nothing."""
 FALSE_DRIFTS = 0.01
 
 

@@ -124,7 +124,7 @@ def _sum(daily: Mapping[date, DayFigure], days: Days, parts: tuple[float, float]
     each = [days[0] + number * ONE for number in range(count)]
     values = [daily[day].figure.value for day in each]
     if None in values:
-        return NO_DATA.format(each[values.index(None)].isoformat())
+        return NO_DATA.format(f"{each[values.index(None)]:%-d %b %Y}")
     shares = [1.0] * count
     shares[0] *= parts[0]
     shares[-1] *= parts[1]

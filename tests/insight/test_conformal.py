@@ -104,13 +104,13 @@ def test_a_field_of_its_own_teaches_where_it_has_enough() -> None:
     def some(slicer: str, field: str, count: int, score: float) -> list[ScoredForecast]:
         return [ScoredForecast("demo", slicer, field, score)] * count
 
-    scored = [*some("a", "bids", 40, 1.5), *some("a", "imps", 12, 3.0), *some("b", "imps", 20, 2.0)]
+    scored = [*some("a", "bids", 40, 1.5), *some("a", "imps", 12, 1.8), *some("b", "imps", 20, 2.0)]
     learned = {
         pair: calibration.learn(scored, "demo", *pair)
         for pair in (("a", "bids"), ("a", "imps"), ("b", "imps"))
     }
     assert [(one.scale, one.count, one.scope) for one in learned.values()] == [
-        (1.5, 40, "field"), (3.0, 52, "slicer"), (3.0, 72, "all"),
+        (1.5, 40, "field"), (1.8, 52, "slicer"), (2.0, 72, "all"),
     ]  # fmt: skip
     few = calibration.learn(some("a", "bids", 12, 9.0), "demo", "a", "bids")
     assert (few.scale, few.factor, few.count) == (None, 1.0, 12)

@@ -215,7 +215,7 @@ class ForecastWords:
         raw = f", {self.span(one, one.raw_low, one.raw_high)} before scaling by {one.scale:.2f}"
         parts = (
             f"{TITLES[one.kind]} by {one.by}, {facts.moment(one.at)}, {one.project}/{one.slicer}",
-            f" with data to {one.data_day}" if one.data_day else "",
+            f" with data to {_day(one.data_day)}" if one.data_day else "",
             f". Estimate {self.figure(one, one.estimate)}, range {self.span(one, one.low, one.high)}",
             raw if is_scaled else "",
             "" if one.actual is None else f". It came to {self.figure(one, one.actual)}",
@@ -252,6 +252,11 @@ class ForecastWords:
     def _field(self, one: StoredForecast) -> DataField | None:
         fields = self.context.slicer.data_fields if self._is_on_screen(one) else ()
         return next((field for field in fields if field.name == one.field), None)
+
+
+def _day(text: str) -> str:
+    day = date.fromisoformat(text)
+    return numbers.days(day, day)
 
 
 def _links(one: StoredForecast) -> None:

@@ -99,15 +99,14 @@ def _draw_forecast(
     if won is not None:
         daily = seat_prices.daily_wins(answers_by_seat, prices, won, period)
         phrases = {wins_of(prices): [(context.slicer.data_field(won.wins), daily)], **phrases}
-    learned = {
-        field.name: ledger.learned(context, "targeting", field.name)
-        for some in phrases.values() for field, _ in some
-    }  # fmt: skip
-    ledger.note(place, _to_keep(context, filters, booked, phrases, prices, learned))
+    named = {field.name: field for some in phrases.values() for field, _ in some}
+    learned = {name: ledger.learned(context, "targeting", name) for name in named}
+    new, with_range = _to_keep(context, filters, booked, phrases, prices, learned)
+    ledger.note(place, new)
     for sentence in sentences(phrases, booked, context.slicer.timezone, texts, learned):
         st.markdown(plain(sentence))
     where_from = caution(figures, numbers.days(*period), left_out(prices, won))
-    by_title = {numbers.title(context.slicer.data_field(name)): one for name, one in learned.items()}
+    by_title = {numbers.title(named[name]): learned[name] for name in with_range}
     st.caption(plain(f"{where_from} {ledger.scale_note(by_title)}"))
 
 
@@ -118,22 +117,23 @@ def _to_keep(
     phrases: Mapping[str, Figures],
     prices: Prices,
     learned: Scales,
-) -> list[NewForecast]:
-    """The forecasts of the booked period, for the ledger."""
+) -> tuple[list[NewForecast], list[str]]:
+    """The forecasts of the booked period, for the ledger, and the fields that have a range."""
     hours, (start, end) = context.slicer.timezone, booked
     end = end or (start and start + timedelta(days=DAYS))
     if start is None or end is None or not (parts := forecast.weekdays(start, end, hours)):
-        return []
+        return [], []
     days, shares = outcomes.booked_days(start, end, hours)
     subject = Subject(context.project, context.slicer_name, "", filters, parts=shares)
-    new = list[NewForecast]()
+    new, with_range = list[NewForecast](), list[str]()
     for whose, figures in phrases.items():
         of_seats = () if whose == ALL_BUYERS else tuple(prices.items())
         for field, daily in figures:
             of = replace(subject, field=field.name, prices=of_seats)
             raw = forecast.forecast(daily, parts, _ahead(days[0], daily)).raw
             new += outcomes.to_keep("targeting", of, days, daily[-1].day, raw, learned[field.name].factor)
-    return new
+            with_range += [field.name] if raw is not None else []
+    return new, with_range
 
 
 def seat_fields(slicer: Slicer, prices: Prices) -> WinFields | None:
