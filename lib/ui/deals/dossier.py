@@ -135,7 +135,7 @@ def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
     titles = ["Day"]
     for step in dossier.steps:
         noun = NOUNS[step].capitalize()
-        titles += [noun, f"{noun}, {theirs}", "Difference"] if has_both else [noun]
+        titles += [noun, f"{noun}, {theirs}", f"{noun}, difference"] if has_both else [noun]
     rows = []
     for place in reversed(range(len(dossier.days))):
         day = dossier.days[place]
