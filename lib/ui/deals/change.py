@@ -67,6 +67,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
             "Overwrite their version" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
             type="primary",
             key=f"{prefix}_save",
+            shortcut="Ctrl+Enter",
             on_click=save,
             args=(context, key),
         )
