@@ -35,7 +35,7 @@ def open_drawer(page: Page, desk: Desk, key: str, person: str = "Manager") -> No
 
 def test_open_and_close(selling: Desk, page: Page) -> None:
     """A click anywhere on a row opens its drawer, whose address can be shared; closing it leaves the list."""
-    enter(page, f"{selling.address}/deals?find=sports")
+    enter(page, f"{selling.address}/deals?find=sports&deals_kind=Packages")
     row(page, "Evening Sports", "Packages").get_by_text("News sites").click()
     drawer = page.get_by_role("dialog")
     expect(drawer.get_by_role("heading", name="Evening Sports")).to_be_visible()
@@ -168,7 +168,7 @@ def test_pausing_several(selling: Desk, page: Page) -> None:
 
 def test_csv(selling: Desk, page: Page, tmp_path: Path) -> None:
     """The file has the rows that are shown."""
-    enter(page, f"{selling.address}/deals?find=sports")
+    enter(page, f"{selling.address}/deals?find=sports&deals_kind=Packages")
     page.get_by_role("button", name="CSV").click()
     with page.expect_download() as download:
         page.get_by_test_id("stDownloadButton").click()

@@ -40,7 +40,7 @@ def listed(desk: AppTest) -> dict[str, list[str]]:
 
 def opened(visit: Visit, person: str = "manager") -> AppTest:
     """The dialog with its list."""
-    desk = visit("deals", person, slicer=SOLD)
+    desk = visit("deals", person, slicer=SOLD, deals_kind="Packages")
     return come(clean(desk.button(key="deals_dead").click().run()))
 
 
