@@ -35,7 +35,10 @@ SCREENS: dict[str, tuple[str, Clicks]] = {
     "story-moved": (f"{DROP}&lower=moved", ()),
     "story-health": (DEAL, ("Delivery",)),
     "story-change": (DEAL, ("Change",)),
-    "story-repair": ("deals?deals_kind=Packages", ("Dead targets", "Choose Morning News Display", "Preview removal of 1")),
+    "story-repair": (
+        "deals?deals_kind=Packages",
+        ("Dead targets", "Choose Morning News Display", "Preview removal of 1"),
+    ),
 }
 IDLE = """() => {
     const busy = !document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')

@@ -243,7 +243,7 @@ def test_eighteen_rows_fit_on_a_desktop(selling: Desk, visitor: Visitor) -> None
 
 
 def test_undo_of_a_bulk_pause(selling: Desk, page: Page) -> None:
-    """The result of a pause offers its undo, in the same place; it shows what goes back, and restores it."""
+    """The result of a pause offers its undo, in the same place, which restores it at once."""
     enter(page, f"{selling.address}/deals?deals_kind=Deals&find=morning")
     for name in ("Alpha Buying", "Beta Media"):
         page.get_by_label(f"Choose Morning News - {name}").click()
@@ -253,8 +253,6 @@ def test_undo_of_a_bulk_pause(selling: Desk, page: Page) -> None:
     expect(dialog.get_by_text("2 deals paused.")).to_be_visible()
     assert not selling.deals.get(DemandDeal, 1).is_active
     dialog.get_by_role("button", name="Undo").click()
-    expect(dialog.get_by_text("Active: no → yes")).to_have_count(2)
-    dialog.get_by_role("button", name="Put back 2 deals").click()
     expect(dialog.get_by_text("2 deals put back.")).to_be_visible()
     assert all(selling.deals.get(DemandDeal, number).is_active for number in (1, 2))
     dialog.get_by_role("button", name="Back").click()

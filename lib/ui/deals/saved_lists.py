@@ -134,8 +134,8 @@ def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[st
         link[FILTER.format(name)] = [named(value) for value in values if value in offered]
     titles = deal_list.column_titles(deal_list.PRICE)
     if body["columns"]:
-        shown = deal_list.read_columns(body["kind"], body["columns"])[1:]
-        link[COLUMNS[body["kind"]]] = [titles[name] for name in shown]
+        names = deal_list.read_columns(body["kind"], body["columns"])[1:]
+        link[COLUMNS[body["kind"]]] = [titles[name] for name in names]
     link |= {deal_health.ONLY: "true"} if body["attention"] else {}
     link[view.ORDER_PARAM] = body["order"]
     return {name: value for name, value in link.items() if value}

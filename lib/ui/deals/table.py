@@ -261,7 +261,7 @@ def _choose_columns(context: PageContext, entity: str) -> list[str]:
     """Draw the menu of columns beside the name; those chosen, which are a person's own, and in the link."""
     state, key, usual = st.session_state, COLUMNS[entity], deal_list.COLUMNS[entity][1:]
     if key not in state and key not in st.query_params:
-        state[key] = _kept_columns(context, entity)
+        state[key] = _own_columns(context, entity)
     titles = deal_list.column_titles(deal_list.PRICE)
     with st.popover("Columns", icon=":material/view_column:", type="tertiary", key="deals_columns"):
         chosen = st.pills(
@@ -273,13 +273,13 @@ def _choose_columns(context: PageContext, entity: str) -> list[str]:
     return [one for one in offered if one in chosen]
 
 
-def _kept_columns(context: PageContext, entity: str) -> list[str]:
+def _own_columns(context: PageContext, entity: str) -> list[str]:
     """The columns that the person chose before, or the usual ones."""
     try:
-        kept = context.clients.view_store.deal_columns.get("", entity)
+        names = context.clients.view_store.deal_columns.get("", entity)
     except TrancheError:
-        kept = ""
-    return [*deal_list.read_columns(entity, kept.split(","))[1:]]
+        names = ""
+    return [*deal_list.read_columns(entity, names.split(","))[1:]]
 
 
 def _keep_columns(context: PageContext, entity: str) -> None:
