@@ -218,7 +218,17 @@ def test_bulk_of_everything_found(visit: Visit, deals: Deals) -> None:
     """All that the list finds can be chosen at once, rows on other pages too; others are left alone."""
     desk = chosen(visit("deals", deals_kind="Deals", find="morning"), "demand_deals-1")
     clean(desk.button(key="deals_choose_all").click().run())
-    assert desk.button(key="deals_pause").label == "Pause 3"
+    assert desk.button(key="deals_pause").label == "Pause all 3"
+    clean(desk.button(key="deals_pause").click().run())
+    clean(desk.button(key="job_start").click().run())
+    assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
+
+
+def test_bulk_of_what_a_search_finds(visit: Visit, deals: Deals) -> None:
+    """Where nothing is chosen, an action is for all that a search finds, and for none of the whole list."""
+    assert visit("deals").button(key="deals_pause").disabled
+    desk = visit("deals", find="morning")
+    assert desk.button(key="deals_pause").label == "Pause all 3"
     clean(desk.button(key="deals_pause").click().run())
     clean(desk.button(key="job_start").click().run())
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
@@ -424,6 +434,21 @@ def test_a_dependant_that_came_meanwhile(visit: Visit, deals: Deals) -> None:
     desk.button(key="action_delete_sure").click().run()
     assert "Morning News - Alpha Buying" in desk.error[0].value.replace("\\", "")
     assert deals.get(SupplyPackage, 2).id == 2
+
+
+def test_a_price_for_all_seats(visit: Visit) -> None:
+    """A price for all is that of each seat without one of its own, also of one that is chosen later."""
+    desk = form(visit, {1: "", 2: "9"})
+
+    def prices(for_all: str, *seats: int) -> list[str | None]:
+        desk.multiselect(key="np_seats").set_value([*seats])
+        clean(desk.text_input(key="np_price_all").set_value(for_all).run())
+        clean(desk.run())
+        return [desk.text_input(key=f"np_price_{seat}").value for seat in seats]
+
+    assert prices("2.5", 1, 2) == ["2.5", "9"]
+    assert prices("2.5", 1, 2, 3) == ["2.5", "9", "2.5"]
+    assert prices("3", 1, 2, 3) == ["3", "9", "3"]
 
 
 def form(visit: Visit, prices: dict[int, str]) -> AppTest:
