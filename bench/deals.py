@@ -2,7 +2,7 @@
 
     python bench/deals.py sqlite:////tmp/deals.db [--fill] [--whole] [--csv]
 
-`--fill` writes 20,000 supply packages and 50,000 demand deals at 400 seats first, by the store's own tables.
+`--fill` writes 5,000 supply packages and 50,000 demand deals at 400 seats first, by the store's own tables.
 `--whole` computes the health of those deals that have none, then exports all deals as a CSV, with wall and
 processor seconds.
 `--csv` creates 50,000 deals of 500 new packages from a CSV, as the dialog does: it reads the file, checks its
@@ -43,7 +43,7 @@ from lib.ui.deals.view import ListSearch
 from lib.ui.kit.job import Job
 from lib.wire.deadline import Deadline
 
-PACKAGES, DEALS, SEATS, DSPS, CHUNK = 20_000, 50_000, 400, 10, 5_000
+PACKAGES, DEALS, SEATS, DSPS, CHUNK = 5_000, 50_000, 400, 10, 5_000
 WORDS = ("Morning", "Evening", "Sports", "News", "Premium", "Video", "Kids", "Finance", "Travel", "Auto")
 COUNTRIES = ("US", "FR", "DE", "GB", "JP", "BR", "IN", "CA", "ES", "IT")
 IMPORTED, PER_PACKAGE = 50_000, 100
@@ -72,7 +72,7 @@ QUERIES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "deals that need attention": ("demand_deals", [("health", "attention"), ("ordering", "-id")]),
     "deals by health": ("demand_deals", [("ordering", "health,-id")]),
     "deals, video": ("demand_deals", [("media_type", "video")]),
-    "deals of 50 packages": ("demand_deals", [("supply_deals", str(n)) for n in range(9_000, 9_050)]),
+    "deals of 50 packages": ("demand_deals", [("supply_deals", str(n)) for n in range(3_000, 3_050)]),
     "packages, counts of status": ("supply_deals", [("ordering", "-id"), ("counts", "status")]),
     "deals, counts of status": ("demand_deals", [("ordering", "-id"), ("counts", "status")]),
     "deals, search and counts": (

@@ -36,7 +36,10 @@ SCREENS: dict[str, tuple[str, Clicks]] = {
     "story-health": (DEAL, ("Delivery",)),
     "story-change": (DEAL, ("Change",)),
     "story-buyer": ("deals?deals_kind=Deals&open=demand_deals-37", ("Delivery",)),
-    "story-repair": ("deals", ("Dead targets", "Choose Morning News Display", "Preview removal of 1")),
+    "story-repair": (
+        "deals?deals_kind=Packages",
+        ("Dead targets", "Choose Morning News Display", "Preview removal of 1"),
+    ),
 }
 IDLE = """() => {
     const busy = !document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')

@@ -142,7 +142,7 @@ def _term(name: str, kind: FieldKind, title: str, width: float, help: str = "") 
 
 BOTH = (SUPPLY, DEALS)
 FIELDS = (
-    DealField("name", NAME, "Name", BOTH, REQUIRED, is_searched=True, width=15.5),
+    DealField("name", NAME, "Name", BOTH, REQUIRED, is_searched=True, width=18.5),
     DealField("status", STATUS, "Status", BOTH, is_writable=False, width=5.5),
     DealField("deal_id", DEAL_ID, "Deal id", (DEALS,), is_writable=False, is_searched=True, width=10.0),
     DealField("media_type", MEDIA_TYPE, "Media type", (SUPPLY,), REQUIRED, width=5.5),

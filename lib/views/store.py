@@ -60,6 +60,17 @@ class ChosenCards:
 
 
 @dataclass(frozen=True)
+class ChosenColumns(ChosenCards):
+    """A person's columns of each list of a deals service: a text per kind, which stands for the slicer of no
+    project."""
+
+    def _mine(self, project: str, slicer: str) -> tuple[ColumnElement[bool], ...]:
+        column = chosen_cards.c
+        mine = column.service == self.scope.service, column.username == self.scope.person.username
+        return *mine, column.project == project, column.slicer == slicer
+
+
+@dataclass(frozen=True)
 class StartView:
     """The saved view that a person chose as start page."""
 
@@ -125,6 +136,11 @@ class ViewStore:
     def deal_lists(self) -> DealLists:
         """Saved lists of packages and deals."""
         return DealLists(self._of_deals)
+
+    @property
+    def deal_columns(self) -> ChosenColumns:
+        """The chosen columns of the lists of packages and deals."""
+        return ChosenColumns(self._of_deals)
 
     @property
     def templates(self) -> PackageTemplates:

@@ -35,7 +35,7 @@ def open_drawer(page: Page, desk: Desk, key: str, person: str = "Manager") -> No
 
 def test_open_and_close(selling: Desk, page: Page) -> None:
     """A click anywhere on a row opens its drawer, whose address can be shared; closing it leaves the list."""
-    enter(page, f"{selling.address}/deals?find=sports")
+    enter(page, f"{selling.address}/deals?find=sports&deals_kind=Packages")
     row(page, "Evening Sports", "Packages").get_by_text("News sites").click()
     drawer = page.get_by_role("dialog")
     expect(drawer.get_by_role("heading", name="Evening Sports")).to_be_visible()
@@ -168,7 +168,7 @@ def test_pausing_several(selling: Desk, page: Page) -> None:
 
 def test_csv(selling: Desk, page: Page, tmp_path: Path) -> None:
     """The file has the rows that are shown."""
-    enter(page, f"{selling.address}/deals?find=sports")
+    enter(page, f"{selling.address}/deals?find=sports&deals_kind=Packages")
     page.get_by_role("button", name="CSV").click()
     with page.expect_download() as download:
         page.get_by_test_id("stDownloadButton").click()
@@ -243,7 +243,7 @@ def test_eighteen_rows_fit_on_a_desktop(selling: Desk, visitor: Visitor) -> None
 
 
 def test_undo_of_a_bulk_pause(selling: Desk, page: Page) -> None:
-    """The result of a pause offers its undo, in the same place; it shows what goes back, and restores it."""
+    """The result of a pause offers its undo, in the same place, which restores it at once."""
     enter(page, f"{selling.address}/deals?deals_kind=Deals&find=morning")
     for name in ("Alpha Buying", "Beta Media"):
         page.get_by_label(f"Choose Morning News - {name}").click()
@@ -253,8 +253,6 @@ def test_undo_of_a_bulk_pause(selling: Desk, page: Page) -> None:
     expect(dialog.get_by_text("2 deals paused.")).to_be_visible()
     assert not selling.deals.get(DemandDeal, 1).is_active
     dialog.get_by_role("button", name="Undo").click()
-    expect(dialog.get_by_text("Active: no → yes")).to_have_count(2)
-    dialog.get_by_role("button", name="Put back 2 deals").click()
     expect(dialog.get_by_text("2 deals put back.")).to_be_visible()
     assert all(selling.deals.get(DemandDeal, number).is_active for number in (1, 2))
     dialog.get_by_role("button", name="Back").click()

@@ -150,7 +150,7 @@ def test_reports_are_dead_from_the_start(
 def test_the_other_screens(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str) -> None:
     """While the reporting service is down, deals are listed, packages created and tokens made."""
     reports.behaviour = behaviour
-    visit = steady.visit("deals")
+    visit = steady.visit("deals", deals_kind="Packages")
     assert "Morning News" in listed(visit)
     assert said(visit) == set()
     assert any("The report is unavailable" in caption.value for caption in visit.caption)
@@ -215,7 +215,7 @@ def test_the_form_is_kept(steady: Desk, deals: Proxy, behaviour: Behaviour, sent
 @faults(*SOME)
 def test_what_was_read_before_stays(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
     """Where the list can't be read again the one before stays, with a sentence; a click reads it again."""
-    visit = steady.visit("deals")
+    visit = steady.visit("deals", deals_kind="Packages")
     visit.session_state["deals_pages"].seconds = 0.0
     deals.behaviour = behaviour
     steady.run(visit)

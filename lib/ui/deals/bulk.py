@@ -48,17 +48,21 @@ def question(search: ListSearch) -> Hashable:
 
 
 def draw(context: PageContext, search: ListSearch, count: int, list_view: view.ListView) -> None:
-    """Draw the buttons for the chosen rows, and the dialog of a running change."""
+    """Draw the buttons for the chosen rows, and the dialog of a running change.
+
+    Where none is chosen in a list that is searched or filtered, they are for all that it finds.
+    """
     if catalogue.abilities(context).why_not(search.entity, "change"):
         return
-    is_all = list_view.all_of == question(search)
     chosen = [row for row in list_view.ticked.values() if row.entity == search.entity]
-    _choice(search, count, len(chosen), is_all)
+    is_chosen = list_view.all_of == question(search)
+    _choice(search, count, len(chosen), is_chosen)
+    is_all = is_chosen or (search.is_narrowed and not chosen)
     for is_active, (label, _, icon) in VERBS.items():
         concerned = [row for row in chosen if _is_concerned(row, is_active)]
         total = count if is_all else len(concerned)
         st.button(
-            f"{label} {number(total)}" if total else label, icon=f":material/{icon}:",
+            several.button_title(label, total, is_all), icon=f":material/{icon}:",
             key=f"deals_{label.lower()}", disabled=not total, on_click=_ask,
             args=(context, search, is_active, None if is_all else concerned),
         )  # fmt: skip

@@ -14,7 +14,7 @@ from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.targeting import typed
-from lib.ui.kit import notes
+from lib.ui.kit import notes, page_scripts
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -62,11 +62,13 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     if proposal_form.may_only_propose(context):
         proposal_form.draw(prefix, "Propose change", propose, (context, key))
         return
+    page_scripts.press_by_keys(f"{prefix}_save")
     with st.container(horizontal=True):
         st.button(
             "Overwrite their version" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
             type="primary",
             key=f"{prefix}_save",
+            help="Ctrl+Enter",
             on_click=save,
             args=(context, key),
         )

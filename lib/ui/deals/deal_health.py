@@ -339,23 +339,28 @@ def follow(context: PageContext, entity: str) -> None:
         st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
 
 
-def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
-    """A deal's health, and its funnel with the share of each step in the one before."""
+def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | None:
+    """Draw a deal's health in words: what is wrong with it, and what to do; its health, if it is known."""
     if key[0] != DEALS:
-        return
+        return None
     healths = of(context)
     one = healths.of([key[1]]).get(key[1])
     if one is None:
         if healths.is_coming():
             look_again(context)
-        return
+        return None
     st.markdown(f"Health: **{plain(one.words)}**")
     if one.findings:
         st.markdown("\n".join(f"- {plain(finding)}" for finding in one.findings))
     if one.advice:
         st.info(plain(one.advice), icon=":material/lightbulb:")
-    numbers = Numbers.of(st.context.locale)
-    if one.steps:
+    return one
+
+
+def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
+    """Draw a deal's health, and its funnel with the share of each step in the one before."""
+    one, numbers = draw_reasons(context, key), Numbers.of(st.context.locale)
+    if one is not None and one.steps:
         steps = health.rates(one.steps)
         columns = {
             f"Last {DAYS} days": [numbers.number(value) for _, value, _ in steps],

@@ -181,6 +181,7 @@ def _dsp(deal: DemandDeal) -> str | None:
     return dsp.name if dsp else None
 
 
+PRICE = "Price"
 Tone = Literal["green", "blue", "orange", "gray"]
 TONES: dict[str, Tone] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
 LISTED = 2
@@ -197,8 +198,8 @@ WIDTHS = {name: width for name, (_, width) in LINKED.items()} | {
 }
 FIRST, LAST = ("name", "status", "seat", "price"), ("media_type", "start_date", "end_date", "targeting", "id")
 OPTIONAL = {
-    entity: own | {one.name: f"Show {one.title.lower()}" for one in fields.of(entity) if one.is_extra}
-    for entity, own in ((fields.SUPPLY, {"owner": "Show owner"}), (fields.DEALS, dict[str, str]()))
+    entity: (*own, *(one.name for one in fields.of(entity) if one.is_extra))
+    for entity, own in ((fields.SUPPLY, ("owner",)), (fields.DEALS, ("targeting",)))
 }
 USUAL_COLUMNS = {
     entity: tuple(name for name in more(entity) if name not in names) for entity, names in OPTIONAL.items()
@@ -213,9 +214,10 @@ COLUMNS = {
         "price",
         "deal_id",
         *USUAL_COLUMNS[fields.DEALS],
-        *LAST,
+        *(one for one in LAST if one != "targeting"),
     ),
 }
+MAIN = "name"
 BRIEF = {
     "supply_deals": ("name", "status", "targeting"),
     "demand_deals": ("name", "status", "seat", "price"),
@@ -227,6 +229,21 @@ ON_PHONE, RIGHT = (
 FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date"})
 
 
+def read_columns(entity: str, names: Iterable[str]) -> tuple[str, ...]:
+    """The columns of a stored choice: those beside the usual ones, or with `name` all that are shown."""
+    chosen = {*names}
+    usual = COLUMNS[entity]
+    return tuple(
+        one for one in (*usual, *OPTIONAL[entity]) if one in chosen or (MAIN not in chosen and one in usual)
+    )
+
+
+def stored_columns(entity: str, names: Sequence[str]) -> list[str]:
+    """Columns, without `name`, as they are stored (see read_columns)."""
+    is_usual = {*COLUMNS[entity]} <= {MAIN, *names}
+    return [one for one in names if one in OPTIONAL[entity]] if is_usual else [MAIN, *names]
+
+
 def list_columns(
     names: Sequence[str],
     price: str,
@@ -234,7 +251,7 @@ def list_columns(
     order: tuple[str, Direction] | None = None,
 ) -> tuple[ListColumn, ...]:
     """These columns; `orders` are those that the service orders by, `order` is the order."""
-    titles = _titles(price)
+    titles = column_titles(price)
     return tuple(
         ListColumn(
             id=name,
@@ -304,6 +321,7 @@ def day(at: datetime | None) -> str:
     return "" if at is None else f"{at.day} {at:%b %Y}"
 
 
-def _titles(price: str) -> dict[str, str]:
+def column_titles(price: str) -> dict[str, str]:
+    """The titles of all columns by name; `price` is that of the price."""
     titles = {field.name: field.title for field in FIELDS}
     return titles | {name: title for name, (title, _) in LINKED.items()} | {"price": price}

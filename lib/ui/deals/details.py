@@ -11,7 +11,7 @@ from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.deals.sync.models import BuyerSeat
-from lib.ui.deals import catalogue, deal_list, dossier_panel, facts, hand_over, supply_path
+from lib.ui.deals import catalogue, deal_health, deal_list, dossier_panel, facts, hand_over, supply_path
 from lib.ui.deals.deal_list import DealRow, of_deal, of_package, seat_of
 from lib.ui.deals.facts import amount
 from lib.ui.deals.targeting import picker, words
@@ -195,13 +195,18 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
             with st.expander("For the buyers", icon=":material/send:"):
                 hand_over.draw(entity, deals, facts.prices_of(context))
     else:
+        packages, money = _packages_of(context, entity), facts.prices_of(context)
+        deal_health.draw_reasons(context, (entity.entity, entity.id or 0))
         if entity.deal_id:
-            st.caption("Deal id, for the buyer")
             components.copy_button(entity.deal_id)
         dossier_panel.draw_share(context, entity)
-        _facts(deal_facts(entity, facts.prices_of(context), context.clients.usual_terms))
+        _facts(deal_facts(entity, money, context.clients.usual_terms))
         draw_buyer_side(context, entity)
-        _draw_linked(context, "Packages", _packages_of(context, entity), "It is not linked to a package yet.")
+        if packages:
+            st.markdown("**For the buyer**")
+            hand_over.draw_deal(entity, packages, money)
+        rows = [of_package(one, [entity]) for one in packages]
+        _draw_linked(context, "Packages", rows, "It is not linked to a package yet.")
     draw_leftovers(entity)
 
 
@@ -306,7 +311,8 @@ def _open() -> None:
         st.rerun()
 
 
-def _packages_of(context: PageContext, deal: DemandDeal) -> list[DealRow]:
+def _packages_of(context: PageContext, deal: DemandDeal) -> list[SupplyPackage]:
+    """The packages of a deal, whole where they can be read."""
     ids = [one.id for one in deal.supply_deals if one.id is not None]
     whole_packages = {package.id: package for package in catalogue.by_id(context, SupplyPackage, ids)}
-    return [of_package(whole_packages.get(one.id, one), [deal]) for one in deal.supply_deals]
+    return [whole_packages.get(one.id, one) for one in deal.supply_deals]

@@ -4,7 +4,7 @@
 """
 
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -117,7 +117,7 @@ def _draw_dates(prefix: str, problems: FieldProblems, names: Collection[str], di
 WRONG = "An id is a number; others were left out"
 NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
 NO_FEE_TYPE = "The settings don't name the type of its fee (fee_types): change the fee at the service."
-CHOSEN, OWN, PRICE, SYNC = "{}seats", "{}own", "{}price_{}", "{}sync_{}"
+CHOSEN, OWN, PRICE, SYNC, FOR_ALL = "{}seats", "{}own", "{}price_{}", "{}sync_{}", "{}price_all"
 PRICE_WIDTH, SYNC_WIDTH, TERM_WIDTH = 150, 110, 220
 NO_GUIDES: Mapping[int, str] = {}
 
@@ -126,9 +126,10 @@ def read_seats(prefix: str) -> NewDeals:
     """The deals as typed: the seats in the order of choosing."""
     state = st.session_state
     own: Mapping[int, Typed] = state.get(OWN.format(prefix)) or {}
+    for_all = state.get(FOR_ALL.format(prefix)) or ""
     seats = {
         seat: Terms(
-            state.get(PRICE.format(prefix, seat)) or "",
+            state.get(PRICE.format(prefix, seat), for_all) or "",
             bool(state.get(SYNC.format(prefix, seat))),
             own.get(seat),
         )
@@ -188,7 +189,7 @@ def draw_seats(
         beside(text for text in problems.at(*OPTIONS) if not _is_in_a_row(problems, text))
     if terms := read_seats(prefix).seats:
         with st.container(key=f"{prefix}rows", gap="xxsmall"):
-            _draw_head(context)
+            _draw_head(context, prefix, [*terms], disabled)
             for place, (seat, one) in enumerate(terms.items()):
                 with st.container(gap="xxsmall"):  # its errors move no other row
                     _draw_row(context, prefix, (seat, seats.get(seat)), one, disabled)
@@ -303,11 +304,30 @@ def _draw_field(prefix: str, name: str, problems: FieldProblems, look: Look) -> 
     inputs.draw_with_faults(name, prefix + name, problems.at(name), look)
 
 
-def _draw_head(context: PageContext) -> None:
+def _draw_head(context: PageContext, prefix: str, seats: Sequence[int], closed: bool) -> None:
+    """Draw the titles, and for several seats a field whose price is that of all that have no other."""
+    title = plain(facts.prices_of(context).title)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Seat", width="stretch")
-        st.caption(plain(facts.prices_of(context).title), width=PRICE_WIDTH)
+        if len(seats) > 1:
+            st.text_input(
+                title, key=FOR_ALL.format(prefix), persist_state="session", placeholder="for all",
+                autocomplete="off", width=PRICE_WIDTH, disabled=closed, on_change=_price_all,
+                args=(prefix, seats),
+            )  # fmt: skip
+        else:
+            st.caption(title, width=PRICE_WIDTH)
         st.space(SYNC_WIDTH)
+
+
+def _price_all(prefix: str, seats: Sequence[int]) -> None:
+    """Give the price for all to the seats whose price is empty, or was the one for all before. A callback."""
+    state, before = st.session_state, f"{prefix}price_all_before"
+    price = state.get(FOR_ALL.format(prefix)) or ""
+    for seat in seats:
+        if (state.get(PRICE.format(prefix, seat)) or "") in ("", state.get(before)):
+            state[PRICE.format(prefix, seat)] = price
+    state[before] = price
 
 
 def _draw_row(
@@ -315,6 +335,8 @@ def _draw_row(
 ) -> None:
     seat_id, seat = of
     name = seat_name(seat, seat_id)
+    if for_all := st.session_state.get(FOR_ALL.format(prefix)):
+        st.session_state.setdefault(PRICE.format(prefix, seat_id), for_all)
     with st.container(horizontal=True, vertical_alignment="center"):
         dsp = f" :small[:gray[{plain(_dsp(seat))}]]" if seat and _dsp(seat) else ""
         st.markdown(f"{plain(name)}{dsp}", width="stretch")

@@ -74,7 +74,30 @@ def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> 
         format_func=lambda key: labels.get(key, key),
     )  # fmt: skip
     buyer = buyer_of.get(chosen) or next(iter(buyer_of.values()))
-    components.copy_button(text(package, buyer.deals, money))
+    _draw_buyer(package, buyer, money)
+    others = {contact for one in buyer_of.values() if one is not buyer for contact in one.contacts}
+    if shared := [one for one in buyer.contacts if one in others]:
+        is_contact = "is a contact" if len(shared) == 1 else "are contacts"
+        st.caption(f":material/info: {plain(', '.join(shared))} {is_contact} of other seats here, too.")
+    everything = tuple(row for one in buyer_of.values() for row in one.deals)
+    _download(INTERNAL, "all-seats-internal", partial(csv, package, everything, money), package)
+
+
+def draw_deal(deal: DemandDeal, packages: Sequence[SupplyPackage], money: Prices) -> None:
+    """Draw the hand-over of one deal to its buyer, for the package that is chosen if it has several."""
+    package = packages[0]
+    if len(packages) > 1:
+        titles = {one.id or 0: one.name or f"Package {one.id}" for one in packages}
+        chosen = st.selectbox(
+            "Package", list(titles), key=f"hand_over_of_{deal.id}", format_func=titles.__getitem__
+        )
+        package = next((one for one in packages if one.id == chosen), package)
+    _draw_buyer(package, buyers([deal])[0], money)
+
+
+def _draw_buyer(package: SupplyPackage, buyer: Buyer, money: Prices) -> None:
+    """Draw the text for a buyer with its copy button, the CSV, and the mail to its contacts."""
+    components.copy_button(text(package, buyer.deals, money), "_buyer")
     if not any(one.deal_id for one in buyer.deals):
         st.caption(NO_DEAL_ID)
     with st.container(horizontal=True):
@@ -85,12 +108,6 @@ def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> 
             st.link_button(f"Write to {to}", link, icon=":material/mail:", key="hand_over_mail")
     if buyer.contacts and not is_whole:
         st.caption(":material/attach_file: The deals don't fit into a mail link: attach the CSV.")
-    others = {contact for one in buyer_of.values() if one is not buyer for contact in one.contacts}
-    if shared := [one for one in buyer.contacts if one in others]:
-        is_contact = "is a contact" if len(shared) == 1 else "are contacts"
-        st.caption(f":material/info: {plain(', '.join(shared))} {is_contact} of other seats here, too.")
-    everything = tuple(row for one in buyer_of.values() for row in one.deals)
-    _download(INTERNAL, "all-seats-internal", partial(csv, package, everything, money), package)
 
 
 def text(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> str:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.deals.abilities import Abilities
 from lib.ui.deals import deal_health, deal_list, supply_path, view
-from lib.ui.deals.view import ALSO, FILTER, FIND, KIND, PLURALS, available_filters
+from lib.ui.deals.view import COLUMNS, FILTER, FIND, KIND, PLURALS, available_filters
 from lib.ui.kit import notes, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -59,7 +59,7 @@ def current(entity: str, does: Abilities) -> dict[str, Any]:
         "kind": entity,
         "find": state.get(FIND) or "",
         "filters": {name: values for name, values in filters.items() if values},
-        "columns": [name for name in deal_list.OPTIONAL[entity] if state.get(ALSO.format(name))],
+        "columns": deal_list.stored_columns(entity, state.get(COLUMNS[entity]) or ()),
         "attention": bool(entity == deal_health.DEALS and state.get(deal_health.ONLY)),
         "order": st.query_params.get(view.ORDER_PARAM, ""),
         **({supply_path.ONLY: True} if state.get(supply_path.ONLY) else {}),
@@ -118,8 +118,7 @@ def go(does: Abilities, options: Options, one: DealEntry) -> None:
         saved_values = body["filters"].get(name, [])
         state[FILTER.format(name)] = _there(options, name, saved_values)
         missing += len(saved_values) - len(state[FILTER.format(name)])
-    for name in deal_list.OPTIONAL[entity]:
-        state[ALSO.format(name)] = name in body["columns"]
+    state[COLUMNS[entity]] = [*deal_list.read_columns(entity, body["columns"])[1:]]
     if entity == deal_health.DEALS:
         state[deal_health.ONLY] = body["attention"]
     state[supply_path.ONLY] = bool(body.get(supply_path.ONLY))
@@ -135,7 +134,10 @@ def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[st
     for name, values in body["filters"].items():
         offered, named = options(name)
         link[FILTER.format(name)] = [named(value) for value in values if value in offered]
-    link |= {ALSO.format(name): "true" for name in body["columns"]}
+    titles = deal_list.column_titles(deal_list.PRICE)
+    if body["columns"]:
+        names = deal_list.read_columns(body["kind"], body["columns"])[1:]
+        link[COLUMNS[body["kind"]]] = [titles[name] for name in names]
     link |= {deal_health.ONLY: "true"} if body["attention"] else {}
     link |= {supply_path.ONLY: "true"} if body.get(supply_path.ONLY) else {}
     link[view.ORDER_PARAM] = body["order"]

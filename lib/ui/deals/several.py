@@ -29,7 +29,7 @@ JOB, MOST, CENTS, PREFIX = "deals_several", 500, 2, "several_"
 HOW, AMOUNT, NO_END, ZONE = (f"{PREFIX}{name}" for name in ("how", "amount", "no_end", "zone"))
 START, END = "start_date", "end_date"
 FIELDS = {START: f"{PREFIX}start", END: f"{PREFIX}end"}
-KEEP, SET, PERCENT = "Keep", "Set to", "Change by %"
+SET, PERCENT = "Set to", "Change by %"
 OWN_ZONE = "Each package's own"
 PERCENTAGE = Limits(least=-100, below=10_001, decimals=4)
 
@@ -147,13 +147,18 @@ class SeveralJob(ChangeJob):
         return next((row.name for row in self.rows if row.key == key), f"{KINDS[key[0]]} {key[1]}")
 
 
+def button_title(verb: str, count: int, is_all: bool) -> str:
+    """`Edit 12`, or `Edit all 12` for all that a list finds."""
+    return f"{verb} {'all ' if is_all else ''}{change_steps.number(count)}" if count else verb
+
+
 def draw(
     context: PageContext, search: ListSearch, count: int, chosen: Sequence[DealRow], is_all: bool
 ) -> None:
     """Draw the button for the chosen rows, and the dialog while it is open."""
     number = count if is_all else len(chosen)
     st.button(
-        f"Edit {change_steps.number(number)}" if number else "Edit", icon=":material/edit:", key="deals_edit",
+        button_title("Edit", number, is_all), icon=":material/edit:", key="deals_edit",
         disabled=not 0 < number <= MOST, help=f"At most {MOST} at once" if number > MOST else None,
         on_click=_open, args=(context, search, None if is_all else list(chosen)),
     )  # fmt: skip
@@ -209,13 +214,11 @@ def _form(context: PageContext, job: SeveralJob) -> None:
 
 def _draw_price(money: Prices) -> None:
     st.segmented_control(
-        plain(money.title), [KEEP, SET, PERCENT], key=HOW, required=True, default=KEEP,
+        plain(money.title), [SET, PERCENT], key=HOW, required=True, default=SET,
         persist_state="session",
     )  # fmt: skip
-    how = st.session_state.get(HOW) or KEEP
-    if how == KEEP:
-        return
-    amounts.field(money.title if how == SET else "Percent, like 5 or -7.5", AMOUNT)
+    how = st.session_state.get(HOW) or SET
+    amounts.field(money.title if how == SET else "Percent, like 5 or -7.5", AMOUNT, placeholder="keep")
     text = st.session_state.get(AMOUNT) or ""
     beside(filter(None, [amounts.fault(text, limits=_limits(how))]))
     if how == PERCENT:
@@ -223,7 +226,7 @@ def _draw_price(money: Prices) -> None:
 
 
 def _draw_dates(is_deals: bool) -> None:
-    state, note = st.session_state, "Fields left empty keep the dates."
+    state, note = st.session_state, "Fields left empty stay as they are."
     if is_deals:
         st.markdown("**Dates of their packages**")
         note = f"A package's dates are those of all of its deals. {note}"
@@ -253,10 +256,8 @@ def _limits(how: str) -> Limits:
 def _read() -> SeveralWanted:
     """The typed change. ValueError, with a sentence, if a field is wrong or nothing changes."""
     state = st.session_state
-    how = state.get(HOW) or KEEP
-    number = None if how == KEEP else amounts.read(state.get(AMOUNT) or "", _limits(how))
-    if how != KEEP and number is None:
-        raise ValueError("Type a price." if how == SET else "Type a percentage.")
+    how = state.get(HOW) or SET
+    number = amounts.read(state.get(AMOUNT) or "", _limits(how))
     has_no_end, zone = state.get(NO_END), state.get(ZONE)
     typed = {
         name: times.read(state.get(key) or "")

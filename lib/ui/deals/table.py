@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from lib.deals.fields import DEALS
 from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
 from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
@@ -29,7 +30,7 @@ from lib.ui.deals import (
 )
 from lib.ui.deals.deal_list import KINDS
 from lib.ui.deals.view import (
-    ALSO,
+    COLUMNS,
     CSV_MENU,
     FILTER,
     FIND,
@@ -112,9 +113,9 @@ def draw(context: PageContext) -> None:
             horizontal=True, vertical_alignment="center", width="content", gap="xsmall", key="deals_bar"
         )
     with bar:
-        _choose_columns(search.entity)
+        names = (deal_list.MAIN, *_choose_columns(context, search.entity))
     if part.rows:
-        _listing(context, search, part, list_view)
+        _listing(context, search, part, list_view, names)
         _pager(search, part.count)
     else:
         _nothing(context, search)
@@ -144,14 +145,14 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
     Returns what they ask for, and why the list can't be filtered so, if it can't.
     """
     does = catalogue.abilities(context)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with context.row, st.container(horizontal=True, vertical_alignment="center", key="deals_search"):
         entity = st.segmented_control(
-            "Kind", list(KINDS), format_func=PLURALS.__getitem__, key=KIND, bind="query-params",
-            required=True, default="supply_deals", label_visibility="collapsed", on_change=view.start_over,
+            "Kind", [*KINDS][::-1], format_func=PLURALS.__getitem__, key=KIND, bind="query-params",
+            required=True, default=DEALS, label_visibility="collapsed", on_change=view.start_over,
         )  # fmt: skip
         text = st.text_input(
             "Search", type="search", live="200ms", key=FIND, bind="query-params", on_change=view.start_over,
-            placeholder="Name, seat, DSP, place, contact, deal id", label_visibility="collapsed",
+            placeholder="Name, deal id, seat, DSP, place, contact", label_visibility="collapsed",
         )  # fmt: skip
         names = available_filters(entity, does)
         key = "deals_filters" if _phone_switch(names) else "deals_filters_closed"
@@ -234,12 +235,15 @@ def _first(search: ListSearch) -> ListSearch:
 
 
 def _listing(
-    context: PageContext, search: ListSearch, part: catalogue.RowsPage, list_view: view.ListView
+    context: PageContext,
+    search: ListSearch,
+    part: catalogue.RowsPage,
+    list_view: view.ListView,
+    names: Sequence[str],
 ) -> None:
-    does, also = catalogue.abilities(context), _also(search.entity)
-    names = (*deal_list.COLUMNS[search.entity], *also)
+    does = catalogue.abilities(context)
     rows = deal_health.add_health(context, catalogue.mark_rows(context, part.rows))
-    rows = details.add_owners(context, rows) if "owner" in also else rows
+    rows = details.add_owners(context, rows) if "owner" in names else rows
     title = facts.prices_of(context).title
     ticked = (
         frozenset(row.key for row in part.rows)
@@ -257,16 +261,38 @@ def _listing(
         listing.draw(view.LIST, listing_table, list_view.taken, view.catch_up)  # type: ignore[arg-type]
 
 
-def _also(entity: str) -> tuple[str, ...]:
-    """The optional columns that are chosen."""
-    return tuple(name for name in deal_list.OPTIONAL[entity] if st.session_state.get(ALSO.format(name)))
-
-
-def _choose_columns(entity: str) -> None:
-    """Draw the menu of optional columns, which are in the link."""
+def _choose_columns(context: PageContext, entity: str) -> list[str]:
+    """Draw the menu of columns beside the name; those chosen, which are a person's own, and in the link."""
+    state, key, usual = st.session_state, COLUMNS[entity], deal_list.COLUMNS[entity][1:]
+    if key not in state and key not in st.query_params:
+        state[key] = _own_columns(context, entity)
+    titles = deal_list.column_titles(deal_list.PRICE)
     with st.popover("Columns", icon=":material/view_column:", type="tertiary", key="deals_columns"):
-        for name, label in deal_list.OPTIONAL[entity].items():
-            st.toggle(label, key=ALSO.format(name), bind="query-params")
+        chosen = st.pills(
+            "Columns", offered := [*usual, *deal_list.OPTIONAL[entity]], selection_mode="multi",
+            default=[*usual], format_func=titles.__getitem__, key=key, bind="query-params",
+            on_change=_keep_columns, args=(context, entity), label_visibility="collapsed",
+        )  # fmt: skip
+        st.caption("Beside the name. Kept for you.")
+    return [one for one in offered if one in chosen]
+
+
+def _own_columns(context: PageContext, entity: str) -> list[str]:
+    """The columns that the person chose before, or the usual ones."""
+    try:
+        names = context.clients.view_store.deal_columns.get("", entity)
+    except TrancheError:
+        names = ""
+    return [*deal_list.read_columns(entity, names.split(","))[1:]]
+
+
+def _keep_columns(context: PageContext, entity: str) -> None:
+    """Keep the choice for the next visits. A callback."""
+    names = deal_list.stored_columns(entity, st.session_state[COLUMNS[entity]])
+    try:
+        context.clients.view_store.deal_columns.set("", entity, ",".join(names))
+    except TrancheError as error:
+        notes.say(f"The columns are shown, but not kept: {error.reason.rstrip('.')}")
 
 
 def _pager(search: ListSearch, count: int) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lib.deals import moments
 from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
-from lib.deals.client import sent
+from lib.deals.client import Deals, sent
 from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalogue, change_steps, edits, facts, view
 from lib.ui.deals.change_job import BatchJob, Effect, Outcome
@@ -30,24 +30,32 @@ class UndoJob(BatchJob):
     """The undo of `action` as far as it has come; `stored` are its rows that are not undone yet.
 
     What was undone is noted with each batch, so that another undo goes on where this one stopped. It is an
-    action itself, with an undo.
+    action itself, with an undo. One that `is_direct` shows no preview, unless something would stay as it is.
     """
 
     actions: BulkActions
     action: BulkAction
     stored: Mapping[Key, ActionRow]
+    is_direct: bool = False
 
     @classmethod
-    def of(cls, actions: BulkActions, action: BulkAction) -> "UndoJob":
+    def of(cls, actions: BulkActions, action: BulkAction, is_direct: bool = False) -> "UndoJob":
         """The undo of this action, whose rows are read next. BadRequest if it can't be undone any more."""
         stored = {row.key: row for row in actions.rows(action.number)}
-        job = cls(record=actions.record(title(action)), actions=actions, action=action, stored=stored)
+        record = actions.record(title(action))
+        job = cls(record=record, actions=actions, action=action, stored=stored, is_direct=is_direct)
         job.begin(stored)
         return job
 
     def effect(self, entity: PackageOrDeal, key: Key) -> Effect:
         """The way back of an entity."""
         return effect(entity, self.stored[key])
+
+    def read(self, client: Deals) -> None:
+        """Read the next ones; after the last one it goes on by itself where nothing has to be looked at."""
+        super().read(client)
+        if self.phase == "preview" and self.is_direct and not any(one.refused for one in self.effects):
+            self.start()
 
     def has_lists(self, keys: Sequence[Key]) -> bool:
         """Whether the action changed a list of one of these."""
@@ -104,10 +112,14 @@ def _same(one: Any, other: Any) -> bool:
 
 @dataclass
 class UndoView:
-    """The dialog's contents: the undo that was chosen, or the action whose undo is to begin, or the list."""
+    """The dialog's contents: the undo that was chosen, or the action whose undo is to begin, or the list.
+
+    It `is_direct` where it begins from the result of the action itself: that was its preview.
+    """
 
     job: UndoJob | None = None
     begins: int | None = None
+    is_direct: bool = False
     is_whole: bool = False
 
 
@@ -125,7 +137,7 @@ def draw_dialog(context: PageContext) -> None:
     """Draw the dialog, if it is open."""
     state = st.session_state
     if (begins := state.get(UNDO_BEGINS)) is not None:
-        state[OPEN] = UndoView(begins=begins)
+        state[OPEN] = UndoView(begins=begins, is_direct=True)
         del state[UNDO_BEGINS]
     if (undo_view := state.get(OPEN)) is not None:
         dialog = st.dialog("Undo", width="large", icon=":material/undo:", on_dismiss=close)
@@ -169,7 +181,8 @@ def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
         bulk_action = next((one for one in bulk_actions if one.number == undo_view.begins), None)
         undo_view.begins = None
         if bulk_action is not None:
-            undo_view.job = UndoJob.of(context.clients.bulk_actions, bulk_action)
+            undo_view.job = UndoJob.of(context.clients.bulk_actions, bulk_action, undo_view.is_direct)
+            undo_view.is_direct = False
             st.rerun()
     except TrancheError as error:
         st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was changed.", icon=":material/error:")

@@ -103,7 +103,8 @@ def active_filters(
 
 
 OPEN, SAID = "open", notes.SAID
-FIND, KIND, FILTER, ALSO = "find", "deals_kind", "deals_{}", "also_{}"
+FIND, KIND, FILTER = "find", "deals_kind", "deals_{}"
+COLUMNS = {SUPPLY: "package_columns", DEALS: "deal_columns"}
 CSV_MENU = "deals_csv_menu"
 PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
 ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")

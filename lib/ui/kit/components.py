@@ -8,12 +8,14 @@ import streamlit as st
 
 from lib.wire.text import straight
 
-_SEEN = "<style>.st-key-to_copy [data-testid=stCode] > div { opacity: 1; visibility: visible; }</style>"
+_SEEN = (
+    "<style>[class*=st-key-to_copy] [data-testid=stCode] > div { opacity: 1; visibility: visible; }</style>"
+)
 
 
-def copy_button(text: str) -> None:
-    """Draw the text with its copy button; once per screen."""
-    with st.container(key="to_copy"):
+def copy_button(text: str, name: str = "") -> None:
+    """Draw the text with its copy button; `name` tells it from others on the screen."""
+    with st.container(key=f"to_copy{name}"):
         st.html(_SEEN)
         st.code(straight(text), language=None, wrap_lines=True)
 

@@ -1,6 +1,7 @@
 // Draws one page of a list in place and sends what is clicked on it. listing.py says how acts travel.
 
 const BORDERS = 2 // pixels, of the list's left and right one
+const [TAIL, LONGEST_TAIL] = [14, 26] // letters at a name's end that are never cut
 const lists = new WeakMap()
 
 export default function ({ parentElement, data, setStateValue }) {
@@ -24,6 +25,7 @@ function newList(root) {
   root.replaceChildren(box)
   const list = { root, box, table, columns, head, body, by: Math.random().toString(36).slice(2), number: 0, waiting: [] }
   root.addEventListener("click", (event) => onClick(list, event))
+  root.addEventListener("mousedown", (event) => event.shiftKey && event.target.closest(".tick") && event.preventDefault())
   root.addEventListener("change", (event) => onChange(list, event))
   root.addEventListener("keydown", (event) => onKey(list, event))
   return list
@@ -33,6 +35,7 @@ function newList(root) {
 
 function update(list, data) {
   forgetTaken(list, data.taken)
+  const opened = list.data?.rows.find((row) => row.is_open)
   list.data = data
   set(list.table, "aria-label", data.label)
   set(list.table, "aria-rowcount", String(data.count))
@@ -44,6 +47,13 @@ function update(list, data) {
   drawRows(list)
   if (data.most_in_sight !== null) revealOpen(list)
   showWaiting(list)
+  if (opened && !data.rows.some((row) => row.is_open)) returnTo(list, opened.key)
+}
+
+/** Once a drawer is closed, the keyboard goes on at its row, unless somebody has gone elsewhere meanwhile. */
+function returnTo(list, key) {
+  const row = [...list.body.children].find((one) => one.dataset.key === key)
+  if (row && [document.body, list.root.getRootNode().host].includes(document.activeElement)) reach(list, row)
 }
 
 function drawHead(list) {
@@ -132,12 +142,22 @@ function drawRow(list, node, row) {
     const target = cells[place]
     target.classList.toggle("badge", Boolean(cell.tone))
     const inside = cell.tone ? (target.firstElementChild ?? target.appendChild(make("span"))) : target
-    text(inside, cell.text)
+    if (place) text(inside, cell.text)
+    else if (inside.textContent !== cell.text) drawName(inside, cell.text)
     if (cell.tone) inside.className = cell.tone
     set(target, "title", cell.text)
   })
   if (ticks) set(node.querySelector("input"), "aria-label", `Choose ${row.cells[0].text}`)
   return node
+}
+
+/** A name in two parts, of which the first is cut where there is no room: names of deals end with their seat. */
+function drawName(node, name) {
+  const seat = name.lastIndexOf(" - ")
+  const isShort = name.length <= 2 * TAIL
+  const place = isShort ? name.length : name.length - seat <= LONGEST_TAIL ? seat : name.length - TAIL
+  const parts = [name.slice(0, place), name.slice(place)].filter(Boolean).map((part) => make("span", {}, part))
+  node.replaceChildren(make("span", { class: "name" }, ...parts))
 }
 
 /** Scroll a list of choices so that the open row is in sight, and let the keyboard begin there. */
@@ -180,7 +200,7 @@ function onClick(list, event) {
   if (event.target.matches("[data-all]")) return act(list, "tick", list.data.rows.map(({ key }) => key), event.target.checked)
   if (!row) return
   reach(list, row)
-  if (event.target.closest(".tick")) return tick(list, row)
+  if (event.target.closest(".tick")) return tick(list, row, event.shiftKey)
   if (!String(list.root.getRootNode().getSelection?.() ?? getSelection())) act(list, "open", row.dataset.key)
 }
 
@@ -196,8 +216,13 @@ function order(list, id, direction) {
   act(list, "order", id, next)
 }
 
-function tick(list, row) {
-  act(list, "tick", [row.dataset.key], row.getAttribute("aria-selected") !== "true")
+/** Choose a row or no longer; with Shift all rows from the one before it. */
+function tick(list, row, isRange) {
+  const rows = [...list.body.children]
+  const [at, before] = [rows.indexOf(row), isRange ? rows.indexOf(list.ticked) : -1]
+  const chosen = before < 0 ? [row] : rows.slice(Math.min(at, before), Math.max(at, before) + 1)
+  list.ticked = row
+  act(list, "tick", chosen.map((one) => one.dataset.key), row.getAttribute("aria-selected") !== "true")
 }
 
 function reach(list, row) {

@@ -1,4 +1,4 @@
-"""The browser's confirmation before a page with unsaved work is closed or reloaded."""
+"""Scripts of the page: the confirmation before unsaved work is left, and a button that keys press."""
 
 import streamlit as st
 
@@ -43,3 +43,30 @@ def ask_before(unsaved: bool) -> None:
     """Turn the confirmation on or off for this page."""
     with st.container(key="unsaved_work", height=1, border=False):
         _GUARD(data={"unsaved": unsaved}, key="unsaved_work_guard", height=0)
+
+
+_KEYS = st.components.v2.component(
+    "pressed_by_keys",
+    js="""
+export default function ({ data }) {
+  const press = (event) => {
+    const button = document.querySelector(`[class*="st-key-${CSS.escape(data.key)}"] button`);
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || !button) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const field = document.activeElement;
+    field.blur(); // what is typed is sent before the click, as a mouse would have it
+    button.click();
+    field.focus();
+  };
+  document.addEventListener("keydown", press, true);
+  return () => document.removeEventListener("keydown", press, true);
+}
+""",
+)
+
+
+def press_by_keys(key: str) -> None:
+    """Let Ctrl+Enter, or Command and Enter, press the button of this key."""
+    with st.container(key="press_by_keys", height=1, border=False):
+        _KEYS(data={"key": key}, key="pressed_by_keys", height=0)

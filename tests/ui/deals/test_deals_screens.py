@@ -60,7 +60,7 @@ def labels(desk: AppTest) -> list[str]:
 
 def test_viewers_only_look(visit: Visit) -> None:
     """A viewer sees list and drawer, and nothing with which to change them; New package is not there."""
-    desk = visit("deals", "viewer")
+    desk = visit("deals", "viewer", deals_kind="Packages")
     assert listed(desk) == ["Evening Sports", "Morning News"]
     assert labels(desk) == ["Filters", "Overlap", "Dead targets"]
     assert opened(desk, "supply_deals-1").button_group(key="drawer_shown").options == [
@@ -88,7 +88,7 @@ def test_narrowed_by_the_url(visit: Visit) -> None:
     assert listed(desk) == ["Evening Sports - Alpha Buying"]
     desk.text_input(key="find").set_value("nothing like it").run()
     assert "No deals match" in desk.info[0].value
-    desk = visit("deals", find="beta", deals_status="Paused")
+    desk = visit("deals", find="beta", deals_status="Paused", deals_kind="Packages")
     assert "No packages match" in desk.info[0].value
 
 
@@ -129,7 +129,7 @@ def test_deleted_entities_are_reported(visit: Visit) -> None:
     """A link to a deal that never was says so, and shows the list."""
     desk = opened(visit("deals"), "demand_deals-99")
     assert "Deal 99 does not exist" in desk.warning[0].value
-    assert len(listed(desk)) == 2
+    assert len(listed(desk)) == 4
 
 
 def test_who_deleted_it_and_when_is_said(visit: Visit, deals: Deals) -> None:
@@ -218,7 +218,17 @@ def test_bulk_of_everything_found(visit: Visit, deals: Deals) -> None:
     """All that the list finds can be chosen at once, rows on other pages too; others are left alone."""
     desk = chosen(visit("deals", deals_kind="Deals", find="morning"), "demand_deals-1")
     clean(desk.button(key="deals_choose_all").click().run())
-    assert desk.button(key="deals_pause").label == "Pause 3"
+    assert desk.button(key="deals_pause").label == "Pause all 3"
+    clean(desk.button(key="deals_pause").click().run())
+    clean(desk.button(key="job_start").click().run())
+    assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
+
+
+def test_bulk_of_what_a_search_finds(visit: Visit, deals: Deals) -> None:
+    """Where nothing is chosen, an action is for all that a search finds, and for none of the whole list."""
+    assert visit("deals").button(key="deals_pause").disabled
+    desk = visit("deals", find="morning")
+    assert desk.button(key="deals_pause").label == "Pause all 3"
     clean(desk.button(key="deals_pause").click().run())
     clean(desk.button(key="job_start").click().run())
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
@@ -227,7 +237,7 @@ def test_bulk_of_everything_found(visit: Visit, deals: Deals) -> None:
 def test_what_has_ended_is_not_paused(visit: Visit, deals: Deals) -> None:
     """A package that has ended can be paused neither in the list nor in its drawer: nothing would change."""
     deals.change(SupplyPackage, 2, {"end_date": LAST_MINUTE})
-    desk = chosen(visit("deals"), "supply_deals-2")
+    desk = chosen(visit("deals", deals_kind="Packages"), "supply_deals-2")
     assert desk.button(key="deals_pause").disabled
     assert opened(desk, "supply_deals-2").button(key="action_active").disabled
 
@@ -272,16 +282,16 @@ def test_a_header_orders_by_the_service(visit: Visit) -> None:
 
 def test_a_place_is_found_by_its_name(visit: Visit) -> None:
     """ "germany" finds what is targeted at DE: the name is that of the report's mapping."""
-    assert listed(visit("deals", find="germany")) == ["Morning News"]
+    assert listed(visit("deals", find="germany", deals_kind="Packages")) == ["Morning News"]
     assert listed(visit("deals", find="germany alpha", deals_kind="Deals")) == ["Morning News - Alpha Buying"]
-    assert "No packages match" in visit("deals", find="atlantis").info[0].value
+    assert "No packages match" in visit("deals", find="atlantis", deals_kind="Packages").info[0].value
 
 
 def test_what_the_other_kind_has_is_offered(visit: Visit) -> None:
     """A search that finds no package says how many deals it finds, a click away."""
     desk = visit("deals", find="evening", deals_status="Active", deals_kind="Deals")
     assert len(listed(desk)) == 1
-    desk = visit("deals", find="morning", deals_seat="1", deals_status="Complete")
+    desk = visit("deals", find="morning", deals_seat="1", deals_status="Complete", deals_kind="Packages")
     assert not [button for button in desk.button if button.key == "deals_other"]
 
 
@@ -413,7 +423,7 @@ def test_deleting(visit: Visit, deals: Deals) -> None:
     desk = opened(visit("deals"), "supply_deals-2")
     clean(desk.button(key="action_delete_sure").click().run())
     assert [package.id for package in deals.list(SupplyPackage).results] == [1]
-    assert listed(visit("deals")) == ["Morning News"]
+    assert listed(visit("deals", deals_kind="Packages")) == ["Morning News"]
 
 
 def test_a_dependant_that_came_meanwhile(visit: Visit, deals: Deals) -> None:
@@ -424,6 +434,21 @@ def test_a_dependant_that_came_meanwhile(visit: Visit, deals: Deals) -> None:
     desk.button(key="action_delete_sure").click().run()
     assert "Morning News - Alpha Buying" in desk.error[0].value.replace("\\", "")
     assert deals.get(SupplyPackage, 2).id == 2
+
+
+def test_a_price_for_all_seats(visit: Visit) -> None:
+    """A price for all is that of each seat without one of its own, also of one that is chosen later."""
+    desk = form(visit, {1: "", 2: "9"})
+
+    def prices(for_all: str, *seats: int) -> list[str | None]:
+        desk.multiselect(key="np_seats").set_value([*seats])
+        clean(desk.text_input(key="np_price_all").set_value(for_all).run())
+        clean(desk.run())
+        return [desk.text_input(key=f"np_price_{seat}").value for seat in seats]
+
+    assert prices("2.5", 1, 2) == ["2.5", "9"]
+    assert prices("2.5", 1, 2, 3) == ["2.5", "9", "2.5"]
+    assert prices("3", 1, 2, 3) == ["3", "9", "3"]
 
 
 def form(visit: Visit, prices: dict[int, str]) -> AppTest:
@@ -721,7 +746,7 @@ def test_unknown_values_are_marked_in_list_and_drawer(visit: Visit, deals: Deals
         name="Lost", media_type="banner", start_date=dt.datetime(2026, 12, 1, tzinfo=dt.UTC),
         geo_targetings=[GeoTarget.model_validate(place) for place in places],
     ))  # fmt: skip
-    desk = visit("deals", slicer=SOLD)
+    desk = visit("deals", slicer=SOLD, deals_kind="Packages")
     told = json.dumps(components(desk), ensure_ascii=False)
     assert "Atlantis (unknown), US" in told
     assert "US (unknown)" not in told

@@ -83,7 +83,7 @@ def test_dates_of_packages(visit: Visit, deals: Deals) -> None:
 def test_refused_before_it_is_sent(visit: Visit, deals: Deals) -> None:
     """An end before the start is refused in the preview, with the reason; the other package is saved."""
     deals.change(SupplyPackage, 2, {"start_date": dt.datetime(2027, 6, 1, tzinfo=dt.UTC)})
-    desk = chosen(visit("deals"), "supply_deals-1", "supply_deals-2")
+    desk = chosen(visit("deals", deals_kind="Packages"), "supply_deals-1", "supply_deals-2")
     clean(desk.text_input(key="several_end").set_value("2027-01-31").run())
     desk = press(desk, "several_preview")
     assert any("1 refused" in one.value for one in desk.markdown)

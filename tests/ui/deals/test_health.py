@@ -67,7 +67,7 @@ def test_nothing_needs_attention(visit: Visit, own_deals_home: Path) -> None:
 
 def test_packages_have_no_switch(visit: Visit) -> None:
     """Packages are no deals: nothing is checked for them."""
-    desk = visit("deals", slicer=SOLD)
+    desk = visit("deals", slicer=SOLD, deals_kind="Packages")
     assert "deals_attention_count" not in desk.session_state
     assert "attention" not in {switch.key for switch in desk.toggle}
 

@@ -17,7 +17,7 @@ def come(desk: AppTest) -> AppTest:
 def test_the_matrix_and_two_prices(visit: Visit) -> None:
     """Morning News (US and DE, no smartphone) and Evening Sports (a domain) share what satisfies both, which
     Alpha Buying is offered at 2.50 and at 7."""
-    desk = visit("deals", slicer=SOLD, deals_order="id")
+    desk = visit("deals", slicer=SOLD, deals_kind="Packages", deals_order="id")
     desk = come(clean(desk.button(key="deals_overlap").click().run()))
     rows = sold_rows().to_pandas()
     rows = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=30)]

@@ -58,7 +58,7 @@ def test_in_drawer_and_list(visit: Visit, deals: Deals, own_deals_home: Path) ->
     found = kept(own_deals_home).get(1)
     assert (found.owner, found.note, found.who) == ("Ada *L.*", "No [link](x)", "manager")
     assert "No [link](x)" in [one.value for one in desk.text]
-    desk = visit("deals", "viewer", also_owner="true")
+    desk = visit("deals", "viewer", deals_kind="Packages", package_columns="Owner")
     [listing] = [data for data in components(desk) if "rows" in data]
     place = [column["id"] for column in listing["columns"]].index("owner")
     owners = {row["cells"][0]["text"]: row["cells"][place]["text"] for row in listing["rows"]}

@@ -219,7 +219,7 @@ def test_no_deal_and_no_package_where_one_is_refused(deals: Deals, monkeypatch: 
 
 def test_deals_on_screen(visit: Visit, deals: Deals) -> None:
     """The preview has a row for each package and deal; the button and the result count both."""
-    desk = visit("deals", slicer=SOLD)
+    desk = visit("deals", slicer=SOLD, deals_kind="Packages")
     clean(desk.button(key="packages_from_csv_open").click().run())
     upload = desk.session_state["packages_from_csv"]
     upload.reading = CsvReading(iter([planned(deals, WITH_DEALS)]), 3)
@@ -237,7 +237,7 @@ def test_deals_on_screen(visit: Visit, deals: Deals) -> None:
 def test_on_screen(visit: Visit, deals: Deals) -> None:
     """In the list of packages the dialog shows what would be created, with values that the report does not
     know, and creates it on a click; a viewer has no such button."""
-    desk = visit("deals", slicer=SOLD)
+    desk = visit("deals", slicer=SOLD, deals_kind="Packages")
     clean(desk.button(key="packages_from_csv_open").click().run())
     upload = desk.session_state["packages_from_csv"]
     upload.reading = CsvReading(iter([planned(deals, GOOD.replace("smartphone", "toaster"))]), 3)
@@ -255,7 +255,7 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     create_from_csv(desk, "packages")
     assert "3 packages created" in desk.success[0].value
     assert count(deals) == 5
-    viewer = visit("deals", "viewer")
+    viewer = visit("deals", "viewer", deals_kind="Packages")
     assert not [one for one in viewer.button if one.key == "packages_from_csv_open"]
 
 
@@ -274,7 +274,7 @@ def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals) -> None:
     for price in ("2", "3", "4", "4"):
         fields = {"name": f"At {price}", "seat": Seat(id=3), "price": Decimal(price)}
         deals.create(DemandDeal, DemandDeal.model_construct(**fields))
-    desk = visit("deals", slicer=SOLD)
+    desk = visit("deals", slicer=SOLD, deals_kind="Packages")
     clean(desk.button(key="packages_from_csv_open").click().run())
     upload = desk.session_state["packages_from_csv"]
     upload.reading = CsvReading(iter([planned(deals, ODD)]), 3)

@@ -1,10 +1,14 @@
 """Saved lists of the Deals screen: save, open, change, delete, and their links."""
 
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from boards import components
 from dealing import SOLD, Visit, clean, listed
 from opening import Popover
 from streamlit.testing.v1 import AppTest
+
+from lib.ui.deals import deal_list
 
 VIEWS = Popover("deals_views")
 
@@ -18,11 +22,16 @@ def saved(visit: Visit, name: str, is_shared: bool = False) -> AppTest:
     """A list of deals, found, filtered, ordered and with a column, under this name."""
     desk = visit("deals", slicer=SOLD, deals_kind="Deals", find="morning", deals_order="price")
     clean(desk.multiselect(key="deals_seat").set_value(["1", "3"]).run())
-    clean(desk.toggle(key="also_contact_email").set_value(True).run())
+    clean(columns(desk).set_value([*columns(desk).value, "contact_email"]).run())
     desk = VIEWS.opened(desk)
     desk.text_input(key="view_list_name").set_value(name)
     desk.checkbox(key="view_list_share").set_value(is_shared)
     return VIEWS.submit(desk, "Save view")
+
+
+def columns(desk: AppTest) -> Any:
+    """The choice of columns of the list of deals."""
+    return desk.button_group(key="deal_columns")
 
 
 def shown(desk: AppTest) -> tuple[object, ...]:
@@ -30,7 +39,7 @@ def shown(desk: AppTest) -> tuple[object, ...]:
     return (
         desk.text_input(key="find").value,
         desk.multiselect(key="deals_seat").value,
-        desk.toggle(key="also_contact_email").value,
+        "contact_email" in columns(desk).value,
         listed(desk),
     )
 
@@ -75,3 +84,33 @@ def test_rename_share_and_delete(visit: Visit) -> None:
     desk = VIEWS.press(VIEWS.press(desk, "view_list_all"), "view_do_list_delete_1")
     desk = VIEWS.press(desk, "view_list_delete_sure")
     assert views(desk) == []
+
+
+def test_columns_are_each_persons_own(visit: Visit) -> None:
+    """A person's columns are there at their next visit, in the list's order; nobody else has them."""
+    desk = visit("deals", slicer=SOLD)
+    usual = columns(desk).value
+    clean(columns(desk).set_value(["contact_email", "deal_id"]).run())
+    assert shown_columns(desk) == ["name", "deal_id", "contact_email"]
+    again = visit("deals", slicer=SOLD)
+    assert shown_columns(again) == ["name", "deal_id", "contact_email"]
+    assert shown_columns(visit("deals", "viewer", slicer=SOLD)) == ["name", *usual]
+    clean(columns(again).set_value([]).run())
+    assert shown_columns(visit("deals", slicer=SOLD)) == ["name"]
+    clean(columns(again).set_value(usual).run())
+    assert shown_columns(visit("deals", slicer=SOLD)) == ["name", *usual]
+
+
+def test_columns_of_earlier_views(visit: Visit) -> None:
+    """A view that names only columns beside the usual ones, as views once did, opens with both."""
+    saved(visit, "Earlier")
+    desk = VIEWS.opened(visit("deals", slicer=SOLD, deal_columns="Deal id"))
+    assert shown_columns(desk) == ["name", "deal_id"]
+    desk = clean(desk.button(key="view_open_list_1").click().run())
+    assert shown_columns(desk) == ["name", *deal_list.COLUMNS["demand_deals"][1:], "contact_email"]
+
+
+def shown_columns(desk: AppTest) -> list[str]:
+    """The columns of the list, in order."""
+    [listing] = [data for data in components(desk) if "rows" in data]
+    return [column["id"] for column in listing["columns"]]

@@ -49,7 +49,7 @@ def test_only(match: Match, values: tuple[str, ...], number: int | None) -> None
 
 def test_a_dialog_that_was_left(visit: Visit) -> None:
     """A dialog of Deals that was left for another screen does not open again; the button opens it."""
-    desk = visit("deals", slicer=SOLD)
+    desk = visit("deals", slicer=SOLD, deals_kind="Packages")
     for key, mark in (
         ("deals_overlap", "overlap_of"),
         ("deals_dead", "dead_targets"),
