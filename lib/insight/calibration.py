@@ -98,11 +98,11 @@ class Calibration:
 def calibration(rows: Sequence[StoredForecast]) -> Calibration:
     """That of these forecasts, as far as they are scored."""
     scored = [(one, one.actual) for one in rows if one.actual is not None]
-    held = sum(bool(one.held) for one, _ in scored)
-    raw_held = sum(raw(one).holds(actual) for one, actual in scored)
+    hits = sum(bool(one.held) for one, _ in scored)
+    raw_hits = sum(raw(one).holds(actual) for one, actual in scored)
     widths = [[span(one).width for one, _ in scored] for span in (shown, raw)]
     return Calibration(
-        len(scored), held, raw_held, conformal.wilson(held, len(scored)), *map(_median, widths)
+        len(scored), hits, raw_hits, conformal.wilson(hits, len(scored)), *map(_median, widths)
     )
 
 

@@ -100,11 +100,11 @@ def _place(count: int) -> int:
     return min(math.ceil((count + 1) * CONFIDENCE), count)
 
 
-def wilson(held: int, of: int) -> tuple[float, float]:
+def wilson(hits: int, count: int) -> tuple[float, float]:
     """The 95 % interval of a share, 0 to 1, by Wilson (1927); all of it without any case."""
-    if not of:
+    if not count:
         return 0.0, 1.0
-    share, square = held / of, NORMAL**2
-    middle = (share + square / (2 * of)) / (1 + square / of)
-    side = NORMAL * math.sqrt(share * (1 - share) / of + square / (4 * of**2)) / (1 + square / of)
+    share, square = hits / count, NORMAL**2
+    middle = (share + square / (2 * count)) / (1 + square / count)
+    side = NORMAL * math.sqrt(share * (1 - share) / count + square / (4 * count**2)) / (1 + square / count)
     return max(0.0, middle - side), min(1.0, middle + side)

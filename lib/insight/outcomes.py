@@ -165,11 +165,11 @@ def to_keep(
     if span is None or days[0] <= data_day or not math.isfinite(span.high - span.low):
         return []
     first, last, until = (day.isoformat() for day in (*days, data_day))
-    shown = span.scaled(scale)
+    scaled = span.scaled(scale)
     new = NewForecast(
         kind=kind, project=subject.project, slicer=subject.slicer, field=subject.field,
         first_day=first, last_day=last, data_day=until, subject=subject.document,
-        estimate=span.estimate, low=shown.low, high=shown.high, raw_low=span.low, raw_high=span.high,
+        estimate=span.estimate, low=scaled.low, high=scaled.high, raw_low=span.low, raw_high=span.high,
         scale=scale,
     )  # fmt: skip
     return [new]

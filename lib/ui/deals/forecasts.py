@@ -129,8 +129,8 @@ def _list(context: PageContext, rows: Sequence[StoredForecast]) -> None:
         st.caption("There are none.")
         return
     words = ForecastWords(context, _names(context, group[:MOST]), Numbers.of(st.context.locale))
-    drawn = tuple(ListRow(str(one.id), words.row(one), is_open=one.id == chosen) for one in group[:MOST])
-    page = Listing(f"Forecasts: {which}", COLUMNS, drawn, len(group), most_in_sight=IN_SIGHT)
+    list_rows = tuple(ListRow(str(one.id), words.row(one), is_open=one.id == chosen) for one in group[:MOST])
+    page = Listing(f"Forecasts: {which}", COLUMNS, list_rows, len(group), most_in_sight=IN_SIGHT)
     listing.draw(LIST, page, st.session_state.get(TAKEN, NOTHING_TAKEN), _take)
     if len(group) > MOST:
         st.caption(f"The first {MOST} of {len(group):,}.")
@@ -166,10 +166,10 @@ def _names(context: PageContext, rows: Sequence[StoredForecast]) -> Names:
     for model in (SupplyPackage, DemandDeal):
         ids = [one.entity_id for one in rows if one.entity == model.entity and one.entity_id]
         try:
-            found = catalogue.by_id(context, model, ids)
+            entities = catalogue.by_id(context, model, ids)
         except TrancheError:
-            found = ()  # the list then has their numbers
-        names |= {(model.entity, one.id): one.name for one in found if one.name}
+            entities = ()  # the list then has their numbers
+        names |= {(model.entity, one.id): one.name for one in entities if one.name}
     return names
 
 

@@ -117,8 +117,8 @@ def of(
     learned = ledger.learned(context, "price", fields.cpm)
     words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, learned)
     own_prices = dict(zip(seats, each, strict=True))
-    asked = dict(zip((0, *seats), queries, strict=True))
-    ledger.note(place.key, _to_keep(context, asked, {0: every, **own_prices}, typed, learned))
+    queries_by_seat = dict(zip((0, *seats), queries, strict=True))
+    ledger.note(place.key, _to_keep(context, queries_by_seat, {0: every, **own_prices}, typed, learned))
     by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in typed.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)
     return SeatGuide(by_seat if every.won else {}, note)
