@@ -1,6 +1,7 @@
 """The list of deals in a browser: finding, opening, ordering, changing in two browsers, pausing several."""
 
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -236,6 +237,12 @@ def test_eighteen_rows_fit_on_a_desktop(selling: Desk, visitor: Visitor) -> None
     box = first.bounding_box()
     assert box is not None
     assert box["y"] + 18 * box["height"] <= 900
+    controls = page.locator("[data-testid=stMain] :is(button, input)").evaluate_all(
+        "nodes => nodes.map((node) => node.getBoundingClientRect()).filter(({ width }) => width > 1)"
+        ".map(({ top, height }) => top + height / 2)"
+    )
+    lines = sorted(one for one in controls if 60 < one < box["y"] - box["height"])
+    assert sum(after - before > 20 for before, after in pairwise([0, *lines])) == 2
     first.locator("input").click()
     expect(page.get_by_role("button", name="Edit 1")).to_be_visible()
     settled(page)
