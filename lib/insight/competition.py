@@ -19,7 +19,7 @@ from datetime import date
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, issparse
 
 from lib.insight.estimate import Estimate
 from lib.reporting.models import Filter
@@ -30,7 +30,7 @@ ASSUMPTION = (
     "often as that deal does there."
 )
 MEASURES = ("requests", "bids", "wins", "spend")
-FEWEST_BIDS, Z = 50, 1.96
+FEWEST_BIDS, MOST_DENSE, Z = 50, 2_000_000, 1.96
 Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
@@ -140,23 +140,28 @@ class _Seat:
 
     def __init__(self, inventory: Inventory, places: Sequence[int], full: Collection[int]) -> None:
         self._inventory, self._deals = inventory, [inventory.deals[place] for place in places]
-        self._of = {name: inventory.columns(name, places) for name in MEASURES}
-        self._cells = np.flatnonzero(np.diff(self._of["requests"].indptr))
+        of = {name: inventory.columns(name, places) for name in MEASURES}
+        self._cells = np.flatnonzero(np.diff(of["requests"].indptr))
+        is_small = len(places) * len(self._cells) <= MOST_DENSE
+        parts = {name: sums[:, self._cells] for name, sums in of.items()}
+        self._of = {name: part.toarray() if is_small else part for name, part in parts.items()}
         self._reached = np.array([inventory.reached(deal, self._cells) for deal in self._deals])
         self._floors = np.array([np.nan if deal.floor is None else deal.floor for deal in self._deals])
         self._is_whole = np.array([deal.is_whole for deal in self._deals])
         self._has_room = np.array([deal.id not in full for deal in self._deals])
-        self._requests = self._of["requests"].tocsr()
+        self._rows = parts["requests"].tocsr()
 
     def competition(self) -> Iterator[tuple[int, Competition]]:
         """Each of the seat's deals, by id."""
         for place, deal in enumerate(self._deals):
-            own = self._requests[[place]].indices
+            own = self._rows.indices[self._rows.indptr[place] : self._rows.indptr[place + 1]]
             yield deal.id, self._of_deal(place, np.sort(own)) if len(own) else Competition()
 
-    def _of_deal(self, place: int, cells: npt.NDArray[np.intp]) -> Competition:
-        sums = {name: of[:, cells].toarray() for name, of in self._of.items()}
-        reached = self._reached[:, np.searchsorted(self._cells, cells)].copy()
+    def _of_deal(self, place: int, at: npt.NDArray[np.intp]) -> Competition:
+        """The competition of a deal, by the places of its cells among those of the seat."""
+        cells, parts = self._cells[at], {name: of[:, at] for name, of in self._of.items()}
+        sums = {name: part.toarray() if issparse(part) else part for name, part in parts.items()}
+        reached = self._reached[:, at].copy()
         reached[place] = False
         requests = sums["requests"][place]
         shares = 100 * (reached @ requests) / requests.sum()
@@ -168,7 +173,7 @@ class _Seat:
         wins = sums["wins"][place].sum()
         if not wins:
             return Competition(alone, tuple(rivals))
-        to_seat = self._to_seat(place, sums, reached)
+        to_seat = self._to_seat(place, sums, reached, self._inventory.others(cells)[0])
         low, high = self._to_others(place, cells, sums)
         value, least, most = to_seat.value or 0.0, to_seat.low or 0.0, to_seat.high or 0.0
         loss = Estimate(
@@ -176,19 +181,21 @@ class _Seat:
         )
         return Competition(alone, tuple(rivals), loss, to_seat.times(100))
 
-    def _to_seat(self, place: int, sums: Mapping[str, Numbers], reached: Flags) -> Estimate:
+    def _to_seat(
+        self, place: int, sums: Mapping[str, Numbers], reached: Flags, most_requests: Numbers
+    ) -> Estimate:
         """The share of the deal's wins that the other deals of the seat would have had."""
         requests, _, wins, spend = (sums[name][place] for name in MEASURES)
         weights = wins / wins.sum()
         price = 1000 * np.divide(spend, wins, out=np.zeros_like(wins), where=wins > 0)
-        presence = reached * np.minimum(1.0, sums["requests"] / np.maximum(requests, 1e-9))
+        present, least_present = _presence(requests, sums["requests"], most_requests)
         is_cheaper, takes, may_take = self._prices(place, price)
         is_safe = is_cheaper & self._has_room & self._is_whole
         may = reached | (~self._is_whole & (np.arange(len(self._deals)) != place))[:, None]
         _, low = _ratio(place, sums, reached & is_safe[:, None])
         rate, _ = _ratio(place, sums, reached & self._has_room[:, None])
-        least = (presence * is_safe[:, None]).max(axis=0) @ weights * low
-        value = (presence * takes * self._has_room[:, None]).max(axis=0) @ weights * rate
+        least = (least_present * reached * is_safe[:, None]).max(axis=0) @ weights * low
+        value = (present * reached * takes * self._has_room[:, None]).max(axis=0) @ weights * rate
         most = float((may * may_take * self._has_room[:, None]).max(axis=0) @ weights)
         value = min(float(value), most)
         return Estimate(value, min(float(least), value), most)
@@ -223,6 +230,16 @@ class _Seat:
         low = float(weights @ least) - Z * float(np.sqrt(weights**2 @ error))
         of_seats = np.minimum(1.0, (all_bids - sums["bids"].sum(axis=0)) / most)
         return max(0.0, low), float(weights @ of_seats)
+
+
+def _presence(requests: Numbers, others: Numbers, most: Numbers) -> tuple[Numbers, Numbers]:
+    """The part of a deal's bid requests per cell that others get as well: as of all of them, and at least.
+
+    `most` are the bid requests of the deal that gets most; two that both miss some may miss different ones.
+    """
+    return np.minimum(1.0, others / most), np.clip(
+        (requests + others - most) / np.maximum(requests, 1e-9), 0, 1
+    )
 
 
 def _ratio(place: int, sums: Mapping[str, Numbers], reached: Flags) -> tuple[float, float]:

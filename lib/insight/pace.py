@@ -38,7 +38,10 @@ class DealDays:
 
 @dataclass(frozen=True)
 class Cap:
-    """What caps a deal: its `budget`, its guaranteed `units`, or `daily`, at this amount a day."""
+    """What caps a deal: its `budget`, its guaranteed `units`, or `daily`, at this amount a day.
+
+    `days` are those since its last win; of a daily cap, those at the cap.
+    """
 
     kind: str
     amount: float
@@ -88,10 +91,16 @@ def cap(deal: PortfolioDeal, days: DealDays, last: date) -> Cap | None:
     """What caps the deal, if something does; `last` is the last of the days."""
     wins, spend = days.life
     if deal.budget and spend >= REACHED * deal.budget:
-        return Cap("budget", deal.budget)
+        return Cap("budget", deal.budget, _idle_days(days))
     if deal.units and wins >= deal.units and (deal.end is None or deal.end > last):
-        return Cap("units", deal.units)
+        return Cap("units", deal.units, _idle_days(days))
     return _daily_cap(days.requests[-4 * WEEK :], days.spend[-4 * WEEK :])
+
+
+def _idle_days(days: DealDays) -> int:
+    """The days since its last win in the history."""
+    won = np.flatnonzero(np.nan_to_num(days.wins) > 0)
+    return len(days.wins) - 1 - int(won[-1]) if len(won) else len(days.wins)
 
 
 def _daily_cap(requests: Numbers, spend: Numbers) -> Cap | None:

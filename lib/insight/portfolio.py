@@ -17,7 +17,7 @@ from lib.insight.pace import RUNNING, SCALE, Cap, DealDays, Scale, cap, running_
 Verdict = Literal[
     "Capped", "Never reached scale", "Could end", "Competes", "Keep", "Too little data"
 ]  # fmt: skip
-DAYS, SMALL_LOSS, OVERLAP, FEWEST_WINS = 28, 5.0, 80.0, 30
+DAYS, SMALL_LOSS, UNKNOWN, OVERLAP, FEWEST_WINS = 28, 5.0, 80.0, 80.0, 30
 NameOf = Callable[[int], str]
 
 
@@ -109,15 +109,22 @@ def evidence(one: Standing, name: NameOf) -> list[str]:
     if len(competition.rivals) > 5:
         sentences.append(f"{len(competition.rivals) - 5:,} other deals of its seat reach less of them.")
     if competition.alone is not None:
-        sentences.append(f"No other deal of its seat reaches {competition.alone:.0f} % of its bid requests.")
-    if competition.loss.value is not None:
-        seat = competition.to_seat
-        sentences += [
-            f"Without it {_percent(competition.loss)} of its wins would be lost, within 95 %; other deals of "
-            f"its seat would have had {_percent(seat)} of them.",
-            ASSUMPTION,
-        ]
-    return sentences
+        sentences.append(f"{competition.alone:.0f} % of its bid requests reach no other deal of its seat.")
+    return [*sentences, *_of_loss(competition)]
+
+
+def _of_loss(competition: Competition) -> Iterable[str]:
+    loss, seat = competition.loss, competition.to_seat
+    if loss.value is None or loss.low is None or loss.high is None:
+        return
+    if loss.high - loss.low > UNKNOWN:
+        yield f"How many of its wins would be lost without it is open: {loss.low:.0f} to {loss.high:.0f} %."
+    else:
+        yield (
+            f"Without it {loss.low:.0f} to {loss.high:.0f} % of its wins would be lost, most likely "
+            f"{loss.value:.0f} %. Other deals of its seat would have had {_percent(seat)} of them."
+        )
+    yield ASSUMPTION
 
 
 def _of_cap(cap: Cap | None) -> Iterable[str]:
@@ -168,12 +175,12 @@ def planned_change(
 
 
 def _raise(deal: PortfolioDeal, cap: Cap, why: str, last: date) -> PlannedChange | None:
-    """The amount that its pace so far would need until its end, to three figures."""
+    """The amount that its pace until the cap would need until its end, to three figures."""
     if deal.start is None or deal.end is None or not deal.start <= last < deal.end:
         return None
-    whole, so_far = (deal.end - deal.start).days, (last - deal.start).days + 1
+    whole, so_far = (deal.end - deal.start).days, max((last - deal.start).days + 1 - cap.days, 1)
     amount = Decimal(f"{cap.amount * whole / so_far:.3g}")
     if amount <= Decimal(str(cap.amount)):
         return None
-    ask = f"At its pace so far it would need {amount:,.0f} until its end. Ask the buyer for it."
+    ask = f"At its pace before, it would need {amount:,.0f} until its end. Ask the buyer for it."
     return PlannedChange("demand_deals", deal.id, {cap.kind: Decimal(f"{amount:f}")}, f"Capped. {why} {ask}")

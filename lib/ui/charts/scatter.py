@@ -35,7 +35,7 @@ def figure(groups: Sequence[DotGroup], titles: tuple[str, str], numbers: Numbers
     chart = theme.figure(HEIGHT, numbers.separators, hovermode="closest", dragmode=False, showlegend=True)
     for group in groups:
         chart.add_trace(
-            go.Scattergl(
+            go.Scatter(
                 x=[dot.x for dot in group.dots],
                 y=[dot.y for dot in group.dots],
                 customdata=[dot.id for dot in group.dots],

@@ -288,7 +288,7 @@ def _columns(order: tuple[str, Direction]) -> tuple[ListColumn, ...]:
 def _cells(portfolio: Portfolio, one: Standing, texts: Numbers) -> tuple[ListCell, ...]:
     verdict: str = one.verdict
     if one.verdict == "Competes":
-        verdict = f"Competes with {portfolio.name(one.competition.rivals[0][0])}"
+        verdict = f"Competes with {_rival(portfolio, one.competition.rivals[0][0])}"
     loss = one.competition.loss
     span = f"{texts.number(loss.low)} to {texts.percent(loss.high, 0)}" if loss.value is not None else "–"
     return (
@@ -301,6 +301,14 @@ def _cells(portfolio: Portfolio, one: Standing, texts: Numbers) -> tuple[ListCel
         ListCell(span),
         ListCell(_needs(portfolio, one, texts)),
     )
+
+
+def _rival(portfolio: Portfolio, number: int) -> str:
+    """A deal of the same seat by its package, which is what tells them apart; by name if it has several."""
+    deal = next(deal for deal in portfolio.book.deals if deal.id == number)
+    packages = [portfolio.book.packages.get(one.id or 0) for one in deal.supply_deals]
+    only = packages[0] if len(packages) == 1 else None
+    return (only and only.name) or portfolio.name(number)
 
 
 def _needs(portfolio: Portfolio, one: Standing, texts: Numbers) -> str:

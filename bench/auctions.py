@@ -5,7 +5,7 @@ buyers prefer deals by habit, the open market outbids, deals miss a part of the 
 caps end a day's bids, and some deals never find a buyer. `lost` runs the auctions again without one deal.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -24,7 +24,8 @@ NOBODY, FEWEST_CAPPED = -1, 1_000
 class Auctions:
     """A made history: the deals, who won each bid request (a deal's place, or NOBODY), and by what bid.
 
-    `capped` are the ids of deals with a daily cap that held them back, `tiny` of those without a buyer.
+    `capped` are the ids of deals with a daily cap that held them back, or whose goal or budget is reached,
+    `tiny` those that find no buyer, or reach a twentieth of their goal.
     """
 
     deals: list[PortfolioDeal] = field(default_factory=list)
@@ -103,6 +104,7 @@ def made(
     of.offered = np.array([_reaches(of, deal) & (draw.random(requests) < unseen[place])
                            for place, deal in enumerate(of.deals)])  # fmt: skip
     _bid(draw, of, requests, seats)
+    _promise(draw, of)
     return of
 
 
@@ -161,6 +163,25 @@ def _bid(draw: np.random.Generator, of: Auctions, requests: int, seats: int) -> 
         of.winner[rest] = NOBODY
     of.capped = {of.deals[place].id for place in caps}
     of.tiny = {deal.id for place, deal in enumerate(of.deals) if tiny[place]}
+
+
+def _promise(draw: np.random.Generator, of: Auctions) -> None:
+    """Goals and budgets that some deals have reached, some not, and some never will."""
+    begins = LAST - timedelta(days=DAYS - 1)
+    won = np.bincount(of.winner[of.winner != NOBODY], minlength=len(of.deals))
+    spent = np.bincount(np.maximum(of.winner, 0), of.paid * (of.winner != NOBODY), len(of.deals)) / 1000
+    for place, deal in enumerate(of.deals):
+        kind = draw.choice(["", "early", "on its way", "never", "spent", "unspent"], p=[0.75, *[0.05] * 5])
+        if not kind or won[place] < 100 or deal.id in of.capped | of.tiny:
+            continue
+        goal = {"early": 0.9, "on its way": 1.5, "never": 20.0}.get(kind)
+        budget = {"spent": 1.0, "unspent": 2.0}.get(kind)
+        of.deals[place] = replace(
+            deal, start=begins, end=LAST + timedelta(days=5),
+            units=goal and float(round(goal * won[place])), budget=budget and float(budget * spent[place]),
+        )  # fmt: skip
+        of.capped |= {deal.id} if kind in ("early", "spent") else set()
+        of.tiny |= {deal.id} if kind == "never" else set()
 
 
 def _auction(of: Auctions, chooses: np.ndarray, ended: np.ndarray) -> None:
