@@ -108,7 +108,11 @@ def read(report: DealReport, book: DealBook, tell: Progress = lambda words: None
     some = tuple(str(deal.id) for deal in deals)
     only = (Filter(name=DEAL, value=some, match="equals"),) if 0 < len(some) <= MOST_FILTERED else ()
     base = report.query(DAYS).model_copy(
-        update={"filters": only, "data_fields": tuple(fields.values()), "exact_within": PATIENCE}
+        update={
+            "filters": only,
+            "data_fields": tuple(dict.fromkeys(fields.values())),
+            "exact_within": PATIENCE,
+        }
     )
     tell("reading the inventory")
     cells, keys, dropped = _cells(report, base, _key_fields(deals, slicer))
@@ -137,8 +141,11 @@ def _fields(slicer: Slicer) -> tuple[dict[str, str], list[str]]:
     found = {name: field_of(slicer, names) for name, names in roles.items()}
     fields = {name: one.name for name, one in found.items() if one is not None}
     missing = [WORDS[name] for name in roles if name not in fields]
-    if "requests" not in fields and "bids" in fields:
-        fields["requests"] = fields["bids"]
+    for name in ("bids", "wins"):
+        if name in fields:
+            fields.setdefault("requests", fields[name])
+    if not fields:
+        raise BadRequest("This slicer has no data field for bids or impressions")
     return fields, missing
 
 
