@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -214,17 +214,18 @@ def _days(
     first = report.period(HISTORY)[0]
     empty = np.full(HISTORY, np.nan)
     empty[[(date.fromisoformat(day[:10]) - first).days for day in with_data]] = 0.0
-    at = np.array([(date.fromisoformat(str(day)[:10]) - first).days for day in daily[DAY]], dtype=int)
+    places = {(first + timedelta(days=number)).isoformat(): number for number in range(HISTORY)}
+    at = np.array([places[str(day)[:10]] for day in daily[DAY]], dtype=int)
     lives = {
         str(number): (wins, spend)
         for number, wins, spend in life[[DEAL, "wins", "spend"]].fillna(0.0).itertuples(index=False)
     }
+    values = {name: np.nan_to_num(daily[name].to_numpy(float)) for name in ("requests", "wins", "spend")}
     found = {}
-    for number, places in daily.groupby(DEAL).indices.items():
-        series = {name: empty.copy() for name in ("requests", "wins", "spend")}
+    for number, rows in daily.groupby(DEAL).indices.items():
+        series = {name: empty.copy() for name in values}
         for name, of in series.items():
-            of[at[places]] = daily[name].to_numpy(float)[places]
-            of[at[places]] = np.nan_to_num(of[at[places]])
+            of[at[rows]] = values[name][rows]
         if (text := str(number)).isdecimal():
             found[int(text)] = DealDays(**series, life=lives.get(text, (0.0, 0.0)))
     return found

@@ -35,7 +35,7 @@ from lib.ui.kit.session_cache import SessionCache
 CACHE, VIEW, LIST, DOTS, ONLY = (
     "portfolio_cache", "portfolio_view", "portfolio_list", "portfolio_dots", "portfolio_only"
 )  # fmt: skip
-SECONDS, MOMENT_SECONDS, POLL_SECONDS, PAGE = 300.0, 0.3, 1.0, 50
+SECONDS, MOMENT_SECONDS, POLL_SECONDS, PAGE, MOST_DOTS = 300.0, 0.3, 1.0, 50, 1_000
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 TONES: dict[Verdict, str] = {
     "Capped": "orange", "Never reached scale": "orange", "Could end": "green", "Competes": "blue", "Keep": "",
@@ -90,13 +90,13 @@ def _sections(context: PageContext, report_context: PageContext, portfolio: Port
     view = catch_up()
     only = _filter(portfolio)
     visible = [one for one in portfolio.standings if not only or one.verdict in only]
-    _picture(portfolio, visible)
+    _picture(context, portfolio, visible)
     chosen = [one for one in portfolio.standings if one.deal.id in view.ticked]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(plain(_about(context, report_context, portfolio)), width="stretch")
         if context.now().deals.proposes:
             portfolio_plan.draw_button(chosen)
-    _list(portfolio, visible, view)
+    _list(context, portfolio, visible, view)
     for sentence in portfolio.scope:
         st.caption(f":material/info: {plain(sentence)}")
     if open_key() is None:
@@ -162,14 +162,15 @@ def _first_page() -> None:
     st.session_state[VIEW] = replace(catch_up(), page=0)
 
 
-def _picture(portfolio: Portfolio, visible: Sequence[Standing]) -> None:
+def _picture(context: PageContext, portfolio: Portfolio, visible: Sequence[Standing]) -> None:
     """Draw what each deal brings by what it reaches alone. A click on a dot opens the deal."""
     groups = []
+    spending = sorted((one for one in visible if one.spend > 0), key=lambda one: -one.spend)[:MOST_DOTS]
     for verdict in VERDICTS:
         dots = [
             Dot(one.deal.id, portfolio.name(one.deal.id), one.competition.alone, one.spend)
-            for one in visible
-            if one.verdict == verdict and one.spend > 0 and one.competition.alone is not None
+            for one in spending
+            if one.verdict == verdict and one.competition.alone is not None
         ]
         if dots:
             groups.append(DotGroup(verdict, COLORS[verdict], dots))
@@ -178,10 +179,15 @@ def _picture(portfolio: Portfolio, visible: Sequence[Standing]) -> None:
     number = st.session_state.get(f"{DOTS}_number", 0)
     key = f"{DOTS}_{number}"
     st.plotly_chart(
-        scatter.figure(groups, (ALONE, "Spend"), Numbers.of(st.context.locale)),
+        scatter.figure(groups, (ALONE, _spend_title(context)), Numbers.of(st.context.locale)),
         key=key, on_select=lambda: _dot(key, number), selection_mode="points", config=theme.CONFIG,
         alt=f"Spend of {count_label('deal', len(visible))} by the share of {ALONE.lower()}; as a list below",
     )  # fmt: skip
+
+
+def _spend_title(context: PageContext) -> str:
+    """`Spend, USD`."""
+    return ", ".join(filter(None, ("Spend", context.clients.currency)))
 
 
 def _dot(key: str, number: int) -> None:
@@ -196,8 +202,10 @@ def _about(context: PageContext, report_context: PageContext, portfolio: Portfol
     days = numbers.days(portfolio.first, portfolio.last)
     seats = context.now().deals.seats
     own = "" if seats is None else " · Deals of the seats that you may see"
-    without = sum(one.spend <= 0 for one in portfolio.standings)
+    spending = sum(one.spend > 0 for one in portfolio.standings)
+    without, most = len(portfolio.standings) - spending, Numbers.of(st.context.locale).number(MOST_DOTS)
     undrawn = f" · {count_label('deal', without)} without spend not in the picture" if without else ""
+    undrawn += f" · In the picture: the {most} that spend most" if spending > MOST_DOTS else ""
     source = f"{report_context.project}/{report_context.slicer_name}"
     return f"{count_label('active deal', len(portfolio.standings))} · {days} · From {source}{own}{undrawn}"
 
@@ -220,7 +228,7 @@ def catch_up() -> PortfolioView:
     return after
 
 
-def _list(portfolio: Portfolio, visible: list[Standing], view: PortfolioView) -> None:
+def _list(context: PageContext, portfolio: Portfolio, visible: list[Standing], view: PortfolioView) -> None:
     """Draw a page of the list, and the pager."""
     name, direction = view.order
     measure: Measure = SORTS[name]
@@ -239,7 +247,7 @@ def _list(portfolio: Portfolio, visible: list[Standing], view: PortfolioView) ->
         )
         for one in ordered[page * PAGE : (page + 1) * PAGE]
     )  # fmt: skip
-    table = Listing("Portfolio", _columns(view.order), rows, len(ordered), ticks=True)
+    table = Listing("Portfolio", _columns(view.order, _spend_title(context)), rows, len(ordered), ticks=True)
     with st.container(key="portfolio_table"):
         listing.draw(LIST, table, view.taken, catch_up)  # type: ignore[arg-type]
     if last:
@@ -267,7 +275,7 @@ def _turn(page: int) -> None:
     st.session_state[VIEW] = replace(catch_up(), page=page)
 
 
-def _columns(order: tuple[str, Direction]) -> tuple[ListColumn, ...]:
+def _columns(order: tuple[str, Direction], spend: str) -> tuple[ListColumn, ...]:
     def column(id: str, title: str, width: float, right: bool = True, phone: bool = False) -> ListColumn:
         first: Direction = "asc" if id in ("name", "loss") else "desc"
         is_now = order[1] if order[0] == id else None
@@ -276,11 +284,11 @@ def _columns(order: tuple[str, Direction]) -> tuple[ListColumn, ...]:
     return (
         column("name", "Deal", 15.0, right=False),
         column("verdict", "Verdict", 14.0, right=False, phone=True),
-        column("spend", "Spend", 6.0, phone=True),
+        column("spend", spend, 6.5, phone=True),
         column("trend", "Last week", 6.0),
         column("rate", "Win rate", 5.5),
         column("alone", "Reached alone", 7.5),
-        column("loss", "Wins lost without it", 9.5, phone=True),
+        column("loss", "Wins lost without it", 9.5),
         column("needs", "Needs", 12.0, right=False),
     )
 
