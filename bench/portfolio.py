@@ -53,7 +53,8 @@ def judge(of: Auctions) -> list[Standing]:
 def score(of: Auctions) -> Score:
     """The verdicts held against what is known."""
     total, found = Score(), judge(of)
-    week = pd.Series({one.deal.id: of.days()[one.deal.id].spend.mean() for one in found if one.wins})
+    days = of.days()
+    week = pd.Series({one.deal.id: days[one.deal.id].spend.mean() for one in found if one.wins})
     for place, one in enumerate(found):
         is_capped, is_tiny = one.deal.id in of.capped, one.deal.id in of.tiny
         total.caps += is_capped
@@ -73,7 +74,7 @@ def _loss(one: Standing, lost: float) -> Score:
     claims, could_end = loss.high < SMALL_LOSS, lost < SMALL_LOSS
     return Score(
         1, loss.low - 1e-6 <= lost <= loss.high + 1e-6, could_end, could_end and is_large, claims,
-        claims and is_large, claims and not could_end,
+        claims and could_end and is_large, claims and not could_end,
     )  # fmt: skip
 
 

@@ -4,10 +4,11 @@ Inventory is cut into cells: a value of each key field that a targeting names. A
 are the report's, whether another deal reaches a cell is what its targeting says. So the overlap of all deals
 of a seat is one sparse product, bid requests per cell times reached cells.
 
-What would be lost without a deal rests on an assumption, which the report can't check (ASSUMPTION). Its
-range has the price (a dearer deal may not be taken: Markov's inequality bounds how many wins paid enough),
-parts of a targeting that filters can't say, bid requests that the other deal did not get, and the noise of
-both win rates. Other buyers count as far as they won what this deal did not bid on.
+What would be lost without a deal rests on an assumption (ASSUMPTION). Nothing lost is possible by it alone;
+that at most a little is lost needs evidence for it in the report (_is_free). The range has the price (a
+dearer deal may not be taken: Markov's inequality bounds how many wins paid enough), parts of a targeting that
+filters can't say, bid requests that the other deal may not get, and the noise of both win rates. Other buyers
+count as far as they won what this deal did not bid on.
 """
 
 import math
@@ -193,12 +194,34 @@ class _Seat:
         is_safe = is_cheaper & self._has_room & self._is_whole
         may = reached | (~self._is_whole & (np.arange(len(self._deals)) != place))[:, None]
         _, low = _ratio(place, sums, reached & is_safe[:, None])
+        if not self._is_free(place, sums, reached & is_safe[:, None], is_safe, most_requests):
+            low = 0.0
         rate, _ = _ratio(place, sums, reached & self._has_room[:, None])
         least = (least_present * reached * is_safe[:, None]).max(axis=0) @ weights * low
         value = (present * reached * takes * self._has_room[:, None]).max(axis=0) @ weights * rate
         most = float((may * may_take * self._has_room[:, None]).max(axis=0) @ weights)
         value = min(float(value), most)
         return Estimate(value, min(float(least), value), most)
+
+    def _is_free(
+        self, place: int, sums: Mapping[str, Numbers], shared: Flags, is_safe: Flags, most: Numbers
+    ) -> bool:
+        """Whether the report shows that the deal's buyer bids for the impression, and not for the deal.
+
+        A buyer that bids once per bid request bids through the others where this deal does not reach what it
+        bids through this one where it does. So the others' bids per bid request, there less here, over the
+        deal's own are 1; they are 0 if each deal has a buyer of its own. Above a half, by the range, is taken
+        for evidence; without bid requests that only the others reach there is none.
+        """
+        is_here = shared.any(axis=0)
+        out = ~self._reached[place] & (self._reached & is_safe[:, None]).any(axis=0)
+        total, all_most = most[is_here].sum(), self._inventory.others(self._cells[out])[0].sum()
+        if not (total and all_most):
+            return False
+        here = float(sums["bids"][shared].sum() / total)
+        there = float(self._of["bids"][:, out][is_safe].sum() / all_most)
+        own = float(sums["bids"][place][is_here].sum() / total)
+        return there - here - Z * math.sqrt(here / total + there / all_most) > own / 2
 
     def _prices(self, place: int, price: Numbers) -> tuple[Flags, Numbers, Numbers]:
         """Which deals are no dearer; and the share of each cell's wins that paid enough, by the average, and

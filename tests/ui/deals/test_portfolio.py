@@ -7,12 +7,16 @@ from pathlib import Path
 import pytest
 from boards import components
 from conftest import LAST_DAY
-from dealing import SOLD, Visit, clean, clients, listed, sold_rows
+from dealing import SOLD, Visit, clean, clients, listed, package, sold_rows
+from serving import serving
+from standin.book import SETTINGS, Book
+from standin.deals import deals as standin_deals
+from standin.state import TOKEN, State
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import DealsGrant
 from lib.settings import Settings
 from lib.ui.deals.portfolio import CACHE, VIEW, PortfolioView
@@ -99,3 +103,17 @@ def test_without_a_report_of_deals(visit: Visit) -> None:
     """Somebody who may see none that tells deals apart is told what is missing."""
     desk = visit("portfolio", "viewer")
     assert any("tells deals apart" in one.value for one in desk.info)
+
+
+def test_over_a_service_with_the_four_calls_alone(
+    visit: Visit, own_deals_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deal that the service calls pending is none of the active ones, and nothing fails."""
+    with serving(standin_deals(State({}, deals=Book()))) as address:
+        remote = {"curate_url": address, "deals_token": TOKEN, "deals_mapping_confirmed": True}
+        for name, value in remote.items():
+            monkeypatch.setenv(f"TRANCHE_{name.upper()}", str(value).lower() if value is True else str(value))
+        settings = Settings(home=own_deals_home, demo=True, **remote, **SETTINGS)
+        clients(settings).deals.create(SupplyPackage, package("Far Away", {71: "2.5"}))
+        desk = come(visit("portfolio", slicer=SOLD))
+        assert [one.value for one in desk.info] == ["There are no active deals yet."]
