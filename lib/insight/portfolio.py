@@ -124,6 +124,8 @@ def _of_loss(competition: Competition) -> Iterable[str]:
             f"Without it {loss.low:.0f} to {loss.high:.0f} % of its wins would be lost, most likely "
             f"{loss.value:.0f} %. Other deals of its seat would have had {_percent(seat)} of them."
         )
+    if seat.value and not seat.low:
+        yield "The report has no evidence that its buyer would bid through another deal."
     yield ASSUMPTION
 
 
