@@ -18,6 +18,7 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("audience", "Audience", ":material/monitoring:", ROLES),
     ("export", "Export", ":material/download:", ROLES),
     ("deals", "Deals", ":material/handshake:", ROLES),
+    ("portfolio", "Portfolio", ":material/scatter_plot:", ROLES),
     ("new_package", "New package", ":material/add_box:", ROLES),
     ("lists", "Lists", ":material/list_alt:", ROLES),
     ("forecasts", "Forecasts", ":material/query_stats:", ("manager", "admin")),
@@ -28,6 +29,7 @@ TITLES = {name: title for name, title, _, _ in SCREENS}
 STARTED = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "deals": lambda granted: granted.reads,
+    "portfolio": lambda granted: granted.reads,
     "lists": lambda granted: granted.reads,
     "forecasts": lambda granted: granted.reads,
     "new_package": lambda granted: granted.proposes,

@@ -153,6 +153,7 @@ def _deal(deal: cast.DemoDeal) -> DemandDeal:
         "supply_deals": (SupplyPackage(id=deal.package.id),),
         "price": Decimal(str(deal.price)),
         **({"price_type": "fixed", "deal_type": "preferred"} if deal.id == stories.FIXED_DEAL else {}),
+        **({"budget": stories.BUDGET_SPENT} if deal.id == stories.BROKE_DEAL else {}),
         "deal_sync": deal.seat.dsp.supports_deal_sync,
         "contact_email": f"deals@{''.join(filter(str.isalnum, deal.seat.name.lower()))}.example",
     }

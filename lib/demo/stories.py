@@ -57,8 +57,8 @@ BROKEN = (
     BrokenDeal(12, 36, 0.25, BLOCKED),
 )
 FIXED_DEAL = 20
-BROKE_DEAL, BROKE_DAYS = 18, 31
-"""The deal whose buyer's budget ended: it bids no more."""
+BROKE_DEAL, BROKE_DAYS, BUDGET_SPENT = 18, 31, 12
+"""The deal whose buyer's budget ended: it bids no more. What it spent is some more than this, in dollars."""
 NARROWED_PACKAGE, NARROWED_DAYS, NARROWED_TO = 9, 38, ("AU", "DE")
 PRICES_CHANGED = {one.deal: one for one in BROKEN if one.price != 1}
 

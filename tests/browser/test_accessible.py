@@ -21,6 +21,7 @@ SCREENS = {
     "audience": "Audience",
     "export": "Export",
     "deals": "Deals",
+    "portfolio": "Portfolio",
     "new_package": "New package",
     "lists": "Lists",
     "access": "Access",

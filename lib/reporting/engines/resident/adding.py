@@ -126,7 +126,7 @@ def _union(parts: list[Ints], possible: int) -> tuple[Ints, list[Places]]:
     if len(parts) == 1:
         return parts[0], [np.arange(len(parts[0]), dtype=np.int32)]
     keys, places = distinct(np.concatenate([np.zeros(0, np.int64), *parts]), possible)
-    return keys, np.split(places, np.cumsum([len(part) for part in parts])[:-1])
+    return keys, np.split(places, np.cumsum([len(part) for part in parts])[:-1])[: len(parts)]
 
 
 def _merge(shares: list[tuple[GroupSums, GroupSums]]) -> tuple[GroupSums, GroupSums]:
