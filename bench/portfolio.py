@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from auctions import FIELDS, LAST, Auctions, made
 
-from lib.insight.competition import Inventory, PortfolioDeal
+from lib.insight.competition import InventoryCells, PortfolioDeal
 from lib.insight.portfolio import FEWEST_WINS, SMALL_LOSS, Standing, standings
 from lib.reporting.models import Filter
 
@@ -47,7 +47,7 @@ class Score:
 
 def judge(of: Auctions) -> list[Standing]:
     """The portfolio of a made history."""
-    return standings(of.deals, Inventory(of.deals, of.rows(), [*FIELDS]), of.days(), LAST)
+    return standings(of.deals, InventoryCells(of.deals, of.rows(), [*FIELDS]), of.days(), LAST)
 
 
 def score(of: Auctions) -> Score:
@@ -116,7 +116,7 @@ def main() -> None:
         )
     of_many, rows = many(np.random.default_rng(seed))
     began = time.perf_counter()
-    compared = dict(Inventory(of_many, rows, [*FIELDS]).competition())
+    compared = dict(InventoryCells(of_many, rows, [*FIELDS]).competition())
     print(f"\n{len(compared):,} deals, {len(rows):,} rows: {time.perf_counter() - began:.1f} s")
 
 

@@ -72,7 +72,7 @@ class Competition:
     to_seat: Estimate = field(default_factory=lambda: Estimate(None))
 
 
-class Inventory:
+class InventoryCells:
     """The cells of a report: `rows` have a deal's id as text, these key fields, and MEASURES (NaN: none)."""
 
     def __init__(self, deals: Sequence[PortfolioDeal], rows: pd.DataFrame, fields: Sequence[str]) -> None:
@@ -139,7 +139,7 @@ class Inventory:
 class _Seat:
     """The deals of one seat, at these places."""
 
-    def __init__(self, inventory: Inventory, places: Sequence[int], full: Collection[int]) -> None:
+    def __init__(self, inventory: InventoryCells, places: Sequence[int], full: Collection[int]) -> None:
         self._inventory, self._deals = inventory, [inventory.deals[place] for place in places]
         of = {name: inventory.columns(name, places) for name in MEASURES}
         self._cells = np.flatnonzero(np.diff(of["requests"].indptr))

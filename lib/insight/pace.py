@@ -49,7 +49,7 @@ class Cap:
 
 
 @dataclass(frozen=True)
-class Scale:
+class DealScale:
     """The spend (of a goal: the wins) per day of a deal's best week, and what it is held against.
 
     `span` is the 95 % range of that; a goal has none.
@@ -123,7 +123,7 @@ def best_week(series: Numbers) -> float:
     return float(np.convolve(values, np.ones(WEEK) / WEEK, "valid").max())
 
 
-def scales(deals: Sequence[PortfolioDeal], days: Mapping[int, DealDays]) -> dict[int, Scale]:
+def scales(deals: Sequence[PortfolioDeal], days: Mapping[int, DealDays]) -> dict[int, DealScale]:
     """What each deal that runs long enough is held against: its goal, else deals of its media type."""
     weeks = {
         deal.id: best_week(days[deal.id].spend)
@@ -135,16 +135,16 @@ def scales(deals: Sequence[PortfolioDeal], days: Mapping[int, DealDays]) -> dict
         if deal.id in weeks:
             of_type.setdefault(deal.media_type, []).append(deal.id)
     spans = {name: _median([weeks[one] for one in ids]) for name, ids in of_type.items()}
-    found: dict[int, Scale] = {}
+    scales_by_deal: dict[int, DealScale] = {}
     for deal in deals:
         if deal.id not in weeks:
             continue
         if deal.units and deal.start and deal.end and deal.end > deal.start:
             pace = deal.units / ((deal.end - deal.start).days or 1)
-            found[deal.id] = Scale(best_week(days[deal.id].wins), pace, (pace, pace), True)
+            scales_by_deal[deal.id] = DealScale(best_week(days[deal.id].wins), pace, (pace, pace), True)
         elif (span := spans[deal.media_type]) is not None:
-            found[deal.id] = Scale(weeks[deal.id], *span, False)
-    return found
+            scales_by_deal[deal.id] = DealScale(weeks[deal.id], *span, False)
+    return scales_by_deal
 
 
 def _median(values: Sequence[float]) -> tuple[float, Range] | None:

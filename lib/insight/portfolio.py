@@ -10,9 +10,9 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Literal
 
-from lib.insight.competition import ASSUMPTION, MEASURES, Competition, Inventory, PortfolioDeal
+from lib.insight.competition import ASSUMPTION, MEASURES, Competition, InventoryCells, PortfolioDeal
 from lib.insight.estimate import Estimate
-from lib.insight.pace import RUNNING, SCALE, Cap, DealDays, Scale, cap, running_days, scales, trend
+from lib.insight.pace import RUNNING, SCALE, Cap, DealDays, DealScale, cap, running_days, scales, trend
 
 Verdict = Literal[
     "Capped", "Never reached scale", "Could end", "Competes", "Keep", "Too little data"
@@ -37,7 +37,7 @@ class Standing:
     competition: Competition
     trend: float | None = None
     cap: Cap | None = None
-    scale: Scale | None = None
+    scale: DealScale | None = None
     running: int = 0
 
     @property
@@ -57,26 +57,26 @@ class PlannedChange:
 
 
 def standings(
-    deals: Sequence[PortfolioDeal], inventory: Inventory, days: Mapping[int, DealDays], last: date
+    deals: Sequence[PortfolioDeal], inventory: InventoryCells, days: Mapping[int, DealDays], last: date
 ) -> list[Standing]:
     """Each deal with its verdict; `inventory` is of these deals, `last` the last one of the days."""
     caps = {deal.id: cap(deal, days[deal.id], last) for deal in deals if deal.id in days}
     full = {number for number, one in caps.items() if one is not None}
     held_against, totals = scales(deals, days), inventory.totals()
     competition = dict(inventory.competition(full))
-    found = []
+    rows = []
     for place, deal in enumerate(deals):
         of, number = days.get(deal.id), deal.id
         rest = (caps.get(number), held_against.get(number), 0 if of is None else running_days(of))
         requests, bids, wins, spend = (float(totals[name][place]) for name in MEASURES)
         verdict = _verdict(wins, competition[number], *rest)
         change = None if of is None else trend(of.spend)
-        found.append(Standing(deal, requests, bids, wins, spend, verdict, competition[number], change, *rest))
-    return found
+        rows.append(Standing(deal, requests, bids, wins, spend, verdict, competition[number], change, *rest))
+    return rows
 
 
 def _verdict(
-    wins: float, competition: Competition, cap: Cap | None, scale: Scale | None, running: int
+    wins: float, competition: Competition, cap: Cap | None, scale: DealScale | None, running: int
 ) -> Verdict:
     if cap is not None:
         return "Capped"
@@ -142,7 +142,7 @@ def _of_cap(cap: Cap | None) -> Iterable[str]:
             )
 
 
-def _of_scale(scale: Scale | None) -> Iterable[str]:
+def _of_scale(scale: DealScale | None) -> Iterable[str]:
     if scale is None or not scale.is_never:
         return
     what = "impressions a day that its goal needs" if scale.is_goal else "in the middle of deals"

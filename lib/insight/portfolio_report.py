@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.insight.competition import MEASURES, Inventory, PortfolioDeal
+from lib.insight.competition import MEASURES, InventoryCells, PortfolioDeal
 from lib.insight.deal_report import DEAL, DealReport
 from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, WIN_CPM, WINS, field_of
 from lib.insight.filters import Lists, report_filters
@@ -49,7 +49,7 @@ class Portfolio:
     scope: tuple[str, ...]
     names: Mapping[int, str]
     book: DealBook
-    inventory: Inventory = field(repr=False)
+    inventory: InventoryCells = field(repr=False)
     slicer: Slicer = field(repr=False)
 
     def name(self, number: int) -> str:
@@ -74,7 +74,7 @@ class Portfolio:
         if package is None or len(deal.supply_deals) > 1 or not self._is_small(package):
             return None
         filters = one.deal.targetings[0]
-        of_field = {found.name: kind for kind in KINDS if (found := key_field(kind, self.slicer))}
+        of_field = {key.name: kind for kind in KINDS if (key := key_field(kind, self.slicer))}
         volumes = {
             target: self.inventory.volume(tuple(other for other in filters if other != target))
             for target in filters
@@ -124,7 +124,7 @@ def read(report: DealReport, book: DealBook, tell: Progress = lambda words: None
     whole = {"start_date": slicer.first_date or start, "split_by": (DEAL,)}
     life = report.ask(base.model_copy(update=whole))
     tell("comparing the deals")
-    inventory = Inventory(deals, _rows(cells, fields, keys), keys)
+    inventory = InventoryCells(deals, _rows(cells, fields, keys), keys)
     first, last = report.period(DAYS)
     days = _days(_rows(daily, fields, (DAY,)), _rows(life, fields, ()), report, daily.total.dates)
     sampled = any(map(_is_sampled, (cells, daily, life)))
@@ -138,8 +138,8 @@ def read(report: DealReport, book: DealBook, tell: Progress = lambda words: None
 def _fields(slicer: Slicer) -> tuple[dict[str, str], list[str]]:
     """The slicer's data fields by measure, and what it has none for."""
     roles = {"requests": REQUESTS, "bids": BIDS, "wins": (*WINS, *IMPRESSIONS), "cpm": WIN_CPM}
-    found = {name: field_of(slicer, names) for name, names in roles.items()}
-    fields = {name: one.name for name, one in found.items() if one is not None}
+    by_role = {name: field_of(slicer, names) for name, names in roles.items()}
+    fields = {name: one.name for name, one in by_role.items() if one is not None}
     missing = [WORDS[name] for name in roles if name not in fields]
     for name in ("bids", "wins"):
         if name in fields:
@@ -153,16 +153,18 @@ def _of_deal(deal: DemandDeal, book: DealBook, slicer: Slicer) -> PortfolioDeal:
     linked = [book.packages.get(one.id or 0) or one for one in deal.supply_deals]
     parts = [report_filters(one, slicer, book.lists, one.media_type) for one in linked]
     segmented = {one.name for one in slicer.key_fields if one.is_segmented}
-    kept = tuple(tuple(f for f in part.filters if f.name not in segmented) for part in parts) or ((),)
+    targetings = tuple(tuple(f for f in part.filters if f.name not in segmented) for part in parts) or ((),)
     is_whole = bool(parts) and not any(part.left_out for part in parts)
-    is_whole = is_whole and all(len(f) == len(part.filters) for f, part in zip(kept, parts, strict=False))
+    is_whole = is_whole and all(
+        len(f) == len(part.filters) for f, part in zip(targetings, parts, strict=False)
+    )
     starts = [one.start_date.date() for one in linked if one.start_date is not None]
     ends = [one.end_date.date() if one.end_date else None for one in linked]
     return PortfolioDeal(
         deal.id or 0,
         deal.seat.id if deal.seat is not None else None,
         float(deal.price) if deal.price is not None and book.has_cpm_prices else None,
-        kept,
+        targetings,
         is_whole,
         next((one.media_type for one in linked if one.media_type), ""),
         min(starts, default=None),
@@ -221,14 +223,14 @@ def _days(
         for number, wins, spend in life[[DEAL, "wins", "spend"]].fillna(0.0).itertuples(index=False)
     }
     values = {name: np.nan_to_num(daily[name].to_numpy(float)) for name in ("requests", "wins", "spend")}
-    found = {}
+    days: dict[int, DealDays] = {}
     for number, rows in daily.groupby(DEAL).indices.items():
         series = {name: empty.copy() for name in values}
         for name, of in series.items():
             of[at[rows]] = values[name][rows]
         if (text := str(number)).isdecimal():
-            found[int(text)] = DealDays(**series, life=lives.get(text, (0.0, 0.0)))
-    return found
+            days[int(text)] = DealDays(**series, life=lives.get(text, (0.0, 0.0)))
+    return days
 
 
 def _is_sampled(answer: Audience) -> bool:
@@ -245,7 +247,7 @@ def _scope(
 ) -> Iterable[str]:
     """What is not known, a sentence each."""
     if missing:
-        yield f"This slicer has no {', no '.join(missing)}: what rests on that is left open."
+        yield f"This slicer has no {', no '.join(missing)}: what is based on that is left open."
     if dropped:
         yield f"Too many values to compare by {', '.join(dropped)} as well: overlaps may be less."
     if count := sum(not deal.is_whole for deal in deals):

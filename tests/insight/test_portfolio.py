@@ -10,7 +10,7 @@ from auctions import LAST, made
 from portfolio import score
 
 from lib.insight import pace
-from lib.insight.competition import MEASURES, Inventory, PortfolioDeal
+from lib.insight.competition import MEASURES, InventoryCells, PortfolioDeal
 from lib.insight.pace import Cap, DealDays
 from lib.insight.portfolio import PlannedChange, Standing, Verdict, evidence, planned_change
 from lib.reporting.models import Filter
@@ -51,9 +51,9 @@ def deal(
     return PortfolioDeal(number, seat, floor, (only,), **more)  # type: ignore[arg-type]
 
 
-def inventory(deals: list[PortfolioDeal], rows: pd.DataFrame) -> Inventory:
+def inventory(deals: list[PortfolioDeal], rows: pd.DataFrame) -> InventoryCells:
     """These cells, by country."""
-    return Inventory(deals, rows, ["country"])
+    return InventoryCells(deals, rows, ["country"])
 
 
 EQUAL = cells((1, "US", 900, 500, 400, 3), (1, "DE", 100, 50, 40, 3), (2, "US", 900, 40_000, 32_000, 3))
@@ -105,7 +105,7 @@ def test_bid_requests_that_the_other_did_not_get() -> None:
     assert (seat.low, seat.value) == pytest.approx((100 * 3 / 7, 60), rel=0.01)
 
 
-def partly(bids: float) -> Inventory:
+def partly(bids: float) -> InventoryCells:
     """Two deals with 70 and 60 % of the bid requests of a country; the second bids so often in another."""
     rows = cells(
         (1, "US", 7e6, 5e6, 4e6, 3), (2, "US", 6e6, 5e6, 4e6, 3), (2, "DE", 1e6, bids, bids / 2, 3),

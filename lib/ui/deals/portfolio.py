@@ -13,6 +13,7 @@ import streamlit as st
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight import portfolio_report
+from lib.insight.deal_report import DealReport
 from lib.insight.filters import Lists, entries
 from lib.insight.portfolio import Standing, Verdict
 from lib.insight.portfolio_report import DealBook, Portfolio
@@ -132,7 +133,7 @@ def _look(future: Future[Portfolio], words: Sequence[str]) -> None:
 
 
 def _read(
-    client: Deals, lists: Lists, has_cpm_prices: bool, asked: Any, tell: Callable[[str], None]
+    client: Deals, lists: Lists, has_cpm_prices: bool, source: DealReport, tell: Callable[[str], None]
 ) -> Portfolio:
     """The portfolio of all active deals that the client shows."""
     tell("reading the deals")
@@ -143,7 +144,7 @@ def _read(
     ]  # fmt: skip
     ids = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
     packages = {one.id: one for one in catalogue.of_ids(client, SupplyPackage, ids)}
-    return portfolio_report.read(asked, DealBook(deals, packages, lists, has_cpm_prices), tell)
+    return portfolio_report.read(source, DealBook(deals, packages, lists, has_cpm_prices), tell)
 
 
 def _filter(portfolio: Portfolio) -> list[Verdict]:
@@ -234,9 +235,9 @@ def _list(context: PageContext, portfolio: Portfolio, visible: list[Standing], v
     measure: Measure = SORTS[name]
     if name == "name":
         measure = lambda one: portfolio.name(one.deal.id).casefold()  # noqa: E731
-    known = [one for one in visible if measure(one) is not None]
-    known.sort(key=measure, reverse=direction == "desc")
-    ordered = known + [one for one in visible if measure(one) is None]
+    sortable = [one for one in visible if measure(one) is not None]
+    sortable.sort(key=measure, reverse=direction == "desc")
+    ordered = sortable + [one for one in visible if measure(one) is None]
     last = max(0, (len(ordered) - 1) // PAGE)
     page = min(view.page, last)
     texts, open_row = Numbers.of(st.context.locale), open_key()
