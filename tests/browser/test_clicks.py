@@ -136,7 +136,7 @@ def test_price_of_one_seat(demo: Demo, page: Page) -> None:
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("2.34")
     mouse.click(button(drawer, "Save"))  # while the field still has the focus
-    expect(drawer.get_by_text("Saved").first).to_be_visible()
+    expect(drawer.get_by_text("Saved", exact=True).first).to_be_visible()
     assert demo.deals.get(DemandDeal, 12).price == Decimal("2.34")
     assert mouse.clicks <= 4
 
@@ -254,7 +254,7 @@ def test_from_list_to_drawer_to_save_by_keys(demo: Demo, page: Page) -> None:
     keys.press("ControlOrMeta+a")
     keys.type("3.21", delay=5)
     keys.press("Control+Enter")
-    expect(drawer.get_by_text("Saved").first).to_be_visible()
+    expect(drawer.get_by_text("Saved", exact=True).first).to_be_visible()
     assert demo.deals.get(DemandDeal, 14).price == Decimal("3.21")
     settled(page)
     keys.press("Escape")
