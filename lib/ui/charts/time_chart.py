@@ -172,11 +172,18 @@ def ticks(times: Series, most: int = MOST_TICKS) -> list[tuple[int, str]] | None
 
 
 def _ticks(times: Series, most: int) -> dict[str, object]:
-    """The ticks of weeks and longer buckets; those of hours and days are the chart's own."""
+    """The ticks of weeks and longer buckets; those of hours and days are where the chart has them."""
     if (marks := ticks(times, most)) is None:
-        return {}
+        return {"tickformatstops": TICK_FORMATS}
     values = [times.starts[place] for place, _ in marks]
     return {"tickmode": "array", "tickvals": values, "ticktext": [text for _, text in marks]}
+
+
+TICK_FORMATS = [
+    {"dtickrange": [None, 86_399_999], "value": "%H:%M<br>%-d %b"},
+    {"dtickrange": [86_400_000, None], "value": "%-d %b"},
+]
+"""Of ticks less than a day (in milliseconds) apart, and of others."""
 
 
 def _tick(name: str, start: datetime) -> str:
