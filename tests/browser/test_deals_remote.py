@@ -94,7 +94,7 @@ def test_a_package_from_the_form_to_a_changed_deal(serve: Serve, page: Page, rem
         expect(drawer.get_by_text("As last known on")).to_be_visible()
         expect(drawer.get_by_text("This service can't change or delete a supply package")).to_be_visible()
         expect(drawer.get_by_text("Change", exact=True)).to_have_count(0)
-    with visited(serve, page, remote, "deals"):
+    with visited(serve, page, remote, "deals?deals_kind=Packages"):
         expect(page.get_by_text("Created or opened in Tranche; this service has no list")).to_be_visible()
         expect(row(page, "Autumn Evenings", "Packages")).to_have_count(1)
         page.get_by_test_id("stButtonGroup").get_by_text("Deals").click()

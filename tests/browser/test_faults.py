@@ -75,7 +75,7 @@ def test_the_slicer_comes_back(page: Page, elsewhere: str, reports: Proxy) -> No
 def test_a_click_is_quicker(page: Page, elsewhere: str, deals: Proxy) -> None:
     """A click on “Try again” asks at once."""
     deals.behaviour = do.instead(200, do.HTML, do.PAGE)
-    enter(page, f"{elsewhere}/deals")
+    enter(page, f"{elsewhere}/deals?deals_kind=Packages")
     expect_failures(page, "The service returned a response that can't be read.")
     deals.behaviour = do.through
     page.get_by_role("button", name="Try again").click()
@@ -86,7 +86,7 @@ def test_what_is_late_is_there_in_the_end(page: Page, patient: str, reports: Pro
     """Deals opens without the report; how far its data go is said as soon as it is there, without a click."""
     let_go = threading.Event()
     reports.behaviour = do.held(let_go)
-    page.goto(f"{patient}/deals")
+    page.goto(f"{patient}/deals?deals_kind=Packages")
     page.get_by_role("button", name="Manager", exact=True).click()
     expect(page.get_by_text("2 packages: 2 active")).to_be_visible()
     expect(page.get_by_text("The report is still loading")).to_be_visible()

@@ -215,7 +215,7 @@ def _seller_host(host: Any) -> str:
 def _read_apps(supply_file: SupplyFile, text: str) -> Iterator[None]:
     """Reads apps.csv: the developer's domain of each app, as its store shows it."""
     try:
-        rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", restval="")
+        rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", restval="", strict=True)
         titles = {(name or "").strip().lower(): name for name in rows.fieldnames or ()}
         app_name = next((titles[one] for one in APP_COLUMNS if one in titles), None)
         domain_name = next((titles[one] for one in DOMAIN_COLUMNS if one in titles), None)
