@@ -71,7 +71,7 @@ def test_another_person(come: Come, reports: Proxy, let_go: threading.Event) -> 
     one = come("audience", "project=demo&slicer=delivery&split=campaign_id&is.campaign_id=1")
     reports.wait_for(2, "/audience")
     assert come("audience", "project=demo&slicer=delivery&split=geo.country").sees("Impressions")
-    assert come("deals").sees("packages")
+    assert come("deals").sees("deals: ")
     assert come("access").sees("Your tokens")
     assert not any("Impressions" in said for said in one.said)
     let_go.set()
@@ -81,7 +81,7 @@ def test_another_person(come: Come, reports: Proxy, let_go: threading.Event) -> 
 def test_the_same_person(come: Come, reports: Proxy, let_go: threading.Event) -> None:
     """While the reporting service hangs altogether, who comes to it opens the other screens."""
     reports.behaviour = do.held(let_go)
-    assert come("deals").sees("packages", "The report is still loading")
+    assert come("deals").sees("deals: ", "The report is still loading")
     assert come("access").sees("Your tokens")
     assert come("new_package").sees("Name and dates", "What will be created")
 
@@ -118,7 +118,7 @@ def test_many(come: Come, address: str, desk: Desk, reports: Proxy, let_go: thre
     page = httpx.get(address)
     assert (page.status_code, "<title>" in page.text) == (200, True)
     assert come(name=None).sees("Slice your report data, and set up deals.")
-    assert come("deals").sees("packages")
+    assert come("deals").sees("deals: ")
     assert come("audience", "project=demo&slicer=delivery&is.geo.country=DE").sees("Impressions")
     let_go.set()
     assert all(visitor.sees("Impressions") for visitor in waiting)
