@@ -86,9 +86,9 @@ def test_what_is_late_is_there_in_the_end(page: Page, patient: str, reports: Pro
     """Deals opens without the report; how far its data go is said as soon as it is there, without a click."""
     let_go = threading.Event()
     reports.behaviour = do.held(let_go)
-    page.goto(f"{patient}/deals?deals_kind=Packages")
+    page.goto(f"{patient}/deals")
     page.get_by_role("button", name="Manager", exact=True).click()
-    expect(page.get_by_text("2 packages: 2 active")).to_be_visible()
+    expect(page.get_by_text("4 deals: ")).to_be_visible()
     expect(page.get_by_text("The report is still loading")).to_be_visible()
     let_go.set()
     expect(page.get_by_text("Data to")).to_be_visible()

@@ -194,7 +194,7 @@ def test_deals_fail(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: 
     deals.behaviour = do.through
     steady.open(visit, "deals")
     assert said(visit) == set()
-    assert "Morning News" in listed(visit)
+    assert "Morning News - Alpha Buying" in listed(visit)
 
 
 @faults(*SOME, "401 page")

@@ -19,7 +19,7 @@ from lib.connect import Installation, hanging
 from lib.front.shared_route import PREFIX, SharedRoute
 from lib.people import Grant, Person
 from lib.settings import Settings
-from lib.ui.audience.snapshots import SnapshotPages
+from lib.ui.audience.shared_pages import SnapshotPages
 from lib.views.share_links import LONGEST, MOST, ShareLinks
 from lib.views.tables import share_links
 from lib.wire.errors import AccessError, BadRequest

@@ -18,7 +18,7 @@ from lib.reporting.models import (
     Slicer,
 )
 from lib.ui.query import link, view
-from lib.ui.query.split_rows import Folds
+from lib.ui.query.folds import Folds
 from lib.ui.query.view import View
 
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")

@@ -23,7 +23,7 @@ from lib.insight.health import DealHealth, Surroundings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, report, supply_path
 from lib.ui.deals.deal_list import DealRow
-from lib.ui.deals.view import HEALTH
+from lib.ui.deals.view import HEALTH, open_key
 from lib.ui.kit import session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -147,6 +147,7 @@ DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
 POLL_SECONDS, OLD = 2.0, timedelta(minutes=20)
 COUNT, DRAWN = "deals_attention_count", "deals_health_drawn"
 TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
+STILL_LOADING = "Health follows once the report is loaded."
 NOTHING_YET = "The health of the deals has not been computed yet."
 Selection = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]
 
@@ -155,17 +156,17 @@ Selection = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]
 class StoredHealths:
     """What is stored of a report (project, slicer) that the person may see; NO_REPORT if there is none.
 
-    `trouble` is why that can't be said now, as a sentence: nothing is shown then.
+    `trouble` is why that can't be said now, as a sentence: nothing is shown then, and no store is needed.
     """
 
     context: PageContext
-    store: HealthStore
+    store: HealthStore | None
     pair: Pair
     trouble: str = ""
 
     def of(self, ids: Collection[int]) -> Mapping[int, DealHealth]:
         """The health of these deals, as far as it is known."""
-        healths = {} if self.trouble else self.store.of(self.pair, ids)
+        healths = {} if self.trouble or self.store is None else self.store.of(self.pair, ids)
         return {deal: DealHealth.stored(one.state, one.facts) for deal, one in healths.items()}
 
     def selection(self) -> Selection:
@@ -216,11 +217,11 @@ class StoredHealths:
 
     @cached_property
     def _report(self) -> HealthReport | None:
-        return None if self.trouble else self.store.reports().get(self.pair)
+        return None if self.trouble or self.store is None else self.store.reports().get(self.pair)
 
     @cached_property
     def _progress(self) -> tuple[int, int, int]:
-        return self.store.counts(self.pair)
+        return (0, 0, 0) if self.store is None else self.store.counts(self.pair)
 
     def _part(self) -> float:
         """The part of all deals with health by the present data."""
@@ -240,6 +241,8 @@ class StoredHealths:
 def of(context: PageContext) -> StoredHealths | SessionHealth:
     """The health of the deals that the person may see, by a report that they may see."""
     store = context.clients.healths
+    if context.is_loading:
+        return StoredHealths(context, store, NO_REPORT, STILL_LOADING)
     if store is None:
         return SessionHealth(context)
     try:
@@ -270,9 +273,9 @@ def look_again(context: PageContext) -> None:
 
 def _look(context: PageContext) -> None:
     healths = of(context)
-    if not healths.is_coming():
+    if not healths.is_coming() and open_key() is None:
         session_cache.clear(catalogue.PAGES)
-        st.rerun()
+        st.rerun()  # not below an open drawer: what is being typed there would be lost
     st.caption(f":material/hourglass_top: {plain(healths.note())}")
 
 

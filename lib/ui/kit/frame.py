@@ -101,12 +101,17 @@ class PageContext:
         return cached
 
     @property
+    def is_loading(self) -> bool:
+        """Whether the service has not described the slicer yet, and may still do."""
+        return self.slicer is slicer_info.NOTHING and self.trouble is None and not self.is_missing
+
+    @property
     def freshness(self) -> str:
         """A sentence with the last date of the data and its time zone."""
         if self.is_missing:
             return "No slicer"
         if self.slicer is slicer_info.NOTHING:
-            return "The report is still loading" if self.trouble is None else "The report is unavailable"
+            return "The report is still loading" if self.is_loading else "The report is unavailable"
         zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
         if self.slicer.last_date is None:
             return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
