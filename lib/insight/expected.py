@@ -28,8 +28,7 @@ def of_targeting(
     """The forecast of bids (else impressions) as a proposal has it: the first week from the booked start on.
 
     None where no estimate exists: without such a field, a range, or a start, and where the report can't say
-    all of the targeting. One question to the report. The range is as many times as wide
-    as made as `scale_of` says of the field.
+    all of the targeting. One question to the report. `scale_of` a field is what its range is multiplied by.
     """
     field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
     translation = report_filters(targeting, report.slicer, lists, media_type)
@@ -37,12 +36,8 @@ def of_targeting(
     has_days = forecast.DAY in {one.name for one in report.slicer.key_fields}
     if field is None or days is None or translation.left_out or not has_days:
         return None
-    parts_of_query = {
-        "filters": translation.filters,
-        "data_fields": (field.name,),
-        "split_by": (forecast.DAY,),
-    }
-    answer = report.ask(report.query(HISTORY).model_copy(update=parts_of_query))
+    changes = {"filters": translation.filters, "data_fields": (field.name,), "split_by": (forecast.DAY,)}
+    answer = report.ask(report.query(HISTORY).model_copy(update=changes))
     daily = forecast.daily(answer, field.name, report.period(HISTORY))
     count = (days[1] - days[0]).days + 1
     parts = {(days[0] + number * ONE).weekday(): 1.0 for number in range(count)}

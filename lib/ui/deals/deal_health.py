@@ -24,7 +24,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, report, supply_path
 from lib.ui.deals.deal_list import DealRow
 from lib.ui.deals.view import HEALTH, open_key
-from lib.ui.kit import session_cache, times
+from lib.ui.kit import page_scripts, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
@@ -273,9 +273,10 @@ def look_again(context: PageContext) -> None:
 
 def _look(context: PageContext) -> None:
     healths = of(context)
-    if not healths.is_coming() and open_key() is None:
+    if not healths.is_coming():
         session_cache.clear(catalogue.PAGES)
-        st.rerun()  # not below an open drawer: what is being typed there would be lost
+        if open_key() is None:  # what is typed in a drawer would be lost
+            st.rerun()
     st.caption(f":material/hourglass_top: {plain(healths.note())}")
 
 
@@ -350,7 +351,8 @@ def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | Non
     one = healths.of([key[1]]).get(key[1])
     if one is None:
         if healths.is_coming():
-            look_again(context)
+            st.caption(f":material/hourglass_top: {plain(healths.note())}")
+            page_scripts.draw_again("health_of_deal")
         return None
     st.markdown(f"Health: **{plain(one.words)}**")
     if one.findings:

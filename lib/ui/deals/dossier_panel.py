@@ -135,9 +135,13 @@ def _remove(context: PageContext, deal: DemandDeal) -> None:
     """Remove the buyer's counts. A callback."""
     if not context.now().may_share:
         return
-    context.clients.buyer_counts.remove(deal)
-    context.clients.view_store.note("counts removed", f"deal {deal.id}")
-    notes.say("Removed")
+    try:
+        context.clients.buyer_counts.remove(deal)
+        context.clients.view_store.note("counts removed", f"deal {deal.id}")
+    except TrancheError as error:
+        notes.say(f"Not removed: {error.reason.rstrip('.')}")
+    else:
+        notes.say("Removed")
 
 
 def _draw_chart(context: PageContext, both: Dossier) -> None:

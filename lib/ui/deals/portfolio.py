@@ -335,7 +335,7 @@ def _needs(portfolio: Portfolio, one: Standing, texts: Numbers) -> str:
 
 
 def _evidence(portfolio: Portfolio, key: tuple[str, int]) -> None:
-    """Draw what the verdict on a deal rests on, above its facts."""
+    """Draw the evidence for the verdict on a deal, above its facts."""
     one = next((one for one in portfolio.standings if key == ("demand_deals", one.deal.id)), None)
     if one is None:
         return

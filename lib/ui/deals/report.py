@@ -15,6 +15,8 @@ from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Slicer, time_key_field
+from lib.ui.deals.view import open_key
+from lib.ui.kit import page_scripts
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, periods
 from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, TrancheError
@@ -137,8 +139,11 @@ def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audien
 
 
 def look_again(work: QueryBatch | DeadSearch) -> None:
-    """Draw the screen again once it is done."""
-    st.fragment(_look, run_every=POLL_SECONDS)(work)
+    """Draw the screen, or the open drawer, again once it is done."""
+    if open_key() is None:
+        st.fragment(_look, run_every=POLL_SECONDS)(work)
+    else:
+        page_scripts.draw_again(f"draw_again_{id(work)}")
 
 
 def forget(place: str) -> None:
