@@ -47,11 +47,16 @@ function update(list, data) {
   drawRows(list)
   if (data.most_in_sight !== null) revealOpen(list)
   showWaiting(list)
-  if (opened && !data.rows.some((row) => row.is_open)) returnTo(list, opened.key)
+  if (opened) returnTo(list, opened.key)
 }
 
 /** Once a drawer is closed, the keyboard goes on at its row, unless somebody has gone elsewhere meanwhile. */
-function returnTo(list, key) {
+function returnTo(list, key, tries = 50) {
+  if (list.data.rows.some((one) => one.is_open)) return
+  if (document.activeElement?.closest("[role=dialog]")) { // it is closing
+    if (tries) setTimeout(() => returnTo(list, key, tries - 1), 100)
+    return
+  }
   const row = [...list.body.children].find((one) => one.dataset.key === key)
   if (row && [document.body, list.root.getRootNode().host].includes(document.activeElement)) reach(list, row)
 }

@@ -19,6 +19,7 @@ from conftest import COUNTRIES, DEFINITION, small_rows
 
 from lib.cli.check import verify
 from lib.reporting.engines.resident import ResidentEngine, build, checksums, prepare
+from lib.reporting.engines.resident import engine as resident_engine
 from lib.reporting.engines.resident.checksums import Damaged, StoredFile, Sum, VerifiedArray
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.engines.sums import Question
@@ -205,6 +206,21 @@ def test_times_that_are_put_back_hide_nothing(stored: StoredSlicer) -> None:
     overwrite(stored.layout_folder / "block_0.lanes", 8 * 6 * 100 + 14)
     assert answer(engine, stored) == truth()
     assert engine._layouts.layout(stored, Deadline()) is not layout
+
+
+def test_a_layout_may_go_while_it_is_opened(stored: StoredSlicer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where another process puts a layout aside before it is opened, the question has it built again."""
+    made = list[Path]()
+
+    def build_and_lose(stored: StoredSlicer) -> Path:
+        made.append(build.build(stored))
+        if len(made) == 1:
+            build.put_aside(made[0])
+        return made[-1]
+
+    monkeypatch.setattr(resident_engine, "build", build_and_lose)
+    assert answer(ResidentEngine(), stored) == truth()
+    assert len(made) == 2
 
 
 def test_everything_is_verified_in_the_background(

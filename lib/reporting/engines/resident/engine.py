@@ -107,7 +107,10 @@ class ResidentEngine:
     def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine."""
         for _ in range(ATTEMPTS):
-            layout = self._layouts.layout(stored, deadline)
+            try:
+                layout = self._layouts.layout(stored, deadline)
+            except Damaged:  # another process or thread put it aside while it was opened
+                continue
             try:
                 return _answer(Query(layout, stored, question, deadline, self.threads))
             except Replaced:
@@ -204,7 +207,7 @@ class OpenLayouts:
     def __init__(self) -> None:
         self._open: dict[Path, Layout] = {}
         self._opening: dict[Path, Future[Layout]] = {}
-        self._lock, self._verifying = threading.Lock(), threading.Lock()
+        self._lock, self._verifying, self._replacing = threading.Lock(), threading.Lock(), threading.Lock()
 
     def layout(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
         """The layout of the slicer's version, built if it is not there whole.
@@ -237,10 +240,15 @@ class OpenLayouts:
             return is_open
 
     def replace(self, stored: StoredSlicer, layout: Layout, reason: str) -> None:
-        """Put a damaged layout aside, so that the next question builds another."""
-        if self.forget(layout) and not layout.is_replaced:
-            log_damage(stored, reason)
-            put_aside(layout.folder)
+        """Put a damaged layout aside, so that the next question builds another.
+
+        It goes before it is forgotten: a question in between would open it again, damaged as it is.
+        """
+        with self._replacing:
+            if not layout.is_replaced:
+                log_damage(stored, reason)
+                put_aside(layout.folder)
+        self.forget(layout)
 
     def _verify_when_due(self, stored: StoredSlicer, layout: Layout) -> None:
         with self._lock:
