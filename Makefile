@@ -10,7 +10,7 @@ HOME_FOLDER := $(or $(TRANCHE_HOME),.tranche)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q --no-deps
 SPOKEN := $(subst -q,,$(PIP))
 COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
-CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark)")
+CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark or random or reference)")
 OTHER := .venv-streamlit
 TRIED := tests/ui/test_streamlit_compat.py tests/front/test_preloads.py tests/test_desk.py \
 	tests/front tests/browser/test_frame.py tests/browser/test_audience.py tests/browser/test_rows.py
@@ -29,9 +29,10 @@ run: $(VENV)/installed
 	@if [ ! -d "$(HOME_FOLDER)" ] || grep -qs '^demo = true' "$(HOME_FOLDER)/tranche.toml"; then $(BIN)/tranche demo; fi
 	@exec $(BIN)/python app.py
 
-# The tests that need no browser, no database server, no other process and no port. ALL=1 runs all of them, TESTS=… some
-# of them, whatever they need; COVERAGE=1 measures how much of lib they run, also in processes that they start; SPARK=1
-# installs Spark first (half a gigabyte), for the tests that need it and Java 17.
+# The tests that need no browser, no database server, no other process and no port, and don't take long by drawing at
+# random or by the reference engine. ALL=1 runs all of them, TESTS=… some of them, whatever they need; COVERAGE=1 measures
+# how much of lib they run, also in processes that they start; SPARK=1 installs Spark first (half a gigabyte), for the
+# tests that need it and Java 17.
 test: $(VENV)/installed-for-tests $(if $(SPARK),$(VENV)/installed-for-spark)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS)
 

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from needs import needs, unwatch, watch
+from needs import marks, unwatch, watch
 from peopled import write_people
 from serving import free_port, serving
 from sqlalchemy import make_url
@@ -40,6 +40,7 @@ from lib.reporting.definition import (
     KeyFieldDefinition,
     TimeColumn,
 )
+from lib.reporting.engines.resident import prepare
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.tokens.access import Access
@@ -127,9 +128,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFil
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test with what it needs, and start with the slowest: those with a browser."""
+    """Mark each test with what it needs and what makes it long; start with those with a browser."""
     for item in items:
-        for mark in needs(item):
+        for mark in marks(item):
             item.add_marker(mark)
     items.sort(key=lambda item: not item.nodeid.startswith(BROWSER))
 
@@ -230,6 +231,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with warehouse.writer("demo", name, DEFINITION, {"country": COUNTRIES}) as writer:
             writer.write(small_rows(seed))
             writer.commit("made for the tests", f"seed {seed}")
+        prepare(warehouse.open("demo", name))
     return home
 
 

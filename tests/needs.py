@@ -1,7 +1,8 @@
 """What a test needs besides this process, found in its fixtures, parameters and the functions that it calls.
 
-Each need is a mark: `make test` leaves out all tests that have one. While a test without marks runs,
-starting a process or listening at a port is an error, so that none is forgotten.
+Each need is a mark, and so is what makes a test long: drawing at random, the reference engine. `make test`
+leaves out all tests that have a mark. While a test without a need runs, starting a process or listening at a
+port is an error, so that none is forgotten.
 """
 
 import inspect
@@ -27,13 +28,17 @@ PARAMETERS = {
     "process": {"socket", "remote", "standin"},
     "spark": {"spark"},
 }
+DRAWS = {"DRAWS", "STARTS", "USER_SAMPLES"}
+"""Constants of tests that say how often they draw."""
+REFERENCE = "pandas"
+LONG = ("random", "reference")
 FORBIDDEN = ("subprocess.Popen", "socket.bind")
 FONT_LISTS = ("fc-list", "system_profiler")  # run by matplotlib, once per machine
 QUICK: list[str] = []
 
 
-def needs(item: pytest.Function) -> list[str]:
-    """The marks of a test."""
+def marks(item: pytest.Function) -> list[str]:
+    """The marks of a test: what it needs, and what makes it long."""
     fixtures = item._fixtureinfo.name2fixturedefs.values()
     functions = [item.function, *(one.func for several in fixtures for one in several)]
     names = {name for function in functions for name in _all_names(function)}
@@ -45,7 +50,10 @@ def needs(item: pytest.Function) -> list[str]:
         for part in (value if isinstance(value, tuple) else [value])
         if isinstance(part, str)
     }
-    return [mark for mark in NAMES if names & NAMES[mark] or parts & PARAMETERS[mark]]
+    found = [mark for mark in NAMES if names & NAMES[mark] or parts & PARAMETERS[mark]]
+    if getattr(item.obj, "is_hypothesis_test", False) or names & DRAWS:
+        found.append("random")
+    return [*found, "reference"] if REFERENCE in parts else found
 
 
 @cache

@@ -238,8 +238,7 @@ def _list(context: PageContext, portfolio: Portfolio, visible: list[Standing], v
     sortable = [one for one in visible if measure(one) is not None]
     sortable.sort(key=measure, reverse=direction == "desc")
     ordered = sortable + [one for one in visible if measure(one) is None]
-    last = max(0, (len(ordered) - 1) // PAGE)
-    page = min(view.page, last)
+    page = min(view.page, max(0, (len(ordered) - 1) // PAGE))
     texts, open_row = Numbers.of(st.context.locale), open_key()
     rows = tuple(
         ListRow(
@@ -251,24 +250,7 @@ def _list(context: PageContext, portfolio: Portfolio, visible: list[Standing], v
     table = Listing("Portfolio", _columns(view.order, _spend_title(context)), rows, len(ordered), ticks=True)
     with st.container(key="portfolio_table"):
         listing.draw(LIST, table, view.taken, catch_up)  # type: ignore[arg-type]
-    if last:
-        _pager(page, last, len(ordered), texts)
-
-
-def _pager(page: int, last: int, count: int, texts: Numbers) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="center"):
-        for label, icon, to in (
-            ("Previous page", "chevron_left", page - 1),
-            ("Next page", "chevron_right", page + 1),
-        ):
-            if icon == "chevron_right":
-                first = page * PAGE
-                span = f"{texts.number(first + 1)}–{texts.number(min(count, first + PAGE))}"
-                st.caption(f"{span} of {texts.number(count)}", width="content")
-            st.button(
-                label, icon=f":material/{icon}:", key=f"portfolio_{icon}", type="tertiary",
-                disabled=not 0 <= to <= last, on_click=_turn, args=(to,),
-            )  # fmt: skip
+    listing.draw_pager("portfolio", page, len(ordered), PAGE, texts.number, _turn)
 
 
 def _turn(page: int) -> None:

@@ -116,7 +116,8 @@ def draw(context: PageContext) -> None:
         names = (deal_list.MAIN, *_choose_columns(context, search.entity))
     if part.rows:
         _listing(context, search, part, list_view, names)
-        _pager(search, part.count)
+        number = Numbers.of(st.context.locale).number
+        listing.draw_pager("deals", search.page, part.count, PAGE, number, view.turn)
     else:
         _nothing(context, search)
     with summary:
@@ -293,28 +294,6 @@ def _keep_columns(context: PageContext, entity: str) -> None:
         context.clients.view_store.deal_columns.set("", entity, ",".join(names))
     except TrancheError as error:
         notes.say(f"The columns are shown, but not kept: {error.reason.rstrip('.')}")
-
-
-def _pager(search: ListSearch, count: int) -> None:
-    last = (count - 1) // PAGE
-    if not last:
-        return
-    numbers, page = Numbers.of(st.context.locale), search.page
-    first = page * PAGE
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="center"):
-        _turn("First page", "first_page", 0, page == 0)
-        _turn("Previous page", "chevron_left", page - 1, page == 0)
-        span = f"{numbers.number(first + 1)}–{numbers.number(min(count, first + PAGE))}"
-        st.caption(f"{span} of {numbers.number(count)}", width="content")
-        _turn("Next page", "chevron_right", page + 1, page >= last)
-        _turn("Last page", "last_page", last, page >= last)
-
-
-def _turn(label: str, icon: str, to: int, is_off: bool) -> None:
-    st.button(
-        label, icon=f":material/{icon}:", key=f"deals_{icon}", type="tertiary", disabled=is_off,
-        on_click=view.turn(max(0, to)),
-    )  # fmt: skip
 
 
 def _nothing(context: PageContext, search: ListSearch) -> None:

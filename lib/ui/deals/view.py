@@ -5,7 +5,7 @@ writes could keep half of a click.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -200,16 +200,12 @@ def start_over(order: str | None = None) -> None:
         st.query_params.pop(ORDER_PARAM, None)
 
 
-def turn(to: int) -> Callable[[], None]:
-    """A callback that turns to a page."""
-
-    def turned() -> None:
-        if to:
-            st.query_params[PAGE_PARAM] = str(to + 1)
-        else:
-            st.query_params.pop(PAGE_PARAM, None)
-
-    return turned
+def turn(to: int) -> None:
+    """Turn to a page. A callback."""
+    if to:
+        st.query_params[PAGE_PARAM] = str(to + 1)
+    else:
+        st.query_params.pop(PAGE_PARAM, None)
 
 
 def _tick(view: ListView, keys: Iterable[str], is_ticked: bool) -> ListView:

@@ -120,3 +120,27 @@ def _act(raw: list[Any]) -> Act | None:
         case ["tick", list(keys), bool(is_ticked)]:
             return Ticked(tuple(str(key) for key in keys), is_ticked)
     return None
+
+
+def draw_pager(
+    key: str, page: int, count: int, size: int, number: Callable[[int], str], turn: Callable[[int], None]
+) -> None:
+    """Draw buttons to other pages of `size` rows, if any; `turn` is a callback with a page, from 0."""
+    last = max(0, (count - 1) // size)
+    if not last:
+        return
+
+    def button(label: str, icon: str, to: int) -> None:
+        st.button(
+            label, icon=f":material/{icon}:", key=f"{key}_{icon}", type="tertiary",
+            disabled=to == page or not 0 <= to <= last, on_click=turn, args=(to,),
+        )  # fmt: skip
+
+    first = page * size
+    span = f"{number(first + 1)}–{number(min(count, first + size))}"
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="center"):
+        button("First page", "first_page", 0)
+        button("Previous page", "chevron_left", page - 1)
+        st.caption(f"{span} of {number(count)}", width="content")
+        button("Next page", "chevron_right", page + 1)
+        button("Last page", "last_page", last)
