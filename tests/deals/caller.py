@@ -16,8 +16,8 @@ Body = dict[str, Any]
 
 
 def unique(what: str) -> str:
-    """A name that nothing had before."""
-    return f"{what} {next(NUMBERS)}"
+    """A name that nothing had before, and no search for another finds."""
+    return f"{what} {next(NUMBERS):06}"
 
 
 @dataclass(frozen=True)
