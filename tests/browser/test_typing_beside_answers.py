@@ -1,0 +1,88 @@
+"""What is typed in a drawer while answers of a slow reporting service come in beside it."""
+
+import asyncio
+import datetime as dt
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import desk_over
+from dealing import clients
+from peopled import people_in
+from playwright.sync_api import Page, expect
+from serving import serving
+from starlette.types import Receive, Scope, Send
+
+from browser.conftest import Visitor, enter
+from lib import connect
+from lib.demo import build
+from lib.demo.cast import PASSWORD, PEOPLE
+from lib.demo.deals import seed
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+
+TODAY, ROWS = dt.datetime.now(dt.UTC).date(), 20_000
+MILLISECONDS_PER_KEY = 400
+
+
+@pytest.fixture
+def answering() -> threading.Event:
+    """Questions are answered from when it is set."""
+    return threading.Event()
+
+
+@pytest.fixture
+def service(tmp_path: Path, answering: threading.Event) -> Iterator[tuple[str, str]]:
+    """A reporting service with the demo's slicers: its address, and a manager's token."""
+    settings = Settings(home=tmp_path / "service", demo=True, throttle_questions=10**6)
+    build(Warehouse(settings.warehouse), people_in(settings.home), TODAY, ROWS)
+    installation = connect.installation(settings)
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        while scope["type"] == "http" and scope["path"].endswith("/audience") and not answering.is_set():
+            await asyncio.sleep(0.05)
+        await installation.api(scope, receive, send)
+
+    with serving(slow) as address:
+        yield (
+            address,
+            installation.access.issue("manager", settings.reporting_service, "test", dt.timedelta(hours=1)),
+        )
+        answering.set()
+
+
+@pytest.fixture
+def drawer(tmp_path: Path, service: tuple[str, str], visitor: Visitor) -> Iterator[Page]:
+    """A tab with the drawer of a deal, on a desk that asks that service."""
+    home, (address, token) = tmp_path / "desk", service
+    home.mkdir()
+    (home / "tranche.toml").write_text("demo = true\n")
+    people = people_in(home)
+    for person in PEOPLE:
+        people.add(person, PASSWORD)
+    seed(clients(Settings(home=home, demo=True)).deals, TODAY)
+    remote = {
+        "TRANCHE_BASE_URL": address,
+        "TRANCHE_SLICERS": "demo/curation",
+        "TRANCHE_REPORTING_TOKEN": token,
+    }
+    with desk_over(home, **remote) as (desk, _):
+        page = visitor().new_page()
+        enter(page, f"{desk}/deals?open=demand_deals-14")
+        yield page
+
+
+def test_what_is_typed_while_prices_arrive_is_kept(drawer: Page, answering: threading.Event) -> None:
+    """Keys typed in a deal's name all stay while the prices of its seat come in above the field."""
+    dialog = drawer.get_by_role("dialog")
+    dialog.get_by_text("Change", exact=True).click()
+    name = dialog.get_by_role("textbox", name="Name")
+    before = name.input_value()
+    expect(dialog.get_by_text("Computing what wins cost")).to_be_visible()
+    name.press("End")
+    drawer.keyboard.type(" in the", delay=MILLISECONDS_PER_KEY)
+    answering.set()
+    drawer.keyboard.type(" evening", delay=MILLISECONDS_PER_KEY)
+    expect(dialog.get_by_text("Wins of this seat")).to_be_visible()
+    expect(name).to_have_value(f"{before} in the evening")
