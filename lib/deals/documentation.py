@@ -11,6 +11,18 @@ from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
 from lib.deals.store.work import LONGEST
 from lib.deals.values import LARGEST_ID
+from lib.wire.errors import (
+    Conflict,
+    DeadlineExceeded,
+    Forbidden,
+    InternalError,
+    InUse,
+    Invalid,
+    NotFound,
+    StoreAway,
+    Throttled,
+    Unauthorised,
+)
 from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
 PROBLEM = an_object({"detail": TEXT})
@@ -34,25 +46,31 @@ WITHOUT_ID = ("list", "create", "create_many", "change_many")
 def of(verb: str, called: str) -> dict[int | str, Any]:
     """The error codes of this verb."""
     responses: dict[int | str, Any] = {
-        400: _answer("What is wrong with the request, all at once", INVALID, INVALID_EXAMPLE),
-        401: _detail("No token, or none that is valid for this service", "A token is required")
+        Invalid.http: _answer("What is wrong with the request, all at once", INVALID, INVALID_EXAMPLE),
+        Unauthorised.http: _detail("No token, or none that is valid for this service", "A token is required")
         | {"headers": CHALLENGE},
-        403: _detail("Who asks may not do this", "'viewer' can see deals, but not change them"),
-        429: _detail("Too many requests", "More than 60 requests a minute; try again in 12 seconds")
+        Forbidden.http: _detail("Who asks may not do this", "'viewer' can see deals, but not change them"),
+        Throttled.http: _detail(
+            "Too many requests", "More than 60 requests a minute; try again in 12 seconds"
+        )
         | {"headers": RETRY},
-        500: _detail("A failure of the service", "The service had an internal error"),
-        503: _detail("The database is away", "The database can't be reached right now; nothing was changed")
+        InternalError.http: _detail("A failure of the service", "The service had an internal error"),
+        StoreAway.http: _detail(
+            "The database is away", "The database can't be reached right now; nothing was changed"
+        )
         | {"headers": RETRY},
-        504: _detail("The request is too large, or took too long", "The database did not answer in time"),
+        DeadlineExceeded.http: _detail(
+            "The request is too large, or took too long", "The database did not answer in time"
+        ),
     }
     if verb in ("create", "create_many", "change", "change_many", "remove"):
-        responses[409] = _detail(
+        responses[Conflict.http] = _detail(
             "A duplicate, a lost race, or an edit of something that changed meanwhile", _STALE
         )
     if verb not in WITHOUT_ID:
-        responses[404] = _detail(f"There is no such {called}", f"There is no {called} 12")
+        responses[NotFound.http] = _detail(f"There is no such {called}", f"There is no {called} 12")
     if verb in ("change", "remove"):
-        responses[406] = _detail("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …")
+        responses[InUse.http] = _detail("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …")
     return dict(sorted(responses.items(), key=lambda one: str(one[0])))
 
 

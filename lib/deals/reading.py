@@ -32,6 +32,7 @@ from lib.wire.errors import (
     Unauthorised,
     Unreachable,
     Unreadable,
+    Unsupported,
 )
 
 Model = TypeVar("Model", bound=Resource)
@@ -214,12 +215,12 @@ def _internal(reason: str) -> InternalError:
 
 
 KINDS: dict[int, Callable[[str], TrancheError]] = {
-    401: Unauthorised,
-    403: Forbidden,
-    404: NotFound,
-    405: BadRequest,
-    406: InUse,
-    409: Conflict,
+    Unauthorised.http: Unauthorised,
+    Forbidden.http: Forbidden,
+    NotFound.http: NotFound,
+    Unsupported.http: BadRequest,
+    InUse.http: InUse,
+    Conflict.http: Conflict,
     500: _internal,
     503: InternalError,
     504: ResponseTimeout,
@@ -229,10 +230,10 @@ KINDS: dict[int, Callable[[str], TrancheError]] = {
 def refusal(response: httpx.Response) -> TrancheError:
     """The error for the response; Unreadable if the response is not of this API."""
     code, body = response.status_code, _body(response)
-    if code == 400 and isinstance(body, dict) and body:
+    if code == Invalid.http and isinstance(body, dict) and body:
         return Invalid(fields_of(body))
     detail = text_of(body) if isinstance(body, dict) else ""
-    if code == 429:
+    if code == Throttled.http:
         return Throttled(ceil(retry_after(response)) or UNKNOWN_WAIT_SECONDS, detail or None)
     if code in DEAD and not detail:
         return Unreachable(f"A gateway answered {code} instead of the service")

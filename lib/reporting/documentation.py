@@ -6,7 +6,14 @@ from lib.reporting.answers.as_arrow import MEDIA_TYPE
 from lib.reporting.confidence import LEVEL
 from lib.reporting.formats import FORMATS
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
-from lib.wire.errors import AccessError
+from lib.wire.errors import (
+    AccessError,
+    BadRequest,
+    DeadlineExceeded,
+    InternalError,
+    StoreAway,
+    Throttled,
+)
 from lib.wire.schemas import NUMBER, TEXT, Schema, a_list, an_object, of_model
 
 NULL: Schema = {"type": "null"}
@@ -104,21 +111,29 @@ def _failure(status: str, description: str, reason: str) -> Schema:
 
 
 FAILURES: dict[int | str, Schema] = {
-    400: _failure("bad_request", "The request is wrong; `reason` says how", "start_date is required"),
-    403: _failure("access_error", "Wrong token, or no access", AccessError().reason),
+    BadRequest.http: _failure(
+        "bad_request", "The request is wrong; `reason` says how", "start_date is required"
+    ),
+    AccessError.http: _failure("access_error", "Wrong token, or no access", AccessError().reason),
     413: _failure(
         "bad_request", "The body is too large", "The request is larger than the 1,048,576 bytes allowed"
     ),
-    429: _failure(
+    Throttled.http: _failure(
         "bad_request",
         "Too many requests with this token; Retry-After says how many seconds to wait",
         "More than 300 requests a minute; try again in 12 seconds",
     )
     | {"headers": RETRY},
-    500: _failure("internal_error", "A failure of the service", "The service had an internal error"),
-    503: _failure("internal_error", "A database is away; Retry-After says how many seconds to wait", AWAY)
+    InternalError.http: _failure(
+        "internal_error", "A failure of the service", "The service had an internal error"
+    ),
+    StoreAway.http: _failure(
+        "internal_error", "A database is away; Retry-After says how many seconds to wait", AWAY
+    )
     | {"headers": RETRY},
-    504: _failure("timeout", "The query took too long", "The query took longer than the 30 seconds allowed"),
+    DeadlineExceeded.http: _failure(
+        "timeout", "The query took too long", "The query took longer than the 30 seconds allowed"
+    ),
 }
 PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
 CELL = an_object({"name": TEXT, "value": NUMBER}, {"percent": NUMBER} | PRECISE)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from lib.snapshot import colors
 from lib.snapshot.models import Snapshot, SnapshotChart, SnapshotForm
 from lib.wire.policy import inline_scripts
 
@@ -36,7 +37,7 @@ def html(snapshot: Snapshot, form: SnapshotForm | None = None) -> str:
         snapshot=snapshot,
         form=form,
         policy=policy(has_form=form is not None),
-        style=Markup(_read("snapshot.css")),  # noqa: S704  (a file of ours)
+        style=Markup(colors.style() + _read("snapshot.css")),  # noqa: S704  (a file of ours)
         script=Markup(_read("snapshot.js")),  # noqa: S704
         drawings={name: Markup(one.svg) for name, one in drawings.items()},  # noqa: S704
         points=_json(_points(snapshot.chart, drawings)) if snapshot.chart else None,

@@ -17,14 +17,14 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 from matplotlib.textpath import text_to_path
 
-from lib.snapshot import chart
+from lib.snapshot import chart, colors
 from lib.snapshot.chart import ACCENT, DRAWING, GROUND, INK
 from lib.snapshot.models import Snapshot, SnapshotChart, SnapshotFigure, SnapshotRow, SnapshotTable
 
 PAPERS = {"a4": (595.28, 841.89), "letter": (612.0, 792.0)}
 MARGIN, FOOT, DPI = 36.0, 20.0, 144
 GREY, RULE, SOFT = "#5d6875", "#d9dee4", "#f3f5f7"
-COLORS = {"green": "#2f855a", "red": "#b3402a", "gray": GREY}
+COLORS = {**colors.LIGHT, "gray": GREY}
 TITLE, TEXT, SMALL = 15.0, 9.0, 7.0
 LINE, ROW, CHART_HEIGHT, FIGURE_HEIGHT, ACROSS = 12.0, 13.0, 165.0, 52.0, 4
 LEAST_COLUMN, KEY_SHARE, GAP = 48.0, 0.4, 16.0

@@ -1,6 +1,7 @@
 """The specification's table of codes: each by a real cause, and what comes with it."""
 
 import datetime as dt
+import runpy
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,9 @@ from deals.caller import Caller, World, deals, option, package, unique, world
 from deals.conftest import Opened, issue
 from lib import connect, database
 from lib.database.transaction import WRITERS_LOCK
+from lib.deals import documentation, reading
 from lib.people import ALL_DEALS, Person
+from lib.wire.errors import InUse
 
 PATHS = [("GET", "dsps/"), ("POST", "dsps/"), ("PUT", "dsps/1/"), ("DELETE", "dsps/1/")]
 INSIDE = ("sqlite", "psycopg", "sqlalchemy", "changes", "Traceback", ".py", "select")
@@ -176,3 +179,13 @@ def test_500_for_a_broken_person_of_the_installation(opened: Opened, sister: str
         answer = caller.ask("GET", "dsps/")
         assert (answer.status_code, answer.json().keys()) == (500, {"detail"})
         assert not any(word in answer.text for word in (*INSIDE, "boss", "desk"))
+
+
+def test_a_code_stands_in_its_class_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a class of errors has another code, the documentation shows it and the client knows it."""
+    monkeypatch.setattr(InUse, "http", 423)
+    codes = documentation.of("remove", "seat")
+    assert 423 in codes
+    assert 406 not in codes
+    refusal = runpy.run_path(str(reading.__file__))["refusal"]
+    assert isinstance(refusal(httpx.Response(423, json={"detail": "no"})), InUse)

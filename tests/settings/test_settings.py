@@ -135,7 +135,7 @@ def test_services_differ() -> None:
 
 
 def test_the_documents_have_the_table() -> None:
-    """The table of docs/settings.md is the one that the settings themselves generate."""
+    """The table of docs/settings.md is that of the settings; `python docs/settings.py` renews it."""
     page = (DOCS / "settings.md").read_text(encoding="utf-8")
     table = re.search(r"<!-- settings -->\n(.*?)\n<!-- /settings -->", page, re.S)
     assert table, "docs/settings.md has no table between <!-- settings --> and <!-- /settings -->"

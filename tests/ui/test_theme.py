@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lib.snapshot import colors, sheet
+from lib.ui.audience import board
 from lib.ui.charts.theme import ACCENT, GREY
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
-SHEETS = sorted((Path(__file__).parents[2] / "lib" / "ui").rglob("*.css"))
+LIB = Path(__file__).parents[2] / "lib"
+SHEETS = sorted((LIB / "ui").rglob("*.css"))
 THEME = tomllib.loads(CONFIG.read_text())["theme"]
 PALETTE = THEME["chartCategoricalColors"]
 
@@ -102,6 +105,20 @@ def test_style_sheets() -> None:
     for colour in colours:
         is_known = colour in named or tuple(map(int, re.findall(r"\d+", colour)[:3])) in bases
         assert is_known, f"{colour} is no colour of the theme"
+
+
+def test_the_colors_of_changes_stand_in_the_theme_alone() -> None:
+    """A rise and a fall have the theme's colors on the board, on snapshots and on paper; only it has them."""
+    changes = {mode: (THEME[mode]["greenColor"], THEME[mode]["redColor"]) for mode in ("light", "dark")}
+    page = colors.style()
+    for mode, (green, red) in changes.items():
+        early = f'data-early=\\"{mode}\\"]) {{ --st-green-color: {green}; --st-red-color: {red}; }}'
+        assert early in board.SCRIPT
+        assert f"--green: {green}; --red: {red};" in page
+    assert (sheet.COLORS["green"], sheet.COLORS["red"]) == changes["light"]
+    for path in (path for path in LIB.rglob("*") if path.suffix in (".py", ".css", ".js")):
+        text = path.read_text("utf-8")
+        assert not [one for pair in changes.values() for one in pair if one in text], path
 
 
 def test_nothing_from_elsewhere() -> None:

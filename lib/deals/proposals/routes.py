@@ -39,7 +39,7 @@ from lib.deals.values import Request as Body
 from lib.tokens.models import Caller
 from lib.wire import exact
 from lib.wire.deadline import Deadline
-from lib.wire.errors import NotFound
+from lib.wire.errors import Conflict, InUse, NotFound
 from lib.wire.schemas import FLAG, NO_TEXT, TEXT, Schema, a_list, an_object, of_model
 
 THREADS = 2
@@ -117,7 +117,9 @@ def operation(verb: str) -> dict[str, Any]:
     content = {"application/json": {"schema": schema}}
     errors = documentation.of({"approve": "change", "decline": "change"}.get(verb, verb), "proposal")
     if verb in ("create", "approve"):
-        errors |= {one: documentation.of("change", "package or deal")[one] for one in (404, 409)}
+        errors |= {
+            one: documentation.of("change", "package or deal")[one] for one in (NotFound.http, Conflict.http)
+        }
     answers: dict[int | str, Any] = {code: {"description": SUMMARIES[verb], "content": content}}
     return {
         "operation_id": f"{verb}_proposals",
@@ -125,7 +127,7 @@ def operation(verb: str) -> dict[str, Any]:
         "description": NOTES[verb],
         "status_code": code,
         "response_model": None,
-        "responses": answers | {one: answer for one, answer in errors.items() if one != 406},
+        "responses": answers | {one: answer for one, answer in errors.items() if one != InUse.http},
         "openapi_extra": {"parameters": _parameters(verb), **_body(verb)},
     }
 

@@ -29,6 +29,7 @@ from lib.deals.sync.sync_state import BuyerSeatRequest
 from lib.deals.values import LARGEST_ID
 from lib.wire import exact
 from lib.wire.deadline import Deadline
+from lib.wire.errors import Conflict, InUse
 from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
 TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$"}
@@ -120,7 +121,7 @@ def _success(verb: str) -> dict[int | str, Any]:
 
 def _failures(verb: str) -> dict[int | str, Any]:
     responses = documentation.of("report" if verb == "report" else "get", "synchronised deal")
-    return {code: answer for code, answer in responses.items() if code not in (406, 409)}
+    return {code: answer for code, answer in responses.items() if code not in (InUse.http, Conflict.http)}
 
 
 def _parameters(verb: str) -> list[Schema]:

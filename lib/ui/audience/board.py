@@ -27,7 +27,7 @@ from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.settings import Settings
 from lib.ui.audience import answer
 from lib.ui.audience.answer import Json
-from lib.ui.charts import numbers
+from lib.ui.charts import numbers, theme
 from lib.ui.kit import problems, retry, rows
 from lib.ui.kit.frame import PageContext, RequestContext
 from lib.ui.kit.rows import Act
@@ -81,10 +81,16 @@ def after(context: PageContext, params: Mapping[str, str], acts: Iterable[Act]) 
 
 def _script() -> str:
     """The board's module: its style as a text, what draws tables, and its own parts."""
-    style = rows.STYLE + (FOLDER / "board.css").read_text()
+    style = rows.STYLE + (FOLDER / "board.css").read_text() + _early("light") + _early("dark")
     parts = [f"const STYLE = {json.dumps(style)}"]
     parts += [(rows.FOLDER / name).read_text() for name in rows.DRAWING]
     return "\n".join([*parts, *((FOLDER / name).read_text() for name in SCRIPTS)])
+
+
+def _early(mode: str) -> str:
+    """The colors of changes on a board that is drawn before Streamlit has set the theme's."""
+    green, red = (theme.THEME[mode][name] for name in ("greenColor", "redColor"))
+    return f':host([data-early="{mode}"]) {{ --st-green-color: {green}; --st-red-color: {red}; }}\n'
 
 
 SCRIPT = _script()

@@ -64,7 +64,10 @@ class SignInMethod(Protocol):
     """A way to sign in. Each is asked on every run of a tab in which nobody is signed in."""
 
     def arrival(self, visit: Visit) -> Person | None:
-        """Who comes with this page and has proved who they are; None if nobody does. `problem` says why."""
+        """Who comes with this page and has proved who they are; None if nobody does. `problem` says why.
+
+        The method notes the sign-in in the audit log itself, as `Access.sign_in` does.
+        """
 
     def draw(self, visit: Visit) -> None:
         """Draw its part of the sign-in page; nothing where the installation has no such sign-in."""
