@@ -44,14 +44,14 @@ def draw_dialog(
 
 def plan(
     portfolio: Portfolio, chosen: Sequence[Standing]
-) -> tuple[dict[tuple[str, int], tuple[Standing, PlannedChange]], list[tuple[Standing, str]]]:
-    """The changes by what they change, once each, with the deal that they are for; and why there is none."""
+) -> tuple[dict[tuple[str, int], tuple[Standing, PlannedChange]], dict[str, list[Standing]]]:
+    """The changes by what they change, once each, with the deal that they are for; and deals by why not."""
     changes: dict[tuple[str, int], tuple[Standing, PlannedChange]] = {}
-    without: list[tuple[Standing, str]] = []
+    without: dict[str, list[Standing]] = {}
     for one in chosen:
         change = portfolio.change(one)
         if isinstance(change, str):
-            without.append((one, change))
+            without.setdefault(change, []).append(one)
         else:
             changes.setdefault((change.entity, change.entity_id), (one, change))
     return changes, without
@@ -90,22 +90,22 @@ def _content(
     context: PageContext, report_context: PageContext, portfolio: Portfolio, chosen: Sequence[Standing]
 ) -> None:
     changes, without = plan(portfolio, chosen)
-    st.markdown("Nothing is changed by this: somebody who may change deals decides about each proposal.")
+    if changes:
+        st.markdown("Nothing is changed by this: somebody who may change deals decides about each proposal.")
     for _, change in changes.values():
         st.markdown(f"**{plain(_title(portfolio, change))}**: {plain(_words(context, portfolio, change))}")
         with st.expander("Why"):
             st.markdown(plain(change.reason))
-    for one, why in without:
-        st.caption(plain(f"{portfolio.name(one.deal.id)}: no proposal. {why}"))
+    for why, standings in without.items():
+        st.markdown(f"**No proposal.** {plain(why)}")
+        st.caption(plain(" · ".join(portfolio.name(one.deal.id) for one in standings)))
     for problem in st.session_state.get(PROBLEMS, ()):
         st.error(plain(problem), icon=":material/error:")
     bodies = [body(report_context, portfolio, *of) for of in changes.values()]
-    label = f"Make {count_label('proposal', len(bodies))}"
-    with st.container(horizontal=True):
-        st.button(
-            label, type="primary", key="portfolio_make", disabled=not bodies, on_click=_make,
-            args=(context, bodies),
-        )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if bodies:
+            label = f"Make {count_label('proposal', len(bodies))}"
+            st.button(label, type="primary", key="portfolio_make", on_click=_make, args=(context, bodies))
         st.page_link(
             screens.DEALS, label="Open proposals", icon=":material/rate_review:",
             query_params={proposals.PARAM: "all"},
