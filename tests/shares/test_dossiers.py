@@ -12,7 +12,11 @@ from dealing import SOLD, clients, sold_rows
 from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as some
+from serving import serving
 from sqlalchemy import update
+from standin.book import SETTINGS, Book
+from standin.deals import deals
+from standin.state import TOKEN, State
 from starlette.responses import PlainTextResponse
 
 from lib import connect
@@ -106,6 +110,28 @@ def test_the_page_has_the_deals_terms_and_funnel(desk: httpx.Client, link: str) 
     for sum_ in (f"{rows['bids'].sum():,.0f}", f"{rows['imps'].sum():,.0f}", f"{rows['spend'].sum():,.2f}"):
         assert f"<span>{sum_}</span>" in page.text
     assert "Our side has impressions in place of wins." in page.text
+
+
+def test_a_deal_of_a_remote_service(own_deals_home: Path, installation: Installation) -> None:
+    """Its terms are the service's, its funnel the report's; what the buyer counts is kept beside them. At
+    another service the link opens nothing."""
+    book = Book()
+    number = book.add(71, "4.10")
+    with serving(deals(State({}, deals=book))) as address:
+        remote = Settings(
+            home=own_deals_home, demo=True, curate_url=address, deals_token=TOKEN,
+            deals_mapping_confirmed=True, seats=[{"id": 71, "name": "Alder Trading", "dsp_id": 8}], **SETTINGS,
+        )  # fmt: skip
+        manager = clients(remote)
+        link, theirs = made(manager, number), client(remote)
+        page = theirs.get(link)
+        assert page.status_code == 200
+        for text in (f"Offer {number}", "Alder Trading", "4.10 USD CPM"):
+            assert text in page.text, text
+        sent = theirs.post(link, data=lines(f"{LAST_DAY},1000,100,10,1.5"))
+        assert sent.status_code == 303
+        assert stored(manager, number) == {LAST_DAY: COUNTS}
+    assert client(Settings(home=own_deals_home, demo=True)).get(link).status_code == 404
 
 
 def test_nothing_of_others_is_on_it(desk: httpx.Client, manager: Clients) -> None:
