@@ -120,7 +120,8 @@ def test_a_deal_of_a_remote_service(own_deals_home: Path, installation: Installa
     with serving(deals(State({}, deals=book))) as address:
         remote = Settings(
             home=own_deals_home, demo=True, curate_url=address, deals_token=TOKEN,
-            deals_mapping_confirmed=True, seats=[{"id": 71, "name": "Alder Trading", "dsp_id": 8}], **SETTINGS,
+            deals_mapping_confirmed=True, seats=[{"id": 71, "name": "Alder Trading", "dsp_id": 8}],
+            **SETTINGS,
         )  # fmt: skip
         manager = clients(remote)
         link, theirs = made(manager, number), client(remote)
