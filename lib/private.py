@@ -5,7 +5,8 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 from lib.wire.errors import StoreUnavailable
@@ -47,12 +48,17 @@ def closed_to_others() -> None:
 
 
 def close(home: Path) -> None:
-    """Restrict all files and folders below this one to their owner; those of other owners are not changed."""
-    for path in (home, *home.rglob("*")):
-        state = path.lstat()
-        mode = stat.S_IMODE(state.st_mode)
-        if mode & 0o077 and state.st_uid == os.geteuid() and not stat.S_ISLNK(state.st_mode):
-            path.chmod(mode & FOLDER_MODE)
+    """Restrict all files and folders below this one to their owner; those of other owners are not changed.
+
+    Another process may remove some meanwhile: SQLite does with the files beside its database.
+    """
+    below = (Path(folder, name) for folder, *names in os.walk(home) for name in chain(*names))
+    for path in chain((home,), below):
+        with suppress(FileNotFoundError):
+            state = path.lstat()
+            mode = stat.S_IMODE(state.st_mode)
+            if mode & 0o077 and state.st_uid == os.geteuid() and not stat.S_ISLNK(state.st_mode):
+                path.chmod(mode & FOLDER_MODE)
 
 
 @contextmanager

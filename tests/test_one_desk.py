@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -89,6 +90,22 @@ def test_existing_files_are_restricted(tmp_path: Path) -> None:
     }
     assert modes == {"warehouse": 0o700, "rows": 0o600}
     assert stat.S_IMODE(outside.stat().st_mode) == 0o644
+
+
+def test_files_may_go_while_others_are_restricted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that another process removes while a home is restricted keeps no desk from starting."""
+    for name in ("tranche.db-shm", "tranche.toml"):
+        (tmp_path / name).touch(0o644)
+    walk = os.walk
+
+    def walk_and_remove(folder: Path) -> list[Any]:
+        found = [*walk(folder)]
+        (tmp_path / "tranche.db-shm").unlink()
+        return found
+
+    monkeypatch.setattr(os, "walk", walk_and_remove)
+    private.close(tmp_path)
+    assert stat.S_IMODE((tmp_path / "tranche.toml").stat().st_mode) == 0o600
 
 
 def test_all_files_below_the_home_are_the_owners_alone(tmp_path: Path) -> None:
