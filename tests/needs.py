@@ -28,7 +28,7 @@ PARAMETERS = {
     "process": {"socket", "remote", "standin"},
     "spark": {"spark"},
 }
-DRAWS = {"DRAWS", "STARTS", "USER_SAMPLES"}
+DRAWS = {"DRAWS", "HISTORIES", "NOISES", "STARTS", "USER_SAMPLES"}
 """Constants of tests that say how often they draw."""
 REFERENCE = "pandas"
 LONG = ("random", "reference")

@@ -27,6 +27,7 @@ from lib.reporting.moved.quantity import (
     quantity,
 )
 
+DRAWS = 400
 CTR = Ratio(parse("clicks"), parse("imps"), 100.0)
 IMPS = Additive(parse("imps"))
 FIELDS = {
@@ -192,7 +193,7 @@ def test_noise_is_seldom_taken_for_a_movement() -> None:
     volume = np.exp(draw.normal(6, 1.5, 80))
     spread = 0.3 * volume**0.8
     wrong = found = 0
-    for _ in range(400):
+    for _ in range(DRAWS):
         past = spread[:, None] * draw.normal(size=(80, 4))
         moved = spread * draw.normal(size=80)
         wrong += explain.discoveries(explain.p_values(moved, np.zeros(80), past, volume)).any()

@@ -26,7 +26,7 @@ from lib.ui.query import link
 from lib.wire.deadline import Deadline
 
 MANAGER = Person("manager", "Max Manager", None, "admin")
-QUESTIONS, AT_ONCE = 200, 10
+QUESTIONS, DRAWS = 200, 10
 KEYS = {"geo.country": (*COUNTRIES, ""), "campaign_id": tuple("12345678"), "categories": ("news", "sport")}
 FIELDS = ("imps", "clicks", "revenue", "ctr", "unique_users")
 Answer = Callable[..., dict[str, Any]]
@@ -109,12 +109,12 @@ def written(text: str, places: int) -> str:
     return f"{float(text):,.{places}f}".replace("-", "\u2212") if text else "–"
 
 
-@pytest.mark.parametrize("first", range(0, QUESTIONS, AT_ONCE))
+@pytest.mark.parametrize("first", range(0, QUESTIONS, DRAWS))
 def test_figures_are_those_of_the_file(
     answer: Answer, slicer: Slicer, file: Callable[..., Table], first: int
 ) -> None:
     """Headline, time chart and leaderboards of random questions have the figures of an export of the same."""
-    for seed in range(first, first + AT_ONCE):
+    for seed in range(first, first + DRAWS):
         params, acts = question(np.random.default_rng(seed))
         found = answer(params, *acts)
         query = link.from_params(found["head"]["params"], slicer, "demo", "delivery").query
