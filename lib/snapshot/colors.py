@@ -10,7 +10,7 @@ LIGHT, DARK = (
 
 
 def style() -> str:
-    """They as variables of a page; on paper those of a light background."""
+    """The colors as variables of a page; in print those for a light background."""
     light, dark = (
         f":root {{ --green: {colors['green']}; --red: {colors['red']}; }}" for colors in (LIGHT, DARK)
     )

@@ -45,7 +45,7 @@ def draw_dialog(
 def plan(
     portfolio: Portfolio, chosen: Sequence[Standing]
 ) -> tuple[dict[tuple[str, int], tuple[Standing, PlannedChange]], dict[str, list[Standing]]]:
-    """The changes by what they change, once each, with the deal that they are for; and deals by why not."""
+    """The changes by what they change, once each, with the deal that each is for; other deals by reason."""
     changes: dict[tuple[str, int], tuple[Standing, PlannedChange]] = {}
     without: dict[str, list[Standing]] = {}
     for one in chosen:

@@ -78,7 +78,7 @@ def test_a_plan_is_made_once_and_changes_nothing(visit: Visit, spent: Deals, own
     desk = clean(desk.button(key="portfolio_propose").click().run())
     assert "Budget: 1.00 →" in words(desk)
     assert "**No proposal.** Keep: nothing is known to change." in words(desk)
-    assert "Morning News - Alpha Buying" in words(desk)
+    assert "Morning News - Alpha Buying" in [one.value for one in desk.caption]
     assert manager.proposals.page(("open",), 10)[0] == 0
     clean(desk.button(key="portfolio_make").click().run())
     desk = clean(desk.button(key="portfolio_propose").click().run())
