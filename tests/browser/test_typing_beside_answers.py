@@ -1,4 +1,4 @@
-"""What is typed in a drawer while answers of a slow reporting service come in beside it."""
+"""What is typed in a drawer or a dialog while answers of a slow reporting service come in beside it."""
 
 import asyncio
 import datetime as dt
@@ -53,8 +53,8 @@ def service(tmp_path: Path, answering: threading.Event) -> Iterator[tuple[str, s
 
 
 @pytest.fixture
-def drawer(tmp_path: Path, service: tuple[str, str], visitor: Visitor) -> Iterator[Page]:
-    """A tab with the drawer of a deal, on a desk that asks that service."""
+def deals(tmp_path: Path, service: tuple[str, str], visitor: Visitor) -> Iterator[Page]:
+    """A tab with Deals, on a desk that asks that service."""
     home, (address, token) = tmp_path / "desk", service
     home.mkdir()
     (home / "tranche.toml").write_text("demo = true\n")
@@ -69,21 +69,39 @@ def drawer(tmp_path: Path, service: tuple[str, str], visitor: Visitor) -> Iterat
     }
     with desk_over(home, **remote) as (desk, _):
         page = visitor().new_page()
-        enter(page, f"{desk}/deals?open=demand_deals-14")
+        enter(page, f"{desk}/deals?deals_kind=Deals")
         yield page
 
 
-def test_what_is_typed_while_prices_arrive_is_kept(drawer: Page, answering: threading.Event) -> None:
+def test_what_is_typed_while_health_arrives_is_kept(deals: Page, answering: threading.Event) -> None:
+    """Keys typed in Edit all stay while the health of the deals comes in; it is drawn once Edit is closed."""
+    checking = deals.get_by_text("Checking the health of the deals")
+    expect(checking).to_be_visible()
+    deals.get_by_role("grid", name="Deals").locator("tbody tr").first.focus()
+    deals.keyboard.press("Space")
+    deals.get_by_role("button", name="Edit 1").click()
+    dialog = deals.get_by_role("dialog")
+    dialog.get_by_role("textbox", name="Start").click()
+    deals.keyboard.type("2027-03-", delay=MILLISECONDS_PER_KEY)
+    answering.set()
+    deals.keyboard.type("01 09:00 and more", delay=MILLISECONDS_PER_KEY)
+    expect(dialog.get_by_role("textbox", name="Start")).to_have_value("2027-03-01 09:00 and more")
+    dialog.get_by_role("button", name="Close").click()
+    expect(checking).to_have_count(0)
+
+
+def test_what_is_typed_while_prices_arrive_is_kept(deals: Page, answering: threading.Event) -> None:
     """Keys typed in a deal's name all stay while the prices of its seat come in above the field."""
-    dialog = drawer.get_by_role("dialog")
+    deals.goto(f"{deals.url.split('?')[0]}?open=demand_deals-14")
+    dialog = deals.get_by_role("dialog")
     dialog.get_by_text("Change", exact=True).click()
     name = dialog.get_by_role("textbox", name="Name")
     expect(dialog.get_by_text("Computing what wins cost")).to_be_visible()
     expect(name).not_to_have_value("")
     before = name.input_value()
     name.press("End")
-    drawer.keyboard.type(" in the", delay=MILLISECONDS_PER_KEY)
+    deals.keyboard.type(" in the", delay=MILLISECONDS_PER_KEY)
     answering.set()
-    drawer.keyboard.type(" evening", delay=MILLISECONDS_PER_KEY)
+    deals.keyboard.type(" evening", delay=MILLISECONDS_PER_KEY)
     expect(dialog.get_by_text("Wins of this seat")).to_be_visible()
     expect(name).to_have_value(f"{before} in the evening")

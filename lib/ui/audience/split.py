@@ -128,7 +128,7 @@ def draw(context: PageContext) -> None:
                     st.caption(" ".join(notes))
             elif split_focus.view.having:
                 st.info("No row passes the filters by figures.")
-            ask.refine()
+            ask.refine("split")
 
 
 def _precision(focus: Focus, data: ChartData) -> str:

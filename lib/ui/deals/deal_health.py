@@ -23,8 +23,8 @@ from lib.insight.health import DealHealth, Surroundings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalogue, report, supply_path
 from lib.ui.deals.deal_list import DealRow
-from lib.ui.deals.view import HEALTH, open_key
-from lib.ui.kit import page_scripts, session_cache, times
+from lib.ui.deals.view import HEALTH
+from lib.ui.kit import redraw, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
@@ -144,7 +144,7 @@ def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths
 
 
 DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
-POLL_SECONDS, OLD = 2.0, timedelta(minutes=20)
+OLD = timedelta(minutes=20)
 COUNT, DRAWN = "deals_attention_count", "deals_health_drawn"
 TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
 STILL_LOADING = "Health follows once the report is loaded."
@@ -268,16 +268,18 @@ def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
 
 def look_again(context: PageContext) -> None:
     """Draw the screen again once all of it is there; meanwhile say how far it is."""
-    st.fragment(_look, run_every=POLL_SECONDS)(context)
+    redraw.when(partial(_is_there, context), "health_is_there", lambda: _draw_note(context))
 
 
-def _look(context: PageContext) -> None:
-    healths = of(context)
-    if not healths.is_coming():
-        session_cache.clear(catalogue.PAGES)
-        if open_key() is None:  # what is typed in a drawer would be lost
-            st.rerun()
-    st.caption(f":material/hourglass_top: {plain(healths.note())}")
+def _is_there(context: PageContext) -> bool:
+    if of(context).is_coming():
+        return False
+    session_cache.clear(catalogue.PAGES)
+    return True
+
+
+def _draw_note(context: PageContext) -> None:
+    st.caption(f":material/hourglass_top: {plain(of(context).note())}")
 
 
 def drawn_number() -> int:
@@ -352,7 +354,7 @@ def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | Non
     if one is None:
         if healths.is_coming():
             st.caption(f":material/hourglass_top: {plain(healths.note())}")
-            page_scripts.draw_again("health_of_deal")
+            redraw.draw_again("health_of_deal")
         return None
     st.markdown(f"Health: **{plain(one.words)}**")
     if one.findings:

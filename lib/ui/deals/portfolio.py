@@ -25,7 +25,7 @@ from lib.ui.deals import catalogue, portfolio_plan, report, screen
 from lib.ui.deals.change_steps import count_label
 from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.view import OPEN, open_key
-from lib.ui.kit import listing, notes, session_cache
+from lib.ui.kit import listing, notes, redraw, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, Ordered, Ticked, new_acts
 from lib.ui.kit.markdown import plain
@@ -36,7 +36,7 @@ from lib.ui.kit.session_cache import SessionCache
 CACHE, VIEW, LIST, DOTS, ONLY = (
     "portfolio_cache", "portfolio_view", "portfolio_list", "portfolio_dots", "portfolio_only"
 )  # fmt: skip
-SECONDS, MOMENT_SECONDS, POLL_SECONDS, PAGE, MOST_DOTS = 300.0, 0.3, 1.0, 50, 1_000
+SECONDS, MOMENT_SECONDS, PAGE, MOST_DOTS = 300.0, 0.3, 50, 1_000
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 TONES: dict[Verdict, str] = {
     "Capped": "orange", "Never reached scale": "orange", "Could end": "green", "Competes": "blue", "Keep": "",
@@ -121,14 +121,11 @@ def _portfolio(context: PageContext, report_context: PageContext) -> Portfolio |
     try:
         return future.result(MOMENT_SECONDS)
     except WaitedTooLong:
-        st.fragment(_look, run_every=POLL_SECONDS)(future, words)
+        redraw.when(future.done, "portfolio_done", lambda: _draw_progress(words))
         return None
 
 
-def _look(future: Future[Portfolio], words: Sequence[str]) -> None:
-    """Draw how far it is; the screen again once it is there."""
-    if future.done():
-        st.rerun()
+def _draw_progress(words: Sequence[str]) -> None:
     st.caption(f":material/hourglass_top: Computing the portfolio: {plain(words[0])}.")
 
 

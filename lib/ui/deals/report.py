@@ -16,7 +16,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Slicer, time_key_field
 from lib.ui.deals.view import open_key
-from lib.ui.kit import page_scripts
+from lib.ui.kit import redraw
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, periods
 from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, TrancheError
@@ -104,7 +104,7 @@ def _info(context: PageContext, project: str, name: str) -> Slicer | None:
         return None
 
 
-BATCHES, MOMENT_SECONDS, POLL_SECONDS = "insights", 0.2, 1.0
+BATCHES, MOMENT_SECONDS = "insights", 0.2
 BatchKey = tuple[object, ...]
 
 
@@ -141,9 +141,9 @@ def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audien
 def look_again(work: QueryBatch | DeadSearch) -> None:
     """Draw the screen, or the open drawer, again once it is done."""
     if open_key() is None:
-        st.fragment(_look, run_every=POLL_SECONDS)(work)
+        redraw.when(lambda: work.is_done, f"done_{id(work)}")
     else:
-        page_scripts.draw_again(f"draw_again_{id(work)}")
+        redraw.draw_again(f"draw_again_{id(work)}")
 
 
 def forget(place: str) -> None:
@@ -151,8 +151,3 @@ def forget(place: str) -> None:
     batches: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.get(BATCHES, {})
     if (entry := batches.pop(place, None)) is not None:
         entry[1].cancel()
-
-
-def _look(work: QueryBatch | DeadSearch) -> None:
-    if work.is_done:
-        st.rerun()

@@ -241,7 +241,7 @@ def _answer(context: PageContext, chosen: Explored) -> None:
         st.caption(f"{top_values.counted(top, numbers)} · {shown_days} · {sentence}")
         _about(context, key, data, top)
         _table(top, receipt)
-        ask.refine()
+        ask.refine("top_values")
 
 
 def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues) -> None:

@@ -40,7 +40,7 @@ def draw(context: PageContext) -> None:
                 _card(view, focus, left_out, alerts.get(view.id))
         if len(views) > len(saved_views):
             st.caption(f"{len(saved_views)} of {len(views)} views. The others are under Views.")
-        ask.refine()
+        ask.refine("views")
 
 
 def first(views: list[SavedView], start: int, alerts: Mapping[int, Alert]) -> list[SavedView]:

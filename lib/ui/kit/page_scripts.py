@@ -1,6 +1,4 @@
-"""Scripts of the page: a question before unsaved work is left, a button that keys press, and a timer."""
-
-import time
+"""Scripts of the page: a question before unsaved work is left, and a button that keys press."""
 
 import streamlit as st
 
@@ -72,23 +70,3 @@ def press_by_keys(key: str) -> None:
     """Let Ctrl+Enter, or Command and Enter, press the button of this key."""
     with st.container(key="press_by_keys", height=1, border=False):
         _KEYS(data={"key": key}, key="pressed_by_keys", height=0)
-
-
-_TIMER = st.components.v2.component(
-    "draw_again",
-    js="""
-export default function ({ setTriggerValue }) {
-  const timer = setTimeout(() => setTriggerValue("due", Date.now()), 1000);
-  return () => clearTimeout(timer);
-}
-""",
-)
-
-
-def draw_again(key: str) -> None:
-    """Run the drawer in which this is drawn again in a second.
-
-    What is being typed there stays, which `st.rerun` loses: it closes dialogs, and the next run opens them.
-    """
-    with st.container(key=f"{key}_timer", height=1, border=False):
-        _TIMER(data={"at": time.monotonic()}, key=key, height=0, on_due_change=lambda: None)

@@ -6,6 +6,7 @@ from itertools import count
 
 import streamlit as st
 
+from lib.ui.kit import redraw
 from lib.wire.errors import (
     CircuitOpen,
     InternalError,
@@ -76,7 +77,8 @@ def _wait(pause: Pause, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         is_wanted = st.button("Try again", icon=":material/refresh:", key=key)
         st.caption(f"Retrying in {pause.seconds} seconds", width="content")
-    if is_wanted or time.monotonic() - pause.since > pause.seconds - 1:
+    is_over = time.monotonic() - pause.since > pause.seconds - 1
+    if is_wanted or (is_over and redraw.is_free(f"{key}_free")):
         st.session_state[WANTED] = time.monotonic()
         st.rerun()
 

@@ -17,13 +17,13 @@ import streamlit as st
 from lib.connect import Clients
 from lib.reporting.models import InfoQuery, Slicer
 from lib.ui import streamlit_compat
-from lib.ui.kit import retry
+from lib.ui.kit import redraw, retry
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 KNOWN, ASKED = "known_slicers", "asked_slicers"
 NOTHING = Slicer()
-BLINK_SECONDS, MOMENT_SECONDS, PAUSE_SECONDS, POLL_SECONDS = 0.2, 3.0, 10.0, 2
+BLINK_SECONDS, MOMENT_SECONDS, PAUSE_SECONDS = 0.2, 3.0, 10.0
 Key = tuple[str, str, str]
 PARTS = ("project", "slicer")
 LABELS = {"project": "Project", "slicer": "Slicer"}
@@ -73,7 +73,8 @@ def wait_for_slicer(username: str, project: str, name: str) -> CachedSlicer:
 
 def look_out(username: str, project: str, name: str) -> None:
     """Rerun the screen once the description has arrived that it was drawn without."""
-    st.fragment(_look, run_every=POLL_SECONDS)((username, project, name))
+    key = (username, project, name)
+    redraw.when(lambda: key not in _requests() or _requests()[key].done(), "slicer_info")
 
 
 def _describe(key: Key, seconds: float | None) -> CachedSlicer:
@@ -112,12 +113,6 @@ def _answer(clients: Clients, cached_slicer: CachedSlicer, project: str, name: s
     except TrancheError as error:
         return replace(cached_slicer, trouble=error, failed_at=time.monotonic())
     return CachedSlicer(slicer, time.monotonic())
-
-
-def _look(key: Key) -> None:
-    future = _requests().get(key)
-    if future is None or future.done():
-        st.rerun()
 
 
 def _cache() -> dict[Key, CachedSlicer]:

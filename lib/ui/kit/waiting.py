@@ -20,6 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 import streamlit as st
 
 from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
+from lib.ui.kit import redraw
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import Key, SessionCache
 from lib.wire.deadline import CallGroup
@@ -166,7 +167,7 @@ def draw(what: str) -> None:
     """Draw, in the place of a block that is not there yet, what is computed; or that it was given up."""
     wait: Wait = st.session_state[_key(what)]
     if not wait.is_given_up:
-        st.fragment(_draw_words, run_every=LOOK_SECONDS)(wait, what)
+        redraw.when(lambda: wait.is_over, f"over_{what}", lambda: _draw_words(wait, what), LOOK_SECONDS)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(CANCELLED)
@@ -174,8 +175,6 @@ def draw(what: str) -> None:
 
 
 def _draw_words(wait: Wait, what: str) -> None:
-    if wait.is_over:
-        st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(plain(wait.sentence))
         st.button("Cancel", key=f"cancel_{what}", on_click=wait.give_up)

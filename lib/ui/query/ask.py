@@ -6,21 +6,19 @@ from concurrent.futures import Future
 from datetime import date
 from functools import partial
 
-import streamlit as st
-
 from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.client import with_own_fields
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery
 from lib.ui.charts.change import is_sampled
-from lib.ui.kit import session_cache, waiting
+from lib.ui.kit import redraw, session_cache, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
 ANSWERS = "answers"
 FIRST = {"audience_rows_limit": DESK_ROWS_LIMIT, "exact_within": 200}
-SECONDS, MOMENT_SECONDS, POLL_SECONDS, MOST = 120, 2.0, 1.0, 100
+SECONDS, MOMENT_SECONDS, MOST = 120, 2.0, 100
 Key = tuple[str, date, AudienceQuery]
 
 
@@ -66,16 +64,14 @@ def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> Au
     return query.model_copy(update=FIRST)
 
 
-def refine() -> None:
-    """Rerun the screen once exact answers have arrived for the estimates that are shown."""
+def refine(place: str) -> None:
+    """Rerun the screen once exact answers have arrived for the estimates that are shown.
+
+    `place` is the part of the screen that calls.
+    """
     waited = session_cache.of(ANSWERS, Answers).awaited()
     if waited:
-        st.fragment(_look, run_every=POLL_SECONDS)(waited)
-
-
-def _look(waited: "list[Future[Audience]]") -> None:
-    if all(future.done() for future in waited):
-        st.rerun()
+        redraw.when(lambda: all(future.done() for future in waited), f"refined_{place}")
 
 
 def _refining(context: PageContext, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:

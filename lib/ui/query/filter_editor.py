@@ -32,7 +32,7 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
             context, question.current(context), name, st.session_state.get(_found_by(key, name), "")
         )
         rows.draw(key, [table], question.taken(key), partial(_follow, context, key, name))
-        ask.refine()
+        ask.refine(key)
 
 
 def catch_up(context: PageContext, key: str, name: str) -> None:
