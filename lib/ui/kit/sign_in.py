@@ -71,11 +71,9 @@ def person() -> Person | None:
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
-    person = _once(lambda: _signed_in(username, ends), username, ends)
+    person = _once(lambda: _still_signed_in(username, ends), username, ends)
     if person is None:
         _forget()
-    else:
-        note_sign_in(st.context.headers, is_signed_in=True)
     return person
 
 
@@ -135,6 +133,14 @@ def _signed_in(username: str, ends: float) -> Person | None:
     except (StoreUnavailable, DeadlineExceeded) as error:
         problems.show(error, "Your sign-in", "You are still signed in.")
         st.stop()
+
+
+def _still_signed_in(username: str, ends: float) -> Person | None:
+    """The same, for a session that had it before; the socket is a person's as well."""
+    person = _signed_in(username, ends)
+    if person is not None:
+        note_sign_in(st.context.headers, is_signed_in=True)
+    return person
 
 
 def form() -> None:
