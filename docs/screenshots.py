@@ -23,7 +23,7 @@ Scheme = Literal["light", "dark"]
 HERE = Path(__file__).parent
 WINDOW = {"width": 1440, "height": 900}
 QUESTION = "project=demo&slicer=delivery&split=bid_context_wrapper.user.geo.country"
-DROP = "audience?project=demo&slicer=curation&start=-14d&end=yesterday"
+DROP = "audience?project=demo&slicer=curation"
 DEAL = "deals?deals_kind=Deals&open=demand_deals-25"
 Clicks = tuple[str, ...]
 ROLES: tuple[Literal["radio", "checkbox"], ...] = ("radio", "checkbox")

@@ -15,18 +15,29 @@ export default function ({ setTriggerValue }) {
 }
 """,
 )
-_DIALOG_WATCH = st.components.v2.component(
-    "dialog_watch",
+_WATCH = st.components.v2.component(
+    "quiet_watch",
     js="""
-export default function ({ parentElement, setTriggerValue }) {
+const QUIET_MILLISECONDS = 1000; // by then the page has the address that the last click led to
+
+function listen() {
+  const input = { at: -Infinity };
+  for (const kind of ["pointerdown", "pointerup", "keydown", "popstate"])
+    window.addEventListener(kind, () => (input.at = performance.now()), true);
+  return input;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const input = (window.trancheInput ??= listen());
   const node = parentElement.getRootNode().host ?? parentElement;
   const isFree = () => node.closest("[role=dialog]")
     ? !document.activeElement?.matches("[role=dialog] :is(input, textarea)")
     : !document.querySelector("[role=dialog]");
   const timer = setInterval(() => {
-    if (!isFree()) return;
+    if (!isFree()) input.at = performance.now();
+    if (!data.isDue || performance.now() - input.at < QUIET_MILLISECONDS) return;
     clearInterval(timer);
-    setTriggerValue("free", Date.now());
+    setTriggerValue("quiet", Date.now());
   }, 50);
   return () => clearInterval(timer);
 }
@@ -57,16 +68,20 @@ def when(
 
 
 def _look(is_done: Callable[[], bool], key: str, draw: Callable[[], None]) -> None:
-    if is_done() and is_free(key):
+    if is_quiet(key, is_done()):
         st.rerun()
     draw()
 
 
-def is_free(key: str) -> bool:
-    """Whether the page may run again by itself: no dialog is open, or this is in it and nobody types there.
+def is_quiet(key: str, is_due: bool) -> bool:
+    """Whether the page, due to run again by itself, may: nobody has clicked or typed for a second, and no
+    dialog is open, or this is in it and nobody types there.
 
-    Known to the browser alone: the first call says no, and the browser runs the fragment again once it may.
+    A run closes dialogs with what is typed in them. The address that it begins with is the browser's, where a
+    drawer opened or closed a moment ago is not yet known. Only the browser knows: the first call says no, and
+    the browser runs the fragment again once it may. Draw it in a fragment, also before the page is due.
     """
-    with st.container(key=f"{key}_watch", height=1, border=False):
-        watch = _DIALOG_WATCH(data={"at": time.monotonic()}, key=key, height=0, on_free_change=lambda: None)
-    return watch.free is not None
+    with st.container(key=f"{key}_quiet_watch", height=1, border=False):
+        data = {"isDue": is_due, "at": time.monotonic()}
+        watch = _WATCH(data=data, key=key, height=0, on_quiet_change=lambda: None)
+    return is_due and watch.quiet is not None

@@ -78,7 +78,7 @@ def _wait(pause: Pause, key: str) -> None:
         is_wanted = st.button("Try again", icon=":material/refresh:", key=key)
         st.caption(f"Retrying in {pause.seconds} seconds", width="content")
     is_over = time.monotonic() - pause.since > pause.seconds - 1
-    if is_wanted or (is_over and redraw.is_free(f"{key}_free")):
+    if redraw.is_quiet(f"{key}_due", is_over) or is_wanted:
         st.session_state[WANTED] = time.monotonic()
         st.rerun()
 
