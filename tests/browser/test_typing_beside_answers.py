@@ -87,7 +87,22 @@ def test_what_is_typed_while_health_arrives_is_kept(deals: Page, answering: thre
     deals.keyboard.type("01 09:00 and more", delay=MILLISECONDS_PER_KEY)
     expect(dialog.get_by_role("textbox", name="Start")).to_have_value("2027-03-01 09:00 and more")
     dialog.get_by_role("button", name="Close").click()
+    expect(deals.get_by_role("gridcell", name="Delivers").first).to_be_visible()
+
+
+def test_a_drawer_closed_as_health_arrives_stays_closed(deals: Page, answering: threading.Event) -> None:
+    """The health came in behind a drawer: closing it leaves the list, with the health, and its address."""
+    checking = deals.get_by_text("Checking the health of the deals")
+    expect(checking).to_be_visible()
+    deals.get_by_role("grid", name="Deals").locator("tbody tr").first.focus()
+    deals.keyboard.press("Enter")
+    expect(deals.get_by_role("dialog")).to_be_visible()
+    answering.set()
     expect(checking).to_have_count(0)
+    deals.keyboard.press("Escape")
+    expect(deals.get_by_role("gridcell", name="Delivers").first).to_be_visible()
+    expect(deals.get_by_role("dialog")).to_have_count(0)
+    assert "open=" not in deals.url
 
 
 def test_what_is_typed_while_prices_arrive_is_kept(deals: Page, answering: threading.Event) -> None:

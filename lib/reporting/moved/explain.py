@@ -7,7 +7,7 @@ logarithm runs linearly with that of the volume, and its weight follows from how
 more with heavy tails. Tests of many values are held to a false discovery rate (Benjamini and Hochberg 1995).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,6 @@ from lib.reporting.moved.sides import About, Ask
 MOST_FIELDS, TESTED_FIELDS = 30, 10
 MOST_RANKED, MOST_OVERLAPPING = 5, 2
 WHOLE_RATE, DIFFERENT_RATE = 0.01, 0.05
-Segmented = Collection[str]
 Flags = npt.NDArray[np.bool_]
 RATE, FEWEST, ROUNDS, NEGLIGIBLE = 0.04, 10, 50, 1e-12
 
