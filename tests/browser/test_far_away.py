@@ -68,6 +68,21 @@ def test_a_changed_deal_is_stored_as_typed(distant: Desk, page: Page) -> None:
     assert (stored.name, stored.price) == ("Late Evening News, second run", Decimal("12.345678"))
 
 
+@pytest.mark.parametrize("pause", [0, 100, 250])
+def test_a_header_and_a_row_right_after(distant: Desk, page: Page, pause: int) -> None:
+    """A click on a row, sent before the address has the order of a click on a header, keeps that order."""
+    enter(page, f"{distant.address}/deals?deals_kind=Deals&deals_order=name")
+    page.get_by_role("button", name="Price, USD CPM").click()
+    page.wait_for_timeout(pause)
+    page.get_by_role("grid", name="Deals").get_by_role("rowheader").nth(1).click()
+    page.wait_for_url(at("deals", deals_order="-price"))
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert page.url.count("open=demand_deals-") == 1
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.wait_for_url(lambda url: "open=" not in url and "deals_order=-price" in url)
+
+
 def test_a_deal_is_added_to_a_package(distant: Desk, page: Page) -> None:
     """A seat, a price and one click add a deal to a package that exists; its other deal stays as it was."""
     package = distant.deals.get(SupplyPackage, 2)

@@ -16,7 +16,7 @@ from lib.ui.deals.deal_list import DealRow, of_deal, of_package, seat_of
 from lib.ui.deals.facts import amount
 from lib.ui.deals.targeting import picker, words
 from lib.ui.deals.view import OPEN
-from lib.ui.kit import components, listing, notes, screens, times
+from lib.ui.kit import address, components, listing, notes, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import NOTHING_TAKEN
@@ -307,7 +307,7 @@ def _open() -> None:
     opened = [act.key for act in acts if isinstance(act, listing.Opened)]
     if opened:
         st.session_state[TAKEN] = acts_taken
-        st.query_params[OPEN] = opened[-1]
+        address.write(OPEN, opened[-1])
         st.rerun()
 
 

@@ -13,7 +13,7 @@ from lib.deals.supply.store import ImportedFile
 from lib.ui.deals import catalogue, supply_files
 from lib.ui.deals.change_steps import number
 from lib.ui.deals.list_entries import KINDS, ListKind, Pasted, read
-from lib.ui.kit import listing, notes
+from lib.ui.kit import address, listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import is_open, report_errors, show
@@ -140,7 +140,8 @@ def _open() -> None:
     acts, acts_taken = listing.new_acts(state.get(LIST) or {}, state.get(TAKEN, NOTHING_TAKEN))
     keys = [act.key for act in acts if isinstance(act, listing.Opened)]
     if keys:
-        state[TAKEN], st.query_params[OPEN] = acts_taken, keys[-1]
+        state[TAKEN] = acts_taken
+        address.write(OPEN, keys[-1])
 
 
 def _draw_new(context: PageContext, entity: str) -> None:
@@ -177,18 +178,18 @@ def _create(context: PageContext, entity: str) -> None:
     catalogue.forget()
     notes.say(f"{name} is created")
     state[NEW], state[f"{NEW}_name"] = False, ""
-    st.query_params[OPEN] = f"{entity}-{created.id}"
+    address.write(OPEN, f"{entity}-{created.id}")
 
 
 def _open_key() -> tuple[str, int] | None:
     """The list that is open, by the URL."""
-    match = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
+    match = ADDRESS.fullmatch(address.read(OPEN))
     return (match[1], int(match[2])) if match else None
 
 
 def _close() -> None:
     """Close the drawer. A callback."""
-    st.query_params.pop(OPEN, None)
+    address.write(OPEN)
     st.session_state.pop(PROBLEM, None)
 
 

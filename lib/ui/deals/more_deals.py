@@ -29,7 +29,7 @@ from lib.ui.deals.new_package import state
 from lib.ui.deals.new_package.review import advice
 from lib.ui.deals.targeting import words
 from lib.ui.deals.view import SAID
-from lib.ui.kit import amounts, notes, screens
+from lib.ui.kit import address, amounts, notes, screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -189,7 +189,7 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
             st.session_state.pop(name, None)
         catalogue.forget()
         st.session_state[SAID] = f"{created.name or ''} is created as deal {created.id}"
-        st.query_params["open"] = f"demand_deals-{created.id}"
+        address.write("open", f"demand_deals-{created.id}")
         st.rerun()
 
 

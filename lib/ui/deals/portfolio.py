@@ -25,7 +25,7 @@ from lib.ui.deals import catalogue, portfolio_plan, report, screen
 from lib.ui.deals.change_steps import count_label
 from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.view import OPEN, open_key
-from lib.ui.kit import listing, notes, redraw, session_cache
+from lib.ui.kit import address, listing, notes, redraw, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, Ordered, Ticked, new_acts
 from lib.ui.kit.markdown import plain
@@ -192,7 +192,7 @@ def _dot(key: str, number: int) -> None:
     """Open the deal of a dot. A callback."""
     points = st.session_state[key].selection.points
     if points and str(points[0].get("customdata", "")).strip("[]").isdecimal():
-        st.query_params[OPEN] = f"demand_deals-{str(points[0]['customdata']).strip('[]')}"
+        address.write(OPEN, f"demand_deals-{str(points[0]['customdata']).strip('[]')}")
     st.session_state[f"{DOTS}_number"] = number + 1  # a chart without a selection
 
 
@@ -221,7 +221,7 @@ def catch_up() -> PortfolioView:
             case Ordered(column, direction) if column in SORTS:
                 after = replace(after, order=(column, direction), page=0)
             case Opened(key) if key.isdecimal():
-                st.query_params[OPEN] = f"demand_deals-{key}"
+                address.write(OPEN, f"demand_deals-{key}")
     st.session_state[VIEW] = after
     return after
 

@@ -18,7 +18,7 @@ from lib.ui.deals.deal_list import KINDS
 from lib.ui.deals.new_package import state as new_package
 from lib.ui.deals.proposal_form import draft_of, title
 from lib.ui.deals.view import OPEN
-from lib.ui.kit import listing, notes, screens
+from lib.ui.kit import address, listing, notes, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, new_acts
 from lib.ui.kit.markdown import plain
@@ -65,25 +65,25 @@ def draw(context: PageContext) -> None:
 
 def draw_dialog(context: PageContext) -> None:
     """Draw the dialog, if the address asks for it."""
-    if PARAM in st.query_params and context.now().deals.proposes:
+    if address.read(PARAM) and context.now().deals.proposes:
         dialog = st.dialog("Proposals", width="large", icon=":material/rate_review:", on_dismiss=close)
         dialog(_content)(context)
 
 
 def close() -> None:
     """Close it. A callback, and what another screen does."""
-    st.query_params.pop(PARAM, None)
+    address.write(PARAM)
     st.session_state.pop(PROBLEM, None)
 
 
 def _open() -> None:
     """Open it. A callback."""
-    st.query_params[PARAM] = "all"
+    address.write(PARAM, "all")
 
 
 def _content(context: PageContext) -> None:
     with report_errors("The proposals", effect="Nothing was changed."):
-        text = st.query_params.get(PARAM, "")
+        text = address.read(PARAM)
         chosen = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
         which = st.segmented_control(
             "Which", [OPEN_ONES, DECIDED], default=OPEN_ONES, key=WHICH, required=True,
@@ -116,7 +116,7 @@ def _take() -> None:
     acts, state[TAKEN] = new_acts(state.get(LIST) or {}, state.get(TAKEN, NOTHING_TAKEN))
     for act in acts:
         if isinstance(act, Opened):
-            st.query_params[PARAM] = act.key
+            address.write(PARAM, act.key)
             state.pop(PROBLEM, None)
 
 
@@ -219,7 +219,7 @@ def _links(context: PageContext, one: Proposal) -> None:
 def _show(one: Proposal, is_past: bool) -> None:
     """Open the package or deal; of an approved change its history, with the evidence. A callback."""
     close()
-    st.query_params[OPEN] = f"{one.entity}-{one.applied_id or one.entity_id}"
+    address.write(OPEN, f"{one.entity}-{one.applied_id or one.entity_id}")
     if is_past:
         st.session_state["drawer_shown"] = "History"
     st.rerun()
@@ -296,6 +296,6 @@ def _edit(context: PageContext, one: Proposal) -> None:
     key = (one.entity, one.entity_id or 0)
     change.begin(key, context.deals.get(*key), one)
     close()
-    st.query_params[OPEN] = f"{key[0]}-{key[1]}"
+    address.write(OPEN, f"{key[0]}-{key[1]}")
     st.session_state["drawer_shown"] = "Change"
     st.rerun()

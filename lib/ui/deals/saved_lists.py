@@ -9,7 +9,7 @@ import streamlit as st
 from lib.deals.abilities import Abilities
 from lib.ui.deals import deal_health, deal_list, supply_path, view
 from lib.ui.deals.view import COLUMNS, FILTER, FIND, KIND, PLURALS, available_filters
-from lib.ui.kit import notes, problems
+from lib.ui.kit import address, notes, problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import entries, share
@@ -61,7 +61,7 @@ def current(entity: str, does: Abilities) -> dict[str, Any]:
         "filters": {name: values for name, values in filters.items() if values},
         "columns": deal_list.stored_columns(entity, state.get(COLUMNS[entity]) or ()),
         "attention": bool(entity == deal_health.DEALS and state.get(deal_health.ONLY)),
-        "order": st.query_params.get(view.ORDER_PARAM, ""),
+        "order": address.read(view.ORDER_PARAM),
         **({supply_path.ONLY: True} if state.get(supply_path.ONLY) else {}),
     }
 

@@ -30,7 +30,7 @@ from lib.ui.deals.facts import Prices
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import picker, words
 from lib.ui.deals.view import OPEN, SAID, open_key
-from lib.ui.kit import notes, page_scripts, screens, times
+from lib.ui.kit import address, notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open, older, report_errors, show
@@ -79,7 +79,7 @@ def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None
 def delete(context: PageContext, key: Key, etag: str | None) -> None:
     """Delete it, unless it changed since it was shown. A callback."""
     if _attempt(lambda: _remove(context, key, etag)):
-        st.query_params.pop(OPEN, None)
+        address.write(OPEN)
         st.session_state[SAID] = f"{KINDS[key[0]]} {key[1]} is deleted"
         st.rerun()
 
@@ -224,7 +224,7 @@ CHANGE, HISTORY = "Change", "History"
 
 def close() -> None:
     """Close the drawer. A callback."""
-    st.query_params.pop(OPEN, None)
+    address.write(OPEN)
     st.session_state.pop(SHOWN, None)
 
 

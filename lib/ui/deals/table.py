@@ -46,7 +46,7 @@ from lib.ui.deals.view import (
     orders,
     read_order,
 )
-from lib.ui.kit import listing, notes, screens
+from lib.ui.kit import address, listing, notes, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import NotFound, TrancheError
@@ -88,7 +88,7 @@ def open_it(context: PageContext) -> None:
     else:
         catalogue.forget()
         state[SAID] = f"{deal.name or f'Deal {number}'} is in the list"
-        st.query_params[OPEN] = f"demand_deals-{number}"
+        address.write(OPEN, f"demand_deals-{number}")
         state[BY_ID], state[ID] = False, ""
 
 
@@ -124,7 +124,7 @@ def draw(context: PageContext) -> None:
         st.caption(_count_label(context, search, part.count), width="content")
         with st.container(width="content"):
             deal_health.follow(context, search.entity)
-        if open_key() is None and proposals.PARAM not in st.query_params:
+        if open_key() is None and not address.read(proposals.PARAM):
             notes.draw()
     with bar:
         saved_lists.draw(context, search.entity, catalogue.abilities(context), partial(_options, context))
@@ -161,7 +161,7 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             filters = {name: _several(context, name) for name in names}
             is_on = deal_health.draw_switch(entity, view.start_over)
             is_unauthorised = supply_path.draw_switch(context, view.start_over)
-    order: tuple[str, Direction] = read_order(st.query_params.get(view.ORDER_PARAM, ""), entity, does)
+    order: tuple[str, Direction] = read_order(address.read(view.ORDER_PARAM), entity, does)
     words = " ".join((text or "").split())
     means = catalogue.meanings(context, words) if does.finds else ()
     only, why_not = deal_health.filters(context, is_on, order[0])
@@ -225,13 +225,13 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
 
 
 def _page() -> int:
-    text = st.query_params.get(view.PAGE_PARAM, "1")
+    text = address.read(view.PAGE_PARAM) or "1"
     return int(text) - 1 if text.isascii() and text.isdigit() and 0 < int(text) < 10**6 else 0
 
 
 def _first(search: ListSearch) -> ListSearch:
     """Go to the first page: the list has become shorter than the page in the URL."""
-    st.query_params.pop(view.PAGE_PARAM, None)
+    address.write(view.PAGE_PARAM)
     return ListSearch(search.entity, search.text, search.meanings, search.filters, search.order)
 
 

@@ -15,7 +15,7 @@ from lib.deals.abilities import Abilities
 from lib.deals.fields import DEALS, SUPPLY
 from lib.reporting.models import Direction
 from lib.ui.deals.deal_list import KINDS, DealRow, Key, as_text
-from lib.ui.kit import notes
+from lib.ui.kit import address, notes
 from lib.ui.kit.listing import Opened, Ordered, Ticked, new_acts
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 
@@ -112,7 +112,7 @@ ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
 
 def open_key() -> tuple[str, int] | None:
     """The package or deal that is open, by the URL."""
-    match = ADDRESS.fullmatch(st.query_params.get(OPEN, ""))
+    match = ADDRESS.fullmatch(address.read(OPEN))
     return (match[1], int(match[2])) if match else None
 
 
@@ -160,10 +160,10 @@ def catch_up() -> ListView:
                 opened = key
     st.session_state[VIEW] = after
     if order:
-        st.query_params[ORDER_PARAM] = order
-        st.query_params.pop(PAGE_PARAM, None)
+        address.write(ORDER_PARAM, order)
+        address.write(PAGE_PARAM)
     if opened:
-        st.query_params[OPEN] = opened
+        address.write(OPEN, opened)
     return after
 
 
@@ -193,19 +193,19 @@ def choose_only(rows: dict[str, DealRow]) -> None:
 def start_over(order: str | None = None) -> None:
     """Go to the first page of another search, with nothing chosen; with `order` in that order. A callback."""
     choose_none()
-    st.query_params.pop(PAGE_PARAM, None)
+    address.write(PAGE_PARAM)
     if order:
-        st.query_params[ORDER_PARAM] = order
+        address.write(ORDER_PARAM, order)
     elif order is not None:
-        st.query_params.pop(ORDER_PARAM, None)
+        address.write(ORDER_PARAM)
 
 
 def turn(to: int) -> None:
     """Turn to a page. A callback."""
     if to:
-        st.query_params[PAGE_PARAM] = str(to + 1)
+        address.write(PAGE_PARAM, str(to + 1))
     else:
-        st.query_params.pop(PAGE_PARAM, None)
+        address.write(PAGE_PARAM)
 
 
 def _tick(view: ListView, keys: Iterable[str], is_ticked: bool) -> ListView:
