@@ -68,7 +68,7 @@ class Followed:
         return self.asked(days, (name,), **only).total.values[name] or 0.0
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def story(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Followed]:
     """The demo as it ships, up to today, with its deals."""
     home: Path = tmp_path_factory.mktemp("demo-story")

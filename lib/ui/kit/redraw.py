@@ -34,8 +34,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     ? !document.activeElement?.matches("[role=dialog] :is(input, textarea)")
     : !document.querySelector("[role=dialog]");
   const timer = setInterval(() => {
-    if (!isFree()) input.at = performance.now();
-    if (!data.isDue || performance.now() - input.at < QUIET_MILLISECONDS) return;
+    if (!node.isConnected) return clearInterval(timer);
+    if (!data.isDue || !isFree() || performance.now() - input.at < QUIET_MILLISECONDS) return;
     clearInterval(timer);
     setTriggerValue("quiet", Date.now());
   }, 50);
