@@ -45,7 +45,7 @@ def test_a_message_sent_before_a_change_does_not_undo_it(clock: Stopwatch) -> No
     assert order(screen, "id", wanted="price") == ("price", "price")
     assert order(screen, "id", wanted="-price") == ("-price", "-price")
     for stale in ("id", "price"):
-        clock.seconds += 0.5
+        clock.seconds += 0.4
         assert order(screen, stale) == ("-price", "-price")
 
 

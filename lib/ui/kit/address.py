@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-SECONDS, CHANGES = 1.5, "address_changes"
+SECONDS, CHANGES = 1.0, "address_changes"
 
 
 @dataclass(frozen=True)
