@@ -203,7 +203,7 @@ class StoredHealths:
         if report is None:
             return self.trouble or NOTHING_YET
         if self.is_coming():
-            rest = "" if report.checked_at else " Needs attention has none that are not checked yet."
+            rest = "" if report.checked_at else " Needs attention is not complete yet."
             return f"Checking the health of the deals: {int(100 * self._part())} % done.{rest}"
         return self.why_not() or self._age(report)
 
@@ -268,10 +268,11 @@ def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
 
 def look_again(context: PageContext) -> None:
     """Draw the screen again once all of it is there; meanwhile say how far it is."""
-    redraw.when(partial(_is_there, context), "health_is_there", lambda: _draw_note(context))
+    redraw.when(partial(_is_there, context), "health_is_there", partial(_draw_note, context))
 
 
 def _is_there(context: PageContext) -> bool:
+    """Whether all of it is there. Then the next run reads the list again, which health filters and orders."""
     if of(context).is_coming():
         return False
     session_cache.clear(catalogue.PAGES)

@@ -28,7 +28,7 @@ from lib.ui.deals.form_fields import seat_label
 from lib.ui.deals.new_package import state
 from lib.ui.deals.new_package.review import advice
 from lib.ui.deals.targeting import words
-from lib.ui.deals.view import SAID
+from lib.ui.deals.view import OPEN, SAID
 from lib.ui.kit import address, amounts, notes, screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
@@ -189,7 +189,7 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
             st.session_state.pop(name, None)
         catalogue.forget()
         st.session_state[SAID] = f"{created.name or ''} is created as deal {created.id}"
-        address.write("open", f"demand_deals-{created.id}")
+        address.write(OPEN, f"demand_deals-{created.id}")
         st.rerun()
 
 

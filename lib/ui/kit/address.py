@@ -38,7 +38,7 @@ def read(name: str) -> str:
 
 
 def write(name: str, value: str = "") -> None:
-    """Set a parameter, or take it away. In a callback, or before anything that reads it."""
+    """Set a parameter; without a value, take it away."""
     before, change = read(name), _changes().get(name)
     if before == value:
         return

@@ -1,4 +1,4 @@
-"""Drawing again by itself, once something is done or in a second; never over what a person is typing."""
+"""Screens that draw themselves again, once something is done or in a second, and keep what is being typed."""
 
 import time
 from collections.abc import Callable
@@ -62,7 +62,7 @@ def when(
 ) -> None:
     """Run the page again once something is done; until then draw how far it is, every so many seconds.
 
-    `key` is this place's own in the page.
+    `key` tells this place from others on the page.
     """
     st.fragment(_look, run_every=every)(is_done, key, draw)
 
@@ -79,7 +79,8 @@ def is_quiet(key: str, is_due: bool) -> bool:
 
     A run closes dialogs with what is typed in them. The address that it begins with is the browser's, where a
     drawer opened or closed a moment ago is not yet known. Only the browser knows: the first call says no, and
-    the browser runs the fragment again once it may. Draw it in a fragment, also before the page is due.
+    the browser runs the fragment again once it may. Call it in a fragment, and also before the page is due:
+    the browser notes clicks and keys from then on.
     """
     with st.container(key=f"{key}_quiet_watch", height=1, border=False):
         data = {"isDue": is_due, "at": time.monotonic()}

@@ -136,7 +136,7 @@ def _signed_in(username: str, ends: float) -> Person | None:
 
 
 def _still_signed_in(username: str, ends: float) -> Person | None:
-    """The same, for a session that had it before; the socket is a person's as well."""
+    """The same, for a session in use; notes that its socket belongs to a person."""
     person = _signed_in(username, ends)
     if person is not None:
         note_sign_in(st.context.headers, is_signed_in=True)
