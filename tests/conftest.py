@@ -1,6 +1,8 @@
 """Shared fixtures: a data directory with a small demo, and the three transports to its services."""
 
+import atexit
 import datetime as dt
+import gc
 import os
 import re
 import shutil
@@ -56,6 +58,7 @@ ROOT = Path(__file__).parent.parent
 PASSWORD = "demo"
 BROWSER = "tests/browser/"
 COPIES = 5
+COLLECTED_AT = (100_000, 50, 1000)
 SECONDS_TO_STOP = 30
 DAYS, ROWS_PER_DAY = 21, 200
 LAST_DAY = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1)
@@ -133,6 +136,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in marks(item):
             item.add_marker(mark)
     items.sort(key=lambda item: not item.nodeid.startswith(BROWSER))
+
+
+def pytest_collection_finish() -> None:
+    """What is imported and collected stays until the end: no garbage collection need look at it again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTED_AT)
+    atexit.register(gc.unfreeze)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

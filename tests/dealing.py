@@ -41,6 +41,7 @@ from lib.reporting.definition import (
     KeyFieldDefinition,
     TimeColumn,
 )
+from lib.reporting.engines.resident import prepare
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.kit.job import Job
@@ -148,9 +149,11 @@ def stock(home: Path) -> Settings:
 
     Package 1 "Morning News" has the deals 1 to 3, one for each seat; package 2 "Evening Sports" has deal 4.
     """
-    with Warehouse(home / "warehouse").writer("demo", SOLD, DEFINITION, {"country": COUNTRIES}) as writer:
+    warehouse = Warehouse(home / "warehouse")
+    with warehouse.writer("demo", SOLD, DEFINITION, {"country": COUNTRIES}) as writer:
         writer.write(sold_rows())
         writer.commit("made for the tests", "sold")
+    prepare(warehouse.open("demo", SOLD))
     settings = Settings(home=home, demo=True)
     deals = clients(settings).deals
     for name, syncs in (("Syncing DSP", True), ("Plain DSP", False)):

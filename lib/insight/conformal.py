@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import betabinom
+from scipy.special import betaln, binom
 
 from lib.reporting.confidence import NORMAL, TAIL
 
@@ -92,7 +92,11 @@ def drifts(scores: Sequence[float]) -> bool:
         return False
     place = _place(count)
     misses = sum(one > before[place - 1] for one in scores[-LATELY:])
-    return float(betabinom.sf(misses - 1, LATELY, count + 1 - place, place)) < FALSE_DRIFTS
+    above, below, more = count + 1 - place, place, np.arange(misses, LATELY + 1)
+    chances = binom(LATELY, more) * np.exp(
+        betaln(more + above, LATELY - more + below) - betaln(above, below)
+    )
+    return float(chances.sum()) < FALSE_DRIFTS
 
 
 def _place(count: int) -> int:

@@ -11,7 +11,7 @@ from datetime import date
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from lib.insight.competition import PortfolioDeal
 from lib.reporting import noise
@@ -152,5 +152,6 @@ def _median(values: Sequence[float]) -> tuple[float, Range] | None:
     if (count := len(values)) < FEWEST_LIKE:
         return None
     ordered = sorted(values)
-    place = max(int(binom.ppf((1 - CONFIDENCE) / 2, count, 0.5)) - 1, 0)
+    below = bdtr(np.arange(count), count, 0.5)
+    place = max(int(np.searchsorted(below, (1 - CONFIDENCE) / 2)) - 1, 0)
     return float(np.median(ordered)), (ordered[place], ordered[count - 1 - place])
