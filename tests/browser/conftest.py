@@ -37,7 +37,7 @@ ARGUMENTS = [
 ]
 SYSTEM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 SCREEN = {"width": 1440, "height": 900}
-WAIT_MILLISECONDS = 30_000
+WAIT_MILLISECONDS, POLL_MILLISECONDS = 30_000, 50
 WITH_STANDIN = ("test_export",)
 Serve = Callable[..., AbstractContextManager[str]]
 Service = Literal["embedded", "standin"]
@@ -221,7 +221,8 @@ def settled(page: Page) -> None:
             const running = !document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]')
             window.since = running ? undefined : window.since ?? performance.now()
             return window.since !== undefined && performance.now() - window.since > 300
-        }"""
+        }""",
+        polling=POLL_MILLISECONDS,
     )
     page.evaluate("window.since = undefined")
 
