@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import betabinom, binomtest
 
 from lib.insight import calibration, conformal
 from lib.insight.calibration import ScoredForecast
@@ -89,6 +89,16 @@ def test_drift_is_claimed_where_errors_grow_and_seldom_else() -> None:
     assert np.mean(claims) <= 0.02
     assert np.mean(found) >= 0.95
     assert np.mean(held) < 0.7
+
+
+@pytest.mark.parametrize("count", [30, 55, 90, 170])
+def test_drift_begins_where_a_beta_binomial_has_one_chance_in_a_hundred(count: int) -> None:
+    """Whatever the number of scores before, as another implementation of that distribution says."""
+    place = min(math.ceil((count + 1) * 0.95), count)
+    for misses in range(31):
+        latest = [2.0] * misses + [0.0] * (30 - misses)
+        chance = betabinom.sf(misses - 1, 30, count + 1 - place, place)
+        assert conformal.drifts([1.0] * count + latest) == (chance < 0.01)
 
 
 @pytest.mark.parametrize(("held", "of"), [(0, 12), (12, 12), (79, 81), (53, 64), (1, 2)])
