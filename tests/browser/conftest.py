@@ -36,7 +36,7 @@ ARGUMENTS = [
     "--js-flags=--no-enable-lazy-source-positions",  # otherwise functions are parsed twice
 ]
 SYSTEM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-SCREEN = {"width": 1440, "height": 900}
+SCREEN, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 WAIT_MILLISECONDS, POLL_MILLISECONDS = 30_000, 50
 WITH_STANDIN = ("test_export",)
 Serve = Callable[..., AbstractContextManager[str]]
@@ -225,6 +225,15 @@ def settled(page: Page) -> None:
         polling=POLL_MILLISECONDS,
     )
     page.evaluate("window.since = undefined")
+
+
+def sideways(page: Page) -> int:
+    """The pixels by which the page can be scrolled sideways: the desk scrolls within the document."""
+    pixels: int = page.evaluate(
+        """() => Math.max(...[document.documentElement, document.querySelector('[data-testid=stMain]')]
+            .map(one => one.scrollWidth - one.clientWidth))"""
+    )
+    return pixels
 
 
 def place(page: Page, selector: str) -> dict[str, float]:

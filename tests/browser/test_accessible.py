@@ -13,7 +13,7 @@ import pytest
 from dealing import Desk
 from playwright.sync_api import Browser, ConsoleMessage, Page, Response, expect
 
-from browser.conftest import SCREEN, enter, settled
+from browser.conftest import PHONE, SCREEN, enter, settled, sideways
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 SCREENS = {
@@ -94,7 +94,8 @@ class Trouble:
 
 
 def test_every_screen(tab: Page, selling: Desk, screen: str) -> None:
-    """Each screen has one h1 and a title that name it, distinct names, and nothing that axe-core finds."""
+    """Each screen has one h1 and a title that name it, distinct names, nothing that axe-core finds, and
+    doesn't scroll sideways on a phone."""
     trouble = Trouble(tab)
     tab.emulate_media(color_scheme="light")
     tab.goto(f"{selling.address}/{screen}?{ASKED}")
@@ -109,6 +110,10 @@ def test_every_screen(tab: Page, selling: Desk, screen: str) -> None:
     assert len(openers) == len(set(openers)) > 0
     assert unformatted(tab.get_by_role("gridcell").all_text_contents()) == []
     assert findings(tab) == {theme: [] for theme in THEMES}
+    tab.set_viewport_size(PHONE)
+    settled(tab)
+    assert sideways(tab) == 0
+    tab.set_viewport_size(SCREEN)
 
 
 def test_a_pivot(tab: Page, selling: Desk) -> None:

@@ -9,11 +9,9 @@ import pytest
 from dealing import Desk
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import Visitor, at, enter, settled
+from browser.conftest import PHONE, Visitor, at, enter, settled, sideways
 from browser.grids import cells, grid
 from lib.deals.models import DemandDeal, SupplyPackage
-
-PHONE = {"width": 390, "height": 844}
 
 
 def row(page: Page | Locator, name: str, listing: str = "Deals") -> Locator:
@@ -197,11 +195,11 @@ def test_on_a_phone(selling: Desk, visitor: Visitor) -> None:
     shown = row(page, "Evening Sports - Alpha Buying")
     for text in ("Evening Sports - Alpha Buying", "Active", "Alpha Buying", "7.00"):
         expect(shown.get_by_text(text, exact=True)).to_be_in_viewport(ratio=1)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert sideways(page) == 0
     shown.click()
     expect(page.get_by_role("dialog")).to_be_visible()
     settled(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert sideways(page) == 0
 
 
 def test_the_list_on_a_phone_begins_early(selling: Desk, visitor: Visitor) -> None:

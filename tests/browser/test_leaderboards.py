@@ -7,10 +7,9 @@ import pytest
 from conftest import COUNTRIES, LAST_DAY, small_rows
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import enter, settled
+from browser.conftest import PHONE, enter, settled, sideways
 
 LINK = "audience?project=demo&slicer=delivery&split=campaign_id"
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture
@@ -42,7 +41,7 @@ def test_cards_are_on_the_first_screen(page: Page, country: Locator) -> None:
     assert campaign is not None
     assert box is not None
     assert (box["x"], box["width"]) == (campaign["x"], campaign["width"])
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert sideways(page) == 0
 
 
 def test_by_mouse(page: Page, country: Locator) -> None:

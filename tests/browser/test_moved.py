@@ -8,13 +8,12 @@ import pytest
 from peopled import people_in
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import Serve, Visitor, enter, settled
+from browser.conftest import PHONE, Serve, Visitor, enter, settled, sideways
 from lib.demo import build, stories
 from lib.reporting.warehouse import Warehouse
 
 PUBLISHER = "bid_context_wrapper.supply.publisher_id"
 ROWS, HEIGHT = 300_000, 900
-PHONE = {"width": 390, "height": 844}
 TODAY = dt.datetime.now(dt.UTC).date()
 COLLAPSE = TODAY - dt.timedelta(days=stories.DAYS_BEFORE_END)
 LINK = (
@@ -64,4 +63,4 @@ def test_a_link_on_a_phone(desk: str, visitor: Visitor) -> None:
     page.set_viewport_size(PHONE)
     enter(page, f"{desk}/{LINK}&moved=1")
     expect(ranked(page)).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert sideways(page) == 0

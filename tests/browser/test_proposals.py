@@ -9,8 +9,8 @@ from conftest import copied
 from dealing import Desk, Serve, clients, stock
 from playwright.sync_api import expect
 
-from browser.conftest import Visitor, enter, settled
-from browser.test_deals import PHONE, open_drawer, row
+from browser.conftest import PHONE, Visitor, enter, settled, sideways
+from browser.test_deals import open_drawer, row
 from lib import connect
 from lib.deals.models import DemandDeal
 from lib.people import DealsGrant
@@ -68,4 +68,4 @@ def test_the_dialog_fits_on_a_phone(proposing: Desk, visitor: Visitor) -> None:
     enter(page, f"{proposing.address}/deals?proposal=all")
     expect(page.get_by_role("dialog")).to_be_visible()
     settled(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert sideways(page) == 0

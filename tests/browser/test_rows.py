@@ -8,11 +8,10 @@ import pytest
 from conftest import LAST_DAY, small_rows
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import Visitor, enter, settled
+from browser.conftest import PHONE, Visitor, enter, settled, sideways
 from browser.distance import far_away
 
 LINK = "audience?project=demo&slicer=delivery&lower=split&split=campaign_id"
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +157,7 @@ def test_on_a_phone(address: str, visitor: Visitor) -> None:
     enter(page, f"{address}/{LINK}")
     table = page.locator(".st-key-split_rows").get_by_role("grid")
     expect(table).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert sideways(page) == 0
     value = values(table)[0]
     box = table.get_by_role("button", name=f"Leave out {value}").bounding_box()
     assert box is not None and box["x"] + box["width"] <= PHONE["width"]
