@@ -158,7 +158,10 @@ def pytest_runtest_teardown() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the reasons of skipped tests."""
+    """Print why tests were tried again, and the reasons of skipped ones."""
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.section(f"TRIED AGAIN: {report.nodeid}", yellow=True)
+        terminalreporter.line(report.longreprtext)
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in skipped}
     if reasons:
