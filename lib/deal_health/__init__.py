@@ -53,20 +53,20 @@ class HealthWatch:
         pairs = [NO_REPORT, *self._reports.slicers()]
         if (version := self._supply_files.version()) != self._supply[0]:
             self._supply = version, self._supply_files.index()
-        done = 0
+        count = 0
         for pair in pairs:
             if timedelta(0) < self._retry_at.get(pair, now) - now <= DATA_EVERY:
                 continue
             try:
                 assessor = self._assessor(pair, now)
-                done += 0 if assessor is None else self._compute(pair, assessor, now, is_alone)
+                count += 0 if assessor is None else self._compute(pair, assessor, now, is_alone)
             except TrancheError as error:
                 log.warning("The health of deals could not be computed: %s", error.reason)
                 self._pulse.pop(pair, None)
                 self._retry_at[pair] = now + DATA_EVERY
                 self.store.settle(pair, None, f"{error.reason.rstrip('.')}.")
         self._forget(pairs)
-        return done
+        return count
 
     def _forget(self, pairs: list[Pair]) -> None:
         """Delete what was computed from slicers that are gone, or don't tell deals apart any more."""
@@ -122,10 +122,10 @@ class HealthWatch:
         around = Surroundings(batch.packages, batch.seats, batch.dsps, now, history)
         healths = assessor.assess(batch.deals, around)
         untils = {deal.id or 0: health.until(deal, around) for deal in batch.deals}
-        stored = {
+        reports_by_deal = {
             deal: StoredHealth(one.state, one.facts, now, untils[deal]) for deal, one in healths.items()
         }
-        self.store.write(report, stored, batch.versions)
+        self.store.write(report, reports_by_deal, batch.versions)
 
     def _note(self, report: HealthReport, now: datetime) -> None:
         """Note that all is current, if that was not noted lately."""

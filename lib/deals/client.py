@@ -29,7 +29,7 @@ from lib.wire.errors import BadRequest, DealsError, NotFound, Unsupported
 PATH, BATCH = "/api", "/demand_deals/batch"
 JSON = "application/json"
 IDEMPOTENCY_KEY = "Idempotency-Key"
-UNCOMPRESSED = {"Accept-Encoding": "identity"}  # whatever compresses on the way makes an ETag weak
+NO_COMPRESSION = {"Accept-Encoding": "identity"}  # whatever compresses on the way makes an ETag weak
 LARGEST_PAGE = 500
 PATIENCE = call.Patience()
 
@@ -75,7 +75,7 @@ class Deals:
     def get(self, entity: str, entity_id: int) -> Any: ...
     def get(self, entity: type[Model] | str, entity_id: int) -> Any:
         """The entity, with the ETag of its state. NotFound without one of this id."""
-        answer = self._ask("GET", _path(entity, entity_id), headers=UNCOMPRESSED)
+        answer = self._ask("GET", _path(entity, entity_id), headers=NO_COMPRESSION)
         return reading.resource(self._codec, model_of(entity), answer)
 
     @overload
@@ -191,13 +191,13 @@ class Deals:
                 return reading.refusals(self._codec, self._ask("PUT", _path(entity), body=body))
             except BadRequest:
                 self._takes_many = False
-        refused: dict[int, str] = {}
+        reasons: dict[int, str] = {}
         for one, fields in changes.items():
             try:
                 self.change(entity, one, fields)
             except (DealsError, BadRequest) as error:
-                refused[one] = error.reason
-        return refused
+                reasons[one] = error.reason
+        return reasons
 
     def get_many(
         self, entity: Entity[Any], ids: Sequence[int], *, with_etags: bool = False
@@ -256,7 +256,7 @@ class Deals:
         """POST this body; returns the response."""
         self.abilities.check("create", model.entity)
         headers = {IDEMPOTENCY_KEY: key} if key is not None and self.abilities.repeats else {}
-        return reading.read_created(
+        return reading.read_new(
             self._codec, model, self._ask("POST", _path(model), body=body, headers=headers)
         )
 
@@ -280,9 +280,9 @@ class Deals:
         is_repeatable = method == "GET" or IDEMPOTENCY_KEY in (headers or {})
 
         def ask(token: str) -> httpx.Response:
-            headers_sent = self._sent_with(token, has_body=content is not None, **(headers or {}))
+            request_headers = self._sent_with(token, has_body=content is not None, **(headers or {}))
             request = self._patience.call(
-                method, target, is_repeatable, headers=headers_sent, content=content
+                method, target, is_repeatable, headers=request_headers, content=content
             )
             response = call.call(self._http, request)
             if response.is_success:

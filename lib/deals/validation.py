@@ -60,7 +60,7 @@ def read(
 
 
 def _name_unknown(model: type[BaseModel], body: Iterable[str], problems: Problems, where: Path) -> None:
-    read_only: frozenset[str] = getattr(model, "GIVEN", frozenset())
+    read_only: frozenset[str] = getattr(model, "READ_ONLY", frozenset())
     for name in body:
         if name in read_only:
             problems.add((*where, name), "This is given by the service and can't be set.")
@@ -72,14 +72,16 @@ def _name_unknown(model: type[BaseModel], body: Iterable[str], problems: Problem
 def _field(model: type[BaseModel], name: str, value: Any, problems: Problems, where: Path) -> Fields:
     """`{name: value}` as the model wants it, or nothing where there is nothing good about it."""
     annotation = model.model_fields[name].annotation
-    nested = _model_in(annotation)
-    if nested is None or (value is None and NoneType in get_args(annotation)):
+    nested_model = _model_in(annotation)
+    if nested_model is None or (value is None and NoneType in get_args(annotation)):
         return _leaf(_adapter(model, name), name, value, problems, where)
-    if nested is annotation or NoneType in get_args(annotation):
-        return {name: read(nested, value, problems, where=where)}
+    if nested_model is annotation or NoneType in get_args(annotation):
+        return {name: read(nested_model, value, problems, where=where)}
     if not _leaf(_adapter(model, name, of_anything=True), name, value, problems, where):
         return {}
-    return {name: [read(nested, one, problems, where=(*where, number)) for number, one in enumerate(value)]}
+    return {
+        name: [read(nested_model, one, problems, where=(*where, number)) for number, one in enumerate(value)]
+    }
 
 
 def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, where: Path) -> Fields:

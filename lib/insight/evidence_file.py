@@ -31,7 +31,7 @@ class Matter:
     """
 
     key: tuple[str, int]
-    changed: PackageOrDeal
+    entity: PackageOrDeal
     change: EntityChange
     also: Sequence[EntityChange]
     beside: Sequence[int]
@@ -70,7 +70,7 @@ def rows(matter: Matter, fields: Sequence[DataField], answers: Sequence[Audience
 def content(matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[EvidenceRow]) -> bytes:
     """The file, as JSON."""
     document = {
-        "changed": {"entity": matter.key[0], "id": matter.key[1], "name": matter.changed.name},
+        "changed": {"entity": matter.key[0], "id": matter.key[1], "name": matter.entity.name},
         "change": matter.change.model_dump(mode="json"),
         "other_changes_in_these_days": [one.model_dump(mode="json") for one in matter.also],
         "linked_ids_changed_since": list(matter.beside),

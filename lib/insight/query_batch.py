@@ -55,8 +55,8 @@ class QueryBatch:
     def answers(self) -> list[Audience]:
         """All answers, in the order of the questions; waits for them. Raises what asking for one raised."""
         wait(self._futures, None, FIRST_EXCEPTION)
-        failed = [future.exception() for future in self._futures if future.done()]
-        for error in sorted(filter(None, failed), key=lambda error: isinstance(error, Abandoned)):
+        errors = [future.exception() for future in self._futures if future.done()]
+        for error in sorted(filter(None, errors), key=lambda error: isinstance(error, Abandoned)):
             raise error
         return [future.result() for future in self._futures]
 

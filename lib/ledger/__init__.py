@@ -22,7 +22,7 @@ from lib.wire.errors import TrancheError
 __all__ = ["Scorer", "scoring"]
 log = logging.getLogger(__name__)
 LOOK_EVERY, ONE = timedelta(minutes=5), timedelta(days=1)
-GONE = "The slicer is gone"
+NO_SLICER = "The slicer is gone"
 Pair = tuple[str, str]
 Outcomes = list[tuple[StoredForecast, float | str]]
 
@@ -47,7 +47,7 @@ class Scorer:
                 continue
             self._retry_at[pair] = now + LOOK_EVERY
             try:
-                came = self._score(rows, now) if pair in pairs else [(one, GONE) for one in rows]
+                came = self._score(rows, now) if pair in pairs else [(one, NO_SLICER) for one in rows]
                 count += self.store.settle(came, now)
             except TrancheError as error:
                 log.warning("Forecasts could not be scored: %s", error.reason)

@@ -128,7 +128,7 @@ def test_what_filters_cannot_say(own_home: Path) -> None:
             browser_targetings=(NO_SAFARI,),
         ),
     )
-    assert [targeting_figures.name(one, {}) for one in found.unmeasured] == ["US", "Lyon", "tablet", "Safe"]
+    assert [targeting_figures.name(one, {}) for one in found.omissions] == ["US", "Lyon", "tablet", "Safe"]
     assert [targeting_figures.name(one.element, {}) for one in found.each] == ["not Safari"]
     assert len(found.whole.left_out) == 3
 
@@ -149,7 +149,7 @@ def test_questions_are_few(own_home: Path) -> None:
         ),
     }
     found = tried(of, Targeting(**some))
-    assert (len(found.each), len(found.skipped)) == (MOST, 8 * 5 + 2 - MOST)
+    assert (len(found.each), len(found.rest)) == (MOST, 8 * 5 + 2 - MOST)
 
 
 def test_a_sample_says_so(own_home: Path) -> None:

@@ -91,8 +91,8 @@ class ServiceWriter(ProposalWriter):
 
     def read(self, entity: str, entity_id: int) -> tuple[Fields, str | None]:
         """As GET returns it."""
-        stored = self.deals.get((entity, entity_id), (), self.scope, self.deadline)
-        return stored.body, stored.etag
+        response = self.deals.get((entity, entity_id), (), self.scope, self.deadline)
+        return response.body, response.etag
 
     def create(self, entity: str, fields: Fields, key: str) -> int:
         """As POST does."""

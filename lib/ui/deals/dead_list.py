@@ -10,7 +10,7 @@ import streamlit as st
 from lib.deals.bulk_actions import ActionRecord
 from lib.deals.fields import SUPPLY
 from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
-from lib.insight.dead_search import DeadFound
+from lib.insight.dead_search import DeadResult
 from lib.insight.dead_targets import DeadTarget, IncludedTarget, identity
 from lib.insight.kinds import elements
 from lib.ui.charts import numbers
@@ -44,7 +44,7 @@ class DeadRow:
     @property
     def key(self) -> str:
         """`17-country-AQ`, as in acts."""
-        one = self.dead.included
+        one = self.dead.target
         return f"{self.package.id}-{one.kind.name}-{identity(one.kind, one.target)}"
 
     @property
@@ -61,11 +61,9 @@ class DeadChosen:
     taken: Taken = NOTHING_TAKEN
 
 
-def rows(dead_found: DeadFound) -> list[DeadRow]:
+def rows(result: DeadResult) -> list[DeadRow]:
     """The rows, by package name."""
-    every = [
-        DeadRow(dead_found.packages[one], dead) for dead in dead_found.dead for one in dead.included.packages
-    ]
+    every = [DeadRow(result.packages[one], dead) for dead in result.dead for one in dead.target.packages]
     return sorted(every, key=lambda row: (row.name.casefold(), row.package.id or 0, row.key))
 
 
@@ -100,10 +98,10 @@ def draw_list(dead_rows: list[DeadRow], descriptions: Described, ticks: bool) ->
         listing.draw(LIST, page, now.taken, _take)
 
 
-def targeting(included: Iterable[IncludedTarget]) -> Targeting:
+def targeting(targets: Iterable[IncludedTarget]) -> Targeting:
     """A targeting of these targets, from which words for their values are found."""
     fields: dict[str, tuple[object, ...]] = {}
-    for one in included:
+    for one in targets:
         fields[one.kind.field] = (*fields.get(one.kind.field, ()), one.target)
     return Targeting().model_copy(update=fields)
 
@@ -113,7 +111,7 @@ def _take() -> None:
 
 
 def _cells(row: DeadRow, descriptions: Described) -> tuple[ListCell, ...]:
-    one = row.dead.included
+    one = row.dead.target
     value = words.value_label(one.kind.value(one.target), descriptions.get(one.kind.name, {}), {})
     return tuple(map(ListCell, (row.name, one.kind.title, value, _last(row.dead))))
 
@@ -205,7 +203,7 @@ def begin_repair(record: ActionRecord, chosen: Sequence[DeadRow]) -> RepairJob:
     """The repair of these rows, whose packages are read next."""
     targets: dict[int, list[IncludedTarget]] = {}
     for row in chosen:
-        targets.setdefault(row.package.id or 0, []).append(row.dead.included)
+        targets.setdefault(row.package.id or 0, []).append(row.dead.target)
     job = RepairJob(chosen=targets, names={row.package.id or 0: row.name for row in chosen}, record=record)
     job.begin([(SUPPLY, one) for one in targets])
     return job

@@ -167,7 +167,7 @@ class StoredHealths:
     def of(self, ids: Collection[int]) -> Mapping[int, DealHealth]:
         """The health of these deals, as far as it is known."""
         healths = {} if self.trouble or self.store is None else self.store.of(self.pair, ids)
-        return {deal: DealHealth.stored(one.state, one.facts) for deal, one in healths.items()}
+        return {deal: DealHealth.from_facts(one.state, one.facts) for deal, one in healths.items()}
 
     def selection(self) -> Selection:
         """The filter of the list for those that need attention; or a sentence why it can't be applied."""

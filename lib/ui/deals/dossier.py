@@ -86,7 +86,7 @@ def chart(dossier: Dossier, theirs: str) -> SnapshotChart:
         lines.append(
             _line(
                 f"{theirs}: {NOUNS[step]}",
-                dossier.moved(step),
+                dossier.their_figures(step),
                 step,
                 theme.THEME["chartCategoricalColors"][1],
             )
@@ -111,7 +111,7 @@ def funnel(dossier: Dossier, theirs: str) -> SnapshotTable:
     before: float | None = None
     for step in dossier.steps:
         ours = _sum(dossier.ours.get(step), is_of)
-        buyers = _sum(dossier.moved(step), is_of) if step in dossier.theirs and common else None
+        buyers = _sum(dossier.their_figures(step), is_of) if step in dossier.theirs and common else None
         of_before = None if step == "spend" or not before or ours is None else 100 * ours / before
         cells = [
             SnapshotCell(NOUNS[step].capitalize()),
@@ -144,7 +144,7 @@ def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
             ours = _at(dossier.ours.get(step), place)
             cells.append(SnapshotCell(_text(ours, step), ours))
             if has_both:
-                cells += _theirs(_at(dossier.moved(step), place), ours, step, dossier.tolerance)
+                cells += _theirs(_at(dossier.their_figures(step), place), ours, step, dossier.tolerance)
         rows.append(SnapshotRow(cells))
     return SnapshotTable("By day", "", titles, 1, rows)
 

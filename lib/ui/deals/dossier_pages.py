@@ -85,8 +85,8 @@ class DossierPages:
         self, link: ShareLink, context: RequestContext, deal: DemandDeal, sent: EnteredForm | None = None
     ) -> str:
         asking = report.deal_report(context, context.reporting)
-        entered = context.clients.buyer_counts.of(deal)
-        both = insight.dossier(asking, deal, entered, self._settings.dossier_tolerance)
+        buyer_counts = context.clients.buyer_counts.of(deal)
+        both = insight.dossier(asking, deal, buyer_counts, self._settings.dossier_tolerance)
         packages = _packages(context, deal)
         terms = dossier.terms(
             deal,
@@ -97,7 +97,7 @@ class DossierPages:
         )
         snapshot = dossier.snapshot(link.name, terms, both, context.slicer, datetime.now(UTC))
         about = _about(context.slicer, context.clients.currency, both)
-        return page.html(snapshot, counts_form.form(entered.days, both.days[-1], about, sent))
+        return page.html(snapshot, counts_form.form(buyer_counts.days, both.days[-1], about, sent))
 
 
 def _packages(context: RequestContext, deal: DemandDeal) -> list[SupplyPackage]:
@@ -117,6 +117,6 @@ def _about(slicer: Slicer, currency: str, both: Dossier) -> Iterator[str]:
     """What the form has to say, and what is stored."""
     money = currency or "the currency of the price"
     yield f"By day in {facts.offset(60 * slicer.timezone)}, as ours; spend in {money}. {BOTH_SEE}"
-    if both.entered.at is not None:
-        count, at = len(both.entered.days), f"{both.entered.at:%-d %b %Y, %H:%M} UTC"
+    if both.buyer_counts.at is not None:
+        count, at = len(both.buyer_counts.days), f"{both.buyer_counts.at:%-d %b %Y, %H:%M} UTC"
         yield f"Stored: {count} day{'' if count == 1 else 's'}, the last at {at}."

@@ -152,8 +152,8 @@ def _draw_chart(context: PageContext, both: Dossier) -> None:
     names = tuple(numbers.days(day, day) for day in both.days)
     starts = tuple(datetime.combine(day, time()) for day in both.days)
     lines = [Named("Ours", Series(names, starts, both.ours[step]))]
-    if np.isfinite(both.moved(step)).any():
-        lines.append(Named("Buyer", Series(names, starts, both.moved(step))))
+    if np.isfinite(both.their_figures(step)).any():
+        lines.append(Named("Buyer", Series(names, starts, both.their_figures(step))))
     title = NOUNS[step].capitalize()
     st.caption(f"{title} by day")
     figure = time_chart.over_time(lines, both.fields[step], Numbers.of(context.locale))

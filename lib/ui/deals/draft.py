@@ -226,7 +226,7 @@ def _label(place: Path, ids: list[int], seats: Mapping[int, Seat]) -> str:
     if place[:2] == OPTIONS:
         seat = ids[int(place[2])]
         return f"Price of {seat_name(seats.get(seat), seat)}"
-    return rows.BY_NAME[str(place[-1])].called
+    return rows.BY_NAME[str(place[-1])].form_label
 
 
 def _is_typed(name: str) -> bool:

@@ -165,7 +165,7 @@ USUAL = Look()
 def draw(name: str, key: str, look: Look = USUAL) -> None:
     """Draw the widget of a plain field; it keeps what is typed for as long as the session lives."""
     one = fields.BY_NAME[name]
-    label = look.label or one.called
+    label = look.label or one.form_label
     placeholder = look.placeholder or PLACEHOLDERS.get(name, "")
     if one.kind.limits is not None:
         amounts.field(label, key, disabled=look.disabled, placeholder=placeholder, help=one.help)

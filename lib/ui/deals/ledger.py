@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.deals.forecasts import Kind, NewForecast
 from lib.insight import calibration
-from lib.insight.calibration import NOTHING_LEARNED, TEACHERS, Learned, ScoredForecast
+from lib.insight.calibration import NO_SCALE, TEACHERS, RangeScale, ScoredForecast
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
@@ -18,21 +18,21 @@ SECONDS, MOST = 60.0, 20
 DRIFT = "The latest were off more often than chance allows: expect more misses."
 
 
-def learned(context: PageContext, kind: Kind, field: str) -> Learned:
+def range_scale(context: PageContext, kind: Kind, field: str) -> RangeScale:
     """What the ledger teaches of the next forecast of this field of the slicer on screen.
 
     Nothing without the database.
     """
-    scored = context.cache(SCORED, lambda: SessionCache[list[ScoredForecast]](SECONDS, MOST))
+    cache = context.cache(SCORED, lambda: SessionCache[list[ScoredForecast]](SECONDS, MOST))
 
     def fetch() -> list[ScoredForecast]:
-        return calibration.scored(context.clients.forecasts.learned(TEACHERS[kind]))
+        return calibration.scored_forecasts(context.clients.forecasts.scored_forecasts(TEACHERS[kind]))
 
     try:
-        past = scored.get((context.person.username, kind), fetch)
+        past = cache.get((context.person.username, kind), fetch)
     except TrancheError as error:
         log.warning("The ledger of forecasts could not be read: %s", error.reason)
-        return NOTHING_LEARNED
+        return NO_SCALE
     return calibration.learn(past, context.project, context.slicer_name, field)
 
 
@@ -64,7 +64,7 @@ def keep(context: PageContext, places: str, entity: str, entity_id: int | None) 
             log.warning("Forecasts could not be added to the ledger: %s", error.reason)
 
 
-def scale_note(of: Mapping[str, Learned]) -> str:
+def scale_note(of: Mapping[str, RangeScale]) -> str:
     """How the ranges of fields, by their titles, were scaled, as sentences; empty where none was."""
     parts = [f"{title} by {one.scale:.2f}" for title, one in of.items() if one.scale is not None]
     if not parts:

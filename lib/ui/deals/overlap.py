@@ -168,6 +168,6 @@ def _two_prices(
 
 
 def _row(two_prices: TwoPrices, names: list[str], words: Numbers) -> tuple[str, str, str, str]:
-    both = " and ".join(names[place] for place in (two_prices.shared.first, two_prices.shared.second))
+    both = " and ".join(names[place] for place in (two_prices.pair.first, two_prices.pair.second))
     listed = " and ".join(map(amount, two_prices.prices))
-    return two_prices.seat, both, listed, _volume(two_prices.shared.volume, words)
+    return two_prices.seat, both, listed, _volume(two_prices.pair.volume, words)

@@ -70,15 +70,15 @@ def propose(
 
 
 def estimate(
-    context: PageContext, targeting: Targeting, media_type: str | None, booked: expected.Booked
+    context: PageContext, targeting: Targeting, media_type: str | None, booking: expected.Booking
 ) -> dict[str, Any] | None:
     """What this targeting is expected to have, by the slicer on screen; None where no estimate exists."""
     try:
         asked_of = report.deal_report(context, context.reporting)
         lists = entries(catalogue.lists(context))
         return expected.of_targeting(
-            asked_of, targeting, lists, media_type, booked,
-            lambda field: ledger.learned(context, "proposal", field).factor,
+            asked_of, targeting, lists, media_type, booking,
+            lambda field: ledger.range_scale(context, "proposal", field).factor,
         )  # fmt: skip
     except TrancheError:
         return None

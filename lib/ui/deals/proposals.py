@@ -129,7 +129,7 @@ def _cells(one: Proposal) -> tuple[ListCell, ...]:
 def _scores(scores: Mapping[str, Score]) -> None:
     """Draw how often the ranges of each proposer held."""
     parts = [
-        f"{by} {f'{one.held} of {one.known}' if one.known else 'none yet'}" for by, one in scores.items()
+        f"{by} {f'{one.hits} of {one.count}' if one.count else 'none yet'}" for by, one in scores.items()
     ]
     words = " · ".join(parts) or "none yet"
     st.caption(plain(f"Expected ranges that held, of approved proposals whose days have passed: {words}"))
@@ -173,7 +173,7 @@ def _expected(one: Proposal, words: Numbers) -> str:
     days = numbers.days(date.fromisoformat(of["first_day"]), date.fromisoformat(of["last_day"]))
     span = f"{words.rough(float(of['low']))} to {words.rough(float(of['high']))} {of['field']}"
     came = "" if one.actual is None else f" It came to {words.rough(float(one.actual))}: "
-    outcome = "" if one.held is None else "the range held." if one.held else "outside of the range."
+    outcome = "" if one.has_held is None else "the range held." if one.has_held else "outside of the range."
     return f"Expected in {days}: {span} ({of['project']}/{of['slicer']}).{came}{outcome}"
 
 
@@ -193,7 +193,7 @@ def _drifts(context: PageContext, one: Proposal) -> list[Drift]:
 
 def _drift_line(drift: Drift, money: facts.Prices) -> str:
     before, now, proposed = (
-        facts.value(drift.field, part) for part in (drift.before, drift.now, drift.proposed)
+        facts.value(drift.field, part) for part in (drift.before, drift.now, drift.new_value)
     )
     went = f"{facts.title(drift.field, money)} went from {before} to {now}"
     if drift.is_conflict:

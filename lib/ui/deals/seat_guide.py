@@ -13,7 +13,7 @@ import streamlit as st
 from lib.deals.forecasts import NewForecast
 from lib.deals.models import DemandDeal
 from lib.insight import outcomes, seat_prices, win_prices
-from lib.insight.calibration import NOTHING_LEARNED, Learned
+from lib.insight.calibration import NO_SCALE, RangeScale
 from lib.insight.conformal import Span
 from lib.insight.filters import Translation
 from lib.insight.outcomes import Subject
@@ -114,14 +114,14 @@ def of(
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    learned = ledger.learned(context, "price", fields.cpm)
+    learned = ledger.range_scale(context, "price", fields.cpm)
     words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, learned)
     own_prices = dict(zip(seats, each, strict=True))
     queries_by_seat = dict(zip((0, *seats), queries, strict=True))
     ledger.note(place.key, _to_keep(context, queries_by_seat, {0: every, **own_prices}, typed, learned))
     by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in typed.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)
-    return SeatGuide(by_seat if every.won else {}, note)
+    return SeatGuide(by_seat if every.win_prices else {}, note)
 
 
 def draw_note(guide: SeatGuide, left_out: str = "") -> None:
@@ -145,7 +145,7 @@ class SeatWords:
     shown: Numbers
     money: Prices
     leaves_out: bool
-    learned: Learned = NOTHING_LEARNED
+    learned: RangeScale = NO_SCALE
 
     @property
     def other(self) -> str:
@@ -154,27 +154,28 @@ class SeatWords:
 
     def sentence(self, price: SeatPrice, every: SeatPrices, own: SeatPrices | None) -> str:
         """The quartiles of a seat's wins, else of all seats', with the place of the price among them."""
-        if own is None or own.won is None:
+        if own is None or own.win_prices is None:
             first = "" if own is None else f"This seat won nothing{self.other} in this targeting. "
             return f"{first}Wins of all seats: {self._figures(price, every)}"
         return f"Wins of this seat: {self._figures(price, own)}"
 
     def _figures(self, price: SeatPrice, of: SeatPrices) -> str:
-        if of.won is None:
+        if of.win_prices is None:
             return "none."
         low, median, high = (
-            self.shown.short(value, field=self.field) for value in (of.won.low, of.won.median, of.won.high)
+            self.shown.short(value, field=self.field)
+            for value in (of.win_prices.low, of.win_prices.median, of.win_prices.high)
         )
         parts = [f"quartiles {low}, {median} and {high}."]
         if price.amount is not None and self.money.unit.upper() == BY_CPM:
-            standing = seat_prices.standing(price.amount, of.won)
+            standing = seat_prices.standing(price.amount, of.win_prices)
             parts.append(
                 f"Your fixed price is at or below what {standing} cost."
                 if price.is_fixed
                 else f"As a floor, your price lets through {standing}."
             )
         if self.learned.scale is not None:
-            span = _span(of.won).scaled(self.learned.scale)
+            span = _span(of.win_prices).scale_by(self.learned.scale)
             low, high = (self.shown.short(side, field=self.field) for side in (span.low, span.high))
             parts.append(f"Median of the next {AHEAD} days: {low} to {high}.")
         if of.win_rate is not None:
@@ -182,9 +183,9 @@ class SeatWords:
         return " ".join(parts)
 
 
-def _span(won: WinPrices) -> Span:
+def _span(win_prices: WinPrices) -> Span:
     """The median between the quartiles."""
-    return Span(won.median, won.low, won.high)
+    return Span(win_prices.median, win_prices.low, win_prices.high)
 
 
 def _to_keep(
@@ -192,18 +193,18 @@ def _to_keep(
     queries: Mapping[int, AudienceQuery],
     prices: Mapping[int, SeatPrices],
     typed: Mapping[int, SeatPrice],
-    learned: Learned,
+    learned: RangeScale,
 ) -> list[NewForecast]:
     """The medians of the next days for the ledger, of the wins that each seat's sentence is about."""
     new = list[NewForecast]()
     for seat in typed:
-        of = seat if seat in prices and prices[seat].won is not None else 0
-        won, query = prices[of].won, queries[of]
+        of = seat if seat in prices and prices[seat].win_prices is not None else 0
+        win_prices, query = prices[of].win_prices, queries[of]
         until = report.period(context, query)[1]
         days = until + timedelta(days=1), until + timedelta(days=AHEAD)
         field = (query.data_fields or ("",))[0]
         subject = Subject(context.project, context.slicer_name, field, query.filters, is_price=True)
-        span = None if won is None else _span(won)
+        span = None if win_prices is None else _span(win_prices)
         new += outcomes.to_keep("price", subject, days, until, span, learned.factor)
     return new
 
@@ -217,12 +218,12 @@ def _note(
 ) -> str:
     """The days, how exact the figures are, and what they are of."""
     days = numbers.days(*report.period(context, queries[0]))
-    won = [one.won for one in seat_pricess if one.won is not None]
-    if not won:
+    win_prices = [one.win_prices for one in seat_pricess if one.win_prices is not None]
+    if not win_prices:
         others = " of other deals" if leaves_out else ""
         return f"No wins{others} are recorded in this targeting, {days}."
     named = " and ".join(context.slicer.key_field(one).description or one for one in queries[0].split_by)
-    exact = "Exact" if all(one.is_exact for one in won) else "Estimated from a sample"
+    exact = "Exact" if all(one.is_exact for one in win_prices) else "Estimated from a sample"
     wins = (context.slicer.data_field(fields.wins).description or fields.wins).lower()
     groups = f"averages by {named.lower()}, " if named else ""
     others = " of other deals" if leaves_out else ""

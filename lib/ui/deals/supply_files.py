@@ -76,7 +76,7 @@ def _take(context: PageContext) -> None:
         return
     state[WAITING], state[OUTCOME] = None, None
     if chosen.problem:
-        state[OUTCOME] = ImportOutcome(chosen.name, refused=chosen.problem)
+        state[OUTCOME] = ImportOutcome(chosen.name, refusal=chosen.problem)
         return
     try:
         identify(chosen.name)
@@ -84,7 +84,7 @@ def _take(context: PageContext) -> None:
         if chosen.name.lower() in KINDS:
             state[WAITING] = chosen
         else:
-            state[OUTCOME] = ImportOutcome(chosen.name, refused=error.reason)
+            state[OUTCOME] = ImportOutcome(chosen.name, refusal=error.reason)
         return
     _add(context, chosen, "")
 
@@ -103,9 +103,9 @@ def _add(context: PageContext, chosen: ChosenFile, host: str) -> None:
     try:
         (outcome,) = context.clients.supply_files.add([(chosen.name, chosen.text.encode())], host)
     except TrancheError as error:
-        outcome = ImportOutcome(chosen.name, refused=f"{error.reason.rstrip('.')}. Nothing was imported")
+        outcome = ImportOutcome(chosen.name, refusal=f"{error.reason.rstrip('.')}. Nothing was imported")
     state[OUTCOME], state[IMPORT] = outcome, True
-    if not outcome.refused:
+    if not outcome.refusal:
         state[WAITING] = None
         supply_path.forget()
 
@@ -113,8 +113,8 @@ def _add(context: PageContext, chosen: ChosenFile, host: str) -> None:
 def _draw_outcome(outcome: ImportOutcome | None) -> None:
     if outcome is None:
         return
-    if outcome.refused:
-        st.error(f"{plain(outcome.refused.rstrip('.'))}.", icon=":material/error:")
+    if outcome.refusal:
+        st.error(f"{plain(outcome.refusal.rstrip('.'))}.", icon=":material/error:")
         return
     unread = (
         f"; {count_label('line', outcome.problem_count)} could not be read" if outcome.problem_count else ""

@@ -87,8 +87,8 @@ def draw(
                 return
             answer, days = answers[0], numbers.days(*report.period(context, query))
             note = f"Of {whose}, {days}. From {context.project}/{context.slicer_name}. {_precision(answer)}."
-        listed = supply_path.listed(targeting, lists)
-        path = supply_path.supply_path(supply_index, listed, context.slicer, answer, name)
+        own_entries = supply_path.entries_in(targeting, lists)
+        path = supply_path.supply_path(supply_index, own_entries, context.slicer, answer, name)
         _draw_path(path, note, "" if title else "**Supply path** ")
 
 
@@ -97,10 +97,10 @@ def draw_lists(context: PageContext, targeting: Targeting) -> None:
     with report_errors("The supply path", effect="What you entered is kept."):
         if not (supply_index := index(context)).systems:
             return
-        listed = supply_path.listed(targeting, entries(catalogue.lists(context)))
-        path = supply_path.supply_path(supply_index, listed, context.slicer)
+        own_entries = supply_path.entries_in(targeting, entries(catalogue.lists(context)))
+        path = supply_path.supply_path(supply_index, own_entries, context.slicer)
         if wrong := path.of("unauthorised"):
-            of = f"{len(wrong):,} of {len(listed):,} in these lists"
+            of = f"{len(wrong):,} of {len(own_entries):,} in these lists"
             st.warning(plain(f"Not authorised: {_names(wrong)} ({of})."), icon=":material/gpp_maybe:")
 
 

@@ -12,7 +12,7 @@ from lib.deals.fields import SUPPLY
 from lib.deals.forecasts import NewForecast
 from lib.deals.models import Targeting
 from lib.insight import cost, estimate, forecast, outcomes, seat_prices, win_prices
-from lib.insight.calibration import NOTHING_LEARNED, Learned
+from lib.insight.calibration import NO_SCALE, RangeScale
 from lib.insight.cost import Element, TargetCost, Trials
 from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
 from lib.insight.filters import Lists
@@ -33,10 +33,10 @@ from lib.ui.kit.problems import report_errors
 
 DAYS, HISTORY, MOST_SEATS = 30, 126, 12
 ALL_BUYERS = "what all buyers together may have"
-Booked = tuple[datetime | None, datetime | None]
+Booking = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 Prices = Mapping[int, SeatPrice]
-Scales = Mapping[str, Learned]
+Scales = Mapping[str, RangeScale]
 NO_SCALES: Scales = {}
 
 
@@ -45,7 +45,7 @@ def draw_days(
     context: PageContext,
     place: str,
     filters: tuple[Filter, ...],
-    booked: Booked,
+    booking: Booking,
     prices: Prices,
     package: int | None = None,
 ) -> None:
@@ -66,7 +66,7 @@ def draw_days(
         with report_errors("The forecast", effect="What you entered is kept."):
             if facts.prices_of(context).unit.upper() != facts.BY_CPM:
                 prices = {seat: SeatPrice() for seat in prices}
-            _draw_forecast(context, place, filters, booked, fields, prices)
+            _draw_forecast(context, place, filters, booking, fields, prices)
     if package is not None:
         ledger.keep(context, place, SUPPLY, package)
 
@@ -75,7 +75,7 @@ def _draw_forecast(
     context: PageContext,
     place: str,
     filters: tuple[Filter, ...],
-    booked: Booked,
+    booking: Booking,
     fields: list[DataField],
     prices: Prices,
 ) -> None:
@@ -100,10 +100,10 @@ def _draw_forecast(
         daily = seat_prices.daily_wins(answers_by_seat, prices, won, period)
         phrases = {wins_of(prices): [(context.slicer.data_field(won.wins), daily)], **phrases}
     named = {field.name: field for some in phrases.values() for field, _ in some}
-    learned = {name: ledger.learned(context, "targeting", name) for name in named}
-    new, with_range = _to_keep(context, filters, booked, phrases, prices, learned)
+    learned = {name: ledger.range_scale(context, "targeting", name) for name in named}
+    new, with_range = _to_keep(context, filters, booking, phrases, prices, learned)
     ledger.note(place, new)
-    for sentence in sentences(phrases, booked, context.slicer.timezone, texts, learned):
+    for sentence in sentences(phrases, booking, context.slicer.timezone, texts, learned):
         st.markdown(plain(sentence))
     where_from = caution(figures, numbers.days(*period), left_out(prices, won))
     by_title = {numbers.title(named[name]): learned[name] for name in with_range}
@@ -113,13 +113,13 @@ def _draw_forecast(
 def _to_keep(
     context: PageContext,
     filters: tuple[Filter, ...],
-    booked: Booked,
+    booking: Booking,
     phrases: Mapping[str, Figures],
     prices: Prices,
     learned: Scales,
 ) -> tuple[list[NewForecast], list[str]]:
     """The forecasts of the booked period, for the ledger, and the fields that have a range."""
-    hours, (start, end) = context.slicer.timezone, booked
+    hours, (start, end) = context.slicer.timezone, booking
     end = end or (start and start + timedelta(days=DAYS))
     if start is None or end is None or not (parts := forecast.weekdays(start, end, hours)):
         return [], []
@@ -168,13 +168,13 @@ def left_out(prices: Prices, won: WinFields | None) -> str:
 
 
 def sentences(
-    phrases: Mapping[str, Figures], booked: Booked, hours: int, texts: Numbers, learned: Scales = NO_SCALES
+    phrases: Mapping[str, Figures], booking: Booking, hours: int, texts: Numbers, learned: Scales = NO_SCALES
 ) -> list[str]:
     """The forecasts for the booked period, of figures by whose they are, or why there are none.
 
     Their ranges are scaled by what was `learned` of their fields.
     """
-    start, end = booked
+    start, end = booking
     if start is None:
         return ["Choose a start to see what the booked period would have."]
     parts = forecast.weekdays(start, end or start + timedelta(days=DAYS), hours)
@@ -199,7 +199,7 @@ def sentences(
 
 
 def _factor(learned: Scales, field: DataField) -> float:
-    return learned.get(field.name, NOTHING_LEARNED).factor
+    return learned.get(field.name, NO_SCALE).factor
 
 
 def _ahead(first: date, daily: tuple[DayFigure, ...]) -> int:
@@ -215,7 +215,7 @@ def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
     if math.isnan(outlook.low):
         return f"about {texts.rough(outlook.value)} {name} (too little history for a range)"
     span = f"{texts.rough(outlook.low)} to {texts.rough(outlook.high)} {name}"
-    return f"{span} (so in {outlook.held} of {outlook.tests} past periods like it)"
+    return f"{span} (so in {outlook.hits} of {outlook.tests} past periods like it)"
 
 
 def caution(figures: Figures, days: str, without_what: str) -> str:
@@ -276,7 +276,7 @@ def draw_costs(
     """The table, once it is computed; nothing where the targeting has no element."""
     tried = cost.trials(targeting, context.slicer, lists, media_type)
     field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
-    if not (tried.each or tried.unmeasured):
+    if not (tried.each or tried.omissions):
         report.forget(place)
         return
     st.header("Cost of each target", anchor=False)
@@ -365,8 +365,8 @@ def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descr
 
 def _omission_note(tried: Trials, descriptions: Described) -> list[str]:
     """A note on what the table leaves out."""
-    names = [name(element, descriptions) for element in tried.unmeasured]
+    names = [name(element, descriptions) for element in tried.omissions]
     sentences = [f"Not measured, as this slicer can't tell: {', '.join(names)}."] if names else []
-    if tried.skipped:
-        sentences.append(f"Measured are the first {len(tried.each)}; {len(tried.skipped)} more are not.")
+    if tried.rest:
+        sentences.append(f"Measured are the first {len(tried.each)}; {len(tried.rest)} more are not.")
     return sentences

@@ -152,7 +152,7 @@ def _draw_answers(
     st.markdown(plain(f"Median {median} · quartiles {low} and {high}"))
     named = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
     wins = slicer.data_field(fields.wins).description or fields.wins
-    share = "all" if of.covered >= 100 else f"{numbers.percent(of.covered)} of the"
+    share = "all" if of.coverage >= 100 else f"{numbers.percent(of.coverage)} of the"
     exactness = "Exact" if of.is_exact else "Estimated from a sample"
     groups = f"{numbers.number(of.groups)} groups by {named.lower()}" if named else "one group"
     st.caption(
