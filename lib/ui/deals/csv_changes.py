@@ -88,12 +88,12 @@ class CsvChangeJob(ChangeJob):
         try:
             changes = {one.key[1]: one.after for one in effects}
             etags = {one.key[1]: one.etag or "" for one in effects}
-            refused = client.change_all(effects[0].key[0], changes, etags)
+            reasons = client.change_all(effects[0].key[0], changes, etags)
         except TrancheError as error:
             yield from (Outcome.of(one, error) for one in effects)
         else:
             for one in effects:
-                reason = refused.get(one.key[1], "")
+                reason = reasons.get(one.key[1], "")
                 yield Outcome(one, reason and with_full_stop(reason))
 
     @property
@@ -295,11 +295,11 @@ def _form(context: PageContext, changes: CsvChanges) -> None:
 
 def take(context: PageContext, changes: CsvChanges) -> None:
     """Read the file that was chosen. A callback."""
-    chosen = components.chosen_file(st.session_state.get(FILE), LARGEST)
-    if chosen is not None:
-        changes.name, changes.job, changes.faults, changes.problem = chosen.name, None, (), chosen.problem
-        if not chosen.problem:
-            check(context, changes, chosen.text)
+    file = components.chosen_file(st.session_state.get(FILE), LARGEST)
+    if file is not None:
+        changes.name, changes.job, changes.faults, changes.problem = file.name, None, (), file.problem
+        if not file.problem:
+            check(context, changes, file.text)
 
 
 def check(context: PageContext, changes: CsvChanges, text: str) -> None:

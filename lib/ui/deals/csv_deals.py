@@ -41,7 +41,7 @@ SHAPE = CsvShape(
 )
 TWICE = "This seat has a deal of this package already."
 
-Named = TypeVar("Named", Seat, SupplyPackage)
+Match = TypeVar("Match", Seat, SupplyPackage)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class CsvEntry:
         """The package and the seat of a deal."""
         return self.package.id if self.package else None, self.seat.id if self.seat else None
 
-    def sent(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
+    def model(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
         """The request; `packages` are the ids of packages that were created, by their lines."""
         if self.package_line is None:
             return self.request
@@ -82,12 +82,12 @@ class CsvEntry:
 class CsvPlan:
     """What a file asks for, or all of its faults: with any of them nothing is to be created.
 
-    `done` are the lines that are checked so far.
+    `checked_lines` are the lines that are checked so far.
     """
 
     entries: list[CsvEntry] = field(default_factory=list)
     faults: list[CsvFault] = field(default_factory=list)
-    done: int = 0
+    checked_lines: int = 0
 
     def end(self) -> None:
         """All lines are checked."""
@@ -112,8 +112,8 @@ class SeatIndex:
         name = row["Seat"]
         if is_id(name) and int(name) in self.by_id:
             return self.by_id[int(name)]
-        called: list[Seat] = [*self._called.get(name.casefold(), ()), *self._called.get(name, ())]
-        matches = {one.id: one for one in called if _same(one.name, name) or one.external_id == name}
+        candidates: list[Seat] = [*self._called.get(name.casefold(), ()), *self._called.get(name, ())]
+        matches = {one.id: one for one in candidates if _same(one.name, name) or one.external_id == name}
         return only("seat", name, [*matches.values()], "its id, its name, or its id at the DSP", faults)
 
 
@@ -131,12 +131,12 @@ def plan(
             csv_plan.entries.append(CsvEntry(row.line, request(package, seat, values), seat, package))
         csv_plan.faults += [CsvFault(row.line, text) for text in faults]
         if count % PART == 0:
-            csv_plan.done = count
+            csv_plan.checked_lines = count
             yield csv_plan
     csv_plan.faults += _duplicates(csv_plan.entries)
     if not csv_plan.faults:
         yield from _note(client, csv_plan)
-    csv_plan.done = len(rows)
+    csv_plan.checked_lines = len(rows)
     csv_plan.end()
     yield csv_plan
 
@@ -248,7 +248,7 @@ def _package(
     return package
 
 
-def only(kind: str, name: str, matches: Sequence[Named], how: str, faults: list[str]) -> Named | None:
+def only(kind: str, name: str, matches: Sequence[Match], how: str, faults: list[str]) -> Match | None:
     """The one that a cell means; None, with the fault, for none and for several."""
     if not name:
         faults.append(f"{kind.capitalize()} is empty: give {how}.")
@@ -282,9 +282,9 @@ def _note(client: Deals, csv_plan: CsvPlan) -> Iterator[CsvPlan]:
         if one.package is not None and one.package.demand_deals and package and seat:
             seats[package].add(seat)
     has: set[tuple[int | None, int | None]] = set()
-    sold = [*seats]
-    for first in range(0, len(sold), TOGETHER):
-        some = sold[first : first + TOGETHER]
+    seat_ids = [*seats]
+    for first in range(0, len(seat_ids), TOGETHER):
+        some = seat_ids[first : first + TOGETHER]
         buyers = sorted(set().union(*(seats[one] for one in some)))
         params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalogue.TOGETHER else {}
         for deal in client.everything(DemandDeal, supply_deals=some, ordering="id", **params):

@@ -29,9 +29,9 @@ MOMENT_SECONDS, LOOK_BACK = 0.2, 365
 
 @dataclass
 class DeadView:
-    """The dialog's contents: the search for `asked`, and the repair, if there is one."""
+    """The dialog's contents: the search for `scope_key`, and the repair, if there is one."""
 
-    asked: object = None
+    scope_key: object = None
     search: DeadSearch | None = None
     repair: dead_list.RepairJob | None = None
 
@@ -39,7 +39,7 @@ class DeadView:
         """Search again next time; give up what is still being searched."""
         if self.search is not None:
             self.search.cancel()
-        self.asked, self.search = None, None
+        self.scope_key, self.search = None, None
 
 
 def draw(search: ListSearch) -> None:
@@ -99,12 +99,12 @@ def _draw_search(context: PageContext, view: DeadView, days: int, field: DataFie
     span = report.period(context, period)
     before = _before(context, period, span[0])
     scope_key = (context.person.username, period, before)
-    if view.search is None or view.asked != scope_key:
+    if view.search is None or view.scope_key != scope_key:
         view.forget()
         lists, now = entries(catalogue.lists(context)), datetime.now(UTC)
         scope = DeadScope(context.slicer, lists, period, before, field.name, now)
         ask = partial(context.reporting.audience, slicer=context.slicer)
-        view.asked, view.search = scope_key, DeadSearch(context.deals, ask, scope)
+        view.scope_key, view.search = scope_key, DeadSearch(context.deals, ask, scope)
     if not view.search.wait(MOMENT_SECONDS):
         st.caption(f":material/hourglass_top: Looking for dead targets: {plain(view.search.progress)}.")
         report.look_again(view.search)
@@ -143,18 +143,18 @@ def _draw_list(
         st.caption(f":material/lock: {plain(why_not)}.")
         return
     keys = dead_list.current_choice().keys
-    chosen = [row for row in rows if row.key in keys]
+    selection = [row for row in rows if row.key in keys]
     st.button(
-        f"Preview removal of {number(len(chosen))}" if chosen else "Preview removal", type="primary",
-        key="dead_preview", disabled=not chosen, on_click=_preview, args=(context, view, chosen),
-        help=None if chosen else "Choose what to remove",
+        f"Preview removal of {number(len(selection))}" if selection else "Preview removal", type="primary",
+        key="dead_preview", disabled=not selection, on_click=_preview, args=(context, view, selection),
+        help=None if selection else "Choose what to remove",
     )  # fmt: skip
 
 
-def _preview(context: PageContext, view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
+def _preview(context: PageContext, view: DeadView, selection: list[dead_list.DeadRow]) -> None:
     """Read the packages for the preview. A callback."""
     record = context.clients.bulk_actions.record("Removed dead targets of")
-    view.repair = dead_list.begin_repair(record, chosen)
+    view.repair = dead_list.begin_repair(record, selection)
 
 
 def _notes(
@@ -164,22 +164,22 @@ def _notes(
     days = (span[1] - span[0]).days + 1
     had = f" ({number(result.bids.days)} of {days} days have data)" if 0 < result.bids.days < days else ""
     has = "has" if len(result.packages) == 1 else "have"
-    looked = f"{count_label('package', len(result.packages))} that {has} not ended"
+    package_count = f"{count_label('package', len(result.packages))} that {has} not ended"
     exact = "Exact" if result.bids.is_exact else "From a sample"
     last = "" if before is None else f" Last days are looked for from {_day(before.start_date)}."
     st.caption(
         plain(
             f"{numbers.title(field)} of each value, whatever else the package targets. "
             f"{numbers.days(*span)}{had} · From {context.project}/{context.slicer_name} · "
-            f"{exact} · {looked}.{last}"
+            f"{exact} · {package_count}.{last}"
         )
     )
     sentences = [*result.gaps]
     if not result.is_whole:
         sentences.append(f"Packages after the first {MOST:,}.")
     if result.unproven:
-        named = ", ".join(one.kind.value(one.target) for one in result.unproven)
-        sentences.append(f"{named}: none in a sample, which proves nothing. Fewer days may be exact.")
+        names = ", ".join(one.kind.value(one.target) for one in result.unproven)
+        sentences.append(f"{names}: none in a sample, which proves nothing. Fewer days may be exact.")
     for sentence in sentences:
         st.caption(f":material/info: Not checked: {plain(sentence)}")
 

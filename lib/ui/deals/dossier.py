@@ -27,7 +27,7 @@ from lib.ui.deals import facts, hand_over
 from lib.ui.deals.deal_list import of_deal
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.targeting import words
-from lib.ui.deals.targeting.words import Described
+from lib.ui.deals.targeting.words import Descriptions
 
 ENGLISH = Numbers()
 Lists = Iterable[DomainList | AppList]
@@ -35,7 +35,7 @@ Lists = Iterable[DomainList | AppList]
 
 def terms(
     deal: DemandDeal,
-    packages: Sequence[tuple[SupplyPackage, Described]],
+    packages: Sequence[tuple[SupplyPackage, Descriptions]],
     lists: Lists,
     money: Prices,
     usual: str,
@@ -48,15 +48,15 @@ def terms(
     kind = PRICE_TYPES.get(deal.price_type or usual, "")  # type: ignore[call-overload]
     yield "Price", f"{facts.amount(deal.price)} {money.terms}, {kind}".rstrip(", ")
     yield "Status", (deal.status or facts.NOTHING).capitalize()
-    agreed = hand_over.terms_of(row)
-    yield from ((title, text) for title, text in agreed.items() if title != facts.title("price_type"))
+    terms = hand_over.terms_of(row)
+    yield from ((title, text) for title, text in terms.items() if title != facts.title("price_type"))
     sizes = {(type(one).entity, one.id): len(_entries(one)) for one in lists}
-    for package, described in packages:
+    for package, descriptions in packages:
         yield (
             package.name or "Package",
             f"{(package.media_type or 'any media').capitalize()}, {facts.span(package)}",
         )
-        yield "Targeting", words.sentence(_without_names(package, sizes), None, described)
+        yield "Targeting", words.sentence(_without_names(package, sizes), None, descriptions)
 
 
 def snapshot(

@@ -55,15 +55,15 @@ class DossierPages:
             store.remove(deal)
             self._audit.note("counts removed", who, owner.username, f"deal {deal.id}")
             return ""
-        sent = counts_form.read(fields, datetime.now(UTC).date())
-        if not sent.faults:
+        form = counts_form.read(fields, datetime.now(UTC).date())
+        if not form.faults:
             try:
-                store.enter(deal, sent.days, link.id)
+                store.enter(deal, form.days, link.id)
             except BadRequest as error:
-                sent = EnteredForm({}, (("Days", f"{error.reason}."),), sent.text, sent.typed)
-        if sent.faults:
-            return self._html(link, context, deal, sent)
-        self._audit.note("counts entered", who, owner.username, f"deal {deal.id}, {len(sent.days)} days")
+                form = EnteredForm({}, (("Days", f"{error.reason}."),), form.text, form.texts)
+        if form.faults:
+            return self._html(link, context, deal, form)
+        self._audit.note("counts entered", who, owner.username, f"deal {deal.id}, {len(form.days)} days")
         return ""
 
     def _context(self, link: ShareLink, owner: Person) -> RequestContext:
@@ -82,7 +82,11 @@ class DossierPages:
             return None
 
     def _html(
-        self, link: ShareLink, context: RequestContext, deal: DemandDeal, sent: EnteredForm | None = None
+        self,
+        link: ShareLink,
+        context: RequestContext,
+        deal: DemandDeal,
+        form: EnteredForm | None = None,
     ) -> str:
         asking = report.deal_report(context, context.reporting)
         buyer_counts = context.clients.buyer_counts.of(deal)
@@ -97,7 +101,7 @@ class DossierPages:
         )
         snapshot = dossier.snapshot(link.name, terms, both, context.slicer, datetime.now(UTC))
         about = _about(context.slicer, context.clients.currency, both)
-        return page.html(snapshot, counts_form.form(buyer_counts.days, both.days[-1], about, sent))
+        return page.html(snapshot, counts_form.form(buyer_counts.days, both.days[-1], about, form))
 
 
 def _packages(context: RequestContext, deal: DemandDeal) -> list[SupplyPackage]:

@@ -13,7 +13,7 @@ from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-ON_SCREEN, SCORED, ADDED = "forecasts_on_screen", "forecasts_scored", "forecasts_added"
+ON_SCREEN, CACHE_KEY, ADDED_KEY = "forecasts_on_screen", "forecasts_scored", "forecasts_added"
 SECONDS, MOST = 60.0, 20
 DRIFT = "The latest were off more often than chance allows: expect more misses."
 
@@ -23,7 +23,7 @@ def range_scale(context: PageContext, kind: Kind, field: str) -> RangeScale:
 
     Nothing without the database.
     """
-    cache = context.cache(SCORED, lambda: SessionCache[list[ScoredForecast]](SECONDS, MOST))
+    cache = context.cache(CACHE_KEY, lambda: SessionCache[list[ScoredForecast]](SECONDS, MOST))
 
     def fetch() -> list[ScoredForecast]:
         return calibration.scored_forecasts(context.clients.forecasts.scored_forecasts(TEACHERS[kind]))
@@ -56,10 +56,10 @@ def keep(context: PageContext, places: str, entity: str, entity_id: int | None) 
     """
     on_screen: dict[str, Sequence[NewForecast]] = st.session_state.get(ON_SCREEN, {})
     new = tuple(one for place, some in on_screen.items() if place.startswith(places) for one in some)
-    if new and st.session_state.get(ADDED) != (new, entity, entity_id):
+    if new and st.session_state.get(ADDED_KEY) != (new, entity, entity_id):
         try:
             context.clients.forecasts.keep(new, entity, entity_id)
-            st.session_state[ADDED] = (new, entity, entity_id)
+            st.session_state[ADDED_KEY] = (new, entity, entity_id)
         except TrancheError as error:
             log.warning("Forecasts could not be added to the ledger: %s", error.reason)
 

@@ -23,7 +23,7 @@ from lib.wire.errors import BadRequest, Conflict, TrancheError
 
 REASON, PROBLEM = "{}proposal_reason", "{}proposal_problem"
 DATES = ("start_date", "end_date")
-SENT = "Proposed: somebody who may change deals decides"
+SUCCESS_NOTE = "Proposed: somebody who may change deals decides"
 
 
 def may_only_propose(context: PageContext) -> bool:
@@ -65,7 +65,7 @@ def propose(
         state[PROBLEM.format(prefix)] = f"{error.reason.rstrip('.')}. Not proposed; what you typed is kept."
         return False
     state[REASON.format(prefix)] = ""
-    notes.say(SENT)
+    notes.say(SUCCESS_NOTE)
     return True
 
 
@@ -85,12 +85,12 @@ def estimate(
 
 
 def estimate_of_change(
-    context: PageContext, entity: PackageOrDeal, changed: Mapping[str, Any]
+    context: PageContext, entity: PackageOrDeal, changes: Mapping[str, Any]
 ) -> dict[str, Any] | None:
     """The same for a change of a package's targeting or dates; no other change has an estimate."""
-    if not isinstance(entity, SupplyPackage) or not {*changed} & {*Targeting.model_fields, *DATES}:
+    if not isinstance(entity, SupplyPackage) or not {*changes} & {*Targeting.model_fields, *DATES}:
         return None
-    after = entity.model_copy(update=dict(SupplyPackage.model_validate(changed)))
+    after = entity.model_copy(update=dict(SupplyPackage.model_validate(changes)))
     return estimate(context, after, after.media_type, (after.start_date, after.end_date))
 
 
@@ -103,17 +103,17 @@ def once(
     """
     if number is None:
         return write()
-    written: list[int] = []
+    ids: list[int] = []
 
     def write_once(_: Proposal) -> int:
-        written.append(write())
-        return written[0]
+        ids.append(write())
+        return ids[0]
 
     repeats = context.deals.abilities.repeats
     proposal = context.clients.proposals.apply(number, write_once, fields, repeats=repeats)
-    if not written:
+    if not ids:
         raise Conflict(f"{proposal.decided_by} has approved this proposal already; nothing was saved")
-    return written[0]
+    return ids[0]
 
 
 def draft_of(fields: Mapping[str, Any]) -> Draft:

@@ -87,18 +87,18 @@ def of(
     context: PageContext,
     place: GuidePlace,
     translation: Translation,
-    typed: Mapping[int, SeatPrice],
+    price_of: Mapping[int, SeatPrice],
     money: Prices,
 ) -> SeatGuide:
     """What is known by now; what is missing is asked for.
 
-    `translation` is the targeting, `typed` the price of each seat, if there is one; 0 stands for no seat.
+    `translation` is the targeting, `price_of` the price of each seat, if there is one; 0 stands for no seat.
     """
     fields = win_prices.win_fields(context.slicer)
-    if not typed or fields is None:
+    if not price_of or fields is None:
         report.forget(place.key)
-        return SeatGuide({}, NO_FIELDS) if typed else NOTHING
-    seats = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
+        return SeatGuide({}, NO_FIELDS) if price_of else NOTHING
+    seats = [seat for seat in price_of if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
     base = report.question(context, translation.filters, DAYS, ())
     queries = [
         seat_prices.question(base, context.slicer, fields, seat, place.without) for seat in (None, *seats)
@@ -114,12 +114,14 @@ def of(
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    learned = ledger.range_scale(context, "price", fields.cpm)
-    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, learned)
+    range_scale = ledger.range_scale(context, "price", fields.cpm)
+    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, range_scale)
     own_prices = dict(zip(seats, each, strict=True))
     queries_by_seat = dict(zip((0, *seats), queries, strict=True))
-    ledger.note(place.key, _to_keep(context, queries_by_seat, {0: every, **own_prices}, typed, learned))
-    by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in typed.items()}
+    ledger.note(
+        place.key, _to_keep(context, queries_by_seat, {0: every, **own_prices}, price_of, range_scale)
+    )
+    by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)
     return SeatGuide(by_seat if every.win_prices else {}, note)
 
@@ -138,14 +140,14 @@ def draw_note(guide: SeatGuide, left_out: str = "") -> None:
 class SeatWords:
     """How win CPMs are written: the data field, the reader's numbers and the unit of prices.
 
-    `leaves_out`: a deal's own wins are left out. `learned` is how far the quartiles were from what came.
+    `leaves_out`: a deal's own wins are left out. `range_scale` is how far the quartiles were from what came.
     """
 
     field: DataField
-    shown: Numbers
+    numbers: Numbers
     money: Prices
     leaves_out: bool
-    learned: RangeScale = NO_SCALE
+    range_scale: RangeScale = NO_SCALE
 
     @property
     def other(self) -> str:
@@ -163,7 +165,7 @@ class SeatWords:
         if of.win_prices is None:
             return "none."
         low, median, high = (
-            self.shown.short(value, field=self.field)
+            self.numbers.short(value, field=self.field)
             for value in (of.win_prices.low, of.win_prices.median, of.win_prices.high)
         )
         parts = [f"quartiles {low}, {median} and {high}."]
@@ -174,12 +176,12 @@ class SeatWords:
                 if price.is_fixed
                 else f"As a floor, your price lets through {standing}."
             )
-        if self.learned.scale is not None:
-            span = _span(of.win_prices).scale_by(self.learned.scale)
-            low, high = (self.shown.short(side, field=self.field) for side in (span.low, span.high))
+        if self.range_scale.scale is not None:
+            span = _span(of.win_prices).scale_by(self.range_scale.scale)
+            low, high = (self.numbers.short(side, field=self.field) for side in (span.low, span.high))
             parts.append(f"Median of the next {AHEAD} days: {low} to {high}.")
         if of.win_rate is not None:
-            parts.append(f"Win rate {self.shown.percent(of.win_rate)}.")
+            parts.append(f"Win rate {self.numbers.percent(of.win_rate)}.")
         return " ".join(parts)
 
 
@@ -192,12 +194,12 @@ def _to_keep(
     context: PageContext,
     queries: Mapping[int, AudienceQuery],
     prices: Mapping[int, SeatPrices],
-    typed: Mapping[int, SeatPrice],
-    learned: RangeScale,
+    price_of: Mapping[int, SeatPrice],
+    range_scale: RangeScale,
 ) -> list[NewForecast]:
     """The medians of the next days for the ledger, of the wins that each seat's sentence is about."""
     new = list[NewForecast]()
-    for seat in typed:
+    for seat in price_of:
         of = seat if seat in prices and prices[seat].win_prices is not None else 0
         win_prices, query = prices[of].win_prices, queries[of]
         until = report.period(context, query)[1]
@@ -205,7 +207,7 @@ def _to_keep(
         field = (query.data_fields or ("",))[0]
         subject = Subject(context.project, context.slicer_name, field, query.filters, is_price=True)
         span = None if win_prices is None else _span(win_prices)
-        new += outcomes.to_keep("price", subject, days, until, span, learned.factor)
+        new += outcomes.to_keep("price", subject, days, until, span, range_scale.factor)
     return new
 
 
@@ -222,10 +224,10 @@ def _note(
     if not win_prices:
         others = " of other deals" if leaves_out else ""
         return f"No wins{others} are recorded in this targeting, {days}."
-    named = " and ".join(context.slicer.key_field(one).description or one for one in queries[0].split_by)
+    names = " and ".join(context.slicer.key_field(one).description or one for one in queries[0].split_by)
     exact = "Exact" if all(one.is_exact for one in win_prices) else "Estimated from a sample"
     wins = (context.slicer.data_field(fields.wins).description or fields.wins).lower()
-    groups = f"averages by {named.lower()}, " if named else ""
+    groups = f"averages by {names.lower()}, " if names else ""
     others = " of other deals" if leaves_out else ""
     return (
         f"Win CPM{others} in this targeting, {days} · {context.project}/{context.slicer_name} · {exact} · "

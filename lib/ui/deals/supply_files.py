@@ -71,22 +71,22 @@ def may_change(context: PageContext) -> bool:
 def _take(context: PageContext) -> None:
     """Import the file that was chosen; where its name has no domain, ask for that first. A callback."""
     state = st.session_state
-    chosen = components.chosen_file(state.get(FILE), LARGEST)
-    if chosen is None:
+    file = components.chosen_file(state.get(FILE), LARGEST)
+    if file is None:
         return
     state[WAITING], state[OUTCOME] = None, None
-    if chosen.problem:
-        state[OUTCOME] = ImportOutcome(chosen.name, refusal=chosen.problem)
+    if file.problem:
+        state[OUTCOME] = ImportOutcome(file.name, refusal=file.problem)
         return
     try:
-        identify(chosen.name)
+        identify(file.name)
     except ImportRefused as error:
-        if chosen.name.lower() in KINDS:
-            state[WAITING] = chosen
+        if file.name.lower() in KINDS:
+            state[WAITING] = file
         else:
-            state[OUTCOME] = ImportOutcome(chosen.name, refusal=error.reason)
+            state[OUTCOME] = ImportOutcome(file.name, refusal=error.reason)
         return
-    _add(context, chosen, "")
+    _add(context, file, "")
 
 
 def _import(context: PageContext) -> None:
@@ -96,14 +96,14 @@ def _import(context: PageContext) -> None:
         _add(context, waiting, (st.session_state.get(HOST) or "").strip())
 
 
-def _add(context: PageContext, chosen: ChosenFile, host: str) -> None:
+def _add(context: PageContext, file: ChosenFile, host: str) -> None:
     state = st.session_state
     if not may_change(context):
         return
     try:
-        (outcome,) = context.clients.supply_files.add([(chosen.name, chosen.text.encode())], host)
+        (outcome,) = context.clients.supply_files.add([(file.name, file.text.encode())], host)
     except TrancheError as error:
-        outcome = ImportOutcome(chosen.name, refusal=f"{error.reason.rstrip('.')}. Nothing was imported")
+        outcome = ImportOutcome(file.name, refusal=f"{error.reason.rstrip('.')}. Nothing was imported")
     state[OUTCOME], state[IMPORT] = outcome, True
     if not outcome.refusal:
         state[WAITING] = None
