@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 
 from lib.database import Document, Instant, Key, keys, metadata, numbered, reading, required, transact
-from lib.deals.client import sent
+from lib.deals.client import to_json
 from lib.people import Person
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Forbidden
@@ -251,7 +251,7 @@ def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ..
 def _values(number: int, row: ActionRow) -> dict[str, Any]:
     entity, entity_id = row.key
     key = {"action_id": number, "entity": entity, "entity_id": entity_id, "name": row.name}
-    return {**key, "before": sent(row.before), "after": sent(row.after), "is_undone": False}
+    return {**key, "before": to_json(row.before), "after": to_json(row.after), "is_undone": False}
 
 
 def _oldest() -> datetime:

@@ -114,7 +114,7 @@ class Deals:
         everything that is wrong, in `fields`; Conflict for a duplicate. DeadlineExceeded and ServiceProblem
         leave open whether it was created.
         """
-        return self._create(model_of(entity), self._codec.write(model.sent()), idempotency_key)
+        return self._create(model_of(entity), self._codec.write(model.body()), idempotency_key)
 
     def create_all(self, deals: Sequence[DemandDeal], idempotency_key: str) -> Sequence[DemandDeal]:
         """Create several demand deals, all or none, once per key; returns their ids, names and deal ids.
@@ -125,7 +125,7 @@ class Deals:
         self.abilities.check("create", DemandDeal.entity)
         if not self.abilities.is_own:
             raise Unsupported("This service does not create several at once")
-        body = [self._codec.write(one.sent()) for one in deals]
+        body = [self._codec.write(one.body()) for one in deals]
         headers = {IDEMPOTENCY_KEY: idempotency_key}
         return reading.created_deals(
             self._codec, self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers)
@@ -142,7 +142,7 @@ class Deals:
         self.abilities.check("change", model_of(entity).entity)
         lists = [name for name, value in fields.items() if isinstance(value, list | tuple)]
         base = self.get(model_of(entity), entity_id) if lists else None
-        self._change(model_of(entity), entity_id, self._codec.write(sent(fields), base), if_match)
+        self._change(model_of(entity), entity_id, self._codec.write(to_json(fields), base), if_match)
 
     def add_deals(
         self, package_id: int, deals: CreateDemandDeals, idempotency_key: str, if_match: str | None = None
@@ -155,7 +155,7 @@ class Deals:
         if not (self.abilities.finds and self.abilities.repeats):
             raise Unsupported("This service creates deals only together with their package")
         self.abilities.check("create", DemandDeal.entity)
-        body = self._codec.write({"create_demand_deals": deals.sent()})
+        body = self._codec.write({"create_demand_deals": deals.body()})
         headers = {IDEMPOTENCY_KEY: idempotency_key, **_condition(if_match)}
         reading.check(
             self._codec, self._ask("PUT", _path(SupplyPackage, package_id), body=body, headers=headers)
@@ -172,7 +172,7 @@ class Deals:
         if not self.abilities.is_own:
             raise Unsupported("This service does not change several at once, all or none")
         body = [
-            {"id": one, "etag": etags[one], **self._codec.write(sent(fields))}
+            {"id": one, "etag": etags[one], **self._codec.write(to_json(fields))}
             for one, fields in changes.items()
         ]
         answer = self._ask("PUT", f"{_path(entity)}?atomic=true", body=body)
@@ -186,7 +186,7 @@ class Deals:
         """
         self.abilities.check("change", model_of(entity).entity)
         if self._takes_many and self.abilities.finds:
-            body = [{"id": one, **self._codec.write(sent(fields))} for one, fields in changes.items()]
+            body = [{"id": one, **self._codec.write(to_json(fields))} for one, fields in changes.items()]
             try:
                 return reading.refusals(self._codec, self._ask("PUT", _path(entity), body=body))
             except BadRequest:
@@ -237,7 +237,7 @@ class Deals:
         if not self.abilities.is_own:
             raise Unsupported("This service takes no proposals")
         answer: dict[str, Any] = reading.json(
-            self._codec, self._ask("POST", f"{PATH}/proposals/", body=sent(proposal))
+            self._codec, self._ask("POST", f"{PATH}/proposals/", body=to_json(proposal))
         )
         return answer
 
@@ -280,7 +280,7 @@ class Deals:
         is_repeatable = method == "GET" or IDEMPOTENCY_KEY in (headers or {})
 
         def ask(token: str) -> httpx.Response:
-            request_headers = self._sent_with(token, has_body=content is not None, **(headers or {}))
+            request_headers = self._headers(token, has_body=content is not None, **(headers or {}))
             request = self._patience.call(
                 method, target, is_repeatable, headers=request_headers, content=content
             )
@@ -291,7 +291,7 @@ class Deals:
 
         return in_the_name_of(self._credential, ask)
 
-    def _sent_with(self, token: str, has_body: bool, **headers: str) -> dict[str, str]:
+    def _headers(self, token: str, has_body: bool, **headers: str) -> dict[str, str]:
         """The headers of a request."""
         content_type = {"Content-Type": JSON} if has_body else {}
         return {"Accept": JSON, self._header: f"{self._scheme} {token}".strip(), **content_type, **headers}
@@ -315,14 +315,14 @@ def _query(params: Mapping[str, Any]) -> str:
     return urlencode(plain, doseq=True)
 
 
-def sent(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """The value as sent: models and times converted to JSON."""
     if isinstance(value, WireModel):
-        return value.sent()
+        return value.body()
     if isinstance(value, Mapping):
-        return {name: sent(part) for name, part in value.items()}
+        return {name: to_json(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [sent(part) for part in value]
+        return [to_json(part) for part in value]
     return moments.write(value) if isinstance(value, datetime) else value
 
 

@@ -98,7 +98,7 @@ class WireModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
-    def sent(self) -> dict[str, Any]:
+    def body(self) -> dict[str, Any]:
         """As a request carries it: what was set, and nothing that has no value."""
         return {
             name: value for name, value in self.model_dump(exclude_unset=True).items() if value is not None

@@ -73,7 +73,7 @@ class SomeSeats(Deals):
         """As `Deals.create`, for own seats, and linked with visible entities only."""
         kind = model_of(entity)
         self.abilities.check("create", kind.entity)
-        self._check(model.sent())
+        self._check(model.body())
         resource = self._all.create(kind, model, idempotency_key)
         self._forget()
         if isinstance(resource, SupplyPackage):

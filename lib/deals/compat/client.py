@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lib.deals.abilities import PLAIN, Abilities
-from lib.deals.client import Changes, Deals, Entity, model_of, sent
+from lib.deals.client import Changes, Deals, Entity, model_of, to_json
 from lib.deals.compat import listing, memory
 from lib.deals.compat.memory import Body, Event, Memory
 from lib.deals.models import DemandDeal, Dsp, Package, Resource, Seat, Status, SupplyPackage
@@ -238,7 +238,7 @@ class PlainDeals(Deals):
         self, entity: type[Resource] | str, model: Resource, idempotency_key: str | None = None
     ) -> Any:
         """As `Deals.create`. Records the new entity, with its deals as the service returns them."""
-        kind, body = model_of(entity), self._codec.write(model.sent())
+        kind, body = model_of(entity), self._codec.write(model.body())
         resource = self._create(kind, body, idempotency_key)
         fields = {name: part for name, part in body.items() if name != "create_demand_deals"}
         whole = {**fields, **resource.raw, "id": resource.id}
@@ -260,7 +260,7 @@ class PlainDeals(Deals):
         self._note("seen", model, [before.raw])
         if if_match not in (None, memory.digest(before)):
             raise memory.conflict(model, before, if_match, self._memory.entries(model, entity_id))
-        body = self._codec.write(sent(fields), before)
+        body = self._codec.write(to_json(fields), before)
         doubt: Unreadable | None = None
         try:
             self._change(model, entity_id, body, before.etag)

@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from lib.database import Document, Instant, Key, metadata, reading, transact
 from lib.deals import forecasts as forecast_ledger
-from lib.deals.client import sent
+from lib.deals.client import to_json
 from lib.deals.forecasts import forecasts
 from lib.deals.package_records import PackageQuestion, PackageQuestions
 from lib.deals.proposals.models import (
@@ -128,7 +128,7 @@ class Proposals:
         """
         if not self._deals.proposes:
             raise Forbidden(MAY_NOT_PROPOSE.format(self.person.username))
-        request = check(ProposalRequest, sent(body))
+        request = check(ProposalRequest, to_json(body))
         entity, entity_id, fields = request["entity"], request["entity_id"], request["fields"]
         _check_fields(entity, entity_id, fields)
         _check_expected(request["expected"])
@@ -177,7 +177,7 @@ class Proposals:
         are: the proposal is open then. Where it is unknown whether it was applied, the same person may
         approve it again, which applies it once.
         """
-        request = check(ApprovalRequest, sent(body))
+        request = check(ApprovalRequest, to_json(body))
         if (fields := request["fields"]) is not None:
             proposal = self.get(number)
             _check_fields(proposal.entity, proposal.entity_id, fields)
@@ -200,7 +200,7 @@ class Proposals:
         proposal = self._claim(number, repeats)
         if proposal.state == "approved":
             return proposal
-        if edits is not None and not proposal.has(fields := sent(edits)):
+        if edits is not None and not proposal.has(fields := to_json(edits)):
             proposal = replace(proposal, fields=fields, is_edited=True)
         try:
             applied_id = write(proposal)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from lib.deals.client import Deals, sent
+from lib.deals.client import Deals, to_json
 from lib.deals.models import PackageOrDeal
 from lib.deals.proposals.models import Proposal
 from lib.ui.deals import catalogue, change_form, edits, facts, ledger, proposal_form, questions
@@ -100,7 +100,7 @@ def propose(context: PageContext, key: Key) -> None:
     if change_form.wrong(context, prefix, key[0], edit.base):
         st.session_state[f"{prefix}_tried"] = True
         return
-    fields = sent(changes)
+    fields = to_json(changes)
     estimate = proposal_form.estimate_of_change(context, context.deals.get(*key), fields)
     body = {"entity": key[0], "entity_id": key[1], "fields": fields, "expected": estimate}
     if proposal_form.propose(context, prefix, body):

@@ -180,7 +180,7 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
         is_once = client.abilities.repeats
         new_deal = client.create(DemandDeal, request, st.session_state[KEY])
     except Invalid as error:
-        st.session_state[PROBLEMS] = FieldProblems.of(error, request.sent())
+        st.session_state[PROBLEMS] = FieldProblems.of(error, request.body())
     except TrancheError as error:
         sentence = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
         st.session_state[PROBLEMS] = FieldProblems({(): (sentence,)})
@@ -238,7 +238,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
     draft_faults = deals.faults(bool(catalogue.abilities(context).fees))
     places = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *form_fields.cleared_places(prefix)}
-    still = problems.still({NEW: deals.request().sent()}) if problems else problems
+    still = problems.still({NEW: deals.request().body()}) if problems else problems
     still = still.with_({place: text for place, text in draft_faults.all.items() if place in places})
     form_fields.draw_seats(context, prefix, still, after=lambda: _warn_of_second(context, package, deals))
     beside(still.elsewhere([(NEW,)]))
@@ -269,7 +269,7 @@ def add(context: PageContext, package: SupplyPackage) -> None:
         context.deals.add_deals(package.id or 0, request, key)
     except Invalid as error:
         state.pop(prefix + ADD_KEY, None)
-        state[prefix + ADD_PROBLEMS] = FieldProblems.of(error, {NEW: request.sent()})
+        state[prefix + ADD_PROBLEMS] = FieldProblems.of(error, {NEW: request.body()})
     except TrancheError as error:
         sentence = f"{error.reason.rstrip('.')}. {advice(error, True)}"
         state[prefix + ADD_PROBLEMS] = FieldProblems({(): (sentence,)})

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lib.deals import moments
 from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
-from lib.deals.client import Deals, sent
+from lib.deals.client import Deals, to_json
 from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalogue, change_steps, edits, facts, view
 from lib.ui.deals.change_job import BatchJob, Effect, Outcome
@@ -85,7 +85,7 @@ def title(action: BulkAction) -> str:
 
 def effect(entity: PackageOrDeal, row: ActionRow) -> Effect:
     """The way back of an entity, field by field; refused if somebody has changed one of them since."""
-    now = {name: sent(value) for name, value in edits.of(entity).items() if name in row.after}
+    now = {name: to_json(value) for name, value in edits.of(entity).items() if name in row.after}
     unread = [facts.title(one) for one in row.after if one not in now]
     others = [
         f"{facts.title(one)} now {facts.value(one, value)}, "

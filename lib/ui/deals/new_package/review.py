@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import doubts, fields
-from lib.deals.client import Deals, sent
+from lib.deals.client import Deals, to_json
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.insight.kinds import KINDS
 from lib.ui.deals import catalogue, facts, hand_over, ledger, proposal_form, questions
@@ -239,7 +239,7 @@ def propose(context: PageContext) -> None:
         return
     booking = (draft.moment("start_date"), draft.moment("end_date"))
     estimate = proposal_form.estimate(context, draft.targeting, draft["media_type"], booking)
-    body = {"fields": sent(draft.package()), "expected": estimate}
+    body = {"fields": to_json(draft.package()), "expected": estimate}
     if proposal_form.propose(context, state.PREFIX, body, state.question()):
         state.discard(context.clients.drafts)
 
@@ -288,7 +288,7 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None
         if isinstance(error, Undone):
             session[state.KEY] = str(uuid.uuid4())
         if isinstance(error, Invalid):
-            session[state.PROBLEMS] = FieldProblems.of(error, draft.package().sent())
+            session[state.PROBLEMS] = FieldProblems.of(error, draft.package().body())
         else:
             session[state.FAILURE] = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
     else:
@@ -305,7 +305,7 @@ def _create(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> C
         results.append(create_package(deals, draft, seats, session[state.KEY]))
         return results[0].package.id or 0
 
-    proposal_form.once(context, session.get(state.PROPOSAL), write, draft.package().sent())
+    proposal_form.once(context, session.get(state.PROPOSAL), write, draft.package().body())
     return results[0]
 
 

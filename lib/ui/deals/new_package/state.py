@@ -150,7 +150,7 @@ def problems(draft: Draft, draft_faults: Faults) -> FieldProblems:
     What is missing is only said once somebody tried to create the package, or emptied the field.
     """
     field_problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
-    still = field_problems.still(draft.package().sent()) if field_problems else field_problems
+    still = field_problems.still(draft.package().body()) if field_problems else field_problems
     if ATTEMPT in st.session_state:
         return still.with_(draft_faults.all)
     places = form_fields.cleared_places(PREFIX)
