@@ -160,14 +160,14 @@ class BrokenDeals:
     ) -> Witnesses:
         """What is known without asking for prices."""
         of = its_break.of if its_break else _step_before(step, list(self._days.fields))
-        parts_lost: tuple[Losses, ...] = ()
+        own_losses: tuple[Losses, ...] = ()
         if losses is not None and of:
             place = its_break.fall.place if its_break else 0
             base = self._series[str(deal.id)][of]
             parts = {reason: _parts(steps["lost"], base, place) for reason, steps in losses.items() if reason}
-            parts_lost = tuple(Losses(reason, *part) for reason, part in parts.items())
+            own_losses = tuple(Losses(reason, *part) for reason, part in parts.items())
         others = {} if its_break is None else self._others(deal, its_break)
-        return Witnesses(self._events(deal, its_break), parts_lost, others)
+        return Witnesses(self._events(deal, its_break), own_losses, others)
 
     def _events(self, deal: DemandDeal, its_break: Break | None) -> tuple[Event, ...] | None:
         """What was changed in the deal, its packages and their lists around the day; None if not known."""

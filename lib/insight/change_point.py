@@ -139,8 +139,8 @@ def _persistence(rest: Numbers) -> Numbers:
     """The lag-one correlation of each row, corrected for its bias (Marriott and Pope 1954)."""
     whole = np.maximum((rest**2).sum(axis=1), 1e-300)
     correlation = (rest[:, 1:] * rest[:, :-1]).sum(axis=1) / whole
-    bounded: Numbers = np.clip(correlation + (1 + 4 * correlation) / rest.shape[1], -1.0, 1.0)
-    return bounded
+    estimate: Numbers = np.clip(correlation + (1 + 4 * correlation) / rest.shape[1], -1.0, 1.0)
+    return estimate
 
 
 def _is_drift(series: Numbers, place: int) -> bool:

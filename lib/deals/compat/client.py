@@ -170,7 +170,7 @@ class Journal:
 log = logging.getLogger(__name__)
 READ_LIVE: tuple[type[Resource], ...] = (DemandDeal, SupplyPackage)
 SECONDS_FOR_READING = 10.0
-NOT_FOUND = (NotFound, Invalid, BadRequest, Unreadable)
+REFUSALS = (NotFound, Invalid, BadRequest, Unreadable)
 NO_ANSWER = (ServiceProblem, DeadlineExceeded)
 
 
@@ -180,7 +180,7 @@ def finds(deals: Deals) -> bool:
         return "status" in deals.list(SupplyPackage, limit=1, counts="status").counts
     except (MalformedResponse, TooLarge):
         raise
-    except NOT_FOUND:
+    except REFUSALS:
         return False
 
 
@@ -190,7 +190,7 @@ def has_lists(deals: Deals) -> bool:
         deals.list(SupplyPackage, limit=1)
     except (MalformedResponse, TooLarge):
         raise
-    except NOT_FOUND:
+    except REFUSALS:
         return False
     return True
 
@@ -221,7 +221,7 @@ class PlainDeals(Deals):
             return self._journal.one(model, entity_id)
         try:
             resource = super().get(model, entity_id)
-        except NOT_FOUND as error:
+        except REFUSALS as error:
             if isinstance(error, NotFound) and self._was_there(model, entity_id):
                 self._note_removal(model, entity_id)
             if model is DemandDeal:

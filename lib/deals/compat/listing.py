@@ -112,11 +112,11 @@ def _ids(one: Resource, name: str, links_of: Links) -> set[str]:
 
 
 def _counts(
-    searched: Iterable[Resource], conditions: Mapping[str, Any], name: str, links_of: Links
+    models: Iterable[Resource], conditions: Mapping[str, Any], name: str, links_of: Links
 ) -> dict[str, int]:
     """The counts per value of a filter, ignoring that filter itself."""
     others = {other: value for other, value in conditions.items() if other != name}
-    matches = (one for one in searched if _has(one, others, links_of))
+    matches = (one for one in models if _has(one, others, links_of))
     return dict(Counter(text for one in matches for text in _ids(one, name, links_of) - {"None"}))
 
 
