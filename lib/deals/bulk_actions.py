@@ -34,7 +34,7 @@ from lib.people import Person
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Forbidden
 
-SECONDS, TOGETHER = 10, 500
+SECONDS, BATCH_SIZE = 10, 500
 DAYS, MOST_ACTIONS, MOST_ROWS = 30, 200, 500_000
 NO_UNDO = "This action can't be undone any more"
 
@@ -243,8 +243,8 @@ def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ..
     rows = bulk_action_rows.c
     for entity in sorted({entity for entity, _ in keys}):
         ids = [one for of, one in keys if of == entity]
-        for first in range(0, len(ids), TOGETHER):
-            some = ids[first : first + TOGETHER]
+        for first in range(0, len(ids), BATCH_SIZE):
+            some = ids[first : first + BATCH_SIZE]
             yield rows.action_id == number, rows.entity == entity, rows.entity_id.in_(some)
 
 

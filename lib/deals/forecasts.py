@@ -167,11 +167,11 @@ class Forecasts:
         rows = reading(
             self.engine, lambda one: one.execute(latest.limit(MOST_SCORED_ROWS)).all(), Deadline(SECONDS)
         )
-        alike = {
+        unique_rows = {
             (row.project, row.slicer, row.field, row.first_day, row.last_day, row.raw_low, row.raw_high): row
             for row in rows[::-1]
         }
-        return [_from_row(row) for row in alike.values()]
+        return [_from_row(row) for row in unique_rows.values()]
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ class ForecastScores:
 
         Returns how many it settled; what another desk has settled meanwhile stays as it is.
         """
-        changes = [(one.id, _outcome(one, came, now)) for one, came in outcomes]
+        changes = [(one.id, _outcome(one, outcome, now)) for one, outcome in outcomes]
 
         def within(connection: Connection) -> int:
             count = 0
@@ -242,11 +242,11 @@ def add(
         connection.execute(update(forecasts).where(forecasts.c.id == row.id).values(values))
 
 
-def _outcome(one: StoredForecast, came: float | str, now: datetime) -> dict[str, Any]:
-    if not isinstance(came, str):
-        return {"actual": came, "scored_at": now, "problem": ""}
+def _outcome(one: StoredForecast, outcome: float | str, now: datetime) -> dict[str, Any]:
+    if not isinstance(outcome, str):
+        return {"actual": outcome, "scored_at": now, "problem": ""}
     is_over = now.date() - date.fromisoformat(one.last_day) > GIVEN_UP
-    return {"problem": came} | ({"scored_at": now} if is_over else {})
+    return {"problem": outcome} | ({"scored_at": now} if is_over else {})
 
 
 def _from_row(row: Row[Any]) -> StoredForecast:

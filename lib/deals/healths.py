@@ -28,7 +28,7 @@ from lib.deals.store.tables import (
 from lib.deals.store.work import DealsScope, Work
 from lib.wire.deadline import Deadline
 
-SECONDS, TOGETHER, PAST = 30, 500, timedelta(days=90)
+SECONDS, BATCH_SIZE, PAST = 30, 500, timedelta(days=90)
 NO_REPORT = ("", "")
 Pair = tuple[str, str]
 
@@ -142,7 +142,7 @@ class HealthStore:
         return reading(self._engine, lambda one: list(one.execute(question).scalars()), Deadline(SECONDS))
 
     def batch(self, ids: Sequence[int]) -> HealthBatch:
-        """These deals, all of one moment; at most TOGETHER."""
+        """These deals, all of one moment; at most BATCH_SIZE."""
 
         def within(connection: Connection) -> HealthBatch:
             work = Work.of(connection, DealsScope())

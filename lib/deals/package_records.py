@@ -152,7 +152,7 @@ class PackageQuestions:
         )
 
 
-TOGETHER = 500
+BATCH_SIZE = 500
 LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
 
 package_notes = Table(
@@ -195,8 +195,8 @@ class PackageNotes:
 
         def within(connection: Connection) -> dict[int, PackageNote]:
             notes: dict[int, PackageNote] = {}
-            for first in range(0, len(ids), TOGETHER):
-                query = select(package_notes).where(*self._of(ids[first : first + TOGETHER]))
+            for first in range(0, len(ids), BATCH_SIZE):
+                query = select(package_notes).where(*self._of(ids[first : first + BATCH_SIZE]))
                 notes |= {row.package_id: _note(row) for row in connection.execute(query)}
             return notes
 

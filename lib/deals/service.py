@@ -211,7 +211,7 @@ class DealsService:
                 history.check_etag(work, key, recording.version(key), one.get("etag"))
                 _apply(work, key, recording, body_of[one["id"]], several.fields(one), problems)
 
-            with several.together(work, is_atomic) as results:
+            with several.batch(work, is_atomic) as results:
                 results += [several.result(work, one["id"], partial(change, one)) for one in bodies]
                 recording.write()
             return results

@@ -66,7 +66,7 @@ def is_atomic(parameters: Parameters, problems: Problems) -> bool:
 
 
 @contextmanager
-def together(work: Work, is_atomic: bool) -> Iterator[list[Fields]]:
+def batch(work: Work, is_atomic: bool) -> Iterator[list[Fields]]:
     """The results, filled by the block. If they are atomic and one is a refusal, all are undone."""
     results: list[Fields] = []
     if not is_atomic:

@@ -19,20 +19,20 @@ class Problems:
     """The errors found while a request is parsed and checked."""
 
     def __init__(self) -> None:
-        self._found: dict[Path, list[str]] = {}
+        self._sentences: dict[Path, list[str]] = {}
 
     def add(self, where: Path, message: str) -> None:
         """Add an error at this place of the request; the empty place is the whole request."""
-        self._found.setdefault(where or (WHOLE,), []).append(message)
+        self._sentences.setdefault(where or (WHOLE,), []).append(message)
 
     def at(self, *where: str | int) -> bool:
         """Whether there is an error at this place, or inside of it."""
-        return any(path[: len(where)] == where for path in self._found)
+        return any(path[: len(where)] == where for path in self._sentences)
 
     def check(self) -> None:
         """Raise Invalid with all errors, if there are any."""
-        if self._found:
-            raise Invalid(_nest(self._found))
+        if self._sentences:
+            raise Invalid(_nest(self._sentences))
 
 
 def read(

@@ -85,11 +85,11 @@ def around(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float]:
 def _rates(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float] | None:
     """The rates before and after; None where the fall is small, over by now, or of a handful."""
     before, after = around(counts, bases, place)
-    late = around(counts, bases, max(place, len(counts) - WEEK))[1]
+    last_rate = around(counts, bases, max(place, len(counts) - WEEK))[1]
     total = float(np.nansum(counts[max(0, place - BASELINE) : place]))
     expected = before * float(np.nansum(bases[place:]))
     is_enough = total >= FEWEST_COUNTS and expected >= FEWEST_EXPECTED
-    return (before, after) if is_enough and max(after, late) <= LARGEST_REST * before else None
+    return (before, after) if is_enough and max(after, last_rate) <= LARGEST_REST * before else None
 
 
 def _weekday_means(series: Numbers, first: int, place: int) -> Numbers:

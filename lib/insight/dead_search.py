@@ -56,7 +56,7 @@ class DeadSearch:
     def __init__(self, client: Deals, ask: Ask, scope: DeadScope) -> None:
         self._client, self._ask, self._scope = client, ask, scope
         self._calls, self._is_over, self._lock = CallGroup(), threading.Event(), threading.Lock()
-        self._asked: QueryBatch | None = None
+        self._batch: QueryBatch | None = None
         self._read = 0
         self._result = Future[DeadResult]()
         threading.Thread(target=self._settle, name="dead targets", daemon=True).start()
@@ -65,7 +65,7 @@ class DeadSearch:
         """Give it up: nobody needs it any more."""
         with self._lock:
             self._is_over.set()
-            batch = self._asked
+            batch = self._batch
         if batch is not None:
             batch.cancel()
         self._calls.abandon()
@@ -83,11 +83,11 @@ class DeadSearch:
     @property
     def progress(self) -> str:
         """How far it has come, as the end of a sentence."""
-        batch = self._asked
+        batch = self._batch
         if batch is None:
             return f"{self._read:,} packages read"
-        come, of = batch.come
-        return f"{come} of {of} questions answered"
+        answer_count, question_count = batch.progress
+        return f"{answer_count} of {question_count} questions answered"
 
     def result(self) -> DeadResult:
         """What was found; waits for it. Raises what reading or asking raised."""
@@ -142,8 +142,8 @@ class DeadSearch:
             return []
         with self._lock:
             self._check()
-            self._asked = QueryBatch(self._ask, queries)
-        return self._asked.answers()
+            self._batch = QueryBatch(self._ask, queries)
+        return self._batch.answers()
 
     def _check(self) -> None:
         if self._is_over.is_set():

@@ -23,7 +23,7 @@ STEPS = ("requests", "bids", "wins", "spend")
 SHORTEST, MOST_OF, ERRORS, CUT = 3, 2 / 3, 2.0, 4.0
 """The least days of a span; the part of them that must be beyond the share; how many standard errors a level
 must be beyond it; what a cut costs, as a multiple of the logarithm of the days."""
-NEAREST, OUT_OF_LINE, STILL, COUNT_NOISE = 3, 4.0, 0.01, 0.03
+NEAREST, OUT_OF_LINE, LEAST_SPREAD, COUNT_NOISE = 3, 4.0, 0.01, 0.03
 """Days on each side that a day is held against, and the deviations that are out of line; the least daily
 noise, and the noise of large counts, as logarithms."""
 FEWEST_FOR_A_SHIFT, CALMER, RESTLESS = 10, 0.5, 0.03
@@ -167,11 +167,11 @@ def _in_line(series: Numbers, noise: Numbers) -> Numbers:
 
 def _spread(series: Numbers, noise: Numbers) -> float:
     """The noise of a day without those that its counts make: by days beside each other, and three apart."""
-    spreads = [STILL]
+    spreads = [LEAST_SPREAD]
     for lag in (1, 3):
         if len(series) > lag:
-            apart = np.abs(series[lag:] - series[:-lag]) / np.hypot(noise[lag:], noise[:-lag])
-            spreads.append(1.4826 * float(np.median(apart)))
+            distances = np.abs(series[lag:] - series[:-lag]) / np.hypot(noise[lag:], noise[:-lag])
+            spreads.append(1.4826 * float(np.median(distances)))
     return max(spreads)
 
 

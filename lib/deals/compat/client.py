@@ -136,7 +136,7 @@ class Journal:
             return [self.codec.read(Package, entry.body) for entry in self.memory.latest(Package)]
         if model not in (Seat, Dsp):
             return []
-        seats_of_all = memory.together(self.seats, self._deals())
+        seats_of_all = memory.all_seats(self.seats, self._deals())
         return [*(seats_of_all if model is Seat else memory.dsps(seats_of_all.values())).values()]
 
     def _packages(self) -> list[SupplyPackage]:

@@ -242,7 +242,7 @@ def seats_of(named_seats: Iterable[SeatSetting]) -> tuple[Seat, ...]:
     return tuple(Seat(id=one.id, name=one.name, dsp=_dsp(one)) for one in named_seats)
 
 
-def together(seats: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, Seat]:
+def all_seats(seats: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, Seat]:
     """Seats by id; the settings take precedence over responses."""
     by_id: dict[int, Seat] = {}
     for deal in deals:

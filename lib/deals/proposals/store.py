@@ -260,8 +260,8 @@ class Proposals:
             if proposal.state == "declined" or (is_repeat and not may_repeat):
                 raise Conflict(f"{_state_words(proposal)}; nothing was changed")
             values: Fields = {"state": "applying", "decided_by": self.person.username, "decided_at": now}
-            changing = update(proposals).where(proposals.c.id == number).values(values).returning(proposals)
-            return _proposal(connection.execute(changing).one())
+            statement = update(proposals).where(proposals.c.id == number).values(values).returning(proposals)
+            return _proposal(connection.execute(statement).one())
 
         return transact(self.engine, within, Deadline(SECONDS))
 

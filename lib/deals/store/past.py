@@ -144,19 +144,19 @@ def _while_seat_was_visible(work: Work, entries: Sequence[Fields]) -> list[Field
 
     When it came from another seat or went to one, what it was there is left out.
     """
-    entries_then, was_seen = [], False
+    own_entries, was_seen = [], False
     for entry in entries:
         seat = ((entry["after"] or {}).get("seat") or {}).get("id")
         is_visible = was_seen if seat is None else work.scope.has_seat(seat)
         is_first = entry["before"] is None
         if is_visible and (was_seen or is_first):
-            entries_then.append(entry)
+            own_entries.append(entry)
         elif is_visible:
-            entries_then.append({**entry, "before": dict.fromkeys(entry["before"])})
+            own_entries.append({**entry, "before": dict.fromkeys(entry["before"])})
         elif was_seen:
-            entries_then.append({**entry, "after": dict.fromkeys(entry["after"] or {})})
+            own_entries.append({**entry, "after": dict.fromkeys(entry["after"] or {})})
         was_seen = is_visible
-    return entries_then
+    return own_entries
 
 
 def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[Fields]:

@@ -52,8 +52,8 @@ from lib.people import Person
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Forbidden, ImportRefused, TrancheError
 
-SECONDS, IMPORT_SECONDS, MOST_FILES, TOGETHER = 10, 120, 50_000, 20
-ROWS_TOGETHER = 5_000
+SECONDS, IMPORT_SECONDS, MOST_FILES, BATCH_SIZE = 10, 120, 50_000, 20
+ROW_BATCH = 5_000
 NOT_YOURS = "Only people who may change the deals of all seats can import or remove supply files"
 NO_ACCESS = "You may see no deals, and no supply files"
 HOST = String(LONGEST_DOMAIN)
@@ -144,7 +144,7 @@ class SupplyFiles:
         outcomes: list[ImportOutcome] = []
         titles: list[str] = []
         several = iter(files)
-        while some := [_read(name, data, host) for name, data in islice(several, TOGETHER)]:
+        while some := [_read(name, data, host) for name, data in islice(several, BATCH_SIZE)]:
             outcomes += [outcome for outcome, _ in some]
             read_files = [one for _, one in some if one is not None]
             transact(self.engine, partial(self._write, files=read_files), Deadline(IMPORT_SECONDS))
@@ -267,12 +267,12 @@ def _read(name: str, data: bytes | Path, host: str) -> tuple[ImportOutcome, Supp
 
 
 def _words(titles: Sequence[str]) -> str:
-    return f"{len(titles):,} files: {', '.join(titles[:TOGETHER])}"
+    return f"{len(titles):,} files: {', '.join(titles[:BATCH_SIZE])}"
 
 
 def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    for first in range(0, len(rows), ROWS_TOGETHER):
-        connection.execute(insert(table), rows[first : first + ROWS_TOGETHER])
+    for first in range(0, len(rows), ROW_BATCH):
+        connection.execute(insert(table), rows[first : first + ROW_BATCH])
 
 
 def _from_row(row: Row[Any]) -> ImportedFile:

@@ -47,7 +47,7 @@ from lib.wire.signature import signed_headers
 from lib.wire.sockets import client
 
 log = logging.getLogger(__name__)
-SECONDS, CONNECT_SECONDS, MOST_BYTES, AT_ONCE = 10, 5, 64 * 1024, 200
+SECONDS, CONNECT_SECONDS, MOST_BYTES, BATCH_SIZE = 10, 5, 64 * 1024, 200
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30, 60))
 ALL_EVERY, ASKED_EVERY = timedelta(hours=1), timedelta(minutes=15)
 OVERLAP = timedelta(minutes=2)
@@ -139,7 +139,7 @@ class Push:
             changed_from = {"changed_from": now - OVERLAP}
             sync_state.write(work, same, changed_from)
             sync_state.write(work, [deal for deal, _ in due], changed_from | {"due": now})
-            last = (pairs[-1].deal_id, pairs[-1].seat_id) if len(pairs) == AT_ONCE else None
+            last = (pairs[-1].deal_id, pairs[-1].seat_id) if len(pairs) == BATCH_SIZE else None
             return due, last
 
         due: tuple[list[tuple[SyncedDeal, int]], tuple[str, int] | None] = self._run(within)
@@ -185,7 +185,7 @@ class Push:
                 seats.c.dsp_id == self._dsp, _SYNC.sent_at.is_not(None), ~_SYNC.is_archived, is_old, is_open
             )
             .order_by(_SYNC.asked_at.nulls_first(), _SYNC.deal_id)
-            .limit(AT_ONCE)
+            .limit(BATCH_SIZE)
         )
         deals = [
             SyncedDeal(row.deal_id, row.seat_id, row.demand_deal_id, row.buyer_seat, row.document)
@@ -298,4 +298,4 @@ def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -
     )
     pairs = union_all(present, removals).subquery().c
     is_later = or_(pairs.deal_id > after[0], and_(pairs.deal_id == after[0], pairs.seat_id > after[1]))
-    return select(*pairs).where(is_later).order_by(pairs.deal_id, pairs.seat_id).limit(AT_ONCE)
+    return select(*pairs).where(is_later).order_by(pairs.deal_id, pairs.seat_id).limit(BATCH_SIZE)

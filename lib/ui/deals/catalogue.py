@@ -109,7 +109,7 @@ def abilities(context: PageContext) -> Abilities:
     return replace(does, refuses=why_not) if why_not else does
 
 
-PAGE_SECONDS, MOST_PAGES, TOGETHER = 15.0, 20, 250
+PAGE_SECONDS, MOST_PAGES, BATCH_SIZE = 15.0, 20, 250
 Value = TypeVar("Value")
 Entities = tuple[PackageOrDeal, ...]
 
@@ -213,8 +213,8 @@ def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list
     """The deals of packages, by package id; of those not listed, what the packages say."""
     package_ids = [one.id for one in packages if one.demand_deals and one.id is not None]
     whole_deals: dict[int | None, DemandDeal] = {}
-    for first in range(0, len(package_ids), TOGETHER):
-        some = package_ids[first : first + TOGETHER]
+    for first in range(0, len(package_ids), BATCH_SIZE):
+        some = package_ids[first : first + BATCH_SIZE]
         whole_deals |= {
             one.id: one for one in client.everything(DemandDeal, supply_deals=some, ordering="id")
         }
@@ -228,7 +228,7 @@ def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list
 
 def of_ids(client: Deals, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
     """Those of these ids that are there, read now."""
-    parts = (ids[first : first + TOGETHER] for first in range(0, len(ids), TOGETHER))
+    parts = (ids[first : first + BATCH_SIZE] for first in range(0, len(ids), BATCH_SIZE))
     return tuple(one for part in parts for one in client.list(model, id=part, limit=LARGEST_PAGE).results)
 
 

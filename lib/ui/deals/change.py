@@ -187,12 +187,12 @@ def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) 
     except TrancheError as gone:
         return Edit(edit.base, edit.etag, failure=_failure_text(gone), proposal=edit.proposal)
     theirs = edits.of(latest)
-    together, meetings = edits.merge(edit.base, mine, theirs)
+    values, meetings = edits.merge(edit.base, mine, theirs)
     failure = "" if meetings else _failure_text(error)
     new_edit = Edit(
         theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure, proposal=edit.proposal
     )
-    _start(_prefix(key), key, new_edit, together)
+    _start(_prefix(key), key, new_edit, values)
     return new_edit
 
 

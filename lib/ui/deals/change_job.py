@@ -86,7 +86,7 @@ class ChangeJob(Job):
     were to be sent. `record` is what its Undo works from.
     """
 
-    together: ClassVar[int] = 50
+    batch_size: ClassVar[int] = 50
     stops_at_refusal: ClassVar[bool] = False
     record: ActionRecord
     phase: Phase = "form"
@@ -137,7 +137,7 @@ class ChangeJob(Job):
 
         Each is recorded before it is sent, and none is sent that can't be.
         """
-        batch = _batch(self.to_send, self.together)
+        batch = _batch(self.to_send, self.batch_size)
         try:
             effects = self.renew(client, batch)
             self.record.add([one.row for one in effects if one.is_change])
@@ -252,7 +252,7 @@ class BatchJob(ChangeJob):
 
     def read(self, client: Deals) -> None:
         """Read a batch; the preview is complete when nothing is left to read."""
-        batch = _batch([Effect(key, self.name(key)) for key in self.to_read], self.together)
+        batch = _batch([Effect(key, self.name(key)) for key in self.to_read], self.batch_size)
         try:
             self.effects += self.renew(client, batch)
         except TrancheError as error:

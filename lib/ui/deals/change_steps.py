@@ -25,7 +25,7 @@ class ChangeSteps:
     """How the steps of one kind of change are drawn; `prefix` begins the keys of their widgets.
 
     `columns` are those of some entities between the result and the note. `close` closes the dialog, `back`
-    leads to what is to change and `again` to a preview of what was not saved, where there are such ways; all
+    leads to what is to change and `retry` to a preview of what was not saved, where there are such ways; all
     are callbacks. `after` follows what was sent last, and `rest` is said where something was not saved. What
     is refused keeps all from being saved where it `is_whole`.
     """
@@ -34,7 +34,7 @@ class ChangeSteps:
     columns: Callable[[Sequence[Effect]], Columns]
     close: Action
     back: Action | None = None
-    again: Action | None = None
+    retry: Action | None = None
     after: Action = field(default=lambda: None)
     rest: str = ""
     is_whole: bool = False
@@ -80,8 +80,8 @@ class ChangeSteps:
             close_button(self.prefix, self.close)
             if amount:
                 offer_undo(job.record, self.close)
-            if self.again is not None:
-                st.button("Preview the rest again", key=f"{self.prefix}again", on_click=self.again)
+            if self.retry is not None:
+                st.button("Preview the rest again", key=f"{self.prefix}again", on_click=self.retry)
 
     def _table(self, job: ChangeJob, effects: Sequence[Effect], alt: str) -> None:
         """Draw a row per entity; those that were sent with what became of them."""

@@ -49,7 +49,7 @@ class CsvChangeJob(ChangeJob):
     where there is none, `packages` those whose dates change by id.
     """
 
-    together: ClassVar[int] = 200
+    batch_size: ClassVar[int] = 200
     stops_at_refusal: ClassVar[bool] = True
     lines: Sequence[CsvRow]
     no_dates: str = ""
@@ -71,11 +71,11 @@ class CsvChangeJob(ChangeJob):
     def read(self, client: Deals) -> None:
         """Read some more; with the last ones the lines are checked. Where that fails it is a fault."""
         try:
-            if ids := [one for one in self._deal_ids() if one not in self.deals][: self.together]:
+            if ids := [one for one in self._deal_ids() if one not in self.deals][: self.batch_size]:
                 self.deals |= dict.fromkeys(ids)
                 self._read(client, DemandDeal, deal_id=ids)
-            elif numbers := [one for one in self._package_ids() if one not in self.packages][: self.together]:
-                self._read(client, SupplyPackage, id=numbers)
+            elif ids := [one for one in self._package_ids() if one not in self.packages][: self.batch_size]:
+                self._read(client, SupplyPackage, id=ids)
             else:
                 self._check()
                 self.phase = "preview"

@@ -20,7 +20,7 @@ from lib.ui.kit.problems import is_open
 from lib.wire.errors import Invalid, NotFound, TrancheError
 
 State = Literal["ready", "writing", "undoing", "done", "undone", "open", "left"]
-TOGETHER, FEW = 500, 20
+BATCH_SIZE, FEW = 500, 20
 
 
 @dataclass
@@ -114,7 +114,7 @@ class CsvJob(Job):
 
     def _together(self, client: Deals) -> Sequence[CsvEntry]:
         """The entries to create next: several of deals whose packages are there, else one."""
-        rest = self.entries[len(self.entities) : len(self.entities) + TOGETHER]
+        rest = self.entries[len(self.entities) : len(self.entities) + BATCH_SIZE]
         is_plain = all(one.package is not None for one in rest)
         return rest if client.abilities.is_own and is_plain and len(rest) > FEW else rest[:1]
 

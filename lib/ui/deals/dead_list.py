@@ -222,8 +222,8 @@ def draw_repair(
         }
 
     has_rest = job.to_send or any(one.reason for one in job.outcomes)
-    again = partial(_read_again, job) if has_rest else None
-    ChangeSteps("dead_", columns, close, back, again).draw(context, job)
+    retry = partial(_read_again, job) if has_rest else None
+    ChangeSteps("dead_", columns, close, back, retry).draw(context, job)
 
 
 def _read_again(job: RepairJob) -> None:

@@ -30,7 +30,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
-SECONDS, MOMENT_SECONDS, MOST, TOGETHER, MOST_RESULTS = 300.0, 0.2, 2_000, 50, 500
+SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50, 500
 Healths = Mapping[int, DealHealth]
 Check = Future[Healths | TrancheError | None]
 Assess = Callable[[Sequence[DemandDeal], Surroundings], Healths]
@@ -127,8 +127,8 @@ def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> He
     ids = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
     packages = {
         one.id: one
-        for first in range(0, len(ids), TOGETHER)
-        for one in client.everything(SupplyPackage, id=ids[first : first + TOGETHER], ordering="id")
+        for first in range(0, len(ids), BATCH_SIZE)
+        for one in client.everything(SupplyPackage, id=ids[first : first + BATCH_SIZE], ordering="id")
         if one.id
     }
     dsps = {seat.dsp.id: seat.dsp for seat in seats.values() if seat.dsp is not None and seat.dsp.id}

@@ -131,8 +131,8 @@ def sentences(buyer_seat: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
     if delivery.sent_at is not None:
         sentences.append(f"The deal was sent to it{_when(delivery.sent_at, None, zone)}.")
     if delivery.problem:
-        again = _when(delivery.next_try, None, zone)
-        sentences.append(f"The deal could not be sent to it: {delivery.problem}. The next try is{again}.")
+        next_try = _when(delivery.next_try, None, zone)
+        sentences.append(f"The deal could not be sent to it: {delivery.problem}. The next try is{next_try}.")
     if fetch or not (delivery.sent_at or delivery.problem):
         sentences.append(f"It fetched the deal last{fetch}." if fetch else "It has not fetched the deal yet.")
     return sentences

@@ -67,13 +67,13 @@ def merge(
 ) -> tuple[Fields, list[Meeting]]:
     """The merged fields (my edits, otherwise the current values), and what somebody else changed."""
     edits = edited_fields(base, mine)
-    together = {name: edits.get(name, value) if name in edits else value for name, value in theirs.items()}
+    values = {name: edits.get(name, value) if name in edits else value for name, value in theirs.items()}
     meetings = [
         Meeting(name, base.get(name), value, edits.get(name), name in edits)
         for name, value in theirs.items()
         if not same(value, base.get(name))
     ]
-    return together, meetings
+    return values, meetings
 
 
 def targeting(values: Mapping[str, Any]) -> Targeting:

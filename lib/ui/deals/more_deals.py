@@ -95,7 +95,7 @@ def _own(deal: DemandDeal) -> FormValues:
     return {"is_active": deal.is_active is not False, **terms}
 
 
-ELSEWHERE = "Create it in the system in which the package was created."
+CREATE_THERE = "Create it in the system in which the package was created."
 SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
 PREFIX = "clone_"
 PER_SEAT = ("name", "price", "deal_sync", "contact_email")
@@ -111,7 +111,7 @@ def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
     elif odd := words.unread(entity):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown(
-                f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {ELSEWHERE}"
+                f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {CREATE_THERE}"
             )
     elif state.is_held(context.clients.drafts, catalogue.named_lists(context)):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
@@ -238,10 +238,10 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
     draft_faults = deals.faults(bool(catalogue.abilities(context).fees))
     places = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *form_fields.cleared_places(prefix)}
-    still = problems.still({NEW: deals.request().body()}) if problems else problems
-    still = still.with_({place: text for place, text in draft_faults.all.items() if place in places})
-    form_fields.draw_seats(context, prefix, still, after=lambda: _warn_of_second(context, package, deals))
-    beside(still.elsewhere([(NEW,)]))
+    remaining = problems.still({NEW: deals.request().body()}) if problems else problems
+    remaining = remaining.with_({place: text for place, text in draft_faults.all.items() if place in places})
+    form_fields.draw_seats(context, prefix, remaining, after=lambda: _warn_of_second(context, package, deals))
+    beside(remaining.elsewhere([(NEW,)]))
     doubt = questions.of_deals(context, deals)
     questions.confirm(doubt, prefix, "Not added: confirm this price first." if is_tried else "")
     st.button(
@@ -295,5 +295,5 @@ def _warn_of_second(context: PageContext, package: SupplyPackage, deals: NewDeal
     own_deals = catalogue.deals_of(context.deals, [package])[package.id or 0]
     has = {deal.seat.id for deal in own_deals if deal.seat is not None}
     buyers = catalogue.seats(context)
-    if twice := [seat_name(buyers.get(seat), seat) for seat in deals.seats if seat in has]:
-        st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(twice))}.")
+    if names := [seat_name(buyers.get(seat), seat) for seat in deals.seats if seat in has]:
+        st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(names))}.")

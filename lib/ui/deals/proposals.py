@@ -195,10 +195,10 @@ def _drift_line(drift: Drift, money: facts.Prices) -> str:
     before, now, new_value = (
         facts.value(drift.field, part) for part in (drift.before, drift.now, drift.new_value)
     )
-    went = f"{facts.title(drift.field, money)} went from {before} to {now}"
+    sentence = f"{facts.title(drift.field, money)} went from {before} to {now}"
     if drift.is_conflict:
-        return f"{went}; the proposal has {new_value}"
-    return f"{went}, as proposed" if drift.is_proposed else f"{went}, and stays so"
+        return f"{sentence}; the proposal has {new_value}"
+    return f"{sentence}, as proposed" if drift.is_proposed else f"{sentence}, and stays so"
 
 
 def _links(context: PageContext, one: Proposal) -> None:

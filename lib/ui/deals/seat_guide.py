@@ -73,11 +73,11 @@ class GuidePlace:
 
 @dataclass(frozen=True)
 class SeatGuide:
-    """A sentence for each seat's price, and what they are all computed from; `coming` is under way."""
+    """A sentence for each seat's price, and what they are all computed from; `batch` is under way."""
 
     by_seat: Mapping[int, str]
     note: str = ""
-    coming: QueryBatch | None = None
+    batch: QueryBatch | None = None
 
 
 NOTHING = SeatGuide({})
@@ -129,11 +129,11 @@ def of(
 def draw_note(guide: SeatGuide, left_out: str = "") -> None:
     """Draw what the sentences are computed from and leave out; look again until they are there."""
     if guide.note:
-        icon = ":material/hourglass_top:" if guide.coming else ":material/info:"
+        icon = ":material/hourglass_top:" if guide.batch else ":material/info:"
         sentence = f"{guide.note} {left_out}" if guide.by_seat and left_out else guide.note
         st.caption(f"{icon} {plain(sentence)}")
-    if guide.coming is not None:
-        report.look_again(guide.coming)
+    if guide.batch is not None:
+        report.look_again(guide.batch)
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,7 @@ def _dialog(context: PageContext, job: SeveralJob) -> None:
         steps = ChangeSteps(
             PREFIX, lambda effects: change_steps.field_columns(context, effects, names, has_same=True),
             close=_close, back=partial(setattr, job, "phase", "form"),
-            again=partial(_ask_again, job) if job.failed_rows else None,
+            retry=partial(_ask_again, job) if job.failed_rows else None,
             after=partial(_select_failures, job), rest="What was not saved stays chosen.",
         )  # fmt: skip
         steps.draw(context, job)

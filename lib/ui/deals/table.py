@@ -216,12 +216,12 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
         return list(MEDIA_TYPES), str.capitalize
     several = catalogue.seats(context) if name == "seat" else catalogue.dsps(context)
     names = {str(one.id): one.name or f"{name} {one.id}" for one in several.values()}
-    twice = (
+    duplicates = (
         {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
     )
     return sorted(
         names, key=lambda one: names[one].casefold()
-    ), lambda one: f"{names.get(one, one)} ({one})" if names.get(one) in twice else names.get(one, one)
+    ), lambda one: f"{names.get(one, one)} ({one})" if names.get(one) in duplicates else names.get(one, one)
 
 
 def _page() -> int:

@@ -261,7 +261,7 @@ def test_a_stopped_bulk_sends_no_more(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was sent is done and counted, what was not is left alone and counted too."""
-    monkeypatch.setattr(ChangeJob, "together", 1)
+    monkeypatch.setattr(ChangeJob, "batch_size", 1)
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
     record = actions.record("Paused")
     job = bulk.BulkJob(entity="demand_deals", is_active=False, rows=rows, record=record)

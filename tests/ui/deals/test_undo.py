@@ -135,7 +135,7 @@ def test_an_interrupted_undo_goes_on(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An undo that stops after a batch has noted what it did; the next one does the rest, and that only."""
-    monkeypatch.setattr(ChangeJob, "together", 2)
+    monkeypatch.setattr(ChangeJob, "batch_size", 2)
     set_active(deals, actions, False, 1, 2, 3, 4)
     job = ready(deals, actions)
     job.start()

@@ -52,8 +52,8 @@ def create_package(deals: Deals, draft: Draft, seats: Seats, key: str) -> Create
     if deals.abilities.why_not("demand_deals", "create"):
         return _adjust(deals, deals.create(SupplyPackage, draft.package(), key), own, seats)
     common_seats = {seat: terms for seat, terms in draft.seats.items() if terms.own is None}
-    alike = replace(draft, seats=common_seats, deals="new" if common_seats else "none")
-    package = deals.create(SupplyPackage, alike.package(), key)
+    common_draft = replace(draft, seats=common_seats, deals="new" if common_seats else "none")
+    package = deals.create(SupplyPackage, common_draft.package(), key)
     return _complete(deals, package, own, seats, key)
 
 

@@ -150,11 +150,11 @@ def problems(draft: Draft, draft_faults: Faults) -> FieldProblems:
     What is missing is only said once somebody tried to create the package, or emptied the field.
     """
     field_problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
-    still = field_problems.still(draft.package().body()) if field_problems else field_problems
+    remaining = field_problems.still(draft.package().body()) if field_problems else field_problems
     if ATTEMPT in st.session_state:
-        return still.with_(draft_faults.all)
+        return remaining.with_(draft_faults.all)
     places = form_fields.cleared_places(PREFIX)
-    return still.with_(
+    return remaining.with_(
         {place: text for place, text in draft_faults.all.items() if place in {*draft_faults.wrong, *places}}
     )
 

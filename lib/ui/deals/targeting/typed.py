@@ -57,8 +57,8 @@ def near(text: str, words_of: Mapping[str, str]) -> list[str]:
         codes.setdefault(words.casefold(), code)
         codes.setdefault(code.casefold(), code)
     others = [word for group in SAME if text in group for word in group]
-    alike = difflib.get_close_matches(text, codes, n=MOST_NEAR, cutoff=CLOSE)
-    return list(dict.fromkeys(codes[word] for word in [*others, *alike] if word in codes))[:MOST_NEAR]
+    similar = difflib.get_close_matches(text, codes, n=MOST_NEAR, cutoff=CLOSE)
+    return list(dict.fromkeys(codes[word] for word in [*others, *similar] if word in codes))[:MOST_NEAR]
 
 
 SIDES = {False: "Only", True: "Never"}
