@@ -144,7 +144,7 @@ class Forecasts:
             transact(self.engine, within, Deadline(SECONDS))
 
     def visible(self) -> list[StoredForecast]:
-        """The latest MOST_SEEN that this person may see, the latest first."""
+        """The latest MOST_ROWS that this person may see, the latest first."""
         table, person = forecasts.c, self.person
         conditions = [table.service == self.service, table.reporting == self.reporting]
         if person.deals.seats is not None:

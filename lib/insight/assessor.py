@@ -48,7 +48,7 @@ class Assessor:
         return {deal: self._with_supply(deal, one) for deal, one in healths.items()}
 
     def _with_supply(self, deal: int, one: DealHealth) -> DealHealth:
-        """The health with unauthorised supply from MOST_UNAUTHORISED percent of a deal's bids on: among its
+        """The health with unauthorised supply from UNAUTHORIZED_SHARE percent of a deal's bids on: among its
         findings, and the reason for attention where nothing else is."""
         share = self._unauthorized_shares.get(str(deal), 0.0)
         if one.state == "idle" or share < UNAUTHORIZED_SHARE:

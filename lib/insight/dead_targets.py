@@ -102,7 +102,7 @@ def identity(kind: TargetingKind, target: Target) -> str:
 
 
 def questions(period: AudienceQuery, targets: Iterable[IncludedTarget]) -> list[AudienceQuery]:
-    """The questions for `seen`: all bids of the period, those with any value of a key field, each value's."""
+    """The questions of `read_bids`: all bids of the period, those with any value of a field, each value's."""
     values = _by_field(targets)
     non_empty = [_with(period, Filter(name=name, value=("",), match="not equals")) for name in values]
     return [period, *non_empty, *_split(period, values)]

@@ -16,7 +16,7 @@ Ask = Callable[[AudienceQuery], Audience]
 
 
 class QueryBatch:
-    """Questions on their way: `ask` answers one, at most AT_ONCE of them at a time.
+    """Questions on their way: `ask` answers one, at most CONCURRENCY of them at a time.
 
     Nothing is waited for unless somebody calls `wait` or `answers`. After the first failure, or once given
     up, no further question is asked.
