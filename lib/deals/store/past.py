@@ -30,7 +30,9 @@ OWN_LINKS = {"supply_deals": {"demand_deals"}, "packages": {"seats"}}
 MASTER_DATA = ("seats", "dsps")
 LISTS = {"domain_lists": supply_domain_lists, "app_lists": supply_app_lists}
 NOT_SEATS = "Seats and DSPs are set up by those who may change the deals of all seats"
-NOT_ALONE = "The {called} {id} is sold to others too, so only its deals may be changed with your permissions"
+SHARED_PACKAGE = (
+    "The {called} {id} is sold to others too, so only its deals may be changed with your permissions"
+)
 SHARED_LIST = "The {called} {id} is used by packages that you may not change"
 
 
@@ -74,7 +76,7 @@ def check_change(work: Work, entity_store: EntityStore, fields: Fields, before: 
     }
     own_links = OWN_LINKS.get(entity_store.entity, set()) if "supply_deals" not in hidden_fields else set()
     if hidden_fields - {"packages"} and fields.keys() - own_links:
-        raise Forbidden(NOT_ALONE.format(**of_entity))
+        raise Forbidden(SHARED_PACKAGE.format(**of_entity))
 
 
 def _hidden_links(work: Work, entity: str, before: Fields) -> dict[str, list[Fields]]:

@@ -145,11 +145,13 @@ def seat_fields(slicer: Slicer, prices: Prices) -> WinFields | None:
 def wins_of(prices: Prices) -> str:
     """`what this seat may win at or above its floor`, `what these 3 seats may win at any price`."""
     who, whose = ("this seat", "its") if len(prices) == 1 else (f"these {len(prices)} seats", "their")
-    kinds = [price.is_fixed for price in prices.values() if price.amount is not None]
-    if not kinds:
+    are_fixed = [price.is_fixed for price in prices.values() if price.amount is not None]
+    if not are_fixed:
         return f"what {who} may win at any price"
-    noun = "price" if any(kinds) else "floor"
-    some = "" if len(kinds) == len(prices) else f" ({len(prices) - len(kinds)} without one at any price)"
+    noun = "price" if any(are_fixed) else "floor"
+    some = (
+        "" if len(are_fixed) == len(prices) else f" ({len(prices) - len(are_fixed)} without one at any price)"
+    )
     return f"what {who} may win at or above {whose} {noun}{'s' if len(prices) > 1 else ''}{some}"
 
 
