@@ -74,8 +74,8 @@ class CsvChangeJob(ChangeJob):
             if ids := [one for one in self._deal_ids() if one not in self.deals][: self.batch_size]:
                 self.deals |= dict.fromkeys(ids)
                 self._read(client, DemandDeal, deal_id=ids)
-            elif ids := [one for one in self._package_ids() if one not in self.packages][: self.batch_size]:
-                self._read(client, SupplyPackage, id=ids)
+            elif part := [one for one in self._package_ids() if one not in self.packages][: self.batch_size]:
+                self._read(client, SupplyPackage, id=part)
             else:
                 self._check()
                 self.phase = "preview"

@@ -145,13 +145,11 @@ def seat_fields(slicer: Slicer, prices: Prices) -> WinFields | None:
 def wins_of(prices: Prices) -> str:
     """`what this seat may win at or above its floor`, `what these 3 seats may win at any price`."""
     who, whose = ("this seat", "its") if len(prices) == 1 else (f"these {len(prices)} seats", "their")
-    are_fixed = [price.is_fixed for price in prices.values() if price.amount is not None]
-    if not are_fixed:
+    flags = [price.is_fixed for price in prices.values() if price.amount is not None]
+    if not flags:
         return f"what {who} may win at any price"
-    noun = "price" if any(are_fixed) else "floor"
-    some = (
-        "" if len(are_fixed) == len(prices) else f" ({len(prices) - len(are_fixed)} without one at any price)"
-    )
+    noun = "price" if any(flags) else "floor"
+    some = "" if len(flags) == len(prices) else f" ({len(prices) - len(flags)} without one at any price)"
     return f"what {who} may win at or above {whose} {noun}{'s' if len(prices) > 1 else ''}{some}"
 
 
