@@ -190,8 +190,8 @@ def check_etag(work: Work, key: EntityKey, version: int, if_match: str | None) -
         raise Conflict(
             f"If-Match is no ETag of this {ENTITY_STORES[key[0]].noun}; nothing was changed. Read it again"
         )
-    meanwhile = [text for change in since(work, key, max(versions)) for text in _words(change)]
-    raise Conflict(f"Changed since it was read, so nothing was saved: {'; '.join(meanwhile)}")
+    texts = [text for change in since(work, key, max(versions)) for text in _words(change)]
+    raise Conflict(f"Changed since it was read, so nothing was saved: {'; '.join(texts)}")
 
 
 def _tag(key: EntityKey, version: int) -> str:

@@ -194,7 +194,7 @@ def _draw_failure(kind: CsvKind, creation: CsvJob) -> None:
     elif creation.state == "open":
         st.warning(
             f"{plain(creation.reason)} {plain(_count_label(kind, creation))} created; whether this one was "
-            "is unknown. Retry goes on there, and creates none twice.",
+            "is unknown. Retry to continue: nothing is created twice.",
             icon=":material/warning:",
         )
     elif creation.state == "left":

@@ -78,7 +78,7 @@ class SeveralChanges:
         if self.percent is None:
             return self.price
         if price is None:
-            raise ValueError("It has no price, so that there is nothing to take a percentage of.")
+            raise ValueError("It has no price to apply a percentage to.")
         places = max(CENTS, min(DECIMALS, -int(price.normalize().as_tuple().exponent)))
         exact = price * (100 + self.percent) / 100
         new_price = exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)

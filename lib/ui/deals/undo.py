@@ -246,7 +246,7 @@ def _result(undo_view: UndoView, job: UndoJob) -> None:
     stays = [*job.failures, *job.to_send]
     sentence = f"{amount} put back" if amount else "Nothing put back"
     if stays:
-        rest = f" {number(len(job.to_send))} not sent: another undo goes on there." if job.to_send else ""
+        rest = f" {number(len(job.to_send))} not sent: undo again to continue." if job.to_send else ""
         st.warning(f"{sentence}, {number(len(stays))} not.{rest}", icon=":material/info:")
     else:
         st.success(f"{sentence}.", icon=":material/check_circle:")
