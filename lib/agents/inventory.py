@@ -144,18 +144,11 @@ def _guide(seat: int | None, of: SeatPrices, price: Decimal | None) -> Json:
     guide: Json = {"seat": "all" if seat is None else seat, "win_rate_percent": number(of.win_rate)}
     if of.win_prices is None:
         return guide | {"wins": "none"}
-    win_prices = of.win_prices
-    guide |= {
-        "quartile_1": number(win_prices.low),
-        "median": number(win_prices.median),
-        "quartile_3": number(win_prices.high),
-    }
-    guide |= {
-        "precision": EXACT if win_prices.is_exact else "estimated from a sample",
-        "groups": win_prices.groups,
-    }
+    wins = of.win_prices
+    guide |= {"quartile_1": number(wins.low), "median": number(wins.median), "quartile_3": number(wins.high)}
+    guide |= {"precision": EXACT if wins.is_exact else "estimated from a sample", "groups": wins.groups}
     if price is not None:
-        guide["at_or_above_price"] = seat_prices.standing(price, win_prices)
+        guide["at_or_above_price"] = seat_prices.standing(price, wins)
     return guide
 
 

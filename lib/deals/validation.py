@@ -72,16 +72,14 @@ def _name_unknown(model: type[BaseModel], body: Iterable[str], problems: Problem
 def _field(model: type[BaseModel], name: str, value: Any, problems: Problems, where: Path) -> Fields:
     """`{name: value}` as the model wants it, or nothing where there is nothing good about it."""
     annotation = model.model_fields[name].annotation
-    nested_model = _model_in(annotation)
-    if nested_model is None or (value is None and NoneType in get_args(annotation)):
+    inner = _model_in(annotation)
+    if inner is None or (value is None and NoneType in get_args(annotation)):
         return _leaf(_adapter(model, name), name, value, problems, where)
-    if nested_model is annotation or NoneType in get_args(annotation):
-        return {name: read(nested_model, value, problems, where=where)}
+    if inner is annotation or NoneType in get_args(annotation):
+        return {name: read(inner, value, problems, where=where)}
     if not _leaf(_adapter(model, name, of_anything=True), name, value, problems, where):
         return {}
-    return {
-        name: [read(nested_model, one, problems, where=(*where, number)) for number, one in enumerate(value)]
-    }
+    return {name: [read(inner, one, problems, where=(*where, number)) for number, one in enumerate(value)]}
 
 
 def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, where: Path) -> Fields:

@@ -81,9 +81,9 @@ class Dialect:
             fields[name] = self._targets(name, raw[name], unread)
         if FEE_TYPE in model.model_fields and fields.get(FEE_TYPE) is not None:
             fields[FEE_TYPE] = self._fee_type(raw[FEE_TYPE], unread)
-        for name, nested_model in _nested_resources(model).items():
+        for name, inner in _nested_resources(model).items():
             if isinstance(raw.get(name), list):
-                fields[name] = [self._element(nested_model, one) for one in raw[name]]
+                fields[name] = [self._element(inner, one) for one in raw[name]]
         return _validate(model, fields, raw, unread).known_as(unread=unread.fields_by_name)
 
     def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
@@ -107,10 +107,10 @@ class Dialect:
         """A sentence for each field of a response that does not fit; empty if all fit."""
         resource = self.read(model, raw)
         sentences = [self._misfit(name, part, raw[name]) for name, part in resource.unread.items()]
-        for name, nested_model in _nested_resources(model).items():
+        for name, inner in _nested_resources(model).items():
             inside = raw.get(name)
             for one in inside if isinstance(inside, list) else ():
-                sentences += self.misfits(nested_model, one) if isinstance(one, Mapping) else []
+                sentences += self.misfits(inner, one) if isinstance(one, Mapping) else []
         return list(dict.fromkeys(sentences))
 
     def _targets(self, name: str, raw: Any, unread: "Unread") -> list[Fields]:

@@ -81,13 +81,8 @@ class SupplyPackages(EntityStore):
             names = work.visible_names(table, linked_ids(fields.get(name)))
             refer(names, noun, fields.get(name), (name,), problems)
         links = fields.get("demand_deals")
-        refer(
-            work.visible_names(demand_deals, linked_ids(links)),
-            "demand deal",
-            links,
-            ("demand_deals",),
-            problems,
-        )
+        names = work.visible_names(demand_deals, linked_ids(links))
+        refer(names, "demand deal", links, ("demand_deals",), problems)
         new_deals = fields.get("create_demand_deals")
         if new_deals is not None:
             if fields.get("demand_deals") is not None:

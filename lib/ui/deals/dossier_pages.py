@@ -82,11 +82,7 @@ class DossierPages:
             return None
 
     def _html(
-        self,
-        link: ShareLink,
-        context: RequestContext,
-        deal: DemandDeal,
-        form: EnteredForm | None = None,
+        self, link: ShareLink, context: RequestContext, deal: DemandDeal, form: EnteredForm | None = None
     ) -> str:
         asking = report.deal_report(context, context.reporting)
         buyer_counts = context.clients.buyer_counts.of(deal)

@@ -190,7 +190,7 @@ class Faults:
         """Both."""
         return {**self.missing, **self.wrong}
 
-    def labels(self, deals: NewDeals, seats: Mapping[int, Seat]) -> list[str]:
+    def names(self, deals: NewDeals, seats: Mapping[int, Seat]) -> list[str]:
         """The fields of these errors by their labels, in the order of the form: `Price of Bluebird`."""
         own, new = [(name,) for name in PLAIN], [(NEW, name) for name in TERMS]
         order: list[Path] = [*own, OPTIONS, *new]

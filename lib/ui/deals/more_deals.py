@@ -249,7 +249,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
         disabled=not deals.seats, on_click=add, args=(context, package),
     )  # fmt: skip
     if is_tried and draft_faults.all:
-        beside([f"Not added. To fix: {', '.join(draft_faults.labels(deals, catalogue.seats(context)))}."])
+        beside([f"Not added. To fix: {', '.join(draft_faults.names(deals, catalogue.seats(context)))}."])
 
 
 def add(context: PageContext, package: SupplyPackage) -> None:

@@ -217,9 +217,8 @@ def catch_up() -> PortfolioView:
         match act:
             case Ticked(keys, is_ticked):
                 some = {int(key) for key in keys if key.isdecimal()}
-                after = replace(
-                    after, selection=after.selection | some if is_ticked else after.selection - some
-                )
+                selection = after.selection | some if is_ticked else after.selection - some
+                after = replace(after, selection=selection)
             case Ordered(column, direction) if column in SORTS:
                 after = replace(after, order=(column, direction), page=0)
             case Opened(key) if key.isdecimal():

@@ -114,13 +114,11 @@ def of(
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    range_scale = ledger.range_scale(context, "price", fields.cpm)
-    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, range_scale)
+    scale = ledger.range_scale(context, "price", fields.cpm)
+    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, scale)
     own_prices = dict(zip(seats, each, strict=True))
     queries_by_seat = dict(zip((0, *seats), queries, strict=True))
-    ledger.note(
-        place.key, _to_keep(context, queries_by_seat, {0: every, **own_prices}, price_of, range_scale)
-    )
+    ledger.note(place.key, _to_keep(context, queries_by_seat, {0: every, **own_prices}, price_of, scale))
     by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)
     return SeatGuide(by_seat if every.win_prices else {}, note)
@@ -195,7 +193,7 @@ def _to_keep(
     queries: Mapping[int, AudienceQuery],
     prices: Mapping[int, SeatPrices],
     price_of: Mapping[int, SeatPrice],
-    range_scale: RangeScale,
+    scale: RangeScale,
 ) -> list[NewForecast]:
     """The medians of the next days for the ledger, of the wins that each seat's sentence is about."""
     new = list[NewForecast]()
@@ -207,7 +205,7 @@ def _to_keep(
         field = (query.data_fields or ("",))[0]
         subject = Subject(context.project, context.slicer_name, field, query.filters, is_price=True)
         span = None if win_prices is None else _span(win_prices)
-        new += outcomes.to_keep("price", subject, days, until, span, range_scale.factor)
+        new += outcomes.to_keep("price", subject, days, until, span, scale.factor)
     return new
 
 

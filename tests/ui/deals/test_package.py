@@ -199,7 +199,7 @@ def test_where_the_form_is_wrong() -> None:
         ("create_demand_deals", "agency_curation_fee"): True,
         ("create_demand_deals", "contact_email"): True,
     }
-    assert found.labels(draft.new_deals, SEATS) == [
+    assert found.names(draft.new_deals, SEATS) == [
         "Name", "Start", "End", "Price of Alpha", "Price of Beta", "Fee", "Contact e-mail",
     ]  # fmt: skip
     assert not FULL.faults().wrong

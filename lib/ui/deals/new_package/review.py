@@ -68,10 +68,8 @@ def _complete(
         except TrancheError as error:
             if is_open(error) and deals.abilities.repeats:
                 raise
-            missing = [*own][len(new_deals) :]
-            return _give_up(
-                deals, package, new_deals, error, [seat_name(seats.get(one), one) for one in missing]
-            )
+            missing = [seat_name(seats.get(one), one) for one in [*own][len(new_deals) :]]
+            return _give_up(deals, package, new_deals, error, missing)
     links = (*package.demand_deals, *({"id": one.id, "name": one.name} for one in new_deals))
     return CreatedPackage(SupplyPackage.model_validate({**package.model_dump(), "demand_deals": links}))
 
@@ -185,10 +183,7 @@ def draw(
 
 def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
-    fields = [
-        *faults.labels(draft.new_deals, catalogue.seats(context)),
-        *typed.pending_tasks(state.TARGETING),
-    ]
+    fields = [*faults.names(draft.new_deals, catalogue.seats(context)), *typed.pending_tasks(state.TARGETING)]
     has_refusal = not fields and bool(problems.found)
     if not fields and not has_refusal:
         return
@@ -216,7 +211,7 @@ def _start_over(context: PageContext, draft: Draft) -> None:
 def _doubt() -> bool:
     """The failure, and whether a lookup is needed because the package may have been created."""
     session = st.session_state
-    is_asked = state.CONFIRMATION in session
+    is_asked = state.DOUBT in session
     if failure := session.get(state.FAILURE, LOOK if is_asked else ""):
         st.error(plain(failure), icon=":material/error:")
     return is_asked and not st.checkbox("It was not created: retry", key=state.SURE)
@@ -251,9 +246,7 @@ def create(context: PageContext) -> None:
     has looked whether it is there.
     """
     session = st.session_state
-    if session.get(state.RESULT) is not None or (
-        state.CONFIRMATION in session and not session.get(state.SURE)
-    ):
+    if session.get(state.RESULT) is not None or (state.DOUBT in session and not session.get(state.SURE)):
         return
     for key in (state.PROBLEMS, state.FAILURE):
         session.pop(key, None)
@@ -268,7 +261,7 @@ def create(context: PageContext) -> None:
     except TrancheError as error:
         session[state.FAILURE] = f"{error.reason.rstrip('.')}. Nothing was created. {INPUT_NOTE}"
         return
-    for key in (state.CONFIRMATION, state.SURE):
+    for key in (state.DOUBT, state.SURE):
         session.pop(key, None)
     _ask(context, deals, draft, seats)
 
@@ -276,7 +269,7 @@ def create(context: PageContext) -> None:
 def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None:
     session, is_once = st.session_state, deals.abilities.repeats
     if not is_once:
-        session[state.CONFIRMATION] = True
+        session[state.DOUBT] = True
         state.keep(context.clients.drafts, draft)
     try:
         result = _create(context, deals, draft, seats)
@@ -284,7 +277,7 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None
         ledger.keep(context, state.PLACES, fields.SUPPLY, result.package.id)
     except TrancheError as error:
         if not is_open(error):
-            session.pop(state.CONFIRMATION, None)
+            session.pop(state.DOUBT, None)
         if isinstance(error, Undone):
             session[state.KEY] = str(uuid.uuid4())
         if isinstance(error, Invalid):
@@ -292,7 +285,7 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None
         else:
             session[state.FAILURE] = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
     else:
-        session.pop(state.CONFIRMATION, None)
+        session.pop(state.DOUBT, None)
         state.forget_draft(context.clients.drafts)
     catalogue.forget()
 

@@ -34,7 +34,7 @@ PREFIX, PLACES = "np_", "form_"
 TARGETING = "np_target"
 DEALS, LINKS = "np_deals", "np_links"
 KEY, PROBLEMS, FAILURE, RESULT = "np_idempotency_key", "np_problems", "np_failure", "np_created"
-CONFIRMATION, SURE, ATTEMPT, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
+DOUBT, SURE, ATTEMPT, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
 DRAFT_BODY, DRAFT_TIME, QUESTION, PROPOSAL = "np_kept", "np_found", "np_question", "np_proposal"
 STORED_QUESTION = TypeAdapter(PackageQuestion)
 
@@ -100,7 +100,7 @@ def forget_draft(drafts: Drafts) -> None:
 def keep(drafts: Drafts, draft: Draft) -> str:
     """Keep the draft where it was changed; why it could not be kept, in a sentence, else empty."""
     state = st.session_state
-    is_asked = CONFIRMATION in state
+    is_asked = DOUBT in state
     body: dict[str, Any] | None = None
     if not draft.is_untouched:
         body = {"draft": dump_draft(draft), "key": state[KEY], "asked": is_asked}
@@ -190,7 +190,7 @@ def _resume(drafts: Drafts) -> bool:
         }
     )
     if kept_draft.body.get("asked"):
-        st.session_state[CONFIRMATION] = True
+        st.session_state[DOUBT] = True
     return True
 
 
