@@ -58,7 +58,7 @@ def cases(every: Sequence[Series], factor: float = 1.0) -> list[Case]:
             raw, came = forecast.forecast(before, parts).raw, [one.figure.value for one in after]
             if raw is not None and None not in came:
                 actual = sum(one or 0.0 for one in came)
-                made.append(Case(before[-1].day, after[-1].day, raw.scaled(factor), actual))
+                made.append(Case(before[-1].day, after[-1].day, raw.scale_by(factor), actual))
     return sorted(made, key=lambda one: one.origin)
 
 
@@ -97,7 +97,7 @@ def adaptive(some: Sequence[Case]) -> Iterator[tuple[Case, float]]:
                 np.clip(scores[min(max(place, 1), len(scores)) - 1], conformal.LEAST, conformal.MOST)
             )
         for one in (one for one in some if one.origin == origin):
-            waiting.append((one, not one.span.scaled(scale).holds(one.actual)))
+            waiting.append((one, not one.span.scale_by(scale).holds(one.actual)))
             if origin >= half(some):
                 yield one, scale
 
@@ -152,7 +152,7 @@ def row(name: str, some: Sequence[Case]) -> str:
     """A row of the table."""
     cells = []
     for policy in (as_made, by_half, as_the_desk, adaptive):
-        spans = [(one.span.scaled(scale), one.actual) for one, scale in policy(some)]
+        spans = [(one.span.scale_by(scale), one.actual) for one, scale in policy(some)]
         share = np.mean([span.holds(actual) for span, actual in spans])
         cells.append(f"{100 * share:.1f} % ({100 * median(span.width for span, _ in spans):.0f} %)")
     origins = sorted({one.origin for one in some if one.origin >= half(some)})

@@ -105,7 +105,7 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
             "low": number(booked_figure.low),
             "high": number(booked_figure.high),
             "exact": False,
-            "range_held": booked_figure.held,
+            "range_held": booked_figure.hits,
             "past_periods_tested": booked_figure.tests,
         }
     booked = [arguments.start.isoformat(), arguments.end.isoformat()]
@@ -142,13 +142,13 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
 
 def _guide(seat: int | None, of: SeatPrices, price: Decimal | None) -> Json:
     guide: Json = {"seat": "all" if seat is None else seat, "win_rate_percent": number(of.win_rate)}
-    if of.won is None:
+    if of.win_prices is None:
         return guide | {"wins": "none"}
-    won = of.won
-    guide |= {"quartile_1": number(won.low), "median": number(won.median), "quartile_3": number(won.high)}
-    guide |= {"precision": EXACT if won.is_exact else "estimated from a sample", "groups": won.groups}
+    wins = of.win_prices
+    guide |= {"quartile_1": number(wins.low), "median": number(wins.median), "quartile_3": number(wins.high)}
+    guide |= {"precision": EXACT if wins.is_exact else "estimated from a sample", "groups": wins.groups}
     if price is not None:
-        guide["at_or_above_price"] = seat_prices.standing(price, won)
+        guide["at_or_above_price"] = seat_prices.standing(price, wins)
     return guide
 
 
@@ -197,7 +197,7 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
         "seats_with_two_prices": [
             {
                 "seat": text(one.seat),
-                "packages": [packages[one.shared.first].id, packages[one.shared.second].id],
+                "packages": [packages[one.pair.first].id, packages[one.pair.second].id],
                 "prices": [number(float(price)) for price in one.prices],
             }
             for one in overlap.two_prices(deals, pairs)

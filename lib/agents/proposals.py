@@ -126,9 +126,9 @@ def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
 
 
 def _expected(
-    report: DealReport | None, targeting: Targeting, lists: Lists, media_type: str, booked: expected.Booked
+    report: DealReport | None, targeting: Targeting, lists: Lists, media_type: str, booking: expected.Booking
 ) -> Json | None:
-    return None if report is None else expected.of_targeting(report, targeting, lists, media_type, booked)
+    return None if report is None else expected.of_targeting(report, targeting, lists, media_type, booking)
 
 
 def _question(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -> Json | None:

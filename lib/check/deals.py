@@ -74,7 +74,7 @@ def _cached_entities(settings: Settings, address: str) -> Iterator[tuple[Entity,
     """The deals and packages that were created or seen through this desk."""
     memory = Memory(connect.installation(settings).access.store.engine, address, "check")
     for model in LOOKED_INTO:
-        for entry in memory.known(model)[-LOOKED_AT:]:
+        for entry in memory.latest(model)[-LOOKED_AT:]:
             yield model, entry.body
 
 

@@ -33,11 +33,11 @@ def supply(folder: Path) -> None:
     files = SupplyFiles(resources.access.store.engine, None, note, caller())
     outcomes = files.add(names)
     _report(outcomes, others)
-    refused = [one for one in outcomes if one.refused]
-    if refused:
-        sentences = "\n".join(one.refused for one in refused[:LISTED])
-        more = f"\nand {len(refused) - LISTED:,} more" if len(refused) > LISTED else ""
-        raise ImportRefused(f"{len(refused):,} of {len(outcomes):,} files were refused:\n{sentences}{more}")
+    refusal = [one for one in outcomes if one.refusal]
+    if refusal:
+        sentences = "\n".join(one.refusal for one in refusal[:LISTED])
+        more = f"\nand {len(refusal) - LISTED:,} more" if len(refusal) > LISTED else ""
+        raise ImportRefused(f"{len(refusal):,} of {len(outcomes):,} files were refused:\n{sentences}{more}")
 
 
 def _note(audit: Audit, event: Event, detail: str) -> None:
@@ -46,7 +46,7 @@ def _note(audit: Audit, event: Event, detail: str) -> None:
 
 def _report(outcomes: list[ImportOutcome], others: int) -> None:
     """Print what was imported, and the lines that were not read."""
-    read = [one for one in outcomes if not one.refused]
+    read = [one for one in outcomes if not one.refusal]
     kinds = sorted({one.kind for one in read})
     rows = [
         (

@@ -13,7 +13,15 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from lib import connect, database
-from lib.deals.healths import NO_REPORT, TOGETHER, HealthBatch, HealthReport, HealthStore, Pair, StoredHealth
+from lib.deals.healths import (
+    BATCH_SIZE,
+    NO_REPORT,
+    HealthBatch,
+    HealthReport,
+    HealthStore,
+    Pair,
+    StoredHealth,
+)
 from lib.deals.supply.states import SupplyIndex
 from lib.deals.supply.store import SupplyFiles
 from lib.insight import health
@@ -45,7 +53,7 @@ class HealthWatch:
         self._supply_files = SupplyFiles(self._engine, None)
         self._supply = (0, 0), SupplyIndex()
         self._pulse: dict[Pair, object] = {}
-        self._known: dict[Pair, tuple[str, datetime, Slicer]] = {}
+        self._slicers: dict[Pair, tuple[str, datetime, Slicer]] = {}
         self._retry_at: dict[Pair, datetime] = {}
 
     def look(self, now: datetime, is_alone: Callable[[], bool] = lambda: True) -> int:
@@ -53,26 +61,26 @@ class HealthWatch:
         pairs = [NO_REPORT, *self._reports.slicers()]
         if (version := self._supply_files.version()) != self._supply[0]:
             self._supply = version, self._supply_files.index()
-        done = 0
+        count = 0
         for pair in pairs:
             if timedelta(0) < self._retry_at.get(pair, now) - now <= DATA_EVERY:
                 continue
             try:
                 assessor = self._assessor(pair, now)
-                done += 0 if assessor is None else self._compute(pair, assessor, now, is_alone)
+                count += 0 if assessor is None else self._compute(pair, assessor, now, is_alone)
             except TrancheError as error:
                 log.warning("The health of deals could not be computed: %s", error.reason)
                 self._pulse.pop(pair, None)
                 self._retry_at[pair] = now + DATA_EVERY
                 self.store.settle(pair, None, f"{error.reason.rstrip('.')}.")
         self._forget(pairs)
-        return done
+        return count
 
     def _forget(self, pairs: list[Pair]) -> None:
         """Delete what was computed from slicers that are gone, or don't tell deals apart any more."""
-        others = {pair for pair, (_, _, slicer) in self._known.items() if not tells_deals(slicer)}
+        others = {pair for pair, (_, _, slicer) in self._slicers.items() if not tells_deals(slicer)}
         self.store.forget([pair for pair in self.store.reports() if pair not in pairs or pair in others])
-        self._known = {pair: entry for pair, entry in self._known.items() if pair in pairs}
+        self._slicers = {pair: entry for pair, entry in self._slicers.items() if pair in pairs}
 
     def _assessor(self, pair: Pair, now: datetime) -> Assessor | None:
         """For a run by the report's data as they are now; None for one that does not tell deals apart."""
@@ -87,12 +95,12 @@ class HealthWatch:
 
     def _slicer(self, pair: Pair, now: datetime) -> Slicer:
         """The slicer, looked at again after some minutes, and once the clock was set back."""
-        entry = self._known.get(pair)
+        entry = self._slicers.get(pair)
         if entry is None or abs(now - entry[1]) >= DATA_EVERY:
             version = self._reports.version(*pair)
             is_same = entry is not None and entry[0] == version
             slicer = entry[2] if entry is not None and is_same else self._reports.info(*pair)
-            entry = self._known[pair] = version, now, slicer
+            entry = self._slicers[pair] = version, now, slicer
         return entry[2]
 
     def _compute(self, pair: Pair, assessor: Assessor, now: datetime, is_alone: Callable[[], bool]) -> int:
@@ -105,12 +113,12 @@ class HealthWatch:
             self._note(report, now)
             return 0
         stale = self.store.stale(report, now)
-        for first in range(0, len(stale), TOGETHER):
+        for first in range(0, len(stale), BATCH_SIZE):
             if not is_alone():
                 return first
             began = time.monotonic()
-            self._batch(report, assessor, self.store.batch(stale[first : first + TOGETHER]), now)
-            if len(stale) > TOGETHER:
+            self._batch(report, assessor, self.store.batch(stale[first : first + BATCH_SIZE]), now)
+            if len(stale) > BATCH_SIZE:
                 time.sleep(time.monotonic() - began)
         self._pulse[pair] = pulse
         self._note(report, now)
@@ -122,10 +130,10 @@ class HealthWatch:
         around = Surroundings(batch.packages, batch.seats, batch.dsps, now, history)
         healths = assessor.assess(batch.deals, around)
         untils = {deal.id or 0: health.until(deal, around) for deal in batch.deals}
-        stored = {
+        reports_by_deal = {
             deal: StoredHealth(one.state, one.facts, now, untils[deal]) for deal, one in healths.items()
         }
-        self.store.write(report, stored, batch.versions)
+        self.store.write(report, reports_by_deal, batch.versions)
 
     def _note(self, report: HealthReport, now: datetime) -> None:
         """Note that all is current, if that was not noted lately."""
@@ -134,7 +142,7 @@ class HealthWatch:
 
     def _basis(self, pair: Pair, assessor: Assessor) -> str:
         """What differs once the rule, the data or their days do."""
-        version = self._known[pair][0] if pair != NO_REPORT else ""
+        version = self._slicers[pair][0] if pair != NO_REPORT else ""
         text = "/".join((RULE, version, str(assessor.last_day), str(self._supply[0])))
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -29,14 +29,14 @@ from sqlalchemy import (
 )
 
 from lib.database import Document, Instant, Key, keys, metadata, numbered, reading, required, transact
-from lib.deals.client import sent
+from lib.deals.client import to_json
 from lib.people import Person
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Forbidden
 
-SECONDS, TOGETHER = 10, 500
+SECONDS, BATCH_SIZE = 10, 500
 DAYS, MOST_ACTIONS, MOST_ROWS = 30, 200, 500_000
-GONE = "This action can't be undone any more"
+NO_UNDO = "This action can't be undone any more"
 
 bulk_actions = numbered(
     "bulk_actions",
@@ -172,7 +172,7 @@ class BulkActions:
             raise Forbidden("You can see deals, but not change them")
         query = select(bulk_actions.c.id).where(*self._visible(), bulk_actions.c.id == number)
         if connection.execute(query).one_or_none() is None:
-            raise BadRequest(GONE)
+            raise BadRequest(NO_UNDO)
 
 
 @dataclass
@@ -196,8 +196,8 @@ class ActionRecord:
 
         def within(connection: Connection) -> int:
             number = self.number or _begin(connection, actions, self.title)
-            for stored in _conditions(number, [row.key for row in rows]):
-                connection.execute(delete(bulk_action_rows).where(*stored))
+            for conditions in _conditions(number, [row.key for row in rows]):
+                connection.execute(delete(bulk_action_rows).where(*conditions))
             connection.execute(insert(bulk_action_rows), [_values(number, row) for row in rows])
             return number
 
@@ -219,7 +219,7 @@ class ActionRecord:
 def _begin(connection: Connection, actions: BulkActions, title: str) -> int:
     """Store a new action, and delete those that are too old or too many; returns its number."""
     rows = bulk_action_rows.c
-    actions_left, count = 0, 0
+    action_count, count = 0, 0
     sizes = (
         select(bulk_actions.c.id, bulk_actions.c.at, func.count(rows.action_id).label("size"))
         .outerjoin(bulk_action_rows, rows.action_id == bulk_actions.c.id)
@@ -227,8 +227,8 @@ def _begin(connection: Connection, actions: BulkActions, title: str) -> int:
         .order_by(bulk_actions.c.id.desc())
     )
     for one in connection.execute(sizes).all():
-        actions_left, count = actions_left + 1, count + one.size
-        if actions_left >= MOST_ACTIONS or count > MOST_ROWS or one.at < _oldest():
+        action_count, count = action_count + 1, count + one.size
+        if action_count >= MOST_ACTIONS or count > MOST_ROWS or one.at < _oldest():
             connection.execute(delete(bulk_action_rows).where(rows.action_id == one.id))
             connection.execute(delete(bulk_actions).where(bulk_actions.c.id == one.id))
     values = {
@@ -243,15 +243,15 @@ def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ..
     rows = bulk_action_rows.c
     for entity in sorted({entity for entity, _ in keys}):
         ids = [one for of, one in keys if of == entity]
-        for first in range(0, len(ids), TOGETHER):
-            some = ids[first : first + TOGETHER]
+        for first in range(0, len(ids), BATCH_SIZE):
+            some = ids[first : first + BATCH_SIZE]
             yield rows.action_id == number, rows.entity == entity, rows.entity_id.in_(some)
 
 
 def _values(number: int, row: ActionRow) -> dict[str, Any]:
     entity, entity_id = row.key
     key = {"action_id": number, "entity": entity, "entity_id": entity_id, "name": row.name}
-    return {**key, "before": sent(row.before), "after": sent(row.after), "is_undone": False}
+    return {**key, "before": to_json(row.before), "after": to_json(row.after), "is_undone": False}
 
 
 def _oldest() -> datetime:

@@ -112,8 +112,8 @@ class BuyerCounts:
 
     def remove(self, deal: DemandDeal) -> None:
         """Remove all counts of the deal's buyer."""
-        gone = delete(buyer_counts).where(*self._of(deal))
-        transact(self.engine, lambda connection: connection.execute(gone), Deadline(SECONDS))
+        statement = delete(buyer_counts).where(*self._of(deal))
+        transact(self.engine, lambda connection: connection.execute(statement), Deadline(SECONDS))
 
     def _of(self, deal: DemandDeal) -> tuple[Any, ...]:
         table = buyer_counts.c

@@ -29,7 +29,7 @@ from lib.wire.errors import BadRequest, DealsError, NotFound, Unsupported
 PATH, BATCH = "/api", "/demand_deals/batch"
 JSON = "application/json"
 IDEMPOTENCY_KEY = "Idempotency-Key"
-UNCOMPRESSED = {"Accept-Encoding": "identity"}  # whatever compresses on the way makes an ETag weak
+NO_COMPRESSION = {"Accept-Encoding": "identity"}  # whatever compresses on the way makes an ETag weak
 LARGEST_PAGE = 500
 PATIENCE = call.Patience()
 
@@ -75,7 +75,7 @@ class Deals:
     def get(self, entity: str, entity_id: int) -> Any: ...
     def get(self, entity: type[Model] | str, entity_id: int) -> Any:
         """The entity, with the ETag of its state. NotFound without one of this id."""
-        answer = self._ask("GET", _path(entity, entity_id), headers=UNCOMPRESSED)
+        answer = self._ask("GET", _path(entity, entity_id), headers=NO_COMPRESSION)
         return reading.resource(self._codec, model_of(entity), answer)
 
     @overload
@@ -114,7 +114,7 @@ class Deals:
         everything that is wrong, in `fields`; Conflict for a duplicate. DeadlineExceeded and ServiceProblem
         leave open whether it was created.
         """
-        return self._create(model_of(entity), self._codec.write(model.sent()), idempotency_key)
+        return self._create(model_of(entity), self._codec.write(model.body()), idempotency_key)
 
     def create_all(self, deals: Sequence[DemandDeal], idempotency_key: str) -> Sequence[DemandDeal]:
         """Create several demand deals, all or none, once per key; returns their ids, names and deal ids.
@@ -125,7 +125,7 @@ class Deals:
         self.abilities.check("create", DemandDeal.entity)
         if not self.abilities.is_own:
             raise Unsupported("This service does not create several at once")
-        body = [self._codec.write(one.sent()) for one in deals]
+        body = [self._codec.write(one.body()) for one in deals]
         headers = {IDEMPOTENCY_KEY: idempotency_key}
         return reading.created_deals(
             self._codec, self._ask("POST", f"{PATH}{BATCH}/", body=body, headers=headers)
@@ -142,7 +142,7 @@ class Deals:
         self.abilities.check("change", model_of(entity).entity)
         lists = [name for name, value in fields.items() if isinstance(value, list | tuple)]
         base = self.get(model_of(entity), entity_id) if lists else None
-        self._change(model_of(entity), entity_id, self._codec.write(sent(fields), base), if_match)
+        self._change(model_of(entity), entity_id, self._codec.write(to_json(fields), base), if_match)
 
     def add_deals(
         self, package_id: int, deals: CreateDemandDeals, idempotency_key: str, if_match: str | None = None
@@ -155,7 +155,7 @@ class Deals:
         if not (self.abilities.finds and self.abilities.repeats):
             raise Unsupported("This service creates deals only together with their package")
         self.abilities.check("create", DemandDeal.entity)
-        body = self._codec.write({"create_demand_deals": deals.sent()})
+        body = self._codec.write({"create_demand_deals": deals.body()})
         headers = {IDEMPOTENCY_KEY: idempotency_key, **_condition(if_match)}
         reading.check(
             self._codec, self._ask("PUT", _path(SupplyPackage, package_id), body=body, headers=headers)
@@ -172,7 +172,7 @@ class Deals:
         if not self.abilities.is_own:
             raise Unsupported("This service does not change several at once, all or none")
         body = [
-            {"id": one, "etag": etags[one], **self._codec.write(sent(fields))}
+            {"id": one, "etag": etags[one], **self._codec.write(to_json(fields))}
             for one, fields in changes.items()
         ]
         answer = self._ask("PUT", f"{_path(entity)}?atomic=true", body=body)
@@ -186,18 +186,18 @@ class Deals:
         """
         self.abilities.check("change", model_of(entity).entity)
         if self._takes_many and self.abilities.finds:
-            body = [{"id": one, **self._codec.write(sent(fields))} for one, fields in changes.items()]
+            body = [{"id": one, **self._codec.write(to_json(fields))} for one, fields in changes.items()]
             try:
                 return reading.refusals(self._codec, self._ask("PUT", _path(entity), body=body))
             except BadRequest:
                 self._takes_many = False
-        refused: dict[int, str] = {}
+        reasons: dict[int, str] = {}
         for one, fields in changes.items():
             try:
                 self.change(entity, one, fields)
             except (DealsError, BadRequest) as error:
-                refused[one] = error.reason
-        return refused
+                reasons[one] = error.reason
+        return reasons
 
     def get_many(
         self, entity: Entity[Any], ids: Sequence[int], *, with_etags: bool = False
@@ -237,7 +237,7 @@ class Deals:
         if not self.abilities.is_own:
             raise Unsupported("This service takes no proposals")
         answer: dict[str, Any] = reading.json(
-            self._codec, self._ask("POST", f"{PATH}/proposals/", body=sent(proposal))
+            self._codec, self._ask("POST", f"{PATH}/proposals/", body=to_json(proposal))
         )
         return answer
 
@@ -256,7 +256,7 @@ class Deals:
         """POST this body; returns the response."""
         self.abilities.check("create", model.entity)
         headers = {IDEMPOTENCY_KEY: key} if key is not None and self.abilities.repeats else {}
-        return reading.read_created(
+        return reading.read_new(
             self._codec, model, self._ask("POST", _path(model), body=body, headers=headers)
         )
 
@@ -280,9 +280,9 @@ class Deals:
         is_repeatable = method == "GET" or IDEMPOTENCY_KEY in (headers or {})
 
         def ask(token: str) -> httpx.Response:
-            headers_sent = self._sent_with(token, has_body=content is not None, **(headers or {}))
+            request_headers = self._headers(token, has_body=content is not None, **(headers or {}))
             request = self._patience.call(
-                method, target, is_repeatable, headers=headers_sent, content=content
+                method, target, is_repeatable, headers=request_headers, content=content
             )
             response = call.call(self._http, request)
             if response.is_success:
@@ -291,7 +291,7 @@ class Deals:
 
         return in_the_name_of(self._credential, ask)
 
-    def _sent_with(self, token: str, has_body: bool, **headers: str) -> dict[str, str]:
+    def _headers(self, token: str, has_body: bool, **headers: str) -> dict[str, str]:
         """The headers of a request."""
         content_type = {"Content-Type": JSON} if has_body else {}
         return {"Accept": JSON, self._header: f"{self._scheme} {token}".strip(), **content_type, **headers}
@@ -315,14 +315,14 @@ def _query(params: Mapping[str, Any]) -> str:
     return urlencode(plain, doseq=True)
 
 
-def sent(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     """The value as sent: models and times converted to JSON."""
     if isinstance(value, WireModel):
-        return value.sent()
+        return value.body()
     if isinstance(value, Mapping):
-        return {name: sent(part) for name, part in value.items()}
+        return {name: to_json(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [sent(part) for part in value]
+        return [to_json(part) for part in value]
     return moments.write(value) if isinstance(value, datetime) else value
 
 

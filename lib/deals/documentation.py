@@ -43,7 +43,7 @@ CHALLENGE: Schema = {"WWW-Authenticate": {"description": "Bearer", "schema": {"t
 WITHOUT_ID = ("list", "create", "create_many", "change_many")
 
 
-def of(verb: str, called: str) -> dict[int | str, Any]:
+def of(verb: str, noun: str) -> dict[int | str, Any]:
     """The error codes of this verb."""
     responses: dict[int | str, Any] = {
         Invalid.http: _answer("What is wrong with the request, all at once", INVALID, INVALID_EXAMPLE),
@@ -68,7 +68,7 @@ def of(verb: str, called: str) -> dict[int | str, Any]:
             "A duplicate, a lost race, or an edit of something that changed meanwhile", _STALE
         )
     if verb not in WITHOUT_ID:
-        responses[NotFound.http] = _detail(f"There is no such {called}", f"There is no {called} 12")
+        responses[NotFound.http] = _detail(f"There is no such {noun}", f"There is no {noun} 12")
     if verb in ("change", "remove"):
         responses[InUse.http] = _detail("Others depend on it", "The seat 1 'Bluebird' can't be deleted: …")
     return dict(sorted(responses.items(), key=lambda one: str(one[0])))
@@ -108,7 +108,7 @@ NEW_DEALS_EXAMPLE: Schema = {
     "agency_curation_fee_type": 1,
     "contact_email": "deals@agency.example",
 }
-CREATED: dict[str, Examples] = {
+CREATE_EXAMPLES: dict[str, Examples] = {
     "supply_deals": {
         "new": (
             "With two demand deals, created with it",
@@ -150,7 +150,7 @@ CREATED: dict[str, Examples] = {
     },
     "app_lists": {"list": ("Two apps", {"name": "Games", "apps": ["com.example.chess", "1234567890"]})},
 }
-CHANGED: dict[str, Examples] = {
+CHANGE_EXAMPLES: dict[str, Examples] = {
     "supply_deals": {
         "pause": ("Pause it", {"is_active": False}),
         "prolong": ("Prolong it", {"end_date": "2026-12-31 23:59:59+0100"}),
@@ -168,7 +168,7 @@ CHANGED: dict[str, Examples] = {
 }
 
 
-DEPRECATED = "packages"
+LEGACY = "packages"
 NEW_DEALS = "create_demand_deals"
 TAG: Schema = {"description": "The state that If-Match names", "schema": TEXT}
 NOTES = {
@@ -183,7 +183,7 @@ NOTES = {
 }
 MANY = "A list of changes, each with its id: one that is refused leaves the others changed. An extension."
 NEW_MANY = "A list of them: all are created, or none. An extension."
-WARNED = "What is valid and probably a slip: a JSON list of sentences, in ASCII. An extension."
+ABOUT_WARNINGS = "What is valid and probably a slip: a JSON list of sentences, in ASCII. An extension."
 EXTENSION = "Latest first; it stays when the entity is removed. An extension."
 OF_VERB = {"history": EXTENSION, "change_many": MANY, "create_many": NEW_MANY}
 ORDERS = "Another entity goes by its name, a supply package's price is the lowest of its deals."
@@ -224,15 +224,15 @@ FIRST = {
 def operation(entity: str, verb: str) -> dict[str, Any]:
     """The documentation of one endpoint, as `add_api_route` takes it."""
     name = f"{verb}_{entity}"
-    summary = FIRST[verb].format(ENTITY_STORES[entity].called)
+    summary = FIRST[verb].format(ENTITY_STORES[entity].noun)
     return {
         "operation_id": name,
         "summary": summary[0].upper() + summary[1:],
         "description": OF_VERB.get(verb, NOTES.get(name, "")),
-        "deprecated": True if entity == DEPRECATED else None,
+        "deprecated": True if entity == LEGACY else None,
         "status_code": {"create": 201, "create_many": 201, "change": 204, "remove": 204}.get(verb, 200),
         "response_model": None,
-        "responses": _success(entity, verb) | of(verb, ENTITY_STORES[entity].called),
+        "responses": _success(entity, verb) | of(verb, ENTITY_STORES[entity].noun),
         "openapi_extra": {"parameters": _parameters(entity, verb), **_body(entity, verb)},
     }
 
@@ -280,10 +280,10 @@ def _finding(entity: str) -> list[Schema]:
     parameters.append(_query("etags", {"type": "boolean", "description": ETAGS}))
     if offer.has_health:
         parameters.append(_query("report", TEXT | {"pattern": "^([^/]+/.+)?$", "description": REPORT}))
-    if offer.counted:
-        counts = f"{COUNTS} {', '.join(offer.counted)}."
+    if offer.countable:
+        counts = f"{COUNTS} {', '.join(offer.countable)}."
         parameters.append(
-            _query("counts", TEXT | {"pattern": _names([*offer.counted]), "description": counts})
+            _query("counts", TEXT | {"pattern": _names([*offer.countable]), "description": counts})
         )
     return parameters
 
@@ -295,8 +295,8 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _query(name: str, schema: Schema, usual: int | None = None) -> Schema:
-    described = schema if usual is None else schema | {"default": usual}
-    return {"name": name, "in": "query", "required": False, "schema": described}
+    full_schema = schema if usual is None else schema | {"default": usual}
+    return {"name": name, "in": "query", "required": False, "schema": full_schema}
 
 
 def _header(name: str, description: str, limits: Schema) -> Schema:
@@ -308,7 +308,7 @@ def _body(entity: str, verb: str) -> Schema:
     if verb not in ("create", "create_many", "change", "change_many"):
         return {}
     schema = of_model(ENTITY_STORES[entity].request)
-    examples = CREATED[entity] if verb in ("create", "create_many") else CHANGED[entity]
+    examples = CREATE_EXAMPLES[entity] if verb in ("create", "create_many") else CHANGE_EXAMPLES[entity]
     if verb == "create_many":
         array = a_list(schema) | {"minItems": 1, "maxItems": several.MOST}
         samples = {name: (summary, [value]) for name, (summary, value) in examples.items()}
@@ -350,7 +350,7 @@ def _with_examples(examples: Mapping[str, tuple[str, Any]]) -> Schema:
 
 
 def _success(entity: str, verb: str) -> dict[int | str, Any]:
-    called = ENTITY_STORES[entity].called
+    noun = ENTITY_STORES[entity].noun
     if verb == "remove":
         return {204: {"description": "It is deleted"}}
     if verb == "change_many":
@@ -362,18 +362,18 @@ def _success(entity: str, verb: str) -> dict[int | str, Any]:
         content = {"application/json": {"schema": an_object({"results": a_list(one)})}}
         return {201: {"description": "Each, in the order of the list", "content": content}}
     if verb == "change":
-        headers = {"ETag": TAG, "Tranche-Warnings": {"description": WARNED, "schema": TEXT}}
+        headers = {"ETag": TAG, "Tranche-Warnings": {"description": ABOUT_WARNINGS, "schema": TEXT}}
         return {204: {"description": "It is changed", "headers": headers}}
     if verb in ("list", "history"):
         schema = page_of(ANSWERS[entity] if verb == "list" else CHANGE)
         return {200: {"description": "A page", "content": {"application/json": {"schema": schema}}}}
     content = {"application/json": {"schema": ANSWERS[entity]}}
     if verb == "get":
-        return {200: {"description": f"The {called}", "headers": {"ETag": TAG}, "content": content}}
+        return {200: {"description": f"The {noun}", "headers": {"ETag": TAG}, "content": content}}
     content = {"application/json": {"schema": with_warnings(ANSWERS[entity])}}
     headers = {
         "ETag": TAG,
         "Location": {"description": "Where it is", "schema": TEXT},
         "Idempotency-Replayed": {"description": "`true` on the first answer, repeated", "schema": TEXT},
     }
-    return {201: {"description": f"The {called}, created", "headers": headers, "content": content}}
+    return {201: {"description": f"The {noun}, created", "headers": headers, "content": content}}

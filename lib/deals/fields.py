@@ -39,7 +39,7 @@ class FieldKind:
     has few, `limits` those of a number.
     """
 
-    given: Any
+    request_type: Any
     answer: Schema
     open_answer: Schema | None = None
     choices: Mapping[Any, str] | None = None
@@ -113,7 +113,7 @@ class DealField:
     csv: str = ""
 
     @property
-    def called(self) -> str:
+    def form_label(self) -> str:
         """Its label in forms."""
         return self.label or self.title
 
@@ -123,9 +123,9 @@ class DealField:
         return self.csv or self.title
 
     @property
-    def given(self) -> Any:
+    def request_type(self) -> Any:
         """The type of requests."""
-        return self.kind.given | None if self.default is None else self.kind.given
+        return self.kind.request_type | None if self.default is None else self.kind.request_type
 
     @property
     def answer(self) -> Schema:

@@ -31,7 +31,7 @@ from lib.people import Person
 from lib.wire import exact
 from lib.wire.deadline import Deadline
 
-SECONDS, MOST_WAITING, MOST_LEARNED, MOST_SEEN = 10, 500, 1_000, 2_000
+SECONDS, MOST_WAITING, MOST_SCORED_ROWS, MOST_ROWS = 10, 500, 1_000, 2_000
 GIVEN_UP = timedelta(days=30)
 Kind = Literal["targeting", "price", "proposal"]
 KINDS: tuple[Kind, ...] = ("targeting", "price", "proposal")
@@ -105,7 +105,7 @@ class StoredForecast(NewForecast):
     problem: str
 
     @property
-    def held(self) -> bool | None:
+    def has_held(self) -> bool | None:
         """Whether the range that was shown held; None where that is not known."""
         return holds(self.low, self.high, self.actual)
 
@@ -144,18 +144,18 @@ class Forecasts:
             transact(self.engine, within, Deadline(SECONDS))
 
     def visible(self) -> list[StoredForecast]:
-        """The latest MOST_SEEN that this person may see, the latest first."""
+        """The latest MOST_ROWS that this person may see, the latest first."""
         table, person = forecasts.c, self.person
         conditions = [table.service == self.service, table.reporting == self.reporting]
         if person.deals.seats is not None:
             conditions.append(table.by == person.username)
             if person.added is not None:
                 conditions.append(table.at >= person.added)
-        query = select(forecasts).where(*conditions).order_by(table.id.desc()).limit(MOST_SEEN)
+        query = select(forecasts).where(*conditions).order_by(table.id.desc()).limit(MOST_ROWS)
         rows = reading(self.engine, lambda one: one.execute(query).all(), Deadline(SECONDS))
-        return [_stored(row) for row in rows if person.may_see(row.project, row.slicer)]
+        return [_from_row(row) for row in rows if person.may_see(row.project, row.slicer)]
 
-    def learned(self, kinds: Sequence[Kind]) -> list[StoredForecast]:
+    def scored_forecasts(self, kinds: Sequence[Kind]) -> list[StoredForecast]:
         """The latest scored ones of these kinds whose ranges the desk made, by whomever, in the order of
         their last days; what several people saw alike counts once."""
         table = forecasts.c
@@ -165,13 +165,13 @@ class Forecasts:
         )  # fmt: skip
         latest = select(forecasts).where(*conditions).order_by(table.last_day.desc(), table.id.desc())
         rows = reading(
-            self.engine, lambda one: one.execute(latest.limit(MOST_LEARNED)).all(), Deadline(SECONDS)
+            self.engine, lambda one: one.execute(latest.limit(MOST_SCORED_ROWS)).all(), Deadline(SECONDS)
         )
-        alike = {
+        unique_rows = {
             (row.project, row.slicer, row.field, row.first_day, row.last_day, row.raw_low, row.raw_high): row
             for row in rows[::-1]
         }
-        return [_stored(row) for row in alike.values()]
+        return [_from_row(row) for row in unique_rows.values()]
 
 
 @dataclass(frozen=True)
@@ -189,21 +189,21 @@ class ForecastScores:
         due = select(forecasts).where(table.reporting == self.reporting, table.scored_at.is_(None), is_past)
         query = due.order_by(table.problem != "", table.last_day, table.id).limit(MOST_WAITING)
         rows = reading(self.engine, lambda one: one.execute(query).all(), Deadline(SECONDS))
-        return [_stored(row) for row in rows]
+        return [_from_row(row) for row in rows]
 
     def settle(self, outcomes: Sequence[tuple[StoredForecast, float | str]], now: datetime) -> int:
         """Write what came of these, or why that is not known: again and again until they are given up.
 
         Returns how many it settled; what another desk has settled meanwhile stays as it is.
         """
-        changes = [(one.id, _outcome(one, came, now)) for one, came in outcomes]
+        changes = [(one.id, _outcome(one, outcome, now)) for one, outcome in outcomes]
 
         def within(connection: Connection) -> int:
             count = 0
             for number, values in changes:
                 mine = forecasts.c.id == number, forecasts.c.scored_at.is_(None)
-                changed = connection.execute(update(forecasts).where(*mine).values(values)).rowcount
-                count += changed if "scored_at" in values else 0
+                updates = connection.execute(update(forecasts).where(*mine).values(values)).rowcount
+                count += updates if "scored_at" in values else 0
             return count
 
         return transact(self.engine, within, Deadline(SECONDS)) if changes else 0
@@ -242,12 +242,12 @@ def add(
         connection.execute(update(forecasts).where(forecasts.c.id == row.id).values(values))
 
 
-def _outcome(one: StoredForecast, came: float | str, now: datetime) -> dict[str, Any]:
-    if not isinstance(came, str):
-        return {"actual": came, "scored_at": now, "problem": ""}
+def _outcome(one: StoredForecast, outcome: float | str, now: datetime) -> dict[str, Any]:
+    if not isinstance(outcome, str):
+        return {"actual": outcome, "scored_at": now, "problem": ""}
     is_over = now.date() - date.fromisoformat(one.last_day) > GIVEN_UP
-    return {"problem": came} | ({"scored_at": now} if is_over else {})
+    return {"problem": outcome} | ({"scored_at": now} if is_over else {})
 
 
-def _stored(row: Row[Any]) -> StoredForecast:
+def _from_row(row: Row[Any]) -> StoredForecast:
     return StoredForecast(**{one.name: getattr(row, one.name) for one in fields(StoredForecast)})

@@ -28,7 +28,7 @@ from lib.deals.store.tables import (
 from lib.deals.store.work import DealsScope, Work
 from lib.wire.deadline import Deadline
 
-SECONDS, TOGETHER, PAST = 30, 500, timedelta(days=90)
+SECONDS, BATCH_SIZE, PAST = 30, 500, timedelta(days=90)
 NO_REPORT = ("", "")
 Pair = tuple[str, str]
 
@@ -91,8 +91,8 @@ class HealthStore:
 
         def within(connection: Connection) -> HealthReport:
             values = {"basis": basis, "last_day": last_day}
-            changed = connection.execute(update(health_reports).where(*_is(pair)).values(values))
-            if not changed.rowcount:
+            result = connection.execute(update(health_reports).where(*_is(pair)).values(values))
+            if not result.rowcount:
                 names = {"project": pair[0], "slicer": pair[1], "problem": ""}
                 connection.execute(insert(health_reports).values(names | values))
             return _report(connection.execute(select(health_reports).where(*_is(pair))).one())
@@ -131,25 +131,26 @@ class HealthStore:
     def stale(self, report: HealthReport, now: datetime) -> list[int]:
         """The ids of deals without a current row for this report, the newest first."""
         deal, health = demand_deals.c, deal_health.c
-        joined = (
+        source = (
             demand_deals.join(seats, seats.c.id == deal.seat_id)
             .join(dsps, dsps.c.id == seats.c.dsp_id)
             .outerjoin(deal_health, (health.deal_id == deal.id) & (health.report_id == report.id))
         )
         differs = [health.deal_id.is_(None), health.basis != report.basis, health.until <= now]
         differs += [health[f"{name}_version"] != version for name, version in _versions().items()]
-        question = select(deal.id).select_from(joined).where(or_(*differs)).order_by(deal.id.desc())
+        question = select(deal.id).select_from(source).where(or_(*differs)).order_by(deal.id.desc())
         return reading(self._engine, lambda one: list(one.execute(question).scalars()), Deadline(SECONDS))
 
     def batch(self, ids: Sequence[int]) -> HealthBatch:
-        """These deals, all of one moment; at most TOGETHER."""
+        """These deals, all of one moment; at most BATCH_SIZE."""
 
         def within(connection: Connection) -> HealthBatch:
             work = Work.of(connection, DealsScope())
             deals = [OWN.read(DemandDeal, body) for body in ENTITY_STORES["demand_deals"].show(work, ids)]
-            linked = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
+            package_ids = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
             packages = [
-                OWN.read(SupplyPackage, body) for body in ENTITY_STORES["supply_deals"].show(work, linked)
+                OWN.read(SupplyPackage, body)
+                for body in ENTITY_STORES["supply_deals"].show(work, package_ids)
             ]
             buyers = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
             platforms = {seat.dsp.id: seat.dsp for seat in buyers.values() if seat.dsp and seat.dsp.id}
@@ -183,10 +184,10 @@ class HealthStore:
         """Store the health of these deals in place of what was there; of deals removed meanwhile, none."""
 
         def within(connection: Connection) -> None:
-            there = connection.execute(
+            existing = connection.execute(
                 select(demand_deals.c.id).where(demand_deals.c.id.in_(healths))
             ).scalars()
-            rows = [_row(report, deal, healths[deal], versions[deal]) for deal in there]
+            rows = [_row(report, deal, healths[deal], versions[deal]) for deal in existing]
             mine = deal_health.c.report_id == report.id, deal_health.c.deal_id.in_(healths)
             connection.execute(delete(deal_health).where(*mine))
             if rows and _is_there(connection, report):
@@ -215,8 +216,8 @@ class HealthStore:
         everything = select(func.count()).select_from(demand_deals)
 
         def within(connection: Connection) -> tuple[int, int, int]:
-            done, stored = connection.execute(question).one()
-            return done, stored, connection.execute(everything).scalar_one()
+            current_count, row_count = connection.execute(question).one()
+            return current_count, row_count, connection.execute(everything).scalar_one()
 
         return reading(self._engine, within, Deadline(SECONDS))
 
@@ -238,7 +239,7 @@ def _report(row: Any) -> HealthReport:
 
 def _versions() -> dict[str, Any]:
     """The columns with the versions of a deal's parts; every change of links is one of the deal."""
-    linked = (
+    package_versions = (
         select(func.coalesce(func.sum(supply_packages.c.version), 0))
         .join(supply_package_deals, supply_package_deals.c.supply_package_id == supply_packages.c.id)
         .where(supply_package_deals.c.demand_deal_id == demand_deals.c.id)
@@ -247,16 +248,16 @@ def _versions() -> dict[str, Any]:
     )
     return {
         "deal": demand_deals.c.version,
-        "packages": linked,
+        "packages": package_versions,
         "seat": seats.c.version,
         "dsp": dsps.c.version,
     }
 
 
 def _select_versions(ids: Collection[int]) -> Any:
-    named = [version.label(name) for name, version in _versions().items()]
-    joined = demand_deals.join(seats, seats.c.id == demand_deals.c.seat_id).join(dsps)
-    return select(demand_deals.c.id, *named).select_from(joined).where(demand_deals.c.id.in_(ids))
+    columns = [version.label(name) for name, version in _versions().items()]
+    source = demand_deals.join(seats, seats.c.id == demand_deals.c.seat_id).join(dsps)
+    return select(demand_deals.c.id, *columns).select_from(source).where(demand_deals.c.id.in_(ids))
 
 
 def _versions_of(row: Any) -> dict[str, int]:

@@ -48,7 +48,7 @@ BUYER_STATUS = (
 LONGEST_NAME = 200
 UNDISCLOSED, PERCENT, FLAT, CPM, NO_FEE = range(5)
 GUARANTEED: DealType = "guaranteed"
-NOT_GUARANTEED = "Guaranteed impressions and pacing are for a programmatic guaranteed deal."
+GUARANTEED_ONLY = "Guaranteed impressions and pacing are for a programmatic guaranteed deal."
 FEE_TYPES = {
     UNDISCLOSED: "undisclosed",
     PERCENT: "percent of spend",
@@ -73,7 +73,7 @@ def has_amount(fee_type: int | None) -> bool:
 def guarantee_fault(terms: Mapping[str, Any]) -> str:
     """What is wrong with a guarantee in the terms of a deal, as values or as typed; empty if nothing is."""
     has_one = any(terms.get(name) not in (None, "") for name in ("units", "pacing"))
-    return NOT_GUARANTEED if has_one and terms.get("deal_type") != GUARANTEED else ""
+    return GUARANTEED_ONLY if has_one and terms.get("deal_type") != GUARANTEED else ""
 
 
 def generated_name(package: str, seat: str) -> str:
@@ -98,7 +98,7 @@ class WireModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
-    def sent(self) -> dict[str, Any]:
+    def body(self) -> dict[str, Any]:
         """As a request carries it: what was set, and nothing that has no value."""
         return {
             name: value for name, value in self.model_dump(exclude_unset=True).items() if value is not None

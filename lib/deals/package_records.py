@@ -152,7 +152,7 @@ class PackageQuestions:
         )
 
 
-TOGETHER = 500
+BATCH_SIZE = 500
 LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
 
 package_notes = Table(
@@ -195,8 +195,8 @@ class PackageNotes:
 
         def within(connection: Connection) -> dict[int, PackageNote]:
             notes: dict[int, PackageNote] = {}
-            for first in range(0, len(ids), TOGETHER):
-                query = select(package_notes).where(*self._of(ids[first : first + TOGETHER]))
+            for first in range(0, len(ids), BATCH_SIZE):
+                query = select(package_notes).where(*self._of(ids[first : first + BATCH_SIZE]))
                 notes |= {row.package_id: _note(row) for row in connection.execute(query)}
             return notes
 
@@ -209,8 +209,8 @@ class PackageNotes:
         """
         if not self.person.deals.writes:
             raise Forbidden("You can see deals, but not change them")
-        stored = PackageNote(" ".join(owner.split()), note.strip(), self.person.username, datetime.now(UTC))
-        _check(stored)
+        new_note = PackageNote(" ".join(owner.split()), note.strip(), self.person.username, datetime.now(UTC))
+        _check(new_note)
 
         def within(connection: Connection) -> None:
             row = connection.execute(select(package_notes).where(*self._of([package]))).one_or_none()
@@ -218,13 +218,13 @@ class PackageNotes:
             if (note.owner, note.note, note.at) != (before.owner, before.note, before.at):
                 raise Conflict(f"{note.who} has changed it meanwhile; nothing was saved")
             connection.execute(delete(package_notes).where(*self._of([package])))
-            values = {"owner": stored.owner, "note": stored.note, "who": stored.who, "at": stored.at}
-            if stored.owner or stored.note:
+            values = {"owner": new_note.owner, "note": new_note.note, "who": new_note.who, "at": new_note.at}
+            if new_note.owner or new_note.note:
                 keys = {"service": self.service, "package_id": package}
                 connection.execute(insert(package_notes).values(**keys, **values))
 
         transact(self.engine, within, Deadline(SECONDS))
-        return stored
+        return new_note
 
     def _of(self, packages: Collection[int]) -> tuple[Any, ...]:
         table = package_notes

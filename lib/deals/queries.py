@@ -45,7 +45,7 @@ class ListOffer:
 
     filters: Collection[str] = ()
     orderings: Collection[str] = ()
-    counted: Collection[str] = ()
+    countable: Collection[str] = ()
     kinds: Collection[str] = ()
     has_health: bool = False
 
@@ -54,7 +54,7 @@ class ListOffer:
         """The names of its query parameters."""
         choices = {"search": self.orderings, "ordering": self.orderings, "meaning": self.kinds}
         choices |= {"etags": self.orderings, "report": ["health"] if self.has_health else []}
-        finding = [name for name, offered in (choices | {"counts": self.counted}).items() if offered]
+        finding = [name for name, names in (choices | {"counts": self.countable}).items() if names]
         return [*PAGING, *finding, *self.filters]
 
 
@@ -73,7 +73,7 @@ def query(parameters: Parameters, problems: Problems, offer: ListOffer = PAGES) 
         ordering=_ordering(single["ordering"], offer.orderings, problems),
         filters=values,
         meanings=meanings,
-        counts=_counts(single["counts"], offer.counted, problems),
+        counts=_counts(single["counts"], offer.countable, problems),
         report=_report(single["report"], problems),
         has_etags=flag(single["etags"], "etags", problems),
     )

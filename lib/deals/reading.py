@@ -94,7 +94,7 @@ def resource(codec: Codec, model: type[Model], response: httpx.Response) -> Mode
     return _entity(codec, model, json(codec, response), response)
 
 
-def read_created(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
+def read_new(codec: Codec, model: type[Model], response: httpx.Response) -> Model:
     """The created entity, or at least its id, from the Location header if not from the body."""
     address = ID_IN_ADDRESS.search(response.headers.get("location", ""))
     try:
@@ -205,8 +205,8 @@ def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer])
 UNKNOWN_WAIT_SECONDS = 60
 WHOLE = "non_field_errors"
 TEXTS = ("detail", "message", "error", "error_description", "reason", "description")
-WRAPPED = ("errors", "detail", "error")
-ENVELOPE = frozenset({*TEXTS, *WRAPPED, "status", "code", "status_code", "success"})
+WRAPPERS = ("errors", "detail", "error")
+ENVELOPE = frozenset({*TEXTS, *WRAPPERS, "status", "code", "status_code", "success"})
 
 
 def _internal(reason: str) -> InternalError:
@@ -244,7 +244,7 @@ def refusal(response: httpx.Response) -> TrancheError:
 
 def fields_of(body: Mapping[str, Any]) -> dict[str, Any]:
     """The messages per field in the body; others under the name for the whole request."""
-    for name in WRAPPED:
+    for name in WRAPPERS:
         value = body.get(name)
         if isinstance(value, Mapping) and value:
             return dict(value)

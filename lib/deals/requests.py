@@ -1,7 +1,7 @@
 """Bodies of the deals service: the fields of each entity that requests can set, and schemas of answers.
 
 The deals specification names the fields; which are required is our own choice. Plain fields come from
-fields.py. `GIVEN` are the fields of an answer that a request can't set.
+fields.py. `READ_ONLY` are the fields of an answer that a request can't set.
 
 The elements of a targeting in requests and answers (decisions: Targeting elements).
 
@@ -39,7 +39,7 @@ ELEMENTS: dict[str, type[WireModel]] = {
 def _element(model: type[WireModel]) -> type[Request]:
     """An element of a request: the model's fields and defaults, each within its limits."""
     fields: Mapping[str, Any] = {
-        name: (KINDS[name].given, ... if field.is_required() else field.default)
+        name: (KINDS[name].request_type, ... if field.is_required() else field.default)
         for name, field in model.model_fields.items()
     }
     return create_model(model.__name__, __base__=Request, __doc__=model.__doc__, **fields)
@@ -76,7 +76,7 @@ class DemandDealOptionRequest(Request, title="DemandDealOption"):
 def _plain(entity: str, *names: str) -> dict[str, Any]:
     """The plain fields of an entity that a request sets, as `create_model` takes them."""
     return {
-        one.name: (one.given, ... if one.default is fields.REQUIRED else one.default)
+        one.name: (one.request_type, ... if one.default is fields.REQUIRED else one.default)
         for one in fields.of(entity)
         if one.is_writable and (not names or one.name in names)
     }
@@ -98,13 +98,13 @@ CreateDemandDealsRequest = _request(
     _CreateDemandDeals,
     **_plain(fields.DEALS, *fields.TERMS),
 )
-ALWAYS_GIVEN = frozenset({"id", "created_at", "updated_at"})
+ALWAYS_READ_ONLY = frozenset({"id", "created_at", "updated_at"})
 
 
 class _SupplyPackage(Request):
     """Supply Package."""
 
-    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN | {"packages"} | fields.read_only(fields.SUPPLY)
+    READ_ONLY: ClassVar[frozenset[str]] = ALWAYS_READ_ONLY | {"packages"} | fields.read_only(fields.SUPPLY)
 
 
 SupplyPackageRequest = _request(
@@ -120,7 +120,9 @@ SupplyPackageRequest = _request(
 class _DemandDeal(Request):
     """Demand Deal."""
 
-    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN | {"dsp", "package"} | fields.read_only(fields.DEALS)
+    READ_ONLY: ClassVar[frozenset[str]] = (
+        ALWAYS_READ_ONLY | {"dsp", "package"} | fields.read_only(fields.DEALS)
+    )
 
     seat: ById
     supply_deals: Annotated[list[ById], Field(max_length=MOST_DEALS)] = Field(default_factory=list)
@@ -140,7 +142,7 @@ class SeatChoiceRequest(Request, title="SeatChoice"):
 class PackageRequest(Request, title="Package"):
     """Package (deprecated)."""
 
-    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN | {"demand_deals"}
+    READ_ONLY: ClassVar[frozenset[str]] = ALWAYS_READ_ONLY | {"demand_deals"}
 
     name: Name
     seats: Annotated[list[SeatChoiceRequest], Field(max_length=MOST_DEALS)] = Field(default_factory=list)
@@ -150,7 +152,7 @@ class PackageRequest(Request, title="Package"):
 class SeatRequest(Request, title="Seat"):
     """Seat."""
 
-    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN
+    READ_ONLY: ClassVar[frozenset[str]] = ALWAYS_READ_ONLY
 
     name: Name
     dsp: ById
@@ -160,7 +162,7 @@ class SeatRequest(Request, title="Seat"):
 class DspRequest(Request, title="Dsp"):
     """DSP."""
 
-    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN
+    READ_ONLY: ClassVar[frozenset[str]] = ALWAYS_READ_ONLY
 
     name: Name
     supports_deal_sync: bool = False
@@ -169,7 +171,7 @@ class DspRequest(Request, title="Dsp"):
 class DomainListRequest(Request, title="DomainList"):
     """Domain list."""
 
-    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN
+    READ_ONLY: ClassVar[frozenset[str]] = ALWAYS_READ_ONLY
 
     name: Name
     domains: Annotated[list[Domain], Field(max_length=MOST_ENTRIES)] = Field(default_factory=list)
@@ -178,7 +180,7 @@ class DomainListRequest(Request, title="DomainList"):
 class AppListRequest(Request, title="AppList"):
     """App list."""
 
-    GIVEN: ClassVar[frozenset[str]] = ALWAYS_GIVEN
+    READ_ONLY: ClassVar[frozenset[str]] = ALWAYS_READ_ONLY
 
     name: Name
     apps: Annotated[list[Value], Field(max_length=MOST_ENTRIES)] = Field(default_factory=list)
@@ -190,7 +192,7 @@ STAMPS = {"created_at": TIME, "updated_at": TIME}
 REFERENCE = an_object({"id": ID, "name": TEXT})
 DSP = an_object({"id": ID, "name": TEXT, "supports_deal_sync": FLAG})
 SEAT = an_object({"id": ID, "name": TEXT, "external_id": NO_TEXT, "dsp": DSP})
-NAMED = {"id": ID, "name": TEXT}
+ID_AND_NAME = {"id": ID, "name": TEXT}
 
 
 def _plain_answers(entity: str, *names: str) -> dict[str, Schema]:
@@ -199,18 +201,18 @@ def _plain_answers(entity: str, *names: str) -> dict[str, Schema]:
 
 
 IN_BRIEF = an_object(
-    NAMED | _plain_answers(fields.SUPPLY, "media_type", "is_active", "start_date", "end_date", "status")
+    ID_AND_NAME | _plain_answers(fields.SUPPLY, "media_type", "is_active", "start_date", "end_date", "status")
 )
 ANSWERS: dict[str, Schema] = {
     fields.SUPPLY: an_object(
-        NAMED
+        ID_AND_NAME
         | _plain_answers(fields.SUPPLY)
         | TARGETING_ANSWERS
         | {"demand_deals": a_list(REFERENCE), "packages": a_list(REFERENCE) | {"deprecated": True}}
         | STAMPS
     ),
     fields.DEALS: an_object(
-        NAMED
+        ID_AND_NAME
         | _plain_answers(fields.DEALS)
         | {
             "package": {"anyOf": [REFERENCE, {"type": "null"}], "deprecated": True},
@@ -221,18 +223,18 @@ ANSWERS: dict[str, Schema] = {
         | STAMPS
     ),
     "packages": an_object(
-        NAMED
+        ID_AND_NAME
         | {
             "seats": a_list(an_object({"value": FLAG, "seat": SEAT, "dsp": DSP})),
             "supply_deals": a_list(IN_BRIEF),
-            "demand_deals": a_list(an_object(NAMED | {"deal_id": TEXT, "status": STATUS.answer})),
+            "demand_deals": a_list(an_object(ID_AND_NAME | {"deal_id": TEXT, "status": STATUS.answer})),
         }
         | STAMPS
     ),
-    "seats": an_object(NAMED | {"external_id": NO_TEXT, "dsp": DSP} | STAMPS),
-    "dsps": an_object(NAMED | {"supports_deal_sync": FLAG} | STAMPS),
-    "domain_lists": an_object(NAMED | {"domains": a_list(TEXT)} | STAMPS),
-    "app_lists": an_object(NAMED | {"apps": a_list(TEXT)} | STAMPS),
+    "seats": an_object(ID_AND_NAME | {"external_id": NO_TEXT, "dsp": DSP} | STAMPS),
+    "dsps": an_object(ID_AND_NAME | {"supports_deal_sync": FLAG} | STAMPS),
+    "domain_lists": an_object(ID_AND_NAME | {"domains": a_list(TEXT)} | STAMPS),
+    "app_lists": an_object(ID_AND_NAME | {"apps": a_list(TEXT)} | STAMPS),
 }
 WARNINGS = a_list(TEXT) | {
     "description": "What is valid and probably a slip, in sentences; left out without any. An extension."
@@ -241,7 +243,7 @@ CHANGED_ONE = an_object(
     {"id": ID, "status": {"type": "integer", "description": "204, or the code that it would answer alone"}},
     {"error": {"type": "object", "description": "The body of that refusal"}, "warnings": WARNINGS},
 )
-COUNTED = "Filter → value → how many; only where `counts` asks for it. An extension."
+ABOUT_COUNTS = "Filter → value → how many; only where `counts` asks for it. An extension."
 FIELDS: Schema = {"type": ["object", "null"]}
 CHANGE = an_object(
     {"id": ID, "at": TIME, "who": TEXT, "action": {"enum": [*ACTIONS]}, "before": FIELDS, "after": FIELDS}
@@ -255,7 +257,7 @@ def with_warnings(schema: Schema) -> Schema:
 
 def page_of(schema: Schema) -> Schema:
     """A page of a list."""
-    counts = {"type": "object", "additionalProperties": {"type": "object"}, "description": COUNTED}
+    counts = {"type": "object", "additionalProperties": {"type": "object"}, "description": ABOUT_COUNTS}
     return an_object(
         {"count": {"type": "integer"}, "next": NO_TEXT, "previous": NO_TEXT, "results": a_list(schema)},
         {"counts": counts, "etags": {"type": "object", "additionalProperties": {"type": "string"}}},

@@ -17,7 +17,7 @@ from fastapi.security import HTTPBearer
 
 from lib import database
 from lib.deals import documentation, doubts, fields
-from lib.deals.service import DealsService, ListPart, Stored, WriteRequest
+from lib.deals.service import DealsService, EntityResponse, ListPart, WriteRequest
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import DealsScope, EntityKey, Fields
 from lib.deals.values import LARGEST_ID
@@ -105,7 +105,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 JSON = "application/json"
 THREADS = 8
-DEPRECATED, WARNINGS = "packages", "Tranche-Warnings"
+LEGACY, WARNINGS = "packages", "Tranche-Warnings"
 BATCH = "/demand_deals/batch"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 BEARER = HTTPBearer(
@@ -138,10 +138,10 @@ def routes(
 ) -> APIRouter:
     """The endpoints, by default with those of the deprecated packages."""
     router = APIRouter(prefix="/api", tags=["deals"], dependencies=[Depends(BEARER)])
-    shared = Endpoints(deals, admission, seconds, ThreadPoolExecutor(THREADS, thread_name_prefix="deals"))
+    endpoints = Endpoints(deals, admission, seconds, ThreadPoolExecutor(THREADS, thread_name_prefix="deals"))
     for entity in ENTITY_STORES:
-        if with_packages or entity != DEPRECATED:
-            _add(router, _Entity(entity, shared))
+        if with_packages or entity != LEGACY:
+            _add(router, _Entity(entity, endpoints))
     return router
 
 
@@ -163,8 +163,8 @@ def _add(router: APIRouter, entity: "_Entity") -> None:
     }
     for path, verbs in paths.items():
         for method, (verb, handler) in verbs.items():
-            answer, described = entity.answered(handler), documentation.operation(name, verb)
-            router.add_api_route(f"{path}/", answer, methods=[method], **described)
+            answer, operation = entity.endpoint(handler), documentation.operation(name, verb)
+            router.add_api_route(f"{path}/", answer, methods=[method], **operation)
             router.add_api_route(path, answer, methods=[method], include_in_schema=False)
         refuse = refusing(sorted(verbs))
         for either in (path, f"{path}/"):
@@ -174,8 +174,8 @@ def _add(router: APIRouter, entity: "_Entity") -> None:
 class _Entity:
     """The six endpoints of one entity."""
 
-    def __init__(self, name: str, shared: Endpoints) -> None:
-        self.name, self._shared, self._deals = name, shared, shared.deals
+    def __init__(self, name: str, endpoints: Endpoints) -> None:
+        self.name, self._endpoints, self._deals = name, endpoints, endpoints.deals
 
     async def list(self, request: Request) -> Response:
         """A page of all of them."""
@@ -194,42 +194,44 @@ class _Entity:
     async def get(self, request: Request) -> Response:
         """One of them."""
         deadline = self._deadline()
-        scope = scope_of(await self._shared.admit(request, writes=False))
+        scope = scope_of(await self._endpoints.admit(request, writes=False))
         key = self._key(request)
-        stored = await self._shared.run(lambda: self._deals.get(key, parameters_of(request), scope, deadline))
-        return _response(stored)
+        response = await self._endpoints.run(
+            lambda: self._deals.get(key, parameters_of(request), scope, deadline)
+        )
+        return _response(response)
 
     async def create(self, request: Request) -> Response:
         """A new one."""
         deadline = self._deadline()
         write = await self._write_request(request, deadline)
-        stored = await self._shared.run(lambda: self._deals.create(self.name, write, deadline))
-        body = stored.body | _warnings(self.name, write.body)
-        answer = _response(replace(stored, body=body), 201)
-        answer.headers["Location"] = f"/api/{self.name}/{stored.body['id']}/"
+        response = await self._endpoints.run(lambda: self._deals.create(self.name, write, deadline))
+        body = response.body | _warnings(self.name, write.body)
+        answer = _response(replace(response, body=body), 201)
+        answer.headers["Location"] = f"/api/{self.name}/{response.body['id']}/"
         return answer
 
     async def create_many(self, request: Request) -> Response:
         """Several new ones, all or none."""
         deadline = self._deadline()
         body = await self._write_request(request, deadline)
-        results = await self._shared.run(lambda: self._deals.create_many(body, deadline))
+        results = await self._endpoints.run(lambda: self._deals.create_many(body, deadline))
         return Response(exact.dumps({"results": results}), 201, media_type=JSON)
 
     async def change(self, request: Request) -> Response:
         """Some of its fields."""
         deadline = self._deadline()
         write, key = await self._write_request(request, deadline), self._key(request)
-        etag = await self._shared.run(lambda: self._deals.change(key, write, deadline))
+        etag = await self._endpoints.run(lambda: self._deals.change(key, write, deadline))
         warnings = _warnings(self.name, write.body)
-        warned = {WARNINGS: json.dumps(warnings["warnings"])} if warnings else {}
-        return Response(status_code=204, headers={"ETag": etag} | warned)
+        header = {WARNINGS: json.dumps(warnings["warnings"])} if warnings else {}
+        return Response(status_code=204, headers={"ETag": etag} | header)
 
     async def change_many(self, request: Request) -> Response:
         """Some fields of several."""
         deadline = self._deadline()
         write = await self._write_request(request, deadline)
-        results = await self._shared.run(lambda: self._deals.change_many(self.name, write, deadline))
+        results = await self._endpoints.run(lambda: self._deals.change_many(self.name, write, deadline))
         for one, change in zip(results, write.body, strict=True):
             one |= _warnings(self.name, change) if one["status"] == 204 else {}
         return Response(exact.dumps({"results": results}), media_type=JSON)
@@ -238,12 +240,12 @@ class _Entity:
         """The whole of it."""
         deadline = self._deadline()
         write, key = await self._write_request(request, deadline, has_body=False), self._key(request)
-        await self._shared.run(lambda: self._deals.remove(key, write, deadline))
+        await self._endpoints.run(lambda: self._deals.remove(key, write, deadline))
         return Response(status_code=204)
 
-    def answered(self, handler: Handler) -> Handler:
+    def endpoint(self, handler: Handler) -> Handler:
         """The handler with its errors converted to responses, and a deprecation header if deprecated."""
-        marks = {"Deprecation": "true"} if self.name == DEPRECATED else {}
+        marks = {"Deprecation": "true"} if self.name == LEGACY else {}
 
         async def answer(request: Request) -> Response:
             try:
@@ -256,24 +258,24 @@ class _Entity:
         return answer
 
     def _deadline(self) -> Deadline:
-        return Deadline(self._shared.seconds)
+        return Deadline(self._endpoints.seconds)
 
     def _key(self, request: Request) -> EntityKey:
         text = request.path_params["id"]
         if not re.fullmatch(r"[0-9]{1,16}", text, re.ASCII) or int(text) > LARGEST_ID:
-            raise NotFound(f"There is no {ENTITY_STORES[self.name].called} '{text}'")
+            raise NotFound(f"There is no {ENTITY_STORES[self.name].noun} '{text}'")
         return self.name, int(text)
 
     async def _page(self, request: Request, work: Callable[[DealsScope, Deadline], ListPart]) -> Response:
         deadline = self._deadline()
-        scope = scope_of(await self._shared.admit(request, writes=False))
-        part = await self._shared.run(lambda: work(scope, deadline))
+        scope = scope_of(await self._endpoints.admit(request, writes=False))
+        part = await self._endpoints.run(lambda: work(scope, deadline))
         return Response(exact.dumps(list_page(request, part)), media_type=JSON)
 
     async def _write_request(
         self, request: Request, deadline: Deadline, *, has_body: bool = True
     ) -> WriteRequest:
-        caller = await self._shared.admit(request, writes=True)
+        caller = await self._endpoints.admit(request, writes=True)
         return WriteRequest(
             scope=scope_of(caller),
             body=await body_of(request, deadline) if has_body else None,
@@ -285,11 +287,11 @@ class _Entity:
 
 def scope_of(caller: Caller) -> DealsScope:
     """The scope of this caller. Times are in whole seconds, as those of the deals are."""
-    added = caller.person.added
+    added_at = caller.person.added
     return DealsScope(
         who=caller.person.username,
         seats=caller.deals.seats,
-        since=added and added.replace(microsecond=0),
+        since=added_at and added_at.replace(microsecond=0),
         token=caller.token.id if caller.is_for_seats else None,
         may_see=caller.may_see,
     )
@@ -340,9 +342,9 @@ def _warnings(entity: str, body: Any) -> Fields:
     return {"warnings": [f"{one}." for one in warnings]} if warnings else {}
 
 
-def _response(stored: Stored, code: int = 200) -> Response:
-    headers = {"ETag": stored.etag} | ({"Idempotency-Replayed": "true"} if stored.is_replay else {})
-    return Response(exact.dumps(stored.body), code, headers, JSON)
+def _response(response: EntityResponse, code: int = 200) -> Response:
+    headers = {"ETag": response.etag} | ({"Idempotency-Replayed": "true"} if response.is_replay else {})
+    return Response(exact.dumps(response.body), code, headers, JSON)
 
 
 def list_page(request: Request, part: ListPart) -> Fields:

@@ -31,7 +31,7 @@ Results = list[Fields]
 
 
 @dataclass(frozen=True)
-class Stored:
+class EntityResponse:
     """An entity as returned, with its ETag. `is_replay`: a repetition of the first response."""
 
     body: Fields
@@ -79,18 +79,20 @@ class DealsService:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
-    def get(self, key: EntityKey, parameters: Parameters, scope: DealsScope, deadline: Deadline) -> Stored:
+    def get(
+        self, key: EntityKey, parameters: Parameters, scope: DealsScope, deadline: Deadline
+    ) -> EntityResponse:
         """The entity. NotFound without it, and for who may not see it."""
         problems = Problems()
         queries.none(parameters, problems)
 
-        def within(work: Work) -> Stored:
+        def within(work: Work) -> EntityResponse:
             entity_store = ENTITY_STORES[key[0]]
-            if not work.seen(entity_store.table, [key[1]]):
+            if not work.visible_names(entity_store.table, [key[1]]):
                 raise _nothing(key)
             problems.check()
             [body] = past.left_out(work, entity_store.entity, entity_store.show(work, [key[1]]))
-            return Stored(body, history.etag(work, key))
+            return EntityResponse(body, history.etag(work, key))
 
         return self._read(within, scope, deadline)
 
@@ -123,14 +125,14 @@ class DealsService:
 
         return self._read(within, scope, deadline)
 
-    def create(self, entity: str, request: WriteRequest, deadline: Deadline) -> Stored:
+    def create(self, entity: str, request: WriteRequest, deadline: Deadline) -> EntityResponse:
         """A new entity from a whole body, and those that come with it."""
         entity_store = ENTITY_STORES[entity]
         once = (
             None if request.idempotency_key is None else Once(request.idempotency_key, entity, request.body)
         )
 
-        def within(work: Work) -> Stored:
+        def within(work: Work) -> EntityResponse:
             problems = request.problems()
             if once is not None and (first := once.first_answer(work, problems)):
                 return _replay(work, entity, *first)
@@ -209,7 +211,7 @@ class DealsService:
                 history.check_etag(work, key, recording.version(key), one.get("etag"))
                 _apply(work, key, recording, body_of[one["id"]], several.fields(one), problems)
 
-            with several.together(work, is_atomic) as results:
+            with several.batch(work, is_atomic) as results:
                 results += [several.result(work, one["id"], partial(change, one)) for one in bodies]
                 recording.write()
             return results
@@ -226,7 +228,7 @@ class DealsService:
             request.problems().check()
             if entity_store.entity in past.MASTER_DATA:
                 past.check_change(work, entity_store, {}, before)
-            recording.watch(entity_store.touched({name: [] for name in entity_store.links}, before))
+            recording.watch(entity_store.affected_keys({name: [] for name in entity_store.links}, before))
             entity_store.remove(work, key[1])
             recording.write()
 
@@ -255,18 +257,18 @@ class DealsService:
         return self._write(within, request, deadline)
 
 
-def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> Stored:
+def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems) -> EntityResponse:
     fields = read(entity_store.request, body, problems)
     past.check_change(work, entity_store, fields, None)
     entity_store.check(work, fields, None, problems)
     problems.check()
     recording = history.Recording(work)
-    recording.watch(entity_store.touched(fields, None))
+    recording.watch(entity_store.affected_keys(fields, None))
     keys = entity_store.create(work, fields)
-    recording.created(keys)
+    recording.note_creation(keys)
     recording.write()
     [visible_body] = past.left_out(work, entity_store.entity, entity_store.show(work, [keys[0][1]]))
-    return Stored(visible_body, history.etag(work, keys[0]))
+    return EntityResponse(visible_body, history.etag(work, keys[0]))
 
 
 def _check_repeatable(body: Any, problems: Problems) -> None:
@@ -293,26 +295,26 @@ def _apply(
     entity_store.check(work, fields, before, problems)
     problems.check()
     fields = past.keep_hidden_links(work, entity_store, fields, before)
-    recording.watch(entity_store.touched(fields, before))
-    recording.created(entity_store.change(work, key[1], fields))
+    recording.watch(entity_store.affected_keys(fields, before))
+    recording.note_creation(entity_store.change(work, key[1], fields))
 
 
 def _find(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:
     """The entity, with its changes recorded from now on; NotFound without it."""
     recording = history.Recording(work)
     recording.watch([key])
-    if not work.seen(ENTITY_STORES[key[0]].table, [key[1]]):
+    if not work.visible_names(ENTITY_STORES[key[0]].table, [key[1]]):
         raise _nothing(key)
     return recording, ENTITY_STORES[key[0]].show(work, [key[1]])[0]
 
 
-def _replay(work: Work, entity: str, answer: Fields, etag: str) -> Stored:
+def _replay(work: Work, entity: str, answer: Fields, etag: str) -> EntityResponse:
     """The first answer, without what the caller may not see any more; NotFound if that is the whole of it."""
     key = entity, int(answer["id"])
-    if work.scope.is_limited and not work.seen(ENTITY_STORES[entity].table, [key[1]]):
+    if work.scope.is_limited and not work.visible_names(ENTITY_STORES[entity].table, [key[1]]):
         raise _nothing(key)
-    return Stored(past.left_out(work, entity, [answer])[0], etag, is_replay=True)
+    return EntityResponse(past.left_out(work, entity, [answer])[0], etag, is_replay=True)
 
 
 def _nothing(key: EntityKey) -> NotFound:
-    return NotFound(f"There is no {ENTITY_STORES[key[0]].called} {key[1]}")
+    return NotFound(f"There is no {ENTITY_STORES[key[0]].noun} {key[1]}")

@@ -21,8 +21,8 @@ from lib.deals.values import LARGEST_ID
 from lib.wire.errors import DealsError
 
 MOST = 500
-FAILED, LEFT_OUT = 400, 424
-OTHERS_REFUSED = "Not changed, because another change of the request was refused"
+ERROR_STATUS, LEFT_OUT = 400, 424
+ROLLBACK_REASON = "Not changed, because another change of the request was refused"
 
 
 def bodies(value: Any, problems: Problems) -> list[Mapping[str, Any]]:
@@ -66,7 +66,7 @@ def is_atomic(parameters: Parameters, problems: Problems) -> bool:
 
 
 @contextmanager
-def together(work: Work, is_atomic: bool) -> Iterator[list[Fields]]:
+def batch(work: Work, is_atomic: bool) -> Iterator[list[Fields]]:
     """The results, filled by the block. If they are atomic and one is a refusal, all are undone."""
     results: list[Fields] = []
     if not is_atomic:
@@ -74,10 +74,12 @@ def together(work: Work, is_atomic: bool) -> Iterator[list[Fields]]:
         return
     with work.connection.begin_nested() as changes:
         yield results
-        if any(one["status"] >= FAILED for one in results):
+        if any(one["status"] >= ERROR_STATUS for one in results):
             changes.rollback()
-            left = {"status": LEFT_OUT, "error": {"detail": OTHERS_REFUSED}}
-            results[:] = [one if one["status"] >= FAILED else {"id": one["id"], **left} for one in results]
+            undo = {"status": LEFT_OUT, "error": {"detail": ROLLBACK_REASON}}
+            results[:] = [
+                one if one["status"] >= ERROR_STATUS else {"id": one["id"], **undo} for one in results
+            ]
 
 
 def result(work: Work, entity_id: int, change: Callable[[], None]) -> Fields:
@@ -88,8 +90,8 @@ def result(work: Work, entity_id: int, change: Callable[[], None]) -> Fields:
     except DealsError as error:
         return {"id": entity_id, "status": error.http, "error": error.body}
     except IntegrityError as error:
-        lost = conflict(error)
-        return {"id": entity_id, "status": lost.http, "error": lost.body}
+        problem = conflict(error)
+        return {"id": entity_id, "status": problem.http, "error": problem.body}
     return {"id": entity_id, "status": 204}
 
 
@@ -103,17 +105,17 @@ def create(work: Work, body: Any, problems: Problems) -> list[Fields]:
     _check(work, deals, problems)
     problems.check()
     recording = history.Recording(work)
-    recording.watch({key for one in deals for key in DEALS.touched(one, None)})
+    recording.watch({key for one in deals for key in DEALS.affected_keys(one, None)})
     rows = _write(work, deals)
-    recording.created((DEALS.entity, row["id"]) for row in rows)
+    recording.note_creation((DEALS.entity, row["id"]) for row in rows)
     recording.write()
     return [{name: row[name] for name in ("id", "name", "deal_id")} for row in rows]
 
 
 def _check(work: Work, deals: Sequence[Fields], problems: Problems) -> None:
     """The rules of a single deal, with the seats and packages of all of them read once."""
-    linked = {link["id"] for one in deals for link in one.get("supply_deals", ()) if "id" in link}
-    packages = work.seen(supply_packages, linked)
+    package_ids = {link["id"] for one in deals for link in one.get("supply_deals", ()) if "id" in link}
+    packages = work.visible_names(supply_packages, package_ids)
     seats = {one["seat"]["id"] for one in deals if "id" in one.get("seat", {})}
     buyers = seats_to_sell_to(work, seats)
     for place, one in enumerate(deals):

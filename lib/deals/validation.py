@@ -19,20 +19,20 @@ class Problems:
     """The errors found while a request is parsed and checked."""
 
     def __init__(self) -> None:
-        self._found: dict[Path, list[str]] = {}
+        self._sentences: dict[Path, list[str]] = {}
 
     def add(self, where: Path, message: str) -> None:
         """Add an error at this place of the request; the empty place is the whole request."""
-        self._found.setdefault(where or (WHOLE,), []).append(message)
+        self._sentences.setdefault(where or (WHOLE,), []).append(message)
 
     def at(self, *where: str | int) -> bool:
         """Whether there is an error at this place, or inside of it."""
-        return any(path[: len(where)] == where for path in self._found)
+        return any(path[: len(where)] == where for path in self._sentences)
 
     def check(self) -> None:
         """Raise Invalid with all errors, if there are any."""
-        if self._found:
-            raise Invalid(_nest(self._found))
+        if self._sentences:
+            raise Invalid(_nest(self._sentences))
 
 
 def read(
@@ -60,7 +60,7 @@ def read(
 
 
 def _name_unknown(model: type[BaseModel], body: Iterable[str], problems: Problems, where: Path) -> None:
-    read_only: frozenset[str] = getattr(model, "GIVEN", frozenset())
+    read_only: frozenset[str] = getattr(model, "READ_ONLY", frozenset())
     for name in body:
         if name in read_only:
             problems.add((*where, name), "This is given by the service and can't be set.")
@@ -72,14 +72,14 @@ def _name_unknown(model: type[BaseModel], body: Iterable[str], problems: Problem
 def _field(model: type[BaseModel], name: str, value: Any, problems: Problems, where: Path) -> Fields:
     """`{name: value}` as the model wants it, or nothing where there is nothing good about it."""
     annotation = model.model_fields[name].annotation
-    nested = _model_in(annotation)
-    if nested is None or (value is None and NoneType in get_args(annotation)):
+    inner = _model_in(annotation)
+    if inner is None or (value is None and NoneType in get_args(annotation)):
         return _leaf(_adapter(model, name), name, value, problems, where)
-    if nested is annotation or NoneType in get_args(annotation):
-        return {name: read(nested, value, problems, where=where)}
+    if inner is annotation or NoneType in get_args(annotation):
+        return {name: read(inner, value, problems, where=where)}
     if not _leaf(_adapter(model, name, of_anything=True), name, value, problems, where):
         return {}
-    return {name: [read(nested, one, problems, where=(*where, number)) for number, one in enumerate(value)]}
+    return {name: [read(inner, one, problems, where=(*where, number)) for number, one in enumerate(value)]}
 
 
 def _leaf(adapter: TypeAdapter[Any], name: str, value: Any, problems: Problems, where: Path) -> Fields:

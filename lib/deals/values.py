@@ -148,7 +148,7 @@ class Request(BaseModel):
     """Fields that can be set; anything else is refused by name."""
 
     model_config = ConfigDict(extra="forbid")
-    GIVEN: ClassVar[frozenset[str]] = frozenset()
+    READ_ONLY: ClassVar[frozenset[str]] = frozenset()
 
 
 class ById(Request):

@@ -13,7 +13,7 @@ from lib.insight.deal_report import DEAL, DealReport
 from lib.insight.health import DealHealth, Funnels, Surroundings
 from lib.insight.supply_path import unauthorised_shares
 
-DAYS, MOST_UNAUTHORISED = 7, 10.0
+DAYS, UNAUTHORISED_SHARE = 7, 10.0
 """Days of the funnel, and the share of bids for unauthorised supply, in percent, that needs attention."""
 ADVICE = (
     "The facts of its packages name the sites and apps. Ask their publishers for the line in ads.txt, or "
@@ -44,14 +44,14 @@ class Assessor:
         healths = {deal.id or 0: health.health(deal, around, funnels) for deal in deals}
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
             running = [deal for deal in deals if health.may_deliver(deal, around)]
-            healths |= dict(BrokenDeals(days, running, around).diagnosed(healths))
+            healths |= dict(BrokenDeals(days, running, around).diagnose(healths))
         return {deal: self._with_supply(deal, one) for deal, one in healths.items()}
 
     def _with_supply(self, deal: int, one: DealHealth) -> DealHealth:
-        """The health with unauthorised supply from MOST_UNAUTHORISED percent of a deal's bids on: among its
+        """The health with unauthorised supply from UNAUTHORISED_SHARE percent of a deal's bids on: among its
         findings, and the reason for attention where nothing else is."""
-        share = self._unauthorised.get(str(deal), 0.0)
-        if one.state == "idle" or share < MOST_UNAUTHORISED:
+        share = self._unauthorised_shares.get(str(deal), 0.0)
+        if one.state == "idle" or share < UNAUTHORISED_SHARE:
             return one
         finding = f"{share:.1f} % of its bids are for sites or apps that don't authorise us."
         findings = (*one.findings, finding)
@@ -60,7 +60,7 @@ class Assessor:
         return replace(one, state="attention", words="Unauthorised", findings=findings, advice=ADVICE)
 
     @cached_property
-    def _unauthorised(self) -> dict[str, float]:
+    def _unauthorised_shares(self) -> dict[str, float]:
         """The percent of each deal's bids that is for unauthorised supply; none where it is of a sample."""
         if (days := self._days) is None or "bids" not in days.fields:
             return {}

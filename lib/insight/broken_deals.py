@@ -22,7 +22,7 @@ from lib.insight.estimate import (
     BID_PRICE,
     BIDS,
     CREATIVE,
-    LOST,
+    LOSSES,
     LOST_REASON,
     field_of,
     is_sampled,
@@ -36,7 +36,7 @@ from lib.reporting.models import Filter, time_key_field
 
 PATIENCE, DAY, SEAT, DSP = 10_000, time_key_field("day"), "seat", "dsp"
 """Milliseconds for an exact answer, and key fields."""
-MOST_PRICED, STEADY, MOST_CREATIVES = 100, 0.85, 3
+MOST_WITH_PRICES, STEADY, MOST_CREATIVES = 100, 0.85, 3
 Series = dict[str, dict[str, Numbers]]
 """Figures per day, by what they are of (a deal's id, say) and the step."""
 
@@ -101,12 +101,12 @@ class BrokenDeals:
         self._first = self._report.period(HISTORY)[0]
         self._groups_of: dict[str, Series] = {}
 
-    def diagnosed(self, healths: dict[int, DealHealth]) -> Iterator[tuple[int, DealHealth]]:
+    def diagnose(self, healths: dict[int, DealHealth]) -> Iterator[tuple[int, DealHealth]]:
         """The health of those that are broken, with what is known of the cause."""
         breaks = self._breaks()
         is_broken = {number for number, one in healths.items() if one.state == "attention"} | breaks.keys()
-        there = [deal for deal in self._deals if str(deal.id) in self._series]
-        broken = [deal for deal in there if deal.id in is_broken]
+        with_data = [deal for deal in self._deals if str(deal.id) in self._series]
+        broken = [deal for deal in with_data if deal.id in is_broken]
         losses = self._losses(broken)
         members = [self._ids(deal) for deal in broken if deal.id in breaks]
         self._groups_of = self._days.groups(
@@ -119,7 +119,7 @@ class BrokenDeals:
             witnesses = self._witnesses(deal, its_break, step, losses.get(key))
             is_fixed = (deal.price_type or self._days.price_type) == "fixed"
             cause = diagnosis.cause(its_break, step, witnesses, is_fixed)
-            if place < MOST_PRICED:
+            if place < MOST_WITH_PRICES:
                 witnesses = self._prices(deal, witnesses, cause)
             result = diagnosis.diagnosis(its_break, step, witnesses, deal.price, is_fixed)
             is_named = bool(result.cause) or before.state != "attention"
@@ -144,7 +144,7 @@ class BrokenDeals:
                 earlier = breaks.get(deal.id or 0)
                 if fall is None or not _has_less(counts, fall.place):
                     continue
-                if earlier is None or fall.left < earlier.fall.left:
+                if earlier is None or fall.rest < earlier.fall.rest:
                     day = date.fromordinal(self._first.toordinal() + fall.place)
                     breaks[deal.id or 0] = Break(step, of, day, fall)
         return breaks
@@ -160,14 +160,14 @@ class BrokenDeals:
     ) -> Witnesses:
         """What is known without asking for prices."""
         of = its_break.of if its_break else _step_before(step, list(self._days.fields))
-        lost: tuple[Losses, ...] = ()
+        own_losses: tuple[Losses, ...] = ()
         if losses is not None and of:
             place = its_break.fall.place if its_break else 0
             base = self._series[str(deal.id)][of]
             parts = {reason: _parts(steps["lost"], base, place) for reason, steps in losses.items() if reason}
-            lost = tuple(Losses(reason, *part) for reason, part in parts.items())
+            own_losses = tuple(Losses(reason, *part) for reason, part in parts.items())
         others = {} if its_break is None else self._others(deal, its_break)
-        return Witnesses(self._events(deal, its_break), lost, others)
+        return Witnesses(self._events(deal, its_break), own_losses, others)
 
     def _events(self, deal: DemandDeal, its_break: Break | None) -> tuple[Event, ...] | None:
         """What was changed in the deal, its packages and their lists around the day; None if not known."""
@@ -201,7 +201,7 @@ class BrokenDeals:
             rest = self._days.whole[step] - own[step]
             base = sum((one[of] for one in members), np.zeros(HISTORY)) - own[of] if of else rest
             before, after = change_point.around(counts, base, its_break.fall.place)
-            if before > 0 and np.isfinite(after) and np.nansum(counts) >= change_point.FEWEST_COUNTED:
+            if before > 0 and np.isfinite(after) and np.nansum(counts) >= change_point.FEWEST_COUNTS:
                 shares[name] = after / before
         return shares
 
@@ -217,17 +217,17 @@ class BrokenDeals:
     def _losses(self, broken: Sequence[DemandDeal]) -> dict[str, Series]:
         """The losses of these deals by reason, per day; none where the report has no reasons."""
         slicer = self._report.slicer
-        reason, lost = key_field_of(slicer, LOST_REASON), field_of(slicer, LOST) or field_of(slicer, BIDS)
-        if reason is None or lost is None or not broken:
+        reason, field = key_field_of(slicer, LOST_REASON), field_of(slicer, LOSSES) or field_of(slicer, BIDS)
+        if reason is None or field is None or not broken:
             return {}
         only = (Filter(name=DEAL, value=tuple(str(deal.id) for deal in broken), match="equals"),)
-        answer = self._days.ask(HISTORY, (lost.name,), (DEAL, reason, DAY), only)
+        answer = self._days.ask(HISTORY, (field.name,), (DEAL, reason, DAY), only)
         losses: dict[str, Series] = {}
         rows = zip(
             answer.names[DEAL].astype(str),
             answer.names[reason].fillna("").astype(str),
             answer.names[DAY],
-            answer.values[lost.name],
+            answer.values[field.name],
             strict=True,
         )
         for deal, why, day, value in rows:
@@ -245,19 +245,19 @@ class BrokenDeals:
         if cause in ("price", "price lowered") and fields is not None:
             packages = tuple(str(one.id) for one in deal.supply_deals)
             others = Filter(name=DEAL, value=own.value, match="not equals")
-            sold = Filter(name=PACKAGE, value=packages, match="equals")
-            return replace(witnesses, won=self._groups(fields, (sold, others)))
+            of_packages = Filter(name=PACKAGE, value=packages, match="equals")
+            return replace(witnesses, win_prices=self._groups(fields, (of_packages, others)))
         creative, reason = key_field_of(slicer, CREATIVE), key_field_of(slicer, LOST_REASON)
-        lost = field_of(slicer, LOST)
-        if cause == "creative" and creative is not None and reason is not None and lost is not None:
+        field = field_of(slicer, LOSSES)
+        if cause == "creative" and creative is not None and reason is not None and field is not None:
             reasons = tuple(
                 one.reason for one in witnesses.losses if diagnosis.reason_class(one.reason) == "creative"
             )
             why = Filter(name=reason, value=reasons, match="equals")
-            answer = self._days.ask(PRICE_DAYS, (lost.name,), (creative,), (own, why))
-            ranked = answer.values[lost.name].to_numpy().argsort()[::-1][:MOST_CREATIVES]
+            answer = self._days.ask(PRICE_DAYS, (field.name,), (creative,), (own, why))
+            order = answer.values[field.name].to_numpy().argsort()[::-1][:MOST_CREATIVES]
             return replace(
-                witnesses, creatives=tuple(str(answer.names[creative].iloc[place]) for place in ranked)
+                witnesses, creatives=tuple(str(answer.names[creative].iloc[place]) for place in order)
             )
         return witnesses
 
@@ -286,7 +286,7 @@ def _step_before(step: str, names: Sequence[str]) -> str:
     return names[names.index(step) - 1] if step in names and names.index(step) else ""
 
 
-def _parts(lost: Numbers, base: Numbers, place: int) -> tuple[float, float]:
+def _parts(losses: Numbers, base: Numbers, place: int) -> tuple[float, float]:
     """What was lost as a part of the step before, before and after; 0 where there is nothing of it."""
-    before, after = change_point.around(lost, base, place)
+    before, after = change_point.around(losses, base, place)
     return (before if before == before else 0.0), (after if after == after else 0.0)

@@ -30,7 +30,7 @@ class ScoredForecast:
 
 
 @dataclass(frozen=True)
-class Learned:
+class RangeScale:
     """The scale of the next range, None while `count` scored ones are too few.
 
     They are of the same field of the slicer where those are enough, else of the slicer, else of all.
@@ -48,22 +48,22 @@ class Learned:
         return 1.0 if self.scale is None else self.scale
 
 
-NOTHING_LEARNED = Learned()
+NO_SCALE = RangeScale()
 
 
-def learn(scored: Sequence[ScoredForecast], project: str, slicer: str, field: str) -> Learned:
+def learn(forecasts: Sequence[ScoredForecast], project: str, slicer: str, field: str) -> RangeScale:
     """What scored forecasts of one kind teach of the next one of a slicer's field, the oldest first."""
-    of_slicer = [one for one in scored if (one.project, one.slicer) == (project, slicer)]
+    of_slicer = [one for one in forecasts if (one.project, one.slicer) == (project, slicer)]
     scopes: dict[Scope, Sequence[ScoredForecast]] = {
-        "field": [one for one in of_slicer if one.field == field], "slicer": of_slicer, "all": scored,
+        "field": [one for one in of_slicer if one.field == field], "slicer": of_slicer, "all": forecasts,
     }  # fmt: skip
     enough = (scope for scope, some in scopes.items() if len(some) >= conformal.FEWEST)
     scope: Scope = next(enough, "field")
     scores = [one.score for one in scopes[scope]]
-    return Learned(conformal.learn(scores), len(scores), scope, conformal.drifts(scores))
+    return RangeScale(conformal.learn(scores), len(scores), scope, conformal.drifts(scores))
 
 
-def scored(rows: Sequence[StoredForecast]) -> list[ScoredForecast]:
+def scored_forecasts(rows: Sequence[StoredForecast]) -> list[ScoredForecast]:
     """What these rows teach, as far as they are scored."""
     return [
         ScoredForecast(one.project, one.slicer, one.field, raw(one).score(one.actual))
@@ -77,19 +77,19 @@ def raw(one: StoredForecast) -> Span:
     return Span(one.estimate, one.raw_low, one.raw_high)
 
 
-def shown(one: StoredForecast) -> Span:
+def shown_span(one: StoredForecast) -> Span:
     """The range that was shown."""
     return Span(one.estimate, one.low, one.high)
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How ranges have held: `held` of `count` as they were shown, with the 95 % interval of that share, and
-    `raw_held` before they were scaled; with the median widths, as shares of the estimate (NaN of none)."""
+    """How ranges have held: `hits` of `count` as they were shown, with the 95 % interval of that share, and
+    `raw_hits` before they were scaled; with the median widths, as shares of the estimate (NaN of none)."""
 
     count: int
-    held: int
-    raw_held: int
+    hits: int
+    raw_hits: int
     interval: tuple[float, float]
     width: float
     raw_width: float
@@ -97,19 +97,17 @@ class Calibration:
 
 def calibration(rows: Sequence[StoredForecast]) -> Calibration:
     """That of these forecasts, as far as they are scored."""
-    scored = [(one, one.actual) for one in rows if one.actual is not None]
-    hits = sum(bool(one.held) for one, _ in scored)
-    raw_hits = sum(raw(one).holds(actual) for one, actual in scored)
-    widths = [[span(one).width for one, _ in scored] for span in (shown, raw)]
-    return Calibration(
-        len(scored), hits, raw_hits, conformal.wilson(hits, len(scored)), *map(_median, widths)
-    )
+    pairs = [(one, one.actual) for one in rows if one.actual is not None]
+    hits = sum(bool(one.has_held) for one, _ in pairs)
+    raw_hits = sum(raw(one).holds(actual) for one, actual in pairs)
+    widths = [[span(one).width for one, _ in pairs] for span in (shown_span, raw)]
+    return Calibration(len(pairs), hits, raw_hits, conformal.wilson(hits, len(pairs)), *map(_median, widths))
 
 
 def excess(one: StoredForecast) -> float:
     """How far what came is outside of the range that was shown, as a share of its nearer end: 0 inside,
     infinite beyond zero."""
-    if one.actual is None or one.held:
+    if one.actual is None or one.has_held:
         return 0.0
     end = one.high if one.actual > one.high else one.low
     return abs(one.actual - end) / abs(end) if end else math.inf

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
 DAYS, BASELINE, FEWEST_BEFORE, FEWEST_AFTER, WEEK = 63, 28, 21, 3, 7
-LEFT, FALSE_CLAIMS = 0.7, 0.01
+LARGEST_REST, FALSE_CLAIMS = 0.7, 0.01
 """The part of a rate that may be left of it in a fall; the probability of a false claim per series."""
-FEWEST_COUNTED, FEWEST_EXPECTED = 30.0, 10.0
-SIMULATED, PERSISTENCE, NEAREST = 1_500, (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95), 1_500
+FEWEST_COUNTS, FEWEST_EXPECTED = 30.0, 10.0
+SIMULATIONS, PERSISTENCE, NEAREST = 1_500, (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95), 1_500
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,13 @@ class Fall:
     chance: float
 
     @property
-    def left(self) -> float:
+    def rest(self) -> float:
         """What is left of the rate, as a part of it."""
         return self.after / self.before
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Maxima:
     """Of each series: its largest statistic, where, and the persistence of what is left around the change."""
 
     statistic: Numbers
@@ -85,11 +85,11 @@ def around(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float]:
 def _rates(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float] | None:
     """The rates before and after; None where the fall is small, over by now, or of a handful."""
     before, after = around(counts, bases, place)
-    late = around(counts, bases, max(place, len(counts) - WEEK))[1]
-    counted = float(np.nansum(counts[max(0, place - BASELINE) : place]))
+    last_rate = around(counts, bases, max(place, len(counts) - WEEK))[1]
+    total = float(np.nansum(counts[max(0, place - BASELINE) : place]))
     expected = before * float(np.nansum(bases[place:]))
-    is_enough = counted >= FEWEST_COUNTED and expected >= FEWEST_EXPECTED
-    return (before, after) if is_enough and max(after, late) <= LEFT * before else None
+    is_enough = total >= FEWEST_COUNTS and expected >= FEWEST_EXPECTED
+    return (before, after) if is_enough and max(after, last_rate) <= LARGEST_REST * before else None
 
 
 def _weekday_means(series: Numbers, first: int, place: int) -> Numbers:
@@ -110,10 +110,10 @@ def _mean(values: Numbers) -> Numbers:
     return np.where(count > 0, np.where(has_value, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
 
 
-def _search(series: Numbers) -> _Found:
+def _search(series: Numbers) -> _Maxima:
     """The largest fall of each series over its standard error."""
     rows, days = series.shape
-    best = _Found(np.full(rows, -np.inf), np.zeros(rows, np.int64), np.zeros(rows))
+    best = _Maxima(np.full(rows, -np.inf), np.zeros(rows, np.int64), np.zeros(rows))
     for place in range(FEWEST_BEFORE, days - FEWEST_AFTER + 1):
         first = max(0, place - BASELINE)
         rest = series[:, first:] - _weekday_means(series, first, place)[:, first:]
@@ -139,8 +139,8 @@ def _persistence(rest: Numbers) -> Numbers:
     """The lag-one correlation of each row, corrected for its bias (Marriott and Pope 1954)."""
     whole = np.maximum((rest**2).sum(axis=1), 1e-300)
     correlation = (rest[:, 1:] * rest[:, :-1]).sum(axis=1) / whole
-    clipped: Numbers = np.clip(correlation + (1 + 4 * correlation) / rest.shape[1], -1.0, 1.0)
-    return clipped
+    estimate: Numbers = np.clip(correlation + (1 + 4 * correlation) / rest.shape[1], -1.0, 1.0)
+    return estimate
 
 
 def _is_drift(series: Numbers, place: int) -> bool:
@@ -156,12 +156,12 @@ def _is_drift(series: Numbers, place: int) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _simulated(days: int) -> tuple[Numbers, Numbers]:
+def _simulate(days: int) -> tuple[Numbers, Numbers]:
     """Statistics of series without a change and how persistent these look, in the order of the latter."""
     draw, statistics, persistences = np.random.default_rng(1_993), [], []
     for of in PERSISTENCE:
-        shocks = draw.normal(size=(SIMULATED, days)) * np.sqrt(1 - of**2)
-        shocks[:, 0] = draw.normal(size=SIMULATED)
+        shocks = draw.normal(size=(SIMULATIONS, days)) * np.sqrt(1 - of**2)
+        shocks[:, 0] = draw.normal(size=SIMULATIONS)
         for day in range(1, days):
             shocks[:, day] += of * shocks[:, day - 1]
         best = _search(shocks)
@@ -173,7 +173,7 @@ def _simulated(days: int) -> tuple[Numbers, Numbers]:
 
 def _chance(statistic: float, persistence: float, days: int) -> float:
     """How often a series without a change that looks as persistent reaches the statistic."""
-    persistences, statistics = _simulated(days)
+    persistences, statistics = _simulate(days)
     first = int(
         np.clip(np.searchsorted(persistences, persistence) - NEAREST // 2, 0, len(persistences) - NEAREST)
     )

@@ -86,7 +86,7 @@ class InventoryCells:
         self.deals = deals
         self._sums = {name: csr_array((values, at), shape=shape) for name, values in of.items()}
         self._values = {name: pd.factorize(rows[name].iloc[first].astype(str)) for name in fields}
-        self._reached: dict[tuple[Filter, ...], Flags] = {}
+        self._reach: dict[tuple[Filter, ...], Flags] = {}
         most = self._sums["requests"].max(axis=0).toarray() if shape[1] else np.zeros(0)
         self._most: Numbers = np.asarray(most, float).ravel()
         self._whole = {name: np.asarray(self._sums[name].sum(axis=0), float) for name in ("bids", "wins")}
@@ -103,29 +103,29 @@ class InventoryCells:
         for places in seats.values():
             yield from _Seat(self, places, full).competition()
 
-    def reached(self, deal: PortfolioDeal, cells: npt.NDArray[np.intp]) -> Flags:
+    def reach(self, deal: PortfolioDeal, cells: npt.NDArray[np.intp]) -> Flags:
         """Which of these cells the deal's targeting reaches, as far as filters on the key fields say."""
-        reached = np.zeros(len(cells), bool)
+        reach = np.zeros(len(cells), bool)
         for filters in deal.targetings:
             of_package = np.ones(len(cells), bool)
             for one in filters:
                 if one.name in self._values:
                     of_package &= self._passes(one)[self._values[one.name][0][cells]]
-            reached |= of_package
-        return reached
+            reach |= of_package
+        return reach
 
     def _passes(self, one: Filter) -> Flags:
         """Which distinct values of its key field a filter lets through."""
-        if (one,) not in self._reached:
+        if (one,) not in self._reach:
             is_named = np.isin(np.asarray(self._values[one.name][1], dtype=object), [*one.value])
-            self._reached[one,] = is_named if one.match == "equals" else ~is_named
-        return self._reached[one,]
+            self._reach[one,] = is_named if one.match == "equals" else ~is_named
+        return self._reach[one,]
 
     def volume(self, targeting: tuple[Filter, ...]) -> float:
         """The bid requests that a targeting reaches, of those that any of the deals got."""
         cells = np.arange(len(self._most))
         deal = PortfolioDeal(0, targetings=(targeting,))
-        return float(self._most[self.reached(deal, cells)].sum())
+        return float(self._most[self.reach(deal, cells)].sum())
 
     def columns(self, name: str, places: Sequence[int]) -> csc_array:
         """A measure of these deals, ready to be cut by cells."""
@@ -146,7 +146,7 @@ class _Seat:
         is_small = len(places) * len(self._cells) <= MOST_DENSE
         parts = {name: sums[:, self._cells] for name, sums in of.items()}
         self._of = {name: part.toarray() if is_small else part for name, part in parts.items()}
-        self._reached = np.array([inventory.reached(deal, self._cells) for deal in self._deals])
+        self._reach = np.array([inventory.reach(deal, self._cells) for deal in self._deals])
         self._floors = np.array([np.nan if deal.floor is None else deal.floor for deal in self._deals])
         self._is_whole = np.array([deal.is_whole for deal in self._deals])
         self._has_room = np.array([deal.id not in full for deal in self._deals])
@@ -162,11 +162,11 @@ class _Seat:
         """The competition of a deal, by the places of its cells among those of the seat."""
         cells, parts = self._cells[at], {name: of[:, at] for name, of in self._of.items()}
         sums = {name: part.toarray() if issparse(part) else part for name, part in parts.items()}
-        reached = self._reached[:, at].copy()
-        reached[place] = False
+        reach = self._reach[:, at].copy()
+        reach[place] = False
         requests = sums["requests"][place]
-        shares = 100 * (reached @ requests) / requests.sum()
-        alone = 100 * float(requests[~reached.any(axis=0)].sum() / requests.sum())
+        shares = 100 * (reach @ requests) / requests.sum()
+        alone = 100 * float(requests[~reach.any(axis=0)].sum() / requests.sum())
         rivals = sorted(
             ((self._deals[other].id, float(shares[other])) for other in np.flatnonzero(shares)),
             key=lambda one: -one[1],
@@ -174,7 +174,7 @@ class _Seat:
         wins = sums["wins"][place].sum()
         if not wins:
             return Competition(alone, tuple(rivals))
-        to_seat = self._to_seat(place, sums, reached, self._inventory.others(cells)[0])
+        to_seat = self._to_seat(place, sums, reach, self._inventory.others(cells)[0])
         low, high = self._to_others(place, cells, sums)
         value, least, most = to_seat.value or 0.0, to_seat.low or 0.0, to_seat.high or 0.0
         loss = Estimate(
@@ -183,7 +183,7 @@ class _Seat:
         return Competition(alone, tuple(rivals), loss, to_seat.times(100))
 
     def _to_seat(
-        self, place: int, sums: Mapping[str, Numbers], reached: Flags, most_requests: Numbers
+        self, place: int, sums: Mapping[str, Numbers], reach: Flags, most_requests: Numbers
     ) -> Estimate:
         """The share of the deal's wins that the other deals of the seat would have had."""
         requests, _, wins, spend = (sums[name][place] for name in MEASURES)
@@ -192,19 +192,19 @@ class _Seat:
         present, least_present = _presence(requests, sums["requests"], most_requests)
         is_cheaper, takes, may_take = self._prices(place, price)
         is_safe = is_cheaper & self._has_room & self._is_whole
-        may = reached | (~self._is_whole & (np.arange(len(self._deals)) != place))[:, None]
-        _, low = _ratio(place, sums, reached & is_safe[:, None])
-        if not self._is_free(place, sums, reached & is_safe[:, None], is_safe, most_requests):
+        may = reach | (~self._is_whole & (np.arange(len(self._deals)) != place))[:, None]
+        _, low = _ratio(place, sums, reach & is_safe[:, None])
+        if not self._is_free(place, sums, reach & is_safe[:, None], is_safe, most_requests):
             low = 0.0
-        rate, _ = _ratio(place, sums, reached & self._has_room[:, None])
-        least = (least_present * reached * is_safe[:, None]).max(axis=0) @ weights * low
-        value = (present * reached * takes * self._has_room[:, None]).max(axis=0) @ weights * rate
+        rate, _ = _ratio(place, sums, reach & self._has_room[:, None])
+        least = (least_present * reach * is_safe[:, None]).max(axis=0) @ weights * low
+        value = (present * reach * takes * self._has_room[:, None]).max(axis=0) @ weights * rate
         most = float((may * may_take * self._has_room[:, None]).max(axis=0) @ weights)
         value = min(float(value), most)
         return Estimate(value, min(float(least), value), most)
 
     def _is_free(
-        self, place: int, sums: Mapping[str, Numbers], shared: Flags, is_safe: Flags, most: Numbers
+        self, place: int, sums: Mapping[str, Numbers], reach: Flags, is_safe: Flags, most: Numbers
     ) -> bool:
         """Whether the report shows that the deal's buyer bids for the impression, and not for the deal.
 
@@ -213,15 +213,15 @@ class _Seat:
         deal's own are 1; they are 0 if each deal has a buyer of its own. Above a half, by the range, is taken
         for evidence; without bid requests that only the others reach there is none.
         """
-        is_here = shared.any(axis=0)
-        out = ~self._reached[place] & (self._reached & is_safe[:, None]).any(axis=0)
+        is_here = reach.any(axis=0)
+        out = ~self._reach[place] & (self._reach & is_safe[:, None]).any(axis=0)
         total, all_most = most[is_here].sum(), self._inventory.others(self._cells[out])[0].sum()
         if not (total and all_most):
             return False
-        here = float(sums["bids"][shared].sum() / total)
-        there = float(self._of["bids"][:, out][is_safe].sum() / all_most)
+        inside = float(sums["bids"][reach].sum() / total)
+        outside = float(self._of["bids"][:, out][is_safe].sum() / all_most)
         own = float(sums["bids"][place][is_here].sum() / total)
-        return there - here - Z * math.sqrt(here / total + there / all_most) > own / 2
+        return outside - inside - Z * math.sqrt(inside / total + outside / all_most) > own / 2
 
     def _prices(self, place: int, price: Numbers) -> tuple[Flags, Numbers, Numbers]:
         """Which deals are no dearer; and the share of each cell's wins that paid enough, by the average, and
@@ -265,9 +265,9 @@ def _presence(requests: Numbers, others: Numbers, most: Numbers) -> tuple[Number
     )
 
 
-def _ratio(place: int, sums: Mapping[str, Numbers], reached: Flags) -> tuple[float, float]:
+def _ratio(place: int, sums: Mapping[str, Numbers], reach: Flags) -> tuple[float, float]:
     """The win rate of others in these cells, over this deal's there, at most 1; and its lower end."""
-    is_shared = reached & (sums["requests"] > 0)
+    is_shared = reach & (sums["requests"] > 0)
     is_any = is_shared.any(axis=0)
     bids, wins = (float(sums[name][place][is_any].sum()) for name in ("bids", "wins"))
     other_bids, other_wins = (float(sums[name][is_shared].sum()) for name in ("bids", "wins"))

@@ -48,7 +48,7 @@ class Span:
         """Whether this figure is within the range."""
         return self.low <= actual <= self.high
 
-    def scaled(self, scale: float) -> "Span":
+    def scale_by(self, scale: float) -> "Span":
         """The range of the same family that is so many times as wide on either side."""
         if scale == 1:
             return self
@@ -93,9 +93,7 @@ def drifts(scores: Sequence[float]) -> bool:
     place = _place(count)
     misses = sum(one > before[place - 1] for one in scores[-LATELY:])
     above, below, more = count + 1 - place, place, np.arange(misses, LATELY + 1)
-    chances = binom(LATELY, more) * np.exp(
-        betaln(more + above, LATELY - more + below) - betaln(above, below)
-    )
+    chances = binom(LATELY, more) * np.exp(betaln(more + above, LATELY - more + below) - betaln(above, below))
     return float(chances.sum()) < FALSE_DRIFTS
 
 

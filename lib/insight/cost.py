@@ -51,13 +51,13 @@ class Trial:
 class Trials:
     """The whole targeting as filters, and what to ask about its elements.
 
-    `unmeasured` are elements that filters of this slicer can't say, `skipped` those beyond MOST.
+    `omissions` are elements that filters of this slicer can't say, `rest` those beyond MOST.
     """
 
     whole: Translation
     each: tuple[Trial, ...]
-    unmeasured: tuple[Element, ...]
-    skipped: tuple[Element, ...]
+    omissions: tuple[Element, ...]
+    rest: tuple[Element, ...]
 
 
 @dataclass(frozen=True)
@@ -77,32 +77,32 @@ def trials(targeting: Targeting, slicer: Slicer, lists: Lists, media_type: str |
     """The questions about a targeting; arguments as for `report_filters`."""
     own = Targeting().model_copy(update={name: getattr(targeting, name) for name in Targeting.model_fields})
     whole = report_filters(own, slicer, lists, media_type)
-    tried: list[Trial] = []
-    unmeasured: list[Element] = []
+    each: list[Trial] = []
+    omissions: list[Element] = []
     for element in elements(own):
         rest = report_filters(_without(own, element), slicer, lists, media_type)
         trial = _trial(element, whole, rest, slicer)
         if trial is None:
-            unmeasured.append(element)
+            omissions.append(element)
         else:
-            tried.append(trial)
-    skipped = tuple(trial.element for trial in tried[MOST:])
-    return Trials(whole, tuple(tried[:MOST]), tuple(unmeasured), skipped)
+            each.append(trial)
+    rest_of_trials = tuple(trial.element for trial in each[MOST:])
+    return Trials(whole, tuple(each[:MOST]), tuple(omissions), rest_of_trials)
 
 
 def elements(targeting: Targeting) -> Iterator[Element]:
     """Each target, and all that are meant of a kind together; of many, only all of them together."""
     for kind in KINDS:
         for is_excluded in (False, True):
-            there = [target for target in kind.of(targeting) if target.is_excluded == is_excluded]
-            targets = tuple(dict.fromkeys(there))
+            some = [target for target in kind.of(targeting) if target.is_excluded == is_excluded]
+            targets = tuple(dict.fromkeys(some))
             if len(targets) > MOST_OF_A_SIDE or (len(targets) > 1 and not is_excluded):
                 yield Element(kind, targets, is_excluded)
             if len(targets) <= MOST_OF_A_SIDE:
                 yield from (Element(kind, (target,), is_excluded) for target in targets)
 
 
-def costs(tried: Trials, answers: Sequence[Audience], field: str) -> list[TargetCost]:
+def costs(all_trials: Trials, answers: Sequence[Audience], field: str) -> list[TargetCost]:
     """The cost of each element, highest first, then the gain of each, largest first.
 
     `answers` are those to the filters of the whole and then of each trial, in this order.
@@ -110,7 +110,7 @@ def costs(tried: Trials, answers: Sequence[Audience], field: str) -> list[Target
     volume = estimate.total(answers[0], field)
     target_costs = [
         _cost(trial, volume, estimate.total(answer, field))
-        for trial, answer in zip(tried.each, answers[1:], strict=True)
+        for trial, answer in zip(all_trials.each, answers[1:], strict=True)
     ]
     return sorted(target_costs, key=lambda cost: (not cost.restricts, -(cost.change.value or 0.0)))
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from lib.deals.client import Deals
 from lib.deals.models import SupplyPackage
 from lib.insight import dead_targets
-from lib.insight.dead_targets import BidsSeen, DeadTarget, IncludedTarget
+from lib.insight.dead_targets import BidValues, DeadTarget, IncludedTarget
 from lib.insight.filters import Lists
 from lib.insight.query_batch import Ask, QueryBatch
 from lib.reporting.answers import Audience
@@ -36,18 +36,18 @@ class DeadScope:
 
 
 @dataclass(frozen=True)
-class DeadFound:
+class DeadResult:
     """What was found. `packages` are those looked through, by id, and `is_whole` says whether these are all.
 
-    `unproven` are targets that a sample did not meet; `not_checked` are sentences.
+    `unproven` are targets that a sample did not meet; `gaps` are sentences.
     """
 
     packages: Mapping[int, SupplyPackage]
     is_whole: bool
-    bids: BidsSeen
+    bids: BidValues
     dead: tuple[DeadTarget, ...]
     unproven: tuple[IncludedTarget, ...]
-    not_checked: tuple[str, ...]
+    gaps: tuple[str, ...]
 
 
 class DeadSearch:
@@ -56,68 +56,68 @@ class DeadSearch:
     def __init__(self, client: Deals, ask: Ask, scope: DeadScope) -> None:
         self._client, self._ask, self._scope = client, ask, scope
         self._calls, self._is_over, self._lock = CallGroup(), threading.Event(), threading.Lock()
-        self._asked: QueryBatch | None = None
+        self._batch: QueryBatch | None = None
         self._read = 0
-        self._found = Future[DeadFound]()
+        self._result = Future[DeadResult]()
         threading.Thread(target=self._settle, name="dead targets", daemon=True).start()
 
     def cancel(self) -> None:
         """Give it up: nobody needs it any more."""
         with self._lock:
             self._is_over.set()
-            batch = self._asked
+            batch = self._batch
         if batch is not None:
             batch.cancel()
         self._calls.abandon()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Whether it is done, or has failed, within so many seconds."""
-        wait([self._found], seconds)
+        wait([self._result], seconds)
         return self.is_done
 
     @property
     def is_done(self) -> bool:
         """Whether it is done, or has failed or was given up."""
-        return self._found.done()
+        return self._result.done()
 
     @property
     def progress(self) -> str:
         """How far it has come, as the end of a sentence."""
-        batch = self._asked
+        batch = self._batch
         if batch is None:
             return f"{self._read:,} packages read"
-        come, of = batch.come
-        return f"{come} of {of} questions answered"
+        answer_count, question_count = batch.progress
+        return f"{answer_count} of {question_count} questions answered"
 
-    def found(self) -> DeadFound:
+    def result(self) -> DeadResult:
         """What was found; waits for it. Raises what reading or asking raised."""
-        return self._found.result()
+        return self._result.result()
 
     def _settle(self) -> None:
         try:
             with self._calls.tracking():
-                self._found.set_result(self._search())
+                self._result.set_result(self._search())
         except BaseException as error:
-            self._found.set_exception(error)
+            self._result.set_exception(error)
 
-    def _search(self) -> DeadFound:
+    def _search(self) -> DeadResult:
         scope, packages = self._scope, dict(self._packages())
         is_whole = len(packages) <= MOST
         packages = dict([*packages.items()][:MOST])
         checks = dead_targets.checks(packages.values(), scope.slicer, scope.lists)
-        queries = dead_targets.questions(scope.period, checks.included)
+        queries = dead_targets.questions(scope.period, checks.targets)
         bids = dead_targets.read_bids(queries, self._answers(queries), scope.field)
-        missing = dead_targets.without_bids(checks.included, bids)
+        missing = dead_targets.without_bids(checks.targets, bids)
         dead, unproven = (missing, []) if bids.is_exact else ([], missing)
         titles = (scope.slicer.key_field(name).description or name for name in sorted(bids.empty))
         empty = [f"{title}: the report has no values for it in these days." for title in titles]
-        return DeadFound(
+        return DeadResult(
             packages,
             is_whole,
             bids,
             tuple(self._with_last_days(dead)),
             tuple(unproven),
-            (*checks.not_checked, *(empty if bids.has_data else ())),
+            (*checks.gaps, *(empty if bids.has_data else ())),
         )
 
     def _packages(self) -> Iterator[tuple[int, SupplyPackage]]:
@@ -142,8 +142,8 @@ class DeadSearch:
             return []
         with self._lock:
             self._check()
-            self._asked = QueryBatch(self._ask, queries)
-        return self._asked.answers()
+            self._batch = QueryBatch(self._ask, queries)
+        return self._batch.answers()
 
     def _check(self) -> None:
         if self._is_over.is_set():

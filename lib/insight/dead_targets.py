@@ -38,12 +38,12 @@ class IncludedTarget:
 class TargetChecks:
     """What the report can tell of, and a sentence for each part of the targetings that it can't."""
 
-    included: tuple[IncludedTarget, ...]
-    not_checked: tuple[str, ...]
+    targets: tuple[IncludedTarget, ...]
+    gaps: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class BidsSeen:
+class BidValues:
     """The values with bids in a period, by key field, as far as they were asked for.
 
     `days` is how many days have data, `empty` are key fields without any value, and `is_exact` says whether
@@ -64,7 +64,7 @@ class DeadTarget:
     Unless `is_exact`, `last` is of a sample: there may be a later day.
     """
 
-    included: IncludedTarget
+    target: IncludedTarget
     last: date | None
     is_exact: bool
 
@@ -80,20 +80,20 @@ def checks(packages: Iterable[SupplyPackage], slicer: Slicer, lists: Lists) -> T
                 if not target.is_excluded:
                     ids = packages_of.setdefault((kind.name, identity(kind, target)), (kind, target, []))[2]
                     ids.append(package.id or 0)
-    included: list[IncludedTarget] = []
-    not_checked: dict[str, None] = {}
+    targets: list[IncludedTarget] = []
+    gaps: dict[str, None] = {}
     for kind, target, ids in packages_of.values():
         field, values = key_field(kind, slicer), _values(kind, target, lists)
         if field is None:
-            not_checked[f"{kind.title}: this slicer has no key field for it."] = None
+            gaps[f"{kind.title}: this slicer has no key field for it."] = None
         elif not values:
             name = kind.value(target)
-            not_checked[f"{kind.title}: {name} is empty, or its entries are not known."] = None
+            gaps[f"{kind.title}: {name} is empty, or its entries are not known."] = None
         else:
-            included.append(IncludedTarget(kind, target, field.name, values, tuple(dict.fromkeys(ids))))
+            targets.append(IncludedTarget(kind, target, field.name, values, tuple(dict.fromkeys(ids))))
     if unread:
-        not_checked[f"Targeting that Tranche can't read, of {_packages(unread)}."] = None
-    return TargetChecks(tuple(included), tuple(not_checked))
+        gaps[f"Targeting that Tranche can't read, of {_packages(unread)}."] = None
+    return TargetChecks(tuple(targets), tuple(gaps))
 
 
 def identity(kind: TargetingKind, target: Target) -> str:
@@ -101,14 +101,14 @@ def identity(kind: TargetingKind, target: Target) -> str:
     return str(target.id) if isinstance(target, ListTarget) else kind.value(target)
 
 
-def questions(period: AudienceQuery, included: Iterable[IncludedTarget]) -> list[AudienceQuery]:
-    """The questions for `seen`: all bids of the period, those with any value of a key field, each value's."""
-    values = _by_field(included)
-    filled = [_with(period, Filter(name=name, value=("",), match="not equals")) for name in values]
-    return [period, *filled, *_split(period, values)]
+def questions(period: AudienceQuery, targets: Iterable[IncludedTarget]) -> list[AudienceQuery]:
+    """The questions of `read_bids`: all bids of the period, those with any value of a field, each value's."""
+    values = _by_field(targets)
+    non_empty = [_with(period, Filter(name=name, value=("",), match="not equals")) for name in values]
+    return [period, *non_empty, *_split(period, values)]
 
 
-def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], field: str) -> BidsSeen:
+def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], field: str) -> BidValues:
     """What the answers to `questions` say; `field` counts the bids."""
     values: dict[str, set[str]] = {}
     empty = set()
@@ -117,7 +117,7 @@ def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], fie
             values.setdefault(query.split_by[0], set()).update(_alive(answer, query.split_by[0], field))
         elif query.filters and not estimate.total(answer, field).value:
             empty.add(query.filters[0].name)
-    return BidsSeen(
+    return BidValues(
         {name: frozenset(some) for name, some in values.items()},
         has_data=estimate.has_data(answers[0]),
         days=len(answers[0].total.dates),
@@ -126,13 +126,13 @@ def read_bids(queries: Sequence[AudienceQuery], answers: Sequence[Audience], fie
     )
 
 
-def without_bids(included: Iterable[IncludedTarget], bids: BidsSeen) -> list[IncludedTarget]:
+def without_bids(targets: Iterable[IncludedTarget], bids: BidValues) -> list[IncludedTarget]:
     """The targets of which nothing was seen, though their key fields have values; none without any data."""
     if not bids.has_data:
         return []
     return [
         one
-        for one in included
+        for one in targets
         if one.field not in bids.empty and bids.values.get(one.field, frozenset()).isdisjoint(one.values)
     ]
 
@@ -174,9 +174,9 @@ def _values(kind: TargetingKind, target: Target, lists: Lists) -> tuple[str, ...
     return (kind.value(target),)
 
 
-def _by_field(included: Iterable[IncludedTarget]) -> dict[str, list[str]]:
+def _by_field(targets: Iterable[IncludedTarget]) -> dict[str, list[str]]:
     by_field: dict[str, dict[str, None]] = {}
-    for one in included:
+    for one in targets:
         by_field.setdefault(one.field, {}).update(dict.fromkeys(one.values))
     return {name: [*values] for name, values in by_field.items()}
 

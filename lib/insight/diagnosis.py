@@ -11,10 +11,10 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from lib.insight.change_point import LEFT, Fall
+from lib.insight.change_point import LARGEST_REST, Fall
 from lib.insight.win_prices import WinPrices
 
-MOST_OF, RAISED, DAYS_BEFORE, DAYS_AFTER, MOST_EVENTS, PRICE_DAYS = 0.5, 0.05, 2, 1, 5, 30
+MOST_OF, LEAST_RISE, DAYS_BEFORE, DAYS_AFTER, MOST_EVENTS, PRICE_DAYS = 0.5, 0.05, 2, 1, 5, 30
 """The part of a fall that losses by one reason must explain; the least change of a price, as a part of it;
 the days around a fall in which a change may be its cause; how many are listed; the days that prices are
 of."""
@@ -94,7 +94,7 @@ class Witnesses:
     losses: tuple[Losses, ...] = ()
     others: Mapping[str, float] | None = None
     bids: WinPrices | None = None
-    won: WinPrices | None = None
+    win_prices: WinPrices | None = None
     creatives: tuple[str, ...] = ()
 
 
@@ -120,14 +120,14 @@ def cause(broken: Break | None, step: str, witnesses: Witnesses, is_fixed: bool)
     """The cause of a break, or of a `step` that was never reached: one of TITLES, "" if it is not known."""
     near = (witnesses.events or ()) if broken is not None else ()
     by_reason = _reason(witnesses.losses, 1.0 if broken is None else broken.fall.before - broken.fall.after)
-    raised = any(one.field == "price" and one.growth >= RAISED for one in near)
-    lowered = any(one.field == "price" and one.growth <= -RAISED for one in near)
-    if by_reason == "floor" or (not by_reason and raised and not is_fixed and step in SALES):
-        return "floor raised" if raised else "floor"
+    is_raise = any(one.field == "price" and one.growth >= LEAST_RISE for one in near)
+    is_cut = any(one.field == "price" and one.growth <= -LEAST_RISE for one in near)
+    if by_reason == "floor" or (not by_reason and is_raise and not is_fixed and step in SALES):
+        return "floor raised" if is_raise else "floor"
     if by_reason == "outbid" and not is_fixed:
         return "outbid"
-    if by_reason == "outbid" or (not by_reason and lowered and is_fixed and step in SALES):
-        return "price lowered" if lowered else "price"
+    if by_reason == "outbid" or (not by_reason and is_cut and is_fixed and step in SALES):
+        return "price lowered" if is_cut else "price"
     return by_reason or _by_targeting(near, step) or _scope(witnesses.others or {})
 
 
@@ -161,8 +161,8 @@ def advice(cause: str, witnesses: Witnesses, price: Decimal | None) -> str:
     if cause == "floor raised":
         before = next((one.before for one in witnesses.events or () if one.field == "price"), None)
         return f"The floor was {money(before)} before." if before is not None else ""
-    if cause in ("price", "price lowered") and price is not None and witnesses.won is not None:
-        middle = cents(witnesses.won.median)
+    if cause in ("price", "price lowered") and price is not None and witnesses.win_prices is not None:
+        middle = cents(witnesses.win_prices.median)
         if middle > price:
             return (
                 f"Raise the price from {money(price)} to {money(middle)}: half of what won in other deals of "
@@ -201,7 +201,7 @@ def fall_sentence(broken: Break) -> str:
     fall = broken.fall
     if not broken.of:
         return (
-            f"{broken.step.capitalize()} fell by {100 * (1 - fall.left):.0f} % against those of all other "
+            f"{broken.step.capitalize()} fell by {100 * (1 - fall.rest):.0f} % against those of all other "
             f"deals, on {day_words(broken.day)} or a day beside it."
         )
     return (
@@ -254,7 +254,7 @@ def _by_targeting(near: Sequence[Event], step: str) -> str:
 
 def _scope(others: Mapping[str, float]) -> str:
     """The widest group whose other deals fell alike."""
-    return next((name for name in ("dsp", "seat", "package") if others.get(name, 1.0) <= LEFT), "")
+    return next((name for name in ("dsp", "seat", "package") if others.get(name, 1.0) <= LARGEST_REST), "")
 
 
 def _is_relevant(one: Event) -> bool:
@@ -266,18 +266,16 @@ def _is_relevant(one: Event) -> bool:
 def _event_sentence(one: Event) -> str:
     what = one.field.replace("_", " ")
     if isinstance(one.before, list | tuple) or isinstance(one.after, list | tuple):
-        gone, new = len(one.before or ()), len(one.after or ())
-        return f"{day_words(one.day)}: {what} of {one.entity} changed from {gone:,} to {new:,} entries."
-    written = money if one.field == "price" else str
-    return f"{day_words(one.day)}: {what} of {one.entity}: {written(one.before)} → {written(one.after)}."
+        old, new = len(one.before or ()), len(one.after or ())
+        return f"{day_words(one.day)}: {what} of {one.entity} changed from {old:,} to {new:,} entries."
+    write = money if one.field == "price" else str
+    return f"{day_words(one.day)}: {what} of {one.entity}: {write(one.before)} → {write(one.after)}."
 
 
 def _loss_sentences(losses: Sequence[Losses]) -> list[str]:
     most = max((one.more for one in losses), default=0.0)
-    ranked = sorted((one for one in losses if one.more > NOTABLE * most), key=lambda one: -one.more)[:2]
-    return [
-        f"Lost by “{one.reason}”: {_percent(one.after)}, {_percent(one.before)} before." for one in ranked
-    ]
+    top = sorted((one for one in losses if one.more > NOTABLE * most), key=lambda one: -one.more)[:2]
+    return [f"Lost by “{one.reason}”: {_percent(one.after)}, {_percent(one.before)} before." for one in top]
 
 
 def _bids_sentence(bids: WinPrices) -> str:
@@ -289,13 +287,13 @@ def _bids_sentence(bids: WinPrices) -> str:
 
 def _others_sentence(broken: Break | None, others: Mapping[str, float]) -> str:
     names = {"package": "of its packages", "seat": "of its seat", "dsp": "of its DSP"}
-    parts = [f"{names[name]} {_change(left)}" for name, left in others.items()]
+    parts = [f"{names[name]} {_change(rest)}" for name, rest in others.items()]
     return f"The same rate of other deals since: {', '.join(parts)}."
 
 
-def _change(left: float) -> str:
-    rounded = round(100 * (left - 1))
-    return f"{rounded:+,d} %".replace("-", "−") if rounded else "unchanged"
+def _change(rest: float) -> str:
+    percent = round(100 * (rest - 1))
+    return f"{percent:+,d} %".replace("-", "−") if percent else "unchanged"
 
 
 def _why(witnesses: Witnesses, cause: str) -> str:

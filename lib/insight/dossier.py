@@ -33,7 +33,7 @@ class Dossier:
     fields: Mapping[str, DataField]
     ours: Counts
     theirs: Counts
-    entered: EnteredCounts
+    buyer_counts: EnteredCounts
     sides: TwoSides | None
     tolerance: float
 
@@ -61,29 +61,29 @@ class Dossier:
         reader = Addressee(is_buyer, self.wins)
         return [] if self.sides is None else sentences(self.sides, reader, self.tolerance)
 
-    def moved(self, step: str) -> Numbers:
+    def their_figures(self, step: str) -> Numbers:
         """The buyer's figures of a step, on the days of ours that they are compared with."""
         figures = self.theirs.get(step, np.full(len(self.days), np.nan))
-        return two_sides.moved(figures, 0 if self.sides is None else self.sides.shift)
+        return two_sides.shift_days(figures, 0 if self.sides is None else self.sides.shift)
 
 
-def dossier(report: DealReport, deal: DemandDeal, entered: EnteredCounts, tolerance: float) -> Dossier:
+def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, tolerance: float) -> Dossier:
     """Both sides of a deal. Raises why the report can't be read."""
     fields = step_fields(report.slicer)
     first = report.period(DAYS)[0]
     days = tuple(first + timedelta(days=place) for place in range(DAYS))
-    ours, theirs = _ours(report, deal, fields), _theirs(days, entered)
+    ours, theirs = _ours(report, deal, fields), _theirs(days, buyer_counts)
     begin = _begin((*ours.values(), *theirs.values()))
     days = days[begin:]
     ours, theirs = ({step: counts[begin:] for step, counts in side.items()} for side in (ours, theirs))
     sides = two_sides.compare(days, ours, theirs, tolerance) if ours and theirs else None
-    return Dossier(days, fields, ours, theirs, entered, sides, tolerance)
+    return Dossier(days, fields, ours, theirs, buyer_counts, sides, tolerance)
 
 
 def _begin(figures: Iterable[Numbers]) -> int:
     """The place of the first day that has a figure; of the first day where none has."""
-    counted = [np.isfinite(counts) & (counts > 0) for counts in figures]
-    return int(np.argmax(np.any(counted, axis=0))) if counted else 0
+    has_count = [np.isfinite(counts) & (counts > 0) for counts in figures]
+    return int(np.argmax(np.any(has_count, axis=0))) if has_count else 0
 
 
 def step_fields(slicer: Slicer) -> dict[str, DataField]:
@@ -106,14 +106,14 @@ def _ours(report: DealReport, deal: DemandDeal, fields: Mapping[str, DataField])
     return own if own is not None else {step: 0 * counts for step, counts in funnel.whole.items()}
 
 
-def _theirs(days: tuple[date, ...], entered: EnteredCounts) -> Counts:
+def _theirs(days: tuple[date, ...], buyer_counts: EnteredCounts) -> Counts:
     """The buyer's figures on these days, for the steps of which they have any."""
     figures = {
-        step: np.array([_number(entered, day, step) for day in days], dtype=np.float64) for step in STEPS
+        step: np.array([_number(buyer_counts, day, step) for day in days], dtype=np.float64) for step in STEPS
     }
     return {step: values for step, values in figures.items() if np.isfinite(values).any()}
 
 
-def _number(entered: EnteredCounts, day: date, step: str) -> float:
-    value = getattr(entered.days.get(day), step, None)
+def _number(buyer_counts: EnteredCounts, day: date, step: str) -> float:
+    value = getattr(buyer_counts.days.get(day), step, None)
     return float("nan") if value is None else float(value)

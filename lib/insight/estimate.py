@@ -11,11 +11,11 @@ REQUESTS, BIDS, IMPRESSIONS = ("bid_requests", "requests"), ("bids",), ("imps", 
 WINS, VIEWABLE = ("wins",), ("viewable_imps", "viewable_impressions")
 WIN_CPM = ("win_cpm", "win_bid_cpm", "avg_win_cpm")
 WIN_RATE, SPEND = ("win_rate",), ("spend", "cost")
-LOST, BID_PRICE = ("lost_bids",), ("bid_cpm", "avg_bid_cpm")
+LOSSES, BID_PRICE = ("lost_bids",), ("bid_cpm", "avg_bid_cpm")
 LOST_REASON, CREATIVE = ("lost_reason", "loss_reason"), ("creative", "creative_id")
 ROLES = {
     "requests": REQUESTS, "bids": BIDS, "wins": WINS, "impressions": IMPRESSIONS, "viewable": VIEWABLE,
-    "win_price": WIN_CPM, "lost": LOST, "bid_price": BID_PRICE, "lost_reason": LOST_REASON,
+    "win_price": WIN_CPM, "lost": LOSSES, "bid_price": BID_PRICE, "lost_reason": LOST_REASON,
     "creative": CREATIVE, "spend": SPEND,
 }  # fmt: skip
 """The usual names of the fields with a role; a definition's `roles` say it where they have other names."""

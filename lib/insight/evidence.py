@@ -23,7 +23,7 @@ from lib.reporting.models import AudienceQuery, Filter, time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
 LONGEST, FEWEST, CONFIDENCE, POWER, HISTORY = 7, 4, 0.95, 0.8, 91
-SEEN = "seen"
+SEEN_ACTION = "seen"
 Daily = Mapping[date, float]
 
 
@@ -114,38 +114,38 @@ def day_of(at: datetime, hours: int) -> date:
 
 def unchanged_ids(
     entities: Iterable[PackageOrDeal],
-    linked: Iterable[PackageOrDeal],
-    changed: PackageOrDeal,
+    counterparts: Iterable[PackageOrDeal],
+    entity: PackageOrDeal,
     since: date,
     hours: int,
 ) -> list[int]:
     """The ids of those that were there before that day and have not changed from then on, nor have theirs.
 
-    `linked` are the deals where `entities` are packages, and the packages where these are deals. Those that
-    share one with the changed entity are left out, and those whose service does not say when they were
+    `counterparts` are the deals where `entities` are packages, and the packages where these are deals. Those
+    that share one with the changed entity are left out, and those whose service does not say when they were
     changed: a change of the one can change the other.
     """
-    still = {one.id for one in linked if _is_older(one, since, hours)}
-    touched = _linked(changed)
+    old_ids = {one.id for one in counterparts if _is_older(one, since, hours)}
+    links = _link_ids(entity)
     return [
         one.id
         for one in entities
         if one.id is not None
-        and one.id != changed.id
+        and one.id != entity.id
         and _is_older(one, since, hours)
-        and _linked(one) <= still - touched
+        and _link_ids(one) <= old_ids - links
     ]
 
 
 def changed_with(
-    changed: PackageOrDeal, linked: Iterable[PackageOrDeal], since: date, hours: int
+    entity: PackageOrDeal, counterparts: Iterable[PackageOrDeal], since: date, hours: int
 ) -> list[int]:
     """The ids of the deals of a changed package, or the packages of a deal, that changed since that day."""
-    touched = _linked(changed)
+    links = _link_ids(entity)
     return [
         one.id
-        for one in linked
-        if one.id is not None and one.id in touched and not _is_older(one, since, hours)
+        for one in counterparts
+        if one.id is not None and one.id in links and not _is_older(one, since, hours)
     ]
 
 
@@ -198,13 +198,13 @@ def day_pairs(own: Daily, others: Daily | None, around: EvidenceDays) -> list[Da
 
 def change_days(changes: Iterable[EntityChange], hours: int) -> set[date]:
     """The days on which something was changed: no placebo may touch one."""
-    return {day_of(one.at, hours) for one in changes if one.action != SEEN}
+    return {day_of(one.at, hours) for one in changes if one.action != SEEN_ACTION}
 
 
 def difference(
-    own: Daily, others: Daily | None, around: EvidenceDays, changed: Collection[date] = ()
+    own: Daily, others: Daily | None, around: EvidenceDays, change_days: Collection[date] = ()
 ) -> Difference | None:
-    """The difference with its range, from figures by day. `changed` are the days of other changes.
+    """The difference with its range, from figures by day. `change_days` are the days of other changes.
 
     None with fewer than FEWEST pairs that have figures, and with too little history to know what is usual.
     """
@@ -215,39 +215,39 @@ def difference(
         return None
     span = _days((around.history[0], around.day - ONE))
     series = np.array([_logarithm(day, own, others) for day in span])
-    placebos = _placebos(series, span, around, changed)
+    placebos = _placebos(series, span, around, change_days)
     weights = _weights(around)
     usual = noise.spread(placebos, weights, noise.persistence(series))
     if usual is None:
         return None
     mean = math.fsum(pairs) / len(pairs)
     side = usual.side(CONFIDENCE)
-    there = placebos[np.isfinite(placebos)]
+    finite = placebos[np.isfinite(placebos)]
     return Difference(
         math.expm1(mean),
         math.expm1(mean - side),
         math.expm1(mean + side),
         len(pairs),
-        len(there),
-        int(np.sum(np.abs(there) >= abs(mean))),
+        len(finite),
+        int(np.sum(np.abs(finite) >= abs(mean))),
         -math.expm1(-usual.reliable(CONFIDENCE, POWER)),
     )
 
 
 def _placebos(
-    series: npt.NDArray[np.float64], span: Sequence[date], around: EvidenceDays, changed: Collection[date]
+    series: npt.NDArray[np.float64], span: Sequence[date], around: EvidenceDays, change_days: Collection[date]
 ) -> npt.NDArray[np.float64]:
     """The same difference around each day of which the days around lie in the span; NaN where a day was
     changed among them, or figures are missing."""
     before = np.array([(first - around.before[0]).days for first, _ in around.pairs()])
     after = np.array([(second - around.before[0]).days for _, second in around.pairs()])
     reach = (around.after[1] - around.before[0]).days + 1
-    touched = np.array([day in changed for day in span])
+    has_change = np.array([day in change_days for day in span])
     means = np.full(max(len(span) - reach + 1, 0), np.nan)
     for start in range(len(means)):
         pairs = series[start + after] - series[start + before]
         pairs = pairs[np.isfinite(pairs)]
-        if len(pairs) >= FEWEST and not touched[start : start + reach].any():
+        if len(pairs) >= FEWEST and not has_change[start : start + reach].any():
             means[start] = pairs.mean()
     return means
 
@@ -271,7 +271,7 @@ def _is_older(one: PackageOrDeal, since: date, hours: int) -> bool:
     return one.created_at is not None and latest is not None and day_of(latest, hours) < since
 
 
-def _linked(one: PackageOrDeal) -> set[int | None]:
+def _link_ids(one: PackageOrDeal) -> set[int | None]:
     """The ids of a package's deals, or of a deal's packages."""
     links = one.demand_deals if isinstance(one, SupplyPackage) else one.supply_deals
     return {link.id for link in links}

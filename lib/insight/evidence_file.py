@@ -31,7 +31,7 @@ class Matter:
     """
 
     key: tuple[str, int]
-    changed: PackageOrDeal
+    entity: PackageOrDeal
     change: EntityChange
     also: Sequence[EntityChange]
     beside: Sequence[int]
@@ -62,15 +62,15 @@ def rows(matter: Matter, fields: Sequence[DataField], answers: Sequence[Audience
         others = rest[0] if rest else None
         pairs = evidence.day_pairs(own, others, around)
         difference = evidence.difference(own, others, around, matter.change_days)
-        beside = (totals[1][0], totals[1][1]) if rest else None
-        evidence_rows.append(EvidenceRow(field, (totals[0][0], totals[0][1]), beside, pairs, difference))
+        untouched = (totals[1][0], totals[1][1]) if rest else None
+        evidence_rows.append(EvidenceRow(field, (totals[0][0], totals[0][1]), untouched, pairs, difference))
     return evidence_rows
 
 
 def content(matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[EvidenceRow]) -> bytes:
     """The file, as JSON."""
     document = {
-        "changed": {"entity": matter.key[0], "id": matter.key[1], "name": matter.changed.name},
+        "changed": {"entity": matter.key[0], "id": matter.key[1], "name": matter.entity.name},
         "change": matter.change.model_dump(mode="json"),
         "other_changes_in_these_days": [one.model_dump(mode="json") for one in matter.also],
         "linked_ids_changed_since": list(matter.beside),

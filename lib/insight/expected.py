@@ -14,7 +14,7 @@ from lib.insight.filters import Lists, report_filters
 from lib.reporting.dates import Days
 
 HISTORY, WEEK, ONE = 126, 7, timedelta(days=1)
-Booked = tuple[datetime | None, datetime | None]
+Booking = tuple[datetime | None, datetime | None]
 
 
 def of_targeting(
@@ -22,7 +22,7 @@ def of_targeting(
     targeting: Targeting,
     lists: Lists,
     media_type: str | None,
-    booked: Booked,
+    booking: Booking,
     scale_of: Callable[[str], float] = lambda field: 1.0,
 ) -> dict[str, Any] | None:
     """The forecast of bids (else impressions) as a proposal has it: the first week from the booked start on.
@@ -32,7 +32,7 @@ def of_targeting(
     """
     field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
     translation = report_filters(targeting, report.slicer, lists, media_type)
-    days = first_week(booked, report.today, report.slicer.timezone)
+    days = first_week(booking, report.today, report.slicer.timezone)
     has_days = forecast.DAY in {one.name for one in report.slicer.key_fields}
     if field is None or days is None or translation.left_out or not has_days:
         return None
@@ -66,9 +66,9 @@ def _decimal(value: float) -> Decimal:
     return Decimal(str(round(value, 6)))
 
 
-def first_week(booked: Booked, today: date, hours: int) -> Days | None:
+def first_week(booking: Booking, today: date, hours: int) -> Days | None:
     """The first seven whole days, or fewer, that are booked from today on; None without any."""
-    start, end = booked
+    start, end = booking
     if start is None:
         return None
     zone = timezone(timedelta(hours=hours))

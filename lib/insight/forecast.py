@@ -36,7 +36,7 @@ class DayFigure:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A figure in a period with its 95 % range, which held in `held` of `tests` past periods like it.
+    """A figure in a period with its 95 % range, which held in `hits` of `tests` past periods like it.
 
     `raw` is the range before it was scaled by what earlier ones were off. Without enough days of data for a
     range, `low` and `high` are NaN; without any for the value, it is too.
@@ -45,7 +45,7 @@ class Forecast:
     value: float
     low: float = math.nan
     high: float = math.nan
-    held: int = 0
+    hits: int = 0
     tests: int = 0
     raw: Span | None = None
 
@@ -111,7 +111,7 @@ def forecast(
         value, low, high = (value + drift + by for by in (0.0, -side, side))
     hits = int(np.sum(usual.sizes <= scale * side))
     raw = Span(value, max(low, min(value, 0.0)), high)
-    span = raw.scaled(scale)
+    span = raw.scale_by(scale)
     return Forecast(value, span.low, span.high, hits, len(usual.sizes), raw)
 
 

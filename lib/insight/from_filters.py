@@ -84,8 +84,8 @@ def _add(
     """Put a filter to those of its side: of two that include, what both have; of two that exclude, all."""
     values = [value for value in one.value if _is_value(kind, value)]
     if len(values) < len(one.value):
-        lost = one.model_copy(update={"value": tuple(v for v in one.value if v not in values)})
-        left_out.append(LeftOut(lost, "a package has no such target"))
+        rest = one.model_copy(update={"value": tuple(v for v in one.value if v not in values)})
+        left_out.append(LeftOut(rest, "a package has no such target"))
     is_excluded = one.match == NOT_EQUALS
     if (key := (kind.name, is_excluded)) in sides:
         before = sides[key][1].value
@@ -103,11 +103,11 @@ def _one_field_each(
     by_kind = sorted(sides, key=lambda pair: KINDS.index(pair[0]))
     for group, pairs in groupby(by_kind, lambda pair: pair[0].group):
         several = [*pairs]
-        included = [pair for pair in several if pair[1].match == EQUALS]
+        inclusions = [pair for pair in several if pair[1].match == EQUALS]
         yield from (pair for pair in several if pair[1].match != EQUALS)
-        yield from included[-1:]
-        for _, one in included[:-1]:
-            title = included[-1][0].title.lower()
+        yield from inclusions[-1:]
+        for _, one in inclusions[:-1]:
+            title = inclusions[-1][0].title.lower()
             left_out.append(LeftOut(one, f"a package has any of its {group.lower()}; it targets the {title}"))
 
 
@@ -118,18 +118,18 @@ def _together(
     left_out: list[LeftOut],
 ) -> FromFilters:
     elements: dict[str, list[dict[str, Any]]] = {}
-    needed: list[NewList] = []
+    new_lists: list[NewList] = []
     for kind, one in pairs:
         is_excluded = one.match == NOT_EQUALS
         values: tuple[str, ...] = one.value
         if kind.is_list:
             number = _list_of(kind, values, lists)
             if number is None:
-                needed.append(NewList(kind, values, is_excluded))
+                new_lists.append(NewList(kind, values, is_excluded))
                 continue
             values = (str(number),)
         elements.setdefault(kind.field, []).extend(kind.element(value, is_excluded) for value in values)
-    return FromFilters(Targeting.model_validate(elements), media_type, tuple(needed), tuple(left_out))
+    return FromFilters(Targeting.model_validate(elements), media_type, tuple(new_lists), tuple(left_out))
 
 
 def _list_of(kind: TargetingKind, values: Iterable[str], lists: Lists) -> int | None:

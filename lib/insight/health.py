@@ -53,7 +53,7 @@ class DealHealth:
         return {"words": self.words, "steps": steps} | {name: one for name, one in more.items() if one}
 
     @classmethod
-    def stored(cls, state: str, facts: Mapping[str, Any]) -> "DealHealth":
+    def from_facts(cls, state: str, facts: Mapping[str, Any]) -> "DealHealth":
         """The health that a state and its facts are of."""
         steps = tuple(FunnelStep(name, float(value)) for name, value in facts["steps"])
         findings = tuple(facts.get("findings", ()))
@@ -125,10 +125,10 @@ def may_deliver(deal: DemandDeal, around: Surroundings) -> bool:
 
 def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
     """Problems visible in the deal itself, the most important first."""
-    linked = packages_of(deal, around)
+    packages = packages_of(deal, around)
     if "supply_deals" in deal.model_fields_set and not deal.supply_deals:
         yield "No package linked"
-    elif linked and all(one.is_active is False or one.status == "paused" for one in linked):
+    elif packages and all(one.is_active is False or one.status == "paused" for one in packages):
         yield "Package paused"
     if deal.price is None and "price" in deal.model_fields_set:
         yield "No price"
@@ -147,8 +147,8 @@ def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
 
 def until(deal: DemandDeal, around: Surroundings) -> datetime | None:
     """When its health may change by itself: the next start or end of one of its packages."""
-    linked = packages_of(deal, around)
-    moments = [at for one in linked for at in (one.start_date, one.end_date) if at is not None]
+    packages = packages_of(deal, around)
+    moments = [at for one in packages for at in (one.start_date, one.end_date) if at is not None]
     return min((at for at in moments if at > around.now), default=None)
 
 
@@ -163,12 +163,12 @@ def rates(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Estimate]]:
 
 def _idle(deal: DemandDeal, around: Surroundings) -> str | None:
     """Why it is not meant to deliver now; None where it is."""
-    linked = packages_of(deal, around)
+    packages = packages_of(deal, around)
     if deal.is_active is False:
         return "Paused"
-    if linked and all(one.end_date is not None and one.end_date <= around.now for one in linked):
+    if packages and all(one.end_date is not None and one.end_date <= around.now for one in packages):
         return "Ended"
-    starts = [one.start_date for one in linked if one.end_date is None or one.end_date > around.now]
+    starts = [one.start_date for one in packages if one.end_date is None or one.end_date > around.now]
     if starts and all(start is not None and start > around.now for start in starts):
         return "Not started"
     return None
@@ -191,8 +191,10 @@ def _judge_delivery(deal: DemandDeal, around: Surroundings, funnels: Funnels) ->
     steps = funnels.steps.get(str(deal.id), ())
     if not funnels.has_data:
         return DealHealth("unknown", "No data")
-    linked = packages_of(deal, around)
-    if linked and all(one.start_date is not None and one.start_date.date() > funnels.last for one in linked):
+    packages = packages_of(deal, around)
+    if packages and all(
+        one.start_date is not None and one.start_date.date() > funnels.last for one in packages
+    ):
         return DealHealth("unknown", "Newer than the report")
     if not steps:
         steps = tuple(FunnelStep(name, 0.0) for name in funnels.names)

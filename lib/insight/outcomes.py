@@ -53,9 +53,9 @@ class Subject:
             for seat, one in self.prices
         ]
         parts = {"prices": prices, "is_price": self.is_price, "parts": [*self.parts]}
-        named = {"prices": bool(prices), "is_price": self.is_price, "parts": self.parts != (1.0, 1.0)}
+        is_used = {"prices": bool(prices), "is_price": self.is_price, "parts": self.parts != (1.0, 1.0)}
         filters = [one.model_dump(mode="json", exclude_defaults=True) for one in self.filters]
-        return {"filters": filters, **{name: part for name, part in parts.items() if named[name]}}
+        return {"filters": filters, **{name: part for name, part in parts.items() if is_used[name]}}
 
     @classmethod
     def read(cls, project: str, slicer: str, field: str, document: Mapping[str, Any]) -> "Subject":
@@ -137,8 +137,8 @@ def _median(subject: Subject, slicer: Slicer, ask: Ask, days: Days) -> float | s
     if fields is None:
         return NO_FIELD.format(subject.field)
     query = _all_records(seat_prices.question(subject.query(days), slicer, fields, None))
-    won = win_prices.win_prices(ask(query), fields)
-    return NO_WINS if won is None else won.median
+    quartiles = win_prices.win_prices(ask(query), fields)
+    return NO_WINS if quartiles is None else quartiles.median
 
 
 def _all_records(query: AudienceQuery) -> AudienceQuery:
@@ -165,11 +165,11 @@ def to_keep(
     if span is None or days[0] <= data_day or not math.isfinite(span.high - span.low):
         return []
     first, last, until = (day.isoformat() for day in (*days, data_day))
-    scaled = span.scaled(scale)
+    after = span.scale_by(scale)
     new = NewForecast(
         kind=kind, project=subject.project, slicer=subject.slicer, field=subject.field,
         first_day=first, last_day=last, data_day=until, subject=subject.document,
-        estimate=span.estimate, low=scaled.low, high=scaled.high, raw_low=span.low, raw_high=span.high,
+        estimate=span.estimate, low=after.low, high=after.high, raw_low=span.low, raw_high=span.high,
         scale=scale,
     )  # fmt: skip
     return [new]

@@ -40,7 +40,7 @@ class SharedInventory:
 class TwoPrices:
     """A seat that is offered the inventory that two packages share at these prices, the lowest first."""
 
-    shared: SharedInventory
+    pair: SharedInventory
     seat: str
     prices: tuple[Decimal, ...]
 
@@ -82,7 +82,7 @@ def two_prices(deals: Sequence[Sequence[DemandDeal]], pairs: Sequence[SharedInve
             names, prices = zip(*(sides[0][seat] + sides[1][seat]), strict=True)
             if len(set(prices)) > 1 and pair.may_be_any:
                 two_pricess.append(TwoPrices(pair, names[0], tuple(sorted(set(prices)))))
-    return sorted(two_pricess, key=lambda one: (-(one.shared.volume.value or 0.0), one.seat))
+    return sorted(two_pricess, key=lambda one: (-(one.pair.volume.value or 0.0), one.seat))
 
 
 def _prices(deals: Sequence[DemandDeal]) -> dict[int, list[tuple[str, Decimal]]]:

@@ -18,7 +18,7 @@ from lib.reporting import noise
 
 HISTORY, WEEK, RUNNING = 63, 7, 14
 CAP_WIDTH, CAP_DAYS, CAP_TIMES = 0.03, 0.6, 3.0
-REACHED, SCALE, FEWEST_LIKE, CONFIDENCE = 0.97, 0.2, 8, 0.95
+BUDGET_SHARE, SCALE, FEWEST_LIKE, CONFIDENCE = 0.97, 0.2, 8, 0.95
 Numbers = npt.NDArray[np.float64]
 Range = tuple[float, float]
 
@@ -83,14 +83,14 @@ def trend(series: Numbers) -> float | None:
 
 def running_days(days: DealDays) -> int:
     """How many days it has run within the history: from the first with a bid request on."""
-    there = np.flatnonzero(np.nan_to_num(days.requests) > 0)
-    return len(days.requests) - int(there[0]) if len(there) else 0
+    delivery_days = np.flatnonzero(np.nan_to_num(days.requests) > 0)
+    return len(days.requests) - int(delivery_days[0]) if len(delivery_days) else 0
 
 
 def cap(deal: PortfolioDeal, days: DealDays, last: date) -> Cap | None:
     """What caps the deal, if something does; `last` is the last of the days."""
     wins, spend = days.life
-    if deal.budget and spend >= REACHED * deal.budget:
+    if deal.budget and spend >= BUDGET_SHARE * deal.budget:
         return Cap("budget", deal.budget, _idle_days(days))
     if deal.units and wins >= deal.units and (deal.end is None or deal.end > last):
         return Cap("units", deal.units, _idle_days(days))
@@ -99,8 +99,8 @@ def cap(deal: PortfolioDeal, days: DealDays, last: date) -> Cap | None:
 
 def _idle_days(days: DealDays) -> int:
     """The days since its last win in the history."""
-    won = np.flatnonzero(np.nan_to_num(days.wins) > 0)
-    return len(days.wins) - 1 - int(won[-1]) if len(won) else len(days.wins)
+    win_days = np.flatnonzero(np.nan_to_num(days.wins) > 0)
+    return len(days.wins) - 1 - int(win_days[-1]) if len(win_days) else len(days.wins)
 
 
 def _daily_cap(requests: Numbers, spend: Numbers) -> Cap | None:
@@ -151,7 +151,7 @@ def _median(values: Sequence[float]) -> tuple[float, Range] | None:
     """The median with its 95 % range, by the order of the values; None of fewer than FEWEST_LIKE."""
     if (count := len(values)) < FEWEST_LIKE:
         return None
-    ordered = sorted(values)
+    in_order = sorted(values)
     below = bdtr(np.arange(count), count, 0.5)
     place = max(int(np.searchsorted(below, (1 - CONFIDENCE) / 2)) - 1, 0)
-    return float(np.median(ordered)), (ordered[place], ordered[count - 1 - place])
+    return float(np.median(in_order)), (in_order[place], in_order[count - 1 - place])

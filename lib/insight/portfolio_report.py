@@ -21,7 +21,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Filter, Slicer, time_key_field
 from lib.wire.errors import BadRequest
 
-DAY, PATIENCE, MOST_FILTERED, WIDER = time_key_field("day"), 20_000, 500, 1.1
+DAY, PATIENCE, MOST_FILTER_VALUES, WIDER = time_key_field("day"), 20_000, 500, 1.1
 WORDS = {"requests": "bid requests", "bids": "bids", "wins": "wins or impressions", "cpm": "win CPM"}
 Progress = Callable[[str], None]
 
@@ -106,7 +106,7 @@ def read(report: DealReport, book: DealBook, tell: Progress = lambda words: None
     fields, missing = _fields(slicer)
     deals = [_of_deal(deal, book, slicer) for deal in book.deals]
     some = tuple(str(deal.id) for deal in deals)
-    only = (Filter(name=DEAL, value=some, match="equals"),) if 0 < len(some) <= MOST_FILTERED else ()
+    only = (Filter(name=DEAL, value=some, match="equals"),) if 0 < len(some) <= MOST_FILTER_VALUES else ()
     base = report.query(DAYS).model_copy(
         update={
             "filters": only,
@@ -115,9 +115,9 @@ def read(report: DealReport, book: DealBook, tell: Progress = lambda words: None
         }
     )
     tell("reading the inventory")
-    cells, keys, dropped = _cells(report, base, _key_fields(deals, slicer))
-    if dropped:
-        deals = [_narrow(deal, dropped) for deal in deals]
+    cells, keys, dropped_keys = _cells(report, base, _key_fields(deals, slicer))
+    if dropped_keys:
+        deals = [_narrow(deal, dropped_keys) for deal in deals]
     tell("reading the days")
     start = report.query(HISTORY).start_date
     daily = report.ask(base.model_copy(update={"start_date": start, "split_by": (DEAL, DAY)}))
@@ -128,7 +128,7 @@ def read(report: DealReport, book: DealBook, tell: Progress = lambda words: None
     first, last = report.period(DAYS)
     days = _days(_rows(daily, fields, (DAY,)), _rows(life, fields, ()), report, daily.total.dates)
     sampled = any(map(_is_sampled, (cells, daily, life)))
-    scope = tuple(_scope(deals, missing, dropped, sampled, book))
+    scope = tuple(_scope(deals, missing, dropped_keys, sampled, book))
     names = {deal.id or 0: deal.name or f"Deal {deal.id}" for deal in book.deals}
     return Portfolio(
         standings(deals, inventory, days, last), first, last, scope, names, book, inventory, slicer
@@ -150,23 +150,23 @@ def _fields(slicer: Slicer) -> tuple[dict[str, str], list[str]]:
 
 
 def _of_deal(deal: DemandDeal, book: DealBook, slicer: Slicer) -> PortfolioDeal:
-    linked = [book.packages.get(one.id or 0) or one for one in deal.supply_deals]
-    parts = [report_filters(one, slicer, book.lists, one.media_type) for one in linked]
+    own_packages = [book.packages.get(one.id or 0) or one for one in deal.supply_deals]
+    parts = [report_filters(one, slicer, book.lists, one.media_type) for one in own_packages]
     segmented = {one.name for one in slicer.key_fields if one.is_segmented}
     targetings = tuple(tuple(f for f in part.filters if f.name not in segmented) for part in parts) or ((),)
     is_whole = bool(parts) and not any(part.left_out for part in parts)
     is_whole = is_whole and all(
         len(f) == len(part.filters) for f, part in zip(targetings, parts, strict=False)
     )
-    starts = [one.start_date.date() for one in linked if one.start_date is not None]
-    ends = [one.end_date.date() if one.end_date else None for one in linked]
+    starts = [one.start_date.date() for one in own_packages if one.start_date is not None]
+    ends = [one.end_date.date() if one.end_date else None for one in own_packages]
     return PortfolioDeal(
         deal.id or 0,
         deal.seat.id if deal.seat is not None else None,
         float(deal.price) if deal.price is not None and book.has_cpm_prices else None,
         targetings,
         is_whole,
-        next((one.media_type for one in linked if one.media_type), ""),
+        next((one.media_type for one in own_packages if one.media_type), ""),
         min(starts, default=None),
         None if None in ends else max((end for end in ends if end is not None), default=None),
         None if deal.budget is None else float(deal.budget),
@@ -194,10 +194,10 @@ def _cells(report: DealReport, base: AudienceQuery, keys: list[str]) -> tuple[Au
     return report.ask(base.model_copy(update={"split_by": (DEAL,)})), [], keys
 
 
-def _narrow(deal: PortfolioDeal, dropped: Sequence[str]) -> PortfolioDeal:
+def _narrow(deal: PortfolioDeal, dropped_keys: Sequence[str]) -> PortfolioDeal:
     """A deal whose targeting names a field that is left out is not known as a whole."""
     names = {one.name for targeting in deal.targetings for one in targeting}
-    return PortfolioDeal(**{**vars(deal), "is_whole": False}) if names & {*dropped} else deal
+    return PortfolioDeal(**{**vars(deal), "is_whole": False}) if names & {*dropped_keys} else deal
 
 
 def _rows(answer: Audience, fields: Mapping[str, str], keys: Sequence[str]) -> pd.DataFrame:
@@ -241,15 +241,15 @@ def _is_sampled(answer: Audience) -> bool:
 def _scope(
     deals: Sequence[PortfolioDeal],
     missing: Sequence[str],
-    dropped: Sequence[str],
+    dropped_keys: Sequence[str],
     sampled: bool,
     book: DealBook,
 ) -> Iterable[str]:
     """What is not known, a sentence each."""
     if missing:
         yield f"This slicer has no {', no '.join(missing)}: what is based on that is left open."
-    if dropped:
-        yield f"Too many values to compare by {', '.join(dropped)} as well: overlaps may be less."
+    if dropped_keys:
+        yield f"Too many values to compare by {', '.join(dropped_keys)} as well: overlaps may be less."
     if count := sum(not deal.is_whole for deal in deals):
         yield f"The targeting of {count:,} deals is known in part: they are not counted on to replace others."
     if sampled:

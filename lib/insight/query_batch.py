@@ -11,12 +11,12 @@ from lib.reporting.models import AudienceQuery
 from lib.wire.deadline import CallGroup
 from lib.wire.errors import Abandoned
 
-AT_ONCE = 3
+CONCURRENCY = 3
 Ask = Callable[[AudienceQuery], Audience]
 
 
 class QueryBatch:
-    """Questions on their way: `ask` answers one, at most AT_ONCE of them at a time.
+    """Questions on their way: `ask` answers one, at most CONCURRENCY of them at a time.
 
     Nothing is waited for unless somebody calls `wait` or `answers`. After the first failure, or once given
     up, no further question is asked.
@@ -24,12 +24,12 @@ class QueryBatch:
 
     def __init__(self, ask: Ask, queries: Sequence[AudienceQuery]) -> None:
         self._ask, self._calls, self._is_over = ask, CallGroup(), threading.Event()
-        once = {query: Future[Audience]() for query in queries}
-        self._futures = [once[query] for query in queries]
-        self._left: SimpleQueue[tuple[AudienceQuery, Future[Audience]]] = SimpleQueue()
-        for pair in once.items():
-            self._left.put(pair)
-        for _ in range(min(AT_ONCE, len(once))):
+        unique = {query: Future[Audience]() for query in queries}
+        self._futures = [unique[query] for query in queries]
+        self._queue: SimpleQueue[tuple[AudienceQuery, Future[Audience]]] = SimpleQueue()
+        for pair in unique.items():
+            self._queue.put(pair)
+        for _ in range(min(CONCURRENCY, len(unique))):
             threading.Thread(target=self._work, name="insight", daemon=True).start()
 
     def cancel(self) -> None:
@@ -48,22 +48,22 @@ class QueryBatch:
         return self._is_over.is_set() or all(future.done() for future in self._futures)
 
     @property
-    def come(self) -> tuple[int, int]:
+    def progress(self) -> tuple[int, int]:
         """How many have come, of how many."""
         return sum(future.done() for future in self._futures), len(self._futures)
 
     def answers(self) -> list[Audience]:
         """All answers, in the order of the questions; waits for them. Raises what asking for one raised."""
         wait(self._futures, None, FIRST_EXCEPTION)
-        failed = [future.exception() for future in self._futures if future.done()]
-        for error in sorted(filter(None, failed), key=lambda error: isinstance(error, Abandoned)):
+        errors = [future.exception() for future in self._futures if future.done()]
+        for error in sorted(filter(None, errors), key=lambda error: isinstance(error, Abandoned)):
             raise error
         return [future.result() for future in self._futures]
 
     def _work(self) -> None:
         while not self._is_over.is_set():
             try:
-                query, future = self._left.get_nowait()
+                query, future = self._queue.get_nowait()
             except Empty:
                 return
             self._settle(query, future)
@@ -81,4 +81,4 @@ class QueryBatch:
         self._is_over.set()
         with suppress(Empty):
             while True:
-                self._left.get_nowait()[1].set_exception(Abandoned("The question was given up"))
+                self._queue.get_nowait()[1].set_exception(Abandoned("The question was given up"))

@@ -36,7 +36,7 @@ class SeatPrice:
 class SeatPrices:
     """What was won: None where nothing was. The win rate is the service's own; None where it has none."""
 
-    won: WinPrices | None
+    win_prices: WinPrices | None
     win_rate: float | None
 
 
@@ -52,8 +52,8 @@ def question(
 
     The deal `without` is left out: its own wins say nothing of its price.
     """
-    grouped = base.model_copy(update={"split_by": price_groups(slicer)})
-    query = win_prices.win_question(grouped, slicer, fields)
+    by_group = base.model_copy(update={"split_by": price_groups(slicer)})
+    query = win_prices.win_question(by_group, slicer, fields)
     rate = field_of(slicer, WIN_RATE)
     filters = query.filters
     if seat is not None:
@@ -88,7 +88,7 @@ def daily_wins(
     Of more groups than MOST_GROUPS those with the fewest wins are taken to be like the others.
     """
     with_data = {day for answer in answers for day in answer.total.dates}
-    won = dict.fromkeys(with_data, 0.0)
+    wins_by_day = dict.fromkeys(with_data, 0.0)
     for answer, price in zip(answers, prices.values(), strict=True):
         cpm, wins = (answer.values[name].to_numpy(np.float64) for name in (fields.cpm, fields.wins))
         wins = np.nan_to_num(wins)
@@ -96,19 +96,19 @@ def daily_wins(
         scale = whole / wins.sum() if wins.sum() and answer.total.records_found > len(wins) else 1.0
         reach = np.ones(len(wins), bool) if price.amount is None else cpm >= float(price.amount)
         for day, count in zip(answer.names[forecast.DAY][reach], wins[reach] * scale, strict=True):
-            won[str(day)[:10]] = won.get(str(day)[:10], 0.0) + float(count)
+            wins_by_day[str(day)[:10]] = wins_by_day.get(str(day)[:10], 0.0) + float(count)
     every = (date.fromordinal(at) for at in range(days[0].toordinal(), days[1].toordinal() + 1))
-    return tuple(DayFigure(day, Estimate(won.get(day.isoformat()))) for day in every)
+    return tuple(DayFigure(day, Estimate(wins_by_day.get(day.isoformat()))) for day in every)
 
 
-def standing(price: Decimal, won: WinPrices) -> str:
+def standing(price: Decimal, win_prices: WinPrices) -> str:
     """How many of these wins cost as much as this price or more: those that a floor lets through."""
     value = float(price)
-    if value <= won.low:
+    if value <= win_prices.low:
         return "at least three quarters of these wins"
-    if value <= won.median:
+    if value <= win_prices.median:
         return "half to three quarters of these wins"
-    if value <= won.high:
+    if value <= win_prices.high:
         return "a quarter to a half of these wins"
     return "less than a quarter of these wins"
 

@@ -59,7 +59,7 @@ def split_fields(slicer: Slicer) -> dict[bool, str]:
     return {is_app: field.name for is_app, field in fields.items() if field is not None}
 
 
-def listed(targeting: Targeting, lists: Lists) -> list[Entry]:
+def entries_in(targeting: Targeting, lists: Lists) -> list[Entry]:
     """The entries of the lists that a targeting includes; `lists` as for `report_filters`."""
     entries: dict[Entry, None] = {}
     for kind in KINDS:

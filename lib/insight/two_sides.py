@@ -23,7 +23,7 @@ STEPS = ("requests", "bids", "wins", "spend")
 SHORTEST, MOST_OF, ERRORS, CUT = 3, 2 / 3, 2.0, 4.0
 """The least days of a span; the part of them that must be beyond the share; how many standard errors a level
 must be beyond it; what a cut costs, as a multiple of the logarithm of the days."""
-NEAREST, OUT_OF_LINE, STILL, COUNT_NOISE = 3, 4.0, 0.01, 0.03
+NEAREST, OUT_OF_LINE, LEAST_SPREAD, COUNT_NOISE = 3, 4.0, 0.01, 0.03
 """Days on each side that a day is held against, and the deviations that are out of line; the least daily
 noise, and the noise of large counts, as logarithms."""
 FEWEST_FOR_A_SHIFT, CALMER, RESTLESS = 10, 0.5, 0.03
@@ -76,7 +76,7 @@ class TwoSides:
 def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float) -> TwoSides:
     """Both sides of consecutive `days`; `tolerance` is the settled share, a part of the seller's counts."""
     shift = _shift(ours, theirs)
-    buyers = {step: moved(counts, shift) for step, counts in theirs.items()}
+    buyers = {step: shift_days(counts, shift) for step, counts in theirs.items()}
     ratios, gaps, common = {}, [], np.zeros(len(days), bool)
     for step in (step for step in STEPS if step in ours and step in buyers):
         has_both = _has_both(ours[step], buyers[step])
@@ -84,8 +84,8 @@ def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float
         if not has_both.any() or not ours[step][has_both].sum():
             continue
         ratios[step] = float(buyers[step][has_both].sum() / ours[step][has_both].sum())
-        weighed = "wins" if step == "spend" and "wins" in buyers and "wins" in ours else step
-        noise = _noise(ours[weighed][has_both], buyers[weighed][has_both])
+        weight_step = "wins" if step == "spend" and "wins" in buyers and "wins" in ours else step
+        noise = _noise(ours[weight_step][has_both], buyers[weight_step][has_both])
         gap = _gap(
             step, np.array(days)[has_both], (ours[step][has_both], buyers[step][has_both]), noise, tolerance
         )
@@ -159,19 +159,19 @@ def _spans(series: Numbers, noise: Numbers, spread: float) -> list[tuple[int, in
 def _in_line(series: Numbers, noise: Numbers) -> Numbers:
     """The series with each day that is out of line with its neighbours set to their median (Hampel)."""
     limit = OUT_OF_LINE * _spread(series, noise) * noise
-    padded = np.pad(series, NEAREST, constant_values=np.nan)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * NEAREST + 1)
+    padding = np.pad(series, NEAREST, constant_values=np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(padding, 2 * NEAREST + 1)
     medians = np.nanmedian(windows, axis=1)
     return np.where(np.abs(series - medians) > limit, medians, series)
 
 
 def _spread(series: Numbers, noise: Numbers) -> float:
     """The noise of a day without those that its counts make: by days beside each other, and three apart."""
-    spreads = [STILL]
+    spreads = [LEAST_SPREAD]
     for lag in (1, 3):
         if len(series) > lag:
-            apart = np.abs(series[lag:] - series[:-lag]) / np.hypot(noise[lag:], noise[:-lag])
-            spreads.append(1.4826 * float(np.median(apart)))
+            distances = np.abs(series[lag:] - series[:-lag]) / np.hypot(noise[lag:], noise[:-lag])
+            spreads.append(1.4826 * float(np.median(distances)))
     return max(spreads)
 
 
@@ -188,7 +188,7 @@ def _has_both(ours: Numbers, theirs: Numbers) -> npt.NDArray[np.bool_]:
     return both & ((np.nan_to_num(ours) > 0) | (np.nan_to_num(theirs) > 0))
 
 
-def moved(counts: Numbers, shift: int) -> Numbers:
+def shift_days(counts: Numbers, shift: int) -> Numbers:
     """The counts of a day as those of the day `shift` later."""
     result = np.full_like(counts, np.nan)
     if shift == 0:
@@ -212,7 +212,7 @@ def _scatter(ours: Counts, theirs: Counts, shift: int) -> float:
     """The usual change of the ratio from day to day, in the median step; infinite with too few days."""
     changes = []
     for step in ours.keys() & theirs.keys():
-        figures = moved(theirs[step], shift)
+        figures = shift_days(theirs[step], shift)
         has_both = _has_both(ours[step], figures)
         if has_both.sum() >= FEWEST_FOR_A_SHIFT:
             series = _logarithms(step, ours[step][has_both], figures[has_both])

@@ -22,7 +22,7 @@ LOOK_AT = {
     ("spend", 1): "the currency, fees that one side adds, and the price that was bid or cleared",
 }
 """Where a step is lost between both sides, by whether the buyer counts less or more (OpenRTB 2.6, 7.2)."""
-ONLY_COUNTED = (
+COUNTING_ADVICE = (
     "how they are counted, since the steps after them agree: filters before the count, sampled logs"
 )
 
@@ -74,7 +74,7 @@ def _conclusion(sides: TwoSides, reader: Addressee, tolerance: float) -> Iterato
     if agreeing:
         yield f"{_list(agreeing)} agree{_ending(agreeing)} {share}."
     is_counting = main.ratio < 1 and agreeing and not following
-    yield f"Look at {ONLY_COUNTED if is_counting else LOOK_AT[main.step, -1 if main.ratio < 1 else 1]}."
+    yield f"Look at {COUNTING_ADVICE if is_counting else LOOK_AT[main.step, -1 if main.ratio < 1 else 1]}."
 
 
 def _gap(gap: Gap, sides: TwoSides, reader: Addressee) -> str:

@@ -40,7 +40,7 @@ class WinPrices:
     median: float
     high: float
     groups: int
-    covered: float
+    coverage: float
     is_exact: bool
 
 
@@ -75,17 +75,17 @@ def win_question(query: AudienceQuery, slicer: Slicer, fields: WinFields) -> Aud
 def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
     """The quartiles of an answer to `win_question`; None without any win."""
     cpm, wins = (answer.values[name].to_numpy(dtype=np.float64) for name in (fields.cpm, fields.wins))
-    there = np.isfinite(cpm) & (np.nan_to_num(wins) > 0)
-    if not there.any():
+    has_price = np.isfinite(cpm) & (np.nan_to_num(wins) > 0)
+    if not has_price.any():
         return None
-    low, median, high = _quantiles(cpm[there], wins[there])
+    low, median, high = _quantiles(cpm[has_price], wins[has_price])
     whole = answer.total.values.get(fields.wins) or 0.0
-    covered = min(100.0, 100 * float(wins[there].sum()) / whole) if whole else 100.0
+    coverage = min(100.0, 100 * float(wins[has_price].sum()) / whole) if whole else 100.0
     is_sampled = answer.precision.is_sampled if answer.precision is not None else False
     is_sampled = (
         is_sampled or answer.confidence_range is not None or answer.total.confidence_range is not None
     )
-    return WinPrices(low, median, high, int(there.sum()), covered, not is_sampled)
+    return WinPrices(low, median, high, int(has_price.sum()), coverage, not is_sampled)
 
 
 def propose_price(prices: WinPrices, fee_type: int | None, fee: Decimal | None) -> Decimal | None:
@@ -107,7 +107,7 @@ def propose_price(prices: WinPrices, fee_type: int | None, fee: Decimal | None) 
 def _quantiles(values: Floats, weights: Floats) -> tuple[float, float, float]:
     """The smallest values up to which a quarter, half and three quarters of the weight lie."""
     order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weights[order])
-    at = np.searchsorted(reached, np.array(QUARTERS) * reached[-1] * (1 - 1e-12))
+    cumulative = np.cumsum(weights[order])
+    at = np.searchsorted(cumulative, np.array(QUARTERS) * cumulative[-1] * (1 - 1e-12))
     low, median, high = values[order][at]
     return float(low), float(median), float(high)

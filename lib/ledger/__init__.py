@@ -22,7 +22,7 @@ from lib.wire.errors import TrancheError
 __all__ = ["Scorer", "scoring"]
 log = logging.getLogger(__name__)
 LOOK_EVERY, ONE = timedelta(minutes=5), timedelta(days=1)
-GONE = "The slicer is gone"
+NO_SLICER = "The slicer is gone"
 Pair = tuple[str, str]
 Outcomes = list[tuple[StoredForecast, float | str]]
 
@@ -47,8 +47,8 @@ class Scorer:
                 continue
             self._retry_at[pair] = now + LOOK_EVERY
             try:
-                came = self._score(rows, now) if pair in pairs else [(one, GONE) for one in rows]
-                count += self.store.settle(came, now)
+                scores = self._score(rows, now) if pair in pairs else [(one, NO_SLICER) for one in rows]
+                count += self.store.settle(scores, now)
             except TrancheError as error:
                 log.warning("Forecasts could not be scored: %s", error.reason)
         return count
@@ -64,13 +64,13 @@ class Scorer:
         for one in rows:
             if date.fromisoformat(one.last_day) <= last:
                 by_subject[f"{one.field} {one.subject}"].append(one)
-        came: Outcomes = []
+        scores: Outcomes = []
         for group in by_subject.values():
             subject = Subject.read(*pair, group[0].field, group[0].subject)
             days = [(date.fromisoformat(one.first_day), date.fromisoformat(one.last_day)) for one in group]
             ask = partial(self._reports.audience, slicer=slicer)
-            came += zip(group, outcomes(subject, slicer, ask, days), strict=True)
-        return came
+            scores += zip(group, outcomes(subject, slicer, ask, days), strict=True)
+        return scores
 
 
 def complete_day(slicer: Slicer, now: datetime) -> date:

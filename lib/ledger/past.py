@@ -51,9 +51,9 @@ def past_forecasts(series: Series, origins: Iterable[date], every: int = 1) -> l
             of = subject.project, subject.slicer, subject.field
             scale = calibration.learn(past, *of).factor
             some = to_keep("targeting", subject, days, origin, raw, scale)
-            came = [one.figure.value for one in daily if days[0] <= one.day <= days[1]]
-            if raw is not None and some and len(came) == AHEAD and None not in came:
-                score = raw.score(sum(one or 0.0 for one in came))
+            actual = [one.figure.value for one in daily if days[0] <= one.day <= days[1]]
+            if raw is not None and some and len(actual) == AHEAD and None not in actual:
+                score = raw.score(sum(one or 0.0 for one in actual))
                 scores.append((days[1], ScoredForecast(*of, score)))
             new += some
     return new

@@ -18,7 +18,7 @@ from sqlalchemy import Engine
 
 from lib.deals.abilities import PLAIN, Abilities
 from lib.deals.client import Changes, Deals, Entity, model_of
-from lib.deals.compat import Dialect, Linked, Memory, PlainDeals, finds, has_lists, listed, seats_of
+from lib.deals.compat import Dialect, Links, Memory, PlainDeals, finds, has_lists, listed, seats_of
 from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, EntityChange, Resource, Seat, SupplyPackage
 from lib.deals.reading import Page
 from lib.people import Person
@@ -34,7 +34,7 @@ SHARED = "The supply package {} is sold to others too, so only its deals may be 
 
 
 class SomeSeats(Deals):
-    """A caller of `deals` who may see the deals of these seats, and the packages with the ids `made`."""
+    """A caller of `deals` who may see the deals of these seats, and the packages of `created_ids`."""
 
     _takes_many = False  # each change is checked here by itself
 
@@ -73,7 +73,7 @@ class SomeSeats(Deals):
         """As `Deals.create`, for own seats, and linked with visible entities only."""
         kind = model_of(entity)
         self.abilities.check("create", kind.entity)
-        self._check(model.sent())
+        self._check(model.body())
         resource = self._all.create(kind, model, idempotency_key)
         self._forget()
         if isinstance(resource, SupplyPackage):
@@ -166,7 +166,7 @@ class SomeSeats(Deals):
         except (Invalid, BadRequest):
             return self._all.everything(DemandDeal)
 
-    def _linked(self) -> Linked:
+    def _linked(self) -> Links:
         deals = {one.id: one for one in self._deals()}
 
         def linked(one: Resource) -> Sequence[Resource]:
@@ -266,7 +266,7 @@ class RemoteDeals:
         whole = self._whole(person, memory)
         if person.deals.seats is None:
             return whole
-        return SomeSeats(whole, person.deals.seats, memory.made(SupplyPackage, person.added))
+        return SomeSeats(whole, person.deals.seats, memory.created_ids(SupplyPackage, person.added))
 
     def _whole(self, person: Person, memory: Memory) -> Deals:
         """The client for all seats."""

@@ -231,11 +231,11 @@ def test_ranges_of_proposals_move_to_the_ledger(database_url: str) -> None:
     database.migrate(engine)
     manager = Person("manager", "Max", None, "admin", deals=DealsGrant("write"))
     ledger = Forecasts(engine, "", "", manager).visible()
-    assert [(one.entity_id, one.estimate, one.actual, one.held, one.scale) for one in ledger] == [
+    assert [(one.entity_id, one.estimate, one.actual, one.has_held, one.scale) for one in ledger] == [
         (2, 6.0, None, None, None), (1, 6.0, 5.5, True, None),
     ]  # fmt: skip
     proposals = Proposals(engine, "", manager)
-    assert [proposals.get(number).held for number in (1, 2, 3)] == [True, None, None]
+    assert [proposals.get(number).has_held for number in (1, 2, 3)] == [True, None, None]
     assert ForecastScores(engine, "").waiting(date(2026, 11, 9))[0].entity_id == 2
 
 

@@ -189,7 +189,7 @@ def test_what_was_read_can_be_written() -> None:
     """Every element that was read is written as it came."""
     found = read()
     for array in ("geo_targetings", "device_targetings", "size_targetings", "domain_list_targetings"):
-        sent = [one.sent() for one in getattr(found, array)]
+        sent = [one.body() for one in getattr(found, array)]
         assert sorted(map(str, THEIRS.write({array: sent}, found)[array])) == sorted(map(str, PACKAGE[array]))
 
 
@@ -205,7 +205,7 @@ def test_fee_types() -> None:
     option = DemandDealOption(seat=Reference(id=1), price=Decimal(2))
     for number, theirs in ((3, 30), (2, None)):
         new = CreateDemandDeals(demand_deals_options=(option,), agency_curation_fee_type=number)
-        fields = SupplyPackage(name="x", create_demand_deals=new).sent()
+        fields = SupplyPackage(name="x", create_demand_deals=new).body()
         if theirs is not None:
             assert THEIRS.write(fields)["create_demand_deals"]["agency_curation_fee_type"] == theirs
             continue

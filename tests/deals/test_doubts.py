@@ -71,7 +71,7 @@ def test_many_warnings_are_counted() -> None:
 def test_dates_that_are_over(end: str, count: int) -> None:
     """A package is over from its end on, in its own time zone."""
     fields = SupplyPackage.model_validate({"end_date": end, "start_date": "2026-01-01 00:00:00+0000"})
-    assert len(doubts.of_package(fields.sent(), datetime(2026, 3, 1, tzinfo=UTC))) == count
+    assert len(doubts.of_package(fields.body(), datetime(2026, 3, 1, tzinfo=UTC))) == count
 
 
 def test_the_demo_has_usual_values() -> None:

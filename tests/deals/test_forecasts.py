@@ -84,7 +84,7 @@ def test_it_is_scored_once_though_desks_race(of: Callable[..., Forecasts], engin
     assert sorted(settled) == [0, 0, 0, 1]
     came = (10.0, 60.0, 190.0, 210.0)[settled.index(1)]
     (stored,) = ledger.visible()
-    assert (stored.actual, stored.held, stored.scored_at) == (came, 50 <= came <= 200, NOW)
+    assert (stored.actual, stored.has_held, stored.scored_at) == (came, 50 <= came <= 200, NOW)
     assert not scores.waiting(dt.date(2027, 1, 1))
 
 
@@ -98,7 +98,7 @@ def test_what_can_not_be_scored_is_tried_for_a_month(of: Callable[..., Forecasts
     over = dt.datetime(2026, 12, 8, tzinfo=dt.UTC) + GIVEN_UP
     assert scores.settle([(first, "The slicer is gone")], over) == 1
     row = next(one for one in ledger.visible() if one.id == first.id)
-    assert (row.problem, row.held, row.actual) == ("The slicer is gone", None, None)
+    assert (row.problem, row.has_held, row.actual) == ("The slicer is gone", None, None)
 
 
 def test_what_teaches(of: Callable[..., Forecasts], engine: Engine) -> None:
@@ -110,5 +110,8 @@ def test_what_teaches(of: Callable[..., Forecasts], engine: Engine) -> None:
     scores = ForecastScores(engine, "")
     scores.settle([(one, 100.0) for one in scores.waiting(NOW.date())], NOW)
     of().keep([replace(ONE, first_day="2026-12-03")])
-    assert [one.last_day for one in of().learned(("targeting", "proposal"))] == [ONE.last_day, later.last_day]
-    assert [one.kind for one in of().learned(("price",))] == ["price"]
+    assert [one.last_day for one in of().scored_forecasts(("targeting", "proposal"))] == [
+        ONE.last_day,
+        later.last_day,
+    ]
+    assert [one.kind for one in of().scored_forecasts(("price",))] == ["price"]

@@ -31,25 +31,28 @@ def test_what_was_noted_is_there_for_others_and_later(engine: Engine, memory: Me
     """Bodies come back exactly, whoever asks; another service has a journal of its own."""
     memory.note("created", DemandDeal, [DEAL, {"id": "8", "name": "Eight"}])
     again = Memory(engine, HERE, "ada")
-    assert [entry.body for entry in again.known(DemandDeal)] == [DEAL, {"id": "8", "name": "Eight"}]
-    assert [(entry.entity_id, entry.who) for entry in again.known(DemandDeal)] == [(7, "max"), (8, "max")]
-    assert again.known(SupplyPackage) == []
+    assert [entry.body for entry in again.latest(DemandDeal)] == [DEAL, {"id": "8", "name": "Eight"}]
+    assert [(entry.entity_id, entry.who) for entry in again.latest(DemandDeal)] == [
+        (7, "max"),
+        (8, "max"),
+    ]
+    assert again.latest(SupplyPackage) == []
     other = Memory(engine, "https://other.example", "max")
-    assert (other.known(DemandDeal), other.newest(), again.newest()) == ([], 0, 2)
+    assert (other.latest(DemandDeal), other.newest(), again.newest()) == ([], 0, 2)
 
 
 def test_the_last_entry_is_what_is_known(memory: Memory) -> None:
     """A change replaces what is known, a removal takes it from the list, a later sight brings it back."""
     memory.note("created", DemandDeal, [DEAL])
     memory.note("changed", DemandDeal, [DEAL | {"price": 3}])
-    assert [entry.body["price"] for entry in memory.known(DemandDeal)] == [3]
+    assert [entry.body["price"] for entry in memory.latest(DemandDeal)] == [3]
     memory.note("removed", DemandDeal, [DEAL])
-    assert memory.known(DemandDeal) == []
+    assert memory.latest(DemandDeal) == []
     last = memory.last(DemandDeal, 7)
     assert last is not None
     assert last.action == "removed"
     memory.note("seen", DemandDeal, [DEAL])
-    assert [entry.entity_id for entry in memory.known(DemandDeal)] == [7]
+    assert [entry.entity_id for entry in memory.latest(DemandDeal)] == [7]
 
 
 def test_what_was_seen_again_as_it_was_is_not_noted(memory: Memory) -> None:
@@ -82,4 +85,4 @@ def test_all_of_it_or_none(memory: Memory) -> None:
     """A body that can't be noted takes the others with it."""
     with pytest.raises(KeyError):
         memory.note("created", DemandDeal, [DEAL, {"name": "without an id"}])
-    assert memory.known(DemandDeal) == []
+    assert memory.latest(DemandDeal) == []

@@ -72,8 +72,8 @@ def test_deal_sync_tells_a_fixed_price(of_deal: str | None, usual: str, unit: st
 def test_the_form_sends_it() -> None:
     """A draft has it among the terms that its new deals share; not chosen, it is not sent."""
     draft = Draft.of(name="A", seats={1: Terms("2")}, price_type="fixed")
-    assert draft.package().sent()["create_demand_deals"]["price_type"] == "fixed"
-    assert "price_type" not in Draft.of(seats={1: Terms("2")}).package().sent()["create_demand_deals"]
+    assert draft.package().body()["create_demand_deals"]["price_type"] == "fixed"
+    assert "price_type" not in Draft.of(seats={1: Terms("2")}).package().body()["create_demand_deals"]
 
 
 def test_a_service_without_it_is_not_asked_for_it() -> None:
@@ -92,7 +92,7 @@ def test_files_have_it() -> None:
     given = csv_deals.read(row, None, {}, faults)
     assert (given["price_type"], faults) == ("fixed", [])
     request = csv_deals.request(SupplyPackage(id=1, name="P"), Seat(id=2, name="S"), given)
-    assert request.sent()["price_type"] == "fixed"
+    assert request.body()["price_type"] == "fixed"
     csv_deals.read(CsvRow(2, {"Price": "2", "Price type": "free"}), None, {}, faults)
     assert faults == ["Price type: write one of floor price, fixed price."]
     deal = DemandDeal(id=1, name="A", price_type="fixed")

@@ -49,7 +49,7 @@ def index(files: SupplyFiles, **texts: str) -> SupplyIndex:
     """The index with our sellers.json and these ads.txt: `news` is that of news.example."""
     ads = [(f"{name.replace('_', '.')}.example.ads.txt", text.encode()) for name, text in texts.items()]
     outcomes = files.add([(f"{US}.sellers.json", json.dumps(SELLERS).encode()), *ads])
-    assert [one.refused for one in outcomes] == [""] * (len(ads) + 1)
+    assert [one.refusal for one in outcomes] == [""] * (len(ads) + 1)
     return files.index()
 
 
@@ -201,7 +201,7 @@ def test_hostile_files_change_nothing(files: SupplyFiles, name: str, data: bytes
     before stays."""
     before = index(files, news=f"{US}, 10, DIRECT"), files.version()
     [outcome] = files.add([(name, data)])
-    assert why in outcome.refused
+    assert why in outcome.refusal
     assert (files.index(), files.version()) == before
 
 

@@ -116,9 +116,9 @@ def test_deal_sync_tells_the_guarantee(
 
 def test_the_form_sends_them() -> None:
     """A draft has them among the terms that its new deals share; what is empty is not sent."""
-    sent = Draft.of(name="A", seats={1: Terms("2")}, **TYPED).package().sent()["create_demand_deals"]
+    sent = Draft.of(name="A", seats={1: Terms("2")}, **TYPED).package().body()["create_demand_deals"]
     assert {name: sent[name] for name in TERMS} == {**TERMS, "budget": Decimal("12500.50")}
-    assert not TERMS.keys() & Draft.of(seats={1: Terms("2")}).package().sent()["create_demand_deals"].keys()
+    assert not TERMS.keys() & Draft.of(seats={1: Terms("2")}).package().body()["create_demand_deals"].keys()
 
 
 def test_files_have_them() -> None:
@@ -157,5 +157,5 @@ def test_a_seat_has_them_when_copied() -> None:
     from lib.ui.deals.more_deals import like
 
     deal = DemandDeal.model_validate({"id": 1, "name": "A", "price": 2, **TERMS})
-    sent = like(deal, Seat(id=2, name="S"), Decimal(3)).sent()
+    sent = like(deal, Seat(id=2, name="S"), Decimal(3)).body()
     assert {name: sent[name] for name in TERMS} == {name: getattr(deal, name) for name in TERMS}

@@ -32,7 +32,7 @@ def coverage(factor: float, seed: int) -> tuple[float, float, float]:
     assert scale is not None
     later = planted(draw, factor, MEASURE)
     before, after = (
-        float(np.mean([span.scaled(by).holds(actual) for span, actual in later])) for by in (1.0, scale)
+        float(np.mean([span.scale_by(by).holds(actual) for span, actual in later])) for by in (1.0, scale)
     )
     return scale, before, after
 
@@ -68,12 +68,12 @@ def test_a_score_is_the_scale_that_just_holds(span: Span) -> None:
         if span.low >= 0 and actual < 0:
             continue
         if math.isfinite(score):
-            assert span.scaled(score * 1.0001 + 1e-9).holds(actual)
-            assert score < 1e-6 or not span.scaled(score * 0.9999 - 1e-9).holds(actual)
+            assert span.scale_by(score * 1.0001 + 1e-9).holds(actual)
+            assert score < 1e-6 or not span.scale_by(score * 0.9999 - 1e-9).holds(actual)
         else:
-            assert not span.scaled(1000).holds(actual)
-    assert span.low < 0 or span.scaled(50).low >= 0
-    assert span.scaled(1.0) == span
+            assert not span.scale_by(1000).holds(actual)
+    assert span.low < 0 or span.scale_by(50).low >= 0
+    assert span.scale_by(1.0) == span
 
 
 def test_drift_is_claimed_where_errors_grow_and_seldom_else() -> None:

@@ -18,7 +18,7 @@ from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, Value
 from lib.insight import cost, estimate
 from lib.insight.cost import MOST, MOST_OF_A_SIDE, Trials
 from lib.insight.estimate import Estimate
-from lib.insight.query_batch import AT_ONCE, QueryBatch
+from lib.insight.query_batch import CONCURRENCY, QueryBatch
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
 from lib.settings import Settings
@@ -128,7 +128,7 @@ def test_what_filters_cannot_say(own_home: Path) -> None:
             browser_targetings=(NO_SAFARI,),
         ),
     )
-    assert [targeting_figures.name(one, {}) for one in found.unmeasured] == ["US", "Lyon", "tablet", "Safe"]
+    assert [targeting_figures.name(one, {}) for one in found.omissions] == ["US", "Lyon", "tablet", "Safe"]
     assert [targeting_figures.name(one.element, {}) for one in found.each] == ["not Safari"]
     assert len(found.whole.left_out) == 3
 
@@ -149,7 +149,7 @@ def test_questions_are_few(own_home: Path) -> None:
         ),
     }
     found = tried(of, Targeting(**some))
-    assert (len(found.each), len(found.skipped)) == (MOST, 8 * 5 + 2 - MOST)
+    assert (len(found.each), len(found.rest)) == (MOST, 8 * 5 + 2 - MOST)
 
 
 def test_a_sample_says_so(own_home: Path) -> None:
@@ -232,7 +232,7 @@ def test_answers_come_in_the_order_of_the_questions() -> None:
     assert [one.total.values["n"] for one in found.answers()] == [5, 3, 5, 4]
     assert sorted(asked_for) == [3, 4, 5]
     assert found.is_done
-    assert found.come == (4, 4)
+    assert found.progress == (4, 4)
 
 
 def test_questions_that_are_given_up() -> None:
@@ -247,14 +247,14 @@ def test_questions_that_are_given_up() -> None:
         raise Abandoned("The caller is gone")
 
     found = QueryBatch(ask, [query(n) for n in range(20)])
-    for _ in range(AT_ONCE):
+    for _ in range(CONCURRENCY):
         begun.acquire()
     assert not found.wait(0)
     found.cancel()
     go.set()
     with pytest.raises(Abandoned):
         found.answers()
-    assert len(count) == AT_ONCE
+    assert len(count) == CONCURRENCY
 
 
 def test_a_failure_is_raised() -> None:

@@ -17,7 +17,7 @@ from standin.state import TOKEN, State
 from lib.connect import Clients
 from lib.deals.client import Deals
 from lib.deals.models import GeoTarget, ListTarget, SizeTarget, SupplyPackage, ValueTarget
-from lib.insight.dead_search import DeadFound, DeadScope, DeadSearch
+from lib.insight.dead_search import DeadResult, DeadScope, DeadSearch
 from lib.insight.dead_targets import VALUES, IncludedTarget, checks, questions
 from lib.insight.kinds import KINDS
 from lib.reporting.models import AudienceQuery, time_key_field
@@ -66,20 +66,18 @@ def question(first: dt.date, last: dt.date, limit: int = 10_000_000) -> Audience
     )  # fmt: skip
 
 
-def searched(of: Clients, days: int, limit: int = 10_000_000, to: dt.date = LAST_DAY) -> DeadFound:
+def searched(of: Clients, days: int, limit: int = 10_000_000, to: dt.date = LAST_DAY) -> DeadResult:
     """What is found in the last days."""
     first = to - dt.timedelta(days=days - 1)
     before = question(first - dt.timedelta(days=60), first - dt.timedelta(days=1), limit)
     info = slicer(of)
     scope = DeadScope(info, {}, question(first, to, limit), before, "bids", NOW)
-    return DeadSearch(of.deals, lambda one: of.reporting.audience(one, info), scope).found()
+    return DeadSearch(of.deals, lambda one: of.reporting.audience(one, info), scope).result()
 
 
-def named(found: DeadFound) -> dict[str, tuple[tuple[int, ...], dt.date | None]]:
+def named(found: DeadResult) -> dict[str, tuple[tuple[int, ...], dt.date | None]]:
     """Of each dead target its packages, and its last day."""
-    return {
-        one.included.kind.value(one.included.target): (one.included.packages, one.last) for one in found.dead
-    }
+    return {one.target.kind.value(one.target.target): (one.target.packages, one.last) for one in found.dead}
 
 
 def sell(deals: Deals) -> None:
@@ -108,7 +106,7 @@ def test_values_without_a_bid(of: Clients) -> None:
         "AT": ((1,), OLD), "NO": ((1,), None), "AQ": ((1, 2), None),
         "Opera": ((2,), OLD), "160x600": ((1,), OLD),
     }  # fmt: skip
-    assert (found.bids.is_exact, found.unproven, found.not_checked) == (True, (), ())
+    assert (found.bids.is_exact, found.unproven, found.gaps) == (True, (), ())
     assert sorted(found.packages) == [1, 2]
     assert found.bids.days == 1
 
@@ -138,7 +136,7 @@ def test_a_key_field_without_values(own_home: Path) -> None:
     of.deals.create(SupplyPackage, package("One", {}, geo_targetings=(place("Lyon", "region"),)))
     found = searched(of, 7)
     assert found.dead == ()
-    assert found.not_checked == ("Region: the report has no values for it in these days.",)
+    assert found.gaps == ("Region: the report has no values for it in these days.",)
 
 
 def test_a_sample_proves_nothing(own_home: Path) -> None:
@@ -168,8 +166,8 @@ def test_what_can_not_be_checked(own_home: Path) -> None:
         }
     )
     found = checks([sold], with_domains, {("domain_list", 1): ("a.example", "b.example")})
-    assert [one.values for one in found.included] == [("a.example", "b.example")]
-    assert found.not_checked == (
+    assert [one.values for one in found.targets] == [("a.example", "b.example")]
+    assert found.gaps == (
         "Device: this slicer has no key field for it.",
         "Domain list: None is empty, or its entries are not known.",
     )
@@ -194,7 +192,7 @@ def test_a_search_that_fails_or_is_given_up(own_home: Path) -> None:
         raise InternalError("broken")
 
     with pytest.raises(InternalError, match="broken"):
-        DeadSearch(of.deals, broken, scope).found()
+        DeadSearch(of.deals, broken, scope).result()
     search, is_known = [], threading.Event()
 
     def given_up(one: AudienceQuery):
@@ -205,5 +203,5 @@ def test_a_search_that_fails_or_is_given_up(own_home: Path) -> None:
     search.append(DeadSearch(of.deals, given_up, scope))
     is_known.set()
     with pytest.raises(Abandoned):
-        search[0].found()
+        search[0].result()
     assert search[0].is_done

@@ -88,7 +88,7 @@ def test_the_range_is_that_of_past_forecasts() -> None:
     assert found.tests == len(errors)
     side = np.log(found.high / found.value)
     assert side == pytest.approx(np.log(found.value / found.low))
-    assert found.held == np.sum(np.abs(errors) <= side) >= 0.95 * len(errors)
+    assert found.hits == np.sum(np.abs(errors) <= side) >= 0.95 * len(errors)
     assert 1.96 < side / np.sqrt(np.mean(np.square(errors))) < 3.2
 
 
@@ -104,8 +104,8 @@ def test_a_trend_moves_the_forecast() -> None:
 def test_ranges_of_forecasts_hold(name: str) -> None:
     """Ranges hold in about 95 of 100 periods: whatever the noise, under trends, and of rare figures."""
     noise, trend, size = CASES[name]
-    held, _, silent = forecast_rates(NOISES[noise], 120, 5, 14, trend, size)
-    assert held >= 0.89 and silent <= 0.05
+    hits, _, silent = forecast_rates(NOISES[noise], 120, 5, 14, trend, size)
+    assert hits >= 0.89 and silent <= 0.05
 
 
 @pytest.fixture(params=["embedded", "specification alone"])

@@ -85,7 +85,7 @@ def test_a_package_with_a_list(desk: Clients) -> None:
     """A package has the entries of its list, with bids or without, and what the report has; worst first."""
     desk.deals.change(DomainList, 1, {"domains": ("news.example", "new.example", "cats.example")})
     of, package = report(desk), desk.deals.get(SupplyPackage, 2)
-    listed_entries = supply_path.listed(package, entries([desk.deals.get(DomainList, 1)]))
+    listed_entries = supply_path.entries_in(package, entries([desk.deals.get(DomainList, 1)]))
     split = (*supply_path.split_fields(of.slicer).values(),)
     query = of.query(DAYS).model_copy(update={"data_fields": ("bids",), "split_by": split})
     path = supply_path.supply_path(

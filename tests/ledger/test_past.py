@@ -28,7 +28,7 @@ def bench() -> ModuleType:
 
 def coverage(policy: Callable[..., Any], cases: list[Any]) -> float:
     """How often ranges scaled so hold in the half that is measured."""
-    return float(np.mean([one.span.scaled(scale).holds(one.actual) for one, scale in policy(cases)]))
+    return float(np.mean([one.span.scale_by(scale).holds(one.actual) for one, scale in policy(cases)]))
 
 
 def test_no_scale_is_learned_from_days_to_come() -> None:
@@ -52,7 +52,7 @@ def prices() -> list[Any]:
 def test_prices_of_real_exchanges(factor: float) -> None:
     """As the desk scales them at least 93 % of ranges hold, also where all are made half as wide and fewer
     than 85 % hold as they are."""
-    cases = [replace(one, span=one.span.scaled(factor)) for one in prices()]
+    cases = [replace(one, span=one.span.scale_by(factor)) for one in prices()]
     assert len(cases) > 400
     if factor == NARROWED:
         assert coverage(bench().as_made, cases) < 0.85

@@ -23,7 +23,7 @@ from lib.insight.conformal import FEWEST
 from lib.insight.estimate import Estimate
 from lib.insight.forecast import DayFigure
 from lib.insight.outcomes import Subject
-from lib.ledger import GONE, LOOK_EVERY, Scorer
+from lib.ledger import LOOK_EVERY, NO_SLICER, Scorer
 from lib.ledger.past import past_forecasts
 from lib.reporting.models import InfoQuery
 from lib.settings import Settings
@@ -63,8 +63,8 @@ def test_what_is_due_is_scored(desk: Settings) -> None:
     assert Scorer(desk).look(NOW) == 2
     by_day = {(one.field, one.last_day): one for one in stored(desk)}
     assert by_day["bids", WEEK[1]].actual == pytest.approx(bids())
-    assert (by_day["bids", WEEK[1]].held, by_day["imps", WEEK[1]].held) == (True, False)
-    assert (by_day["bids", ahead.last_day].held, by_day["bids", ahead.last_day].problem) == (None, "")
+    assert (by_day["bids", WEEK[1]].has_held, by_day["imps", WEEK[1]].has_held) == (True, False)
+    assert (by_day["bids", ahead.last_day].has_held, by_day["bids", ahead.last_day].problem) == (None, "")
 
 
 def test_two_desks_score_it_once(desk: Settings) -> None:
@@ -84,7 +84,11 @@ def test_a_slicer_that_is_gone(desk: Settings) -> None:
     scorer = Scorer(desk)
     assert scorer.look(NOW) == 1
     by_slicer = {one.slicer: one for one in stored(desk)}
-    assert (by_slicer[SOLD].problem, by_slicer[SOLD].held, by_slicer["delivery"].held) == (GONE, None, True)
+    assert (by_slicer[SOLD].problem, by_slicer[SOLD].has_held, by_slicer["delivery"].has_held) == (
+        NO_SLICER,
+        None,
+        True,
+    )
     shutil.move(desk.home / "aside", folder)
     assert scorer.look(NOW + LOOK_EVERY / 2) == 0
     assert scorer.look(NOW + LOOK_EVERY) == 1
@@ -122,14 +126,14 @@ def test_an_approved_proposal_is_scored_here_alone(desk: Settings) -> None:
         ("proposals", number, "manager") for number in (held, missed, scaled)
     }
     assert Scorer(desk).look(NOW) == 3
-    outcomes = [manager.proposals.get(number).held for number in (held, missed, declined, edited)]
+    outcomes = [manager.proposals.get(number).has_held for number in (held, missed, declined, edited)]
     assert outcomes == [True, False, None, None]
     assert manager.proposals.get(held).actual == pytest.approx(bids())
     score = manager.proposals.scores()["manager"]
-    assert (score.held, score.known, score.waiting) == (1, 3, 0)
+    assert (score.hits, score.count, score.waiting) == (1, 3, 0)
     own = next(one for one in stored(desk) if one.entity_id == scaled)
     assert (own.raw_low, own.raw_high, own.scale) == (1, 5, 2.5)
-    assert [one.entity_id for one in manager.forecasts.learned(("proposal",))] == [scaled]
+    assert [one.entity_id for one in manager.forecasts.scored_forecasts(("proposal",))] == [scaled]
 
 
 @pytest.mark.parametrize("api", ["deals", "reporting"])

@@ -114,7 +114,7 @@ def test_a_bulk_action_and_its_undo(there: There) -> None:
     job = BulkJob(entity="demand_deals", is_active=False, rows=rows, record=record)
     job.start()
     job.step(there.mine)
-    reasons = [(one.effect.name, one.reason) for one in job.failed]
+    reasons = [(one.effect.name, one.reason) for one in job.failures]
     assert reasons == [("Deal 1", "It is not there any more, or you can't see it.")]
     assert [there.all_of_it.get(DemandDeal, number).is_active for number in (1, 3)] == [True, False]
     [action] = there.actions.recent()

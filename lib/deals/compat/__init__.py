@@ -11,8 +11,8 @@ without (reading.OWN).
 
 from lib.deals.compat.client import PlainDeals, finds, has_lists
 from lib.deals.compat.dialect import Dialect
-from lib.deals.compat.listing import Linked
+from lib.deals.compat.listing import Links
 from lib.deals.compat.listing import page as listed
 from lib.deals.compat.memory import Memory, seats_of
 
-__all__ = ["Dialect", "Linked", "Memory", "PlainDeals", "finds", "has_lists", "listed", "seats_of"]
+__all__ = ["Dialect", "Links", "Memory", "PlainDeals", "finds", "has_lists", "listed", "seats_of"]

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lib.deals.abilities import PLAIN, Abilities
-from lib.deals.client import Changes, Deals, Entity, model_of, sent
+from lib.deals.client import Changes, Deals, Entity, model_of, to_json
 from lib.deals.compat import listing, memory
 from lib.deals.compat.memory import Body, Event, Memory
 from lib.deals.models import DemandDeal, Dsp, Package, Resource, Seat, Status, SupplyPackage
@@ -61,32 +61,32 @@ def deal_status(deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: da
     return "paused" if not deal.is_active and furthest != "complete" else furthest
 
 
-LINKED: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal)
-REMEMBERED: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal, Package)
+MODELS_WITH_LINKS: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal)
+JOURNAL_MODELS: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal, Package)
 
 
 @dataclass(frozen=True)
-class Recalled:
-    """The entities in the journal, in the format of their service; `configured`: seats in the settings."""
+class Journal:
+    """The entities in the journal, in the format of their service; `seats`: seats in the settings."""
 
     memory: Memory
     codec: Codec
-    configured: tuple[Seat, ...] = ()
-    _kept: dict[type[Resource], tuple[int, list[Any]]] = field(default_factory=dict)
+    seats: tuple[Seat, ...] = ()
+    _cache: dict[type[Resource], tuple[int, list[Any]]] = field(default_factory=dict)
 
     def page(self, model: type[Resource], params: Mapping[str, Any]) -> Page[Any]:
         """Part of the list, as `Deals.list` gives it."""
-        linked = self._links() if model in LINKED else listing.no_links
-        return listing.page(model, self._everything(model), params, linked)
+        links = self._links() if model in MODELS_WITH_LINKS else listing.no_links
+        return listing.page(model, self._everything(model), params, links)
 
     def _everything(self, model: type[Resource]) -> list[Any]:
         """All known entities of a kind, built once for all pages."""
         newest = self.memory.newest()
-        if self._kept.get(model, (None,))[0] != newest:
-            self._kept[model] = (newest, self._all(model))
-        return self._kept[model][1]
+        if self._cache.get(model, (None,))[0] != newest:
+            self._cache[model] = (newest, self._all(model))
+        return self._cache[model][1]
 
-    def _links(self) -> listing.Linked:
+    def _links(self) -> listing.Links:
         """Links between packages and deals, as far as known here; either may name the other."""
         packages: dict[int, SupplyPackage] = {one.id: one for one in self._everything(SupplyPackage)}
         deals: dict[int, DemandDeal] = {one.id: one for one in self._everything(DemandDeal)}
@@ -103,7 +103,7 @@ class Recalled:
 
     def one(self, model: type[Resource], entity_id: int) -> Any:
         """An entity's last known state. NotFound if it is unknown or deleted."""
-        if model in REMEMBERED:
+        if model in JOURNAL_MODELS:
             entry = self.memory.last(model, entity_id)
             if entry is not None and entry.action != "removed":
                 return self.read(model, entry.body, entry.at)
@@ -116,15 +116,15 @@ class Recalled:
     def read(self, model: type[Model], body: Body, since: datetime | None = None) -> Model:
         """The entity that a remembered body stands for; `since` is when it was known so."""
         resource = self.codec.read(model, body)
-        return self.completed(resource.known_as(raw=body, as_of=since))
+        return self.complete(resource.known_as(raw=body, as_of=since))
 
-    def completed(self, model: Model) -> Model:
+    def complete(self, model: Model) -> Model:
         """With the status and the seat's name, where the service does not tell them."""
         now = datetime.now(UTC)
         if isinstance(model, SupplyPackage):
             return model.model_copy(update={"status": package_status(model, now)})
         if isinstance(model, DemandDeal):
-            return self._deal(model, self._linked(model), now)  # type: ignore[return-value]
+            return self._deal(model, self._packages_of(model), now)  # type: ignore[return-value]
         return model
 
     def _all(self, model: type[Resource]) -> list[Any]:
@@ -133,44 +133,44 @@ class Recalled:
         if model is DemandDeal:
             return self._deals()
         if model is Package:
-            return [self.codec.read(Package, entry.body) for entry in self.memory.known(Package)]
+            return [self.codec.read(Package, entry.body) for entry in self.memory.latest(Package)]
         if model not in (Seat, Dsp):
             return []
-        seats_of_all = memory.together(self.configured, self._deals())
+        seats_of_all = memory.all_seats(self.seats, self._deals())
         return [*(seats_of_all if model is Seat else memory.dsps(seats_of_all.values())).values()]
 
     def _packages(self) -> list[SupplyPackage]:
         now = datetime.now(UTC)
-        packages = [self.codec.read(SupplyPackage, one.body) for one in self.memory.known(SupplyPackage)]
+        packages = [self.codec.read(SupplyPackage, one.body) for one in self.memory.latest(SupplyPackage)]
         return [one.model_copy(update={"status": package_status(one, now)}) for one in packages]
 
     def _deals(self) -> list[DemandDeal]:
         packages = {one.id: one for one in self._packages() if one.id is not None}
         now = datetime.now(UTC)
-        read = [self.codec.read(DemandDeal, entry.body) for entry in self.memory.known(DemandDeal)]
+        read = [self.codec.read(DemandDeal, entry.body) for entry in self.memory.latest(DemandDeal)]
         return [self._deal(one, packages, now) for one in read]
 
-    def _linked(self, deal: DemandDeal) -> dict[int, SupplyPackage]:
+    def _packages_of(self, deal: DemandDeal) -> dict[int, SupplyPackage]:
         """The packages of a deal, as far as they are known here."""
         ids = [one.id for one in deal.supply_deals if one.id is not None]
         entries = [entry for one in ids if (entry := self.memory.last(SupplyPackage, one)) is not None]
         return {entry.entity_id: self.codec.read(SupplyPackage, entry.body) for entry in entries}
 
     def _deal(self, deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: datetime) -> DemandDeal:
-        configured = {seat.id: seat for seat in self.configured}
+        by_id = {seat.id: seat for seat in self.seats}
         seat = deal.seat
-        if seat is not None and seat.id in configured:
+        if seat is not None and seat.id in by_id:
             fields = {
                 name: getattr(seat, name) for name in ("name", "dsp") if getattr(seat, name) is not None
             }
-            seat = configured[seat.id].model_copy(update=fields)
+            seat = by_id[seat.id].model_copy(update=fields)
         return deal.model_copy(update={"seat": seat, "status": deal_status(deal, packages, now)})
 
 
 log = logging.getLogger(__name__)
 READ_LIVE: tuple[type[Resource], ...] = (DemandDeal, SupplyPackage)
 SECONDS_FOR_READING = 10.0
-NOT_THERE = (NotFound, Invalid, BadRequest, Unreadable)
+REFUSALS = (NotFound, Invalid, BadRequest, Unreadable)
 NO_ANSWER = (ServiceProblem, DeadlineExceeded)
 
 
@@ -180,7 +180,7 @@ def finds(deals: Deals) -> bool:
         return "status" in deals.list(SupplyPackage, limit=1, counts="status").counts
     except (MalformedResponse, TooLarge):
         raise
-    except NOT_THERE:
+    except REFUSALS:
         return False
 
 
@@ -190,7 +190,7 @@ def has_lists(deals: Deals) -> bool:
         deals.list(SupplyPackage, limit=1)
     except (MalformedResponse, TooLarge):
         raise
-    except NOT_THERE:
+    except REFUSALS:
         return False
     return True
 
@@ -209,7 +209,7 @@ class PlainDeals(Deals):
         """`seats` are those of the settings; `service` and `options` as `Deals` takes them."""
         super().__init__(*service, abilities=abilities, **options)
         self._memory = memory
-        self._recalled = Recalled(memory, self._codec, tuple(seats))
+        self._journal = Journal(memory, self._codec, tuple(seats))
 
     def get(self, entity: type[Resource] | str, entity_id: int) -> Any:
         """The current state; of a package that the service does not return, the last known one.
@@ -218,34 +218,34 @@ class PlainDeals(Deals):
         """
         model = model_of(entity)
         if model not in READ_LIVE:
-            return self._recalled.one(model, entity_id)
+            return self._journal.one(model, entity_id)
         try:
             resource = super().get(model, entity_id)
-        except NOT_THERE as error:
+        except REFUSALS as error:
             if isinstance(error, NotFound) and self._was_there(model, entity_id):
-                self._gone(model, entity_id)
+                self._note_removal(model, entity_id)
             if model is DemandDeal:
                 raise
-            return self._recalled.one(model, entity_id)
+            return self._journal.one(model, entity_id)
         self._note("seen", model, [resource.raw])
-        return self._recalled.completed(resource.known_as(etag=memory.digest(resource)))
+        return self._journal.complete(resource.known_as(etag=memory.digest(resource)))
 
     def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
         """A page of entities created or seen here, and of seats and DSPs in the settings."""
-        return self._recalled.page(model_of(entity), params)
+        return self._journal.page(model_of(entity), params)
 
     def create(
         self, entity: type[Resource] | str, model: Resource, idempotency_key: str | None = None
     ) -> Any:
         """As `Deals.create`. Records the new entity, with its deals as the service returns them."""
-        kind, body = model_of(entity), self._codec.write(model.sent())
+        kind, body = model_of(entity), self._codec.write(model.body())
         resource = self._create(kind, body, idempotency_key)
         fields = {name: part for name, part in body.items() if name != "create_demand_deals"}
         whole = {**fields, **resource.raw, "id": resource.id}
         self._note("created", kind, [whole])
         event: Event = "seen" if body.get("demand_deals") else "created"
         self._note(event, DemandDeal, self._deals_of(kind, whole))
-        return self._recalled.read(kind, whole)
+        return self._journal.read(kind, whole)
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
@@ -260,7 +260,7 @@ class PlainDeals(Deals):
         self._note("seen", model, [before.raw])
         if if_match not in (None, memory.digest(before)):
             raise memory.conflict(model, before, if_match, self._memory.entries(model, entity_id))
-        body = self._codec.write(sent(fields), before)
+        body = self._codec.write(to_json(fields), before)
         doubt: Unreadable | None = None
         try:
             self._change(model, entity_id, body, before.etag)
@@ -288,9 +288,9 @@ class PlainDeals(Deals):
             return
         self._note("changed" if memory.digest(after) != memory.digest(before) else "seen", model, [after.raw])
         resource = self._codec.read(model, {**before.raw, **body})
-        if unchanged := memory.unchanged_fields(body, before, resource, after):
+        if names := memory.unchanged_fields(body, before, resource, after):
             raise doubt or Unsupported(
-                f"The service accepted the change, but left {', '.join(unchanged)} as it was"
+                f"The service accepted the change, but left {', '.join(names)} as it was"
             )
 
     def _deals_of(self, kind: type[Resource], whole: Body) -> Iterator[Body]:
@@ -321,7 +321,7 @@ class PlainDeals(Deals):
         entries = self._memory.entries(model, entity_id)
         return bool(entries) and (model is DemandDeal or any(one.action == "seen" for one in entries))
 
-    def _gone(self, model: type[Model], entity_id: int) -> None:
+    def _note_removal(self, model: type[Model], entity_id: int) -> None:
         last = self._memory.last(model, entity_id)
         if last is not None and last.action != "removed":
             self._note("removed", model, [last.body])

@@ -19,10 +19,10 @@ from lib.deals.validation import Path, Problems
 from lib.wire.errors import BadRequest, Invalid, Misconfigured, TrancheError, Unreadable
 
 CODES = ("code", "status_code", "status")
-FAILED = re.compile(r"error|fail(ed|ure)?|invalid|bad_request", re.IGNORECASE)
+FAILURE = re.compile(r"error|fail(ed|ure)?|invalid|bad_request", re.IGNORECASE)
 
 
-def hidden(body: Any) -> TrancheError | None:
+def hidden_error(body: Any) -> TrancheError | None:
     """The error in the body of a success; None if it is an entity, or no error.
 
     `{"status": "error", "detail": "…"}`, `{"error": "…"}`, `{"errors": {"name": ["…"]}}`. Whatever has an id
@@ -42,7 +42,7 @@ def _says_so(body: Mapping[str, Any]) -> bool:
     return (
         bool(body.get("error") or body.get("errors") or body.get("detail"))
         or body.get("success") is False
-        or (isinstance(status, str) and bool(FAILED.fullmatch(status)))
+        or (isinstance(status, str) and bool(FAILURE.fullmatch(status)))
     )
 
 
@@ -81,10 +81,10 @@ class Dialect:
             fields[name] = self._targets(name, raw[name], unread)
         if FEE_TYPE in model.model_fields and fields.get(FEE_TYPE) is not None:
             fields[FEE_TYPE] = self._fee_type(raw[FEE_TYPE], unread)
-        for name, nested in _nested_resources(model).items():
+        for name, inner in _nested_resources(model).items():
             if isinstance(raw.get(name), list):
-                fields[name] = [self._element(nested, one) for one in raw[name]]
-        return _validate(model, fields, raw, unread).known_as(unread=unread.found)
+                fields[name] = [self._element(inner, one) for one in raw[name]]
+        return _validate(model, fields, raw, unread).known_as(unread=unread.fields_by_name)
 
     def write(self, fields: Mapping[str, Any], base: Resource | None = None) -> Fields:
         """The request of these fields. `base` is what they change: what is kept of it goes as it came.
@@ -101,21 +101,21 @@ class Dialect:
 
     def failure(self, body: Any) -> TrancheError | None:
         """The error that the body of a success stands for (hidden.py)."""
-        return hidden(body)
+        return hidden_error(body)
 
     def misfits(self, model: type[Resource], raw: Any) -> list[str]:
         """A sentence for each field of a response that does not fit; empty if all fit."""
         resource = self.read(model, raw)
         sentences = [self._misfit(name, part, raw[name]) for name, part in resource.unread.items()]
-        for name, nested in _nested_resources(model).items():
+        for name, inner in _nested_resources(model).items():
             inside = raw.get(name)
             for one in inside if isinstance(inside, list) else ():
-                sentences += self.misfits(nested, one) if isinstance(one, Mapping) else []
+                sentences += self.misfits(inner, one) if isinstance(one, Mapping) else []
         return list(dict.fromkeys(sentences))
 
     def _targets(self, name: str, raw: Any, unread: "Unread") -> list[Fields]:
         if not isinstance(raw, list | None):
-            unread.found[name] = raw
+            unread.fields_by_name[name] = raw
             return []
         read = [(self.shapes[name].read(one), one) for one in raw or ()]
         unread.add(name, (one for fields, one in read if fields is None))
@@ -124,7 +124,7 @@ class Dialect:
     def _fee_type(self, raw: Any, unread: "Unread") -> int | None:
         ours = next((one for one, theirs in self.fee_types.items() if str(theirs) == str(raw)), None)
         if ours is None:
-            unread.found[FEE_TYPE] = raw
+            unread.fields_by_name[FEE_TYPE] = raw
         return ours
 
     def _element(self, model: type[Resource], raw: Any) -> Any:
@@ -183,12 +183,12 @@ class Dialect:
 class Unread:
     """The unreadable parts of a response, collected while it is parsed."""
 
-    found: Fields = field(default_factory=dict)
+    fields_by_name: Fields = field(default_factory=dict)
 
     def add(self, name: str, elements: Iterable[Any]) -> None:
         """Elements of a list."""
         if odd := [*elements]:
-            self.found[name] = [*self.found.get(name, ()), *odd]
+            self.fields_by_name[name] = [*self.fields_by_name.get(name, ()), *odd]
 
 
 def _validate(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread: Unread) -> Model:
@@ -206,7 +206,7 @@ def _validate(model: type[Model], fields: Fields, raw: Mapping[str, Any], unread
             unread.add(name, (one for number, one in enumerate(raw[name]) if number in odd))
             fields[name] = [one for number, one in enumerate(fields[name]) if number not in odd]
         else:
-            unread.found[name] = fields.pop(name)
+            unread.fields_by_name[name] = fields.pop(name)
     return _validate(model, fields, raw, unread)
 
 

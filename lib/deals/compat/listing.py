@@ -1,6 +1,6 @@
 """Searches, filters, sorts and counts a list in memory, as our own service does.
 
-`Linked` gives what an entity is linked with, as far as it is known here: a package's deals, and the reverse.
+`Links` gives what an entity is linked with, as far as it is known here: a package's deals, and the reverse.
 """
 
 from collections import Counter
@@ -15,12 +15,12 @@ from lib.wire.errors import Invalid
 from lib.wire.text import suggestion
 
 LARGEST_PAGE = 500
-SEARCHED = ("external_id", *(field.name for field in fields.FIELDS if field.is_searched))
-OF_LINKED: dict[type[Resource], tuple[str, ...]] = {
+SEARCH_FIELDS = ("external_id", *(field.name for field in fields.FIELDS if field.is_searched))
+LINK_FIELDS: dict[type[Resource], tuple[str, ...]] = {
     SupplyPackage: ("seat", "dsp", "price"),
     DemandDeal: ("dsp", "media_type", "start_date", "end_date"),
 }
-Linked = Callable[[Resource], Sequence[Resource]]
+Links = Callable[[Resource], Sequence[Resource]]
 Meanings = dict[str, list[tuple[str, str]]]
 
 
@@ -30,7 +30,7 @@ def no_links(one: Resource) -> Sequence[Resource]:
 
 
 def page(
-    model: type[Model], everything: Iterable[Model], params: Mapping[str, Any], linked: Linked = no_links
+    model: type[Model], everything: Iterable[Model], params: Mapping[str, Any], links_of: Links = no_links
 ) -> Page[Model]:
     """The result of `Deals.list` for these parameters. Invalid for unsupported ones."""
     fields = {name: value for name, value in params.items() if value is not None}
@@ -38,7 +38,7 @@ def page(
     text, ordering = str(fields.pop("search", "")), str(fields.pop("ordering", ""))
     counts = [name.strip() for name in str(fields.pop("counts", "")).split(",") if name.strip()]
     meanings = _meanings(fields.pop("meaning", ()))
-    names = [*model.model_fields, *OF_LINKED.get(model, ())]
+    names = [*model.model_fields, *LINK_FIELDS.get(model, ())]
     for name in [
         *fields,
         *counts,
@@ -47,18 +47,18 @@ def page(
         if name not in names:
             raise Invalid({name: [f"There is no such field{suggestion(name, names) or '.'}"]})
     words = text.casefold().split()
-    searched = [one for one in everything if all(_has_word(one, word, meanings, linked) for word in words)]
-    models = [one for one in searched if _has(one, fields, linked)]
-    counts_of = {name: _counts(searched, fields, name, linked) for name in counts}
-    return Page(len(models), tuple(_order(models, ordering, linked)[offset : offset + limit]), counts_of)
+    matches = [one for one in everything if all(_has_word(one, word, meanings, links_of) for word in words)]
+    models = [one for one in matches if _has(one, fields, links_of)]
+    counts_of = {name: _counts(matches, fields, name, links_of) for name in counts}
+    return Page(len(models), tuple(_order(models, ordering, links_of)[offset : offset + limit]), counts_of)
 
 
-def values(one: Resource, name: str, linked: Linked = no_links) -> list[Any]:
+def values(one: Resource, name: str, links_of: Links = no_links) -> list[Any]:
     """The values for a filter or an order: those of the field, or of the linked entities."""
     if isinstance(one, DemandDeal) and name == "dsp":
         return [dsp for dsp in (one.dsp or (one.seat and one.seat.dsp),) if dsp is not None]
-    if name in OF_LINKED.get(type(one), ()):
-        return [value for other in linked(one) for value in values(other, name)]
+    if name in LINK_FIELDS.get(type(one), ()):
+        return [value for other in links_of(one) for value in values(other, name)]
     value = getattr(one, name)
     return [*value] if isinstance(value, tuple) else [value]
 
@@ -71,11 +71,11 @@ def _meanings(texts: Any) -> Meanings:
     return meanings
 
 
-def _has_word(one: Resource, word: str, meanings: Meanings, linked: Linked) -> bool:
+def _has_word(one: Resource, word: str, meanings: Meanings, links_of: Links) -> bool:
     """Whether the entity or a linked one contains the word, or it is the id."""
     if str(one.id) == word:
         return True
-    everything = (one, *linked(one))
+    everything = (one, *links_of(one))
     if any(word in text.casefold() for part in everything for text in _texts(part)):
         return True
     parts = [*queries.of_word(word), *(queries.of_value(*pair) for pair in meanings.get(word, ()))]
@@ -85,7 +85,7 @@ def _has_word(one: Resource, word: str, meanings: Meanings, linked: Linked) -> b
 
 def _texts(one: Resource) -> list[str]:
     """Its names and codes, and those of its seat and DSP, or of its lists and deals."""
-    texts: list[str | None] = [getattr(one, name, None) for name in SEARCHED]
+    texts: list[str | None] = [getattr(one, name, None) for name in SEARCH_FIELDS]
     if isinstance(one, SupplyPackage):
         texts += [part.name for part in (*one.domain_list_targetings, *one.app_list_targetings)]
         texts += [part.name for part in one.demand_deals]
@@ -98,42 +98,42 @@ def _texts(one: Resource) -> list[str]:
     return [text for text in texts if text]
 
 
-def _has(one: Resource, conditions: Mapping[str, Any], linked: Linked) -> bool:
+def _has(one: Resource, conditions: Mapping[str, Any], links_of: Links) -> bool:
     """Whether each field has a requested value; other entities are compared by id."""
     for name, value in conditions.items():
         either = value if isinstance(value, list | tuple | set) else [value]
-        if not _ids(one, name, linked) & {str(one) for one in either}:
+        if not _ids(one, name, links_of) & {str(one) for one in either}:
             return False
     return True
 
 
-def _ids(one: Resource, name: str, linked: Linked) -> set[str]:
-    return {str(getattr(part, "id", part)) for part in values(one, name, linked)}
+def _ids(one: Resource, name: str, links_of: Links) -> set[str]:
+    return {str(getattr(part, "id", part)) for part in values(one, name, links_of)}
 
 
 def _counts(
-    searched: Iterable[Resource], conditions: Mapping[str, Any], name: str, linked: Linked
+    models: Iterable[Resource], conditions: Mapping[str, Any], name: str, links_of: Links
 ) -> dict[str, int]:
     """The counts per value of a filter, ignoring that filter itself."""
     others = {other: value for other, value in conditions.items() if other != name}
-    matches = (one for one in searched if _has(one, others, linked))
-    return dict(Counter(text for one in matches for text in _ids(one, name, linked) - {"None"}))
+    matches = (one for one in models if _has(one, others, links_of))
+    return dict(Counter(text for one in matches for text in _ids(one, name, links_of) - {"None"}))
 
 
-def _order(models: Sequence[Model], ordering: str, linked: Linked) -> list[Model]:
+def _order(models: Sequence[Model], ordering: str, links_of: Links) -> list[Model]:
     """By the last name first: sorting keeps the order of equals. What has no value comes last."""
-    ordered = sorted(models, key=lambda one: one.id or 0)
+    result = sorted(models, key=lambda one: one.id or 0)
     for part in reversed([part.strip() for part in ordering.split(",") if part.strip()]):
         name, falls = part.removeprefix("-"), part.startswith("-")
-        keys = {id(one): _key(one, name, linked) for one in ordered}
-        with_key = [one for one in ordered if keys[id(one)] is not None]
+        keys = {id(one): _key(one, name, links_of) for one in result}
+        with_key = [one for one in result if keys[id(one)] is not None]
         with_key.sort(key=lambda one: keys[id(one)], reverse=falls)
-        ordered = with_key + [one for one in ordered if keys[id(one)] is None]
-    return ordered
+        result = with_key + [one for one in result if keys[id(one)] is None]
+    return result
 
 
-def _key(one: Resource, name: str, linked: Linked) -> Any:
+def _key(one: Resource, name: str, links_of: Links) -> Any:
     """The least value; another entity by its name."""
-    raw = [value.name if isinstance(value, Resource) else value for value in values(one, name, linked)]
+    raw = [value.name if isinstance(value, Resource) else value for value in values(one, name, links_of)]
     comparable = [value.casefold() if isinstance(value, str) else value for value in raw if value is not None]
     return min(comparable, default=None)

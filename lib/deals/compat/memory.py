@@ -23,9 +23,9 @@ Event = Literal["created", "changed", "removed", "seen"]
 Body = Mapping[str, Any]
 SECONDS = 20
 ELSEWHERE = "somebody outside Tranche"
-GIVEN = frozenset({"id", "created_at", "updated_at", "status", "create_demand_deals"})
+READ_ONLY = frozenset({"id", "created_at", "updated_at", "status", "create_demand_deals"})
 
-remembered = numbered(
+memory_rows = numbered(
     "remembered",
     *required(service=String(500), entity=String(20), entity_id=Key, at=Instant, who=String(64)),
     *required(action=String(10), body=Document),
@@ -67,14 +67,14 @@ class Memory:
 
         transact(self.engine, within, Deadline(SECONDS))
 
-    def known(self, model: type[Resource]) -> list[MemoryEntry]:
+    def latest(self, model: type[Resource]) -> list[MemoryEntry]:
         """The last entry of each entity of a kind that was not removed, by id."""
         last = (
-            select(func.max(remembered.c.id))
-            .where(remembered.c.service == self.service, remembered.c.entity == model.entity)
-            .group_by(remembered.c.entity_id)
+            select(func.max(memory_rows.c.id))
+            .where(memory_rows.c.service == self.service, memory_rows.c.entity == model.entity)
+            .group_by(memory_rows.c.entity_id)
         )
-        question = select(remembered).where(remembered.c.id.in_(last)).order_by(remembered.c.entity_id)
+        question = select(memory_rows).where(memory_rows.c.id.in_(last)).order_by(memory_rows.c.entity_id)
         memory_entries = self._entries(question)
         return [entry for entry in memory_entries if entry.action != "removed"]
 
@@ -83,16 +83,16 @@ class Memory:
         entries = self.entries(model, entity_id)
         return entries[-1] if entries else None
 
-    def made(self, model: type[Resource], since: datetime | None) -> frozenset[int]:
+    def created_ids(self, model: type[Resource], since: datetime | None) -> frozenset[int]:
         """The ids of entities that this person created, not an earlier person of the same name."""
         mine = [
-            remembered.c.service == self.service,
-            remembered.c.entity == model.entity,
-            remembered.c.action == "created",
-            remembered.c.who == self.who,
-            *([] if since is None else [remembered.c.at >= since.replace(microsecond=0)]),
+            memory_rows.c.service == self.service,
+            memory_rows.c.entity == model.entity,
+            memory_rows.c.action == "created",
+            memory_rows.c.who == self.who,
+            *([] if since is None else [memory_rows.c.at >= since.replace(microsecond=0)]),
         ]
-        question = select(remembered.c.entity_id).where(*mine)
+        question = select(memory_rows.c.entity_id).where(*mine)
         return reading(
             self.engine,
             lambda connection: frozenset(row.entity_id for row in connection.execute(question)),
@@ -101,15 +101,15 @@ class Memory:
 
     def newest(self) -> int:
         """The id of the last entry of this service; 0 where nothing was ever noted."""
-        question = select(func.max(remembered.c.id)).where(remembered.c.service == self.service)
+        question = select(func.max(memory_rows.c.id)).where(memory_rows.c.service == self.service)
         number = reading(self.engine, lambda one: one.execute(question).scalar_one(), Deadline(SECONDS))
         return number or 0
 
     def entries(self, model: type[Resource], entity_id: int) -> list[MemoryEntry]:
         """All entries of an entity, oldest first."""
-        mine = (remembered.c.entity == model.entity, remembered.c.entity_id == entity_id)
-        question = select(remembered).where(remembered.c.service == self.service, *mine)
-        return self._entries(question.order_by(remembered.c.id))
+        mine = (memory_rows.c.entity == model.entity, memory_rows.c.entity_id == entity_id)
+        question = select(memory_rows).where(memory_rows.c.service == self.service, *mine)
+        return self._entries(question.order_by(memory_rows.c.id))
 
     def history(self, model: type[Resource], entity_id: int) -> list[EntityChange]:
         """The changes of an entity as far as they were noticed here, latest first.
@@ -125,11 +125,11 @@ class Memory:
         if action == "seen" and self._is_known(connection, values, body):
             return
         values |= {"at": datetime.now(UTC).replace(microsecond=0), "who": self.who, "action": action}
-        connection.execute(insert(remembered).values(**values, body=dict(body)))
+        connection.execute(insert(memory_rows).values(**values, body=dict(body)))
 
     def _is_known(self, connection: Connection, of: Mapping[str, Any], body: Body) -> bool:
-        mine = (remembered.c[name] == value for name, value in of.items())
-        question = select(remembered).where(*mine).order_by(remembered.c.id.desc()).limit(1)
+        mine = (memory_rows.c[name] == value for name, value in of.items())
+        question = select(memory_rows).where(*mine).order_by(memory_rows.c.id.desc()).limit(1)
         row = connection.execute(question).one_or_none()
         if row is None or row.action == "removed":
             return False
@@ -150,7 +150,7 @@ def state(entity: str, body: Body) -> dict[str, Any]:
 
     A service's own figures, which may be others at each look, are no change.
     """
-    names = ENTITIES[entity].model_fields.keys() - GIVEN
+    names = ENTITIES[entity].model_fields.keys() - READ_ONLY
     return {name: _brief(value) for name, value in body.items() if name in names}
 
 
@@ -222,7 +222,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
-class Configured(Protocol):
+class SeatSetting(Protocol):
     """A seat as the settings name it: its id and name; of its DSP what is known."""
 
     @property
@@ -237,18 +237,18 @@ class Configured(Protocol):
     def deal_sync(self) -> bool | None: ...  # noqa: D102
 
 
-def seats_of(configured: Iterable[Configured]) -> tuple[Seat, ...]:
+def seats_of(named_seats: Iterable[SeatSetting]) -> tuple[Seat, ...]:
     """The settings' seats as the API would show them."""
-    return tuple(Seat(id=one.id, name=one.name, dsp=_dsp(one)) for one in configured)
+    return tuple(Seat(id=one.id, name=one.name, dsp=_dsp(one)) for one in named_seats)
 
 
-def together(configured: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, Seat]:
+def all_seats(seats: Iterable[Seat], deals: Iterable[DemandDeal]) -> dict[int, Seat]:
     """Seats by id; the settings take precedence over responses."""
     by_id: dict[int, Seat] = {}
     for deal in deals:
         if deal.seat is not None and deal.seat.id is not None:
             by_id[deal.seat.id] = complete(deal.seat, deal.dsp)
-    return by_id | {seat.id: seat for seat in configured if seat.id is not None}
+    return by_id | {seat.id: seat for seat in seats if seat.id is not None}
 
 
 def complete(seat: Seat, dsp: Dsp | None) -> Seat:
@@ -261,7 +261,7 @@ def dsps(seats: Iterable[Seat]) -> dict[int, Dsp]:
     return {seat.dsp.id: seat.dsp for seat in seats if seat.dsp is not None and seat.dsp.id is not None}
 
 
-def _dsp(one: Configured) -> Dsp | None:
+def _dsp(one: SeatSetting) -> Dsp | None:
     if one.dsp is None and one.dsp_id is None:
         return None
     return Dsp(id=one.dsp_id, name=one.dsp, supports_deal_sync=one.deal_sync)

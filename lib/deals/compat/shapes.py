@@ -21,9 +21,9 @@ from pydantic import ValidationError
 from lib.deals.models import GEO_TYPES, Targeting, WireModel
 from lib.wire.errors import BadRequest, Misconfigured, UnknownName
 
-EXCLUDED, TYPE, ITSELF = "is_excluded", "type", "."
+IS_EXCLUDED, TYPE, ITSELF = "is_excluded", "type", "."
 WORDS: dict[str, dict[str, Any]] = {
-    EXCLUDED: {"true": True, "false": False},
+    IS_EXCLUDED: {"true": True, "false": False},
     TYPE: {one: one for one in GEO_TYPES},
 }
 ELEMENTS: dict[str, type[WireModel]] = {
@@ -109,7 +109,7 @@ class ElementShape:
         except ValueError:
             return None
         fields = {name: value for name, value in values.items() if value is not NOTHING}
-        if EXCLUDED in self.places and EXCLUDED not in fields and self._has_more(element):
+        if IS_EXCLUDED in self.places and IS_EXCLUDED not in fields and self._has_more(element):
             return None
         if fields.get(TYPE, GEO_TYPES[0]) not in GEO_TYPES:
             return None
@@ -122,10 +122,10 @@ class ElementShape:
         """An element from our fields. BadRequest if the service can't express it."""
         if self == OWN[self.array]:
             return dict(fields)
-        if EXCLUDED not in self.places and fields.get(EXCLUDED):
+        if IS_EXCLUDED not in self.places and fields.get(IS_EXCLUDED):
             raise BadRequest("This service can't exclude anything here.")
         element: dict[str, Any] = {}
-        for name, value in {EXCLUDED: False, **fields}.items():
+        for name, value in {IS_EXCLUDED: False, **fields}.items():
             place = self.places.get(name)
             if place is not None and not place.path:
                 return value
@@ -160,7 +160,7 @@ def _place(array: str, name: str, text: str) -> FieldPlace:
         return FieldPlace(path)
     words_of_field = WORDS.get(name, {})
     if not words_of_field:
-        raise Misconfigured(f"{at} can't have its own values: only {TYPE} and {EXCLUDED} can")
+        raise Misconfigured(f"{at} can't have its own values: only {TYPE} and {IS_EXCLUDED} can")
     pairs = [pair.partition(":") for pair in words.split(",")]
     for ours, _, theirs in pairs:
         if ours.strip() not in words_of_field or not theirs.strip():

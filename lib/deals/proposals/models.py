@@ -107,7 +107,7 @@ class ExpectedRequest(Request, title="Expected"):
 class ProposalRequest(Request, title="Proposal"):
     """A new package (without `entity_id`), or fields of a package or deal to change."""
 
-    GIVEN = frozenset({"id", "state", "by", "at"})
+    READ_ONLY = frozenset({"id", "state", "by", "at"})
 
     entity: Entity = "supply_deals"
     entity_id: Id | None = None
@@ -175,7 +175,7 @@ class Proposal:
         return all(same(name, fields.get(name), self.fields.get(name)) for name in names)
 
     @property
-    def held(self) -> bool | None:
+    def has_held(self) -> bool | None:
         """Whether the expected range held; None where that is not known, or not yet."""
         if self.expected is None:
             return None
@@ -223,7 +223,7 @@ class Proposal:
                 {"field": name, "before": self.before.get(name), "after": value}
                 for name, value in self.fields.items()
             ],
-            "held": self.held,
+            "held": self.has_held,
         }
 
 
@@ -231,7 +231,7 @@ _PLAIN = (
     "id", "entity", "entity_id", "name", "fields", "reason", "expected", "by", "state", "decided_by",
     "word", "applied_id", "is_edited", "actual",
 )  # fmt: skip
-COMPARED = {
+COMPARE_FIELDS = {
     fields.SUPPLY: frozenset({*fields.writable(fields.SUPPLY), *Targeting.model_fields, "demand_deals"}),
     fields.DEALS: frozenset({*fields.writable(fields.DEALS), "seat", "supply_deals"}),
 }
@@ -244,24 +244,24 @@ class Drift:
     field: str
     before: Any
     now: Any
-    proposed: Any
+    new_value: Any
     is_proposed: bool
 
     @property
     def is_conflict(self) -> bool:
         """Whether the proposal has another value than the one that is there now."""
-        return self.is_proposed and not same(self.field, self.now, self.proposed)
+        return self.is_proposed and not same(self.field, self.now, self.new_value)
 
 
 @dataclass(frozen=True)
 class Score:
-    """How often the ranges of somebody's approved proposals held: `held` of `known`.
+    """How often the ranges of somebody's approved proposals held: `hits` of `count`.
 
     `waiting` have days that have not passed, or are not compared yet.
     """
 
-    held: int = 0
-    known: int = 0
+    hits: int = 0
+    count: int = 0
     waiting: int = 0
 
 

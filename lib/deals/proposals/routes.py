@@ -181,50 +181,50 @@ def routes(
 class _Endpoints:
     """The five of them."""
 
-    def __init__(self, shared: Endpoints, of: Callable[[Caller], Proposals]) -> None:
-        self._shared, self._of = shared, of
+    def __init__(self, endpoints: Endpoints, of: Callable[[Caller], Proposals]) -> None:
+        self._endpoints, self._of = endpoints, of
 
     async def list(self, request: Request) -> Response:
         """A page, the latest first."""
-        caller, problems = await self._shared.admit(request, writes=False), Problems()
+        caller, problems = await self._endpoints.admit(request, writes=False), Problems()
         query = queries.query(parameters_of(request), problems, OFFER)
         states = [one for one in STATES if one in query.filters.get("state", STATES)]
         if set(query.filters.get("state", ())) - set(STATES):
             problems.add(("state",), f"This must be one of {', '.join(STATES)}.")
         problems.check()
         work = self._of(caller).page
-        count, rows = await self._shared.run(lambda: work(states, query.limit, query.offset))
+        count, rows = await self._endpoints.run(lambda: work(states, query.limit, query.offset))
         part = ListPart(count, query.limit, query.offset, [one.answer() for one in rows])
         return Response(exact.dumps(list_page(request, part)), media_type=JSON)
 
     async def get(self, request: Request) -> Response:
         """One of them."""
-        caller, number = await self._shared.admit(request, writes=False), _number(request)
-        return _response(await self._shared.run(lambda: self._of(caller).get(number)))
+        caller, number = await self._endpoints.admit(request, writes=False), _number(request)
+        return _response(await self._endpoints.run(lambda: self._of(caller).get(number)))
 
     async def create(self, request: Request) -> Response:
         """A new one."""
         caller, body, writer = await self._parts(request)
-        return _response(await self._shared.run(lambda: self._of(caller).propose(body, writer)), 201)
+        return _response(await self._endpoints.run(lambda: self._of(caller).propose(body, writer)), 201)
 
     async def approve(self, request: Request) -> Response:
         """Apply it."""
         (caller, body, writer), number = await self._parts(request), _number(request)
-        return _response(await self._shared.run(lambda: self._of(caller).approve(number, body, writer)))
+        return _response(await self._endpoints.run(lambda: self._of(caller).approve(number, body, writer)))
 
     async def decline(self, request: Request) -> Response:
         """Decline it."""
         (caller, body, _), number = await self._parts(request), _number(request)
-        return _response(await self._shared.run(lambda: self._of(caller).decline(number, body)))
+        return _response(await self._endpoints.run(lambda: self._of(caller).decline(number, body)))
 
     async def _parts(self, request: Request) -> tuple[Caller, Any, ServiceWriter]:
         """The caller, who may propose, the body, and what they may do with deals."""
-        deadline = Deadline(self._shared.seconds)
-        caller = await self._shared.admit(request, writes=True, may_propose=True)
+        deadline = Deadline(self._endpoints.seconds)
+        caller = await self._endpoints.admit(request, writes=True, may_propose=True)
         problems = Problems()
         queries.none(parameters_of(request), problems)
         problems.check()
-        writer = ServiceWriter(self._shared.deals, scope_of(caller), deadline)
+        writer = ServiceWriter(self._endpoints.deals, scope_of(caller), deadline)
         return caller, await body_of(request, deadline), writer
 
 

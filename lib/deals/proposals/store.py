@@ -27,11 +27,11 @@ from sqlalchemy import (
 
 from lib.database import Document, Instant, Key, metadata, reading, transact
 from lib.deals import forecasts as forecast_ledger
-from lib.deals.client import sent
+from lib.deals.client import to_json
 from lib.deals.forecasts import forecasts
 from lib.deals.package_records import PackageQuestion, PackageQuestions
 from lib.deals.proposals.models import (
-    COMPARED,
+    COMPARE_FIELDS,
     ApprovalRequest,
     DeclineRequest,
     Fields,
@@ -128,14 +128,14 @@ class Proposals:
         """
         if not self._deals.proposes:
             raise Forbidden(MAY_NOT_PROPOSE.format(self.person.username))
-        request = check(ProposalRequest, sent(body))
+        request = check(ProposalRequest, to_json(body))
         entity, entity_id, fields = request["entity"], request["entity_id"], request["fields"]
         _check_fields(entity, entity_id, fields)
         _check_expected(request["expected"])
         before = {} if entity_id is None else writer.read(entity, entity_id)[0]
-        compared = {name: value for name, value in before.items() if name in COMPARED[entity]}
+        before_fields = {name: value for name, value in before.items() if name in COMPARE_FIELDS[entity]}
         values = {
-            **request, "name": str(before.get("name") or fields.get("name") or ""), "before": compared,
+            **request, "name": str(before.get("name") or fields.get("name") or ""), "before": before_fields,
             "service": self.service, "by": self.person.username, "made_with": self.token,
             "at": datetime.now(UTC), "state": "open", "word": "", "is_edited": False,
         }  # fmt: skip
@@ -177,7 +177,7 @@ class Proposals:
         are: the proposal is open then. Where it is unknown whether it was applied, the same person may
         approve it again, which applies it once.
         """
-        request = check(ApprovalRequest, sent(body))
+        request = check(ApprovalRequest, to_json(body))
         if (fields := request["fields"]) is not None:
             proposal = self.get(number)
             _check_fields(proposal.entity, proposal.entity_id, fields)
@@ -188,11 +188,11 @@ class Proposals:
         self,
         number: int,
         write: Callable[[Proposal], int],
-        edited: Mapping[str, Any] | None = None,
+        edits: Mapping[str, Any] | None = None,
         *,
         repeats: bool = True,
     ) -> Proposal:
-        """Apply a proposal by `write`, which returns the id of the entity; `edited` are other fields.
+        """Apply a proposal by `write`, which returns the id of the entity; `edits` are other fields.
 
         One that is approved already is returned, and nothing is written. `repeats`: a creation may be asked
         for again with its key.
@@ -200,7 +200,7 @@ class Proposals:
         proposal = self._claim(number, repeats)
         if proposal.state == "approved":
             return proposal
-        if edited is not None and not proposal.has(fields := sent(edited)):
+        if edits is not None and not proposal.has(fields := to_json(edits)):
             proposal = replace(proposal, fields=fields, is_edited=True)
         try:
             applied_id = write(proposal)
@@ -210,11 +210,11 @@ class Proposals:
                 self._set(number, "applying", state="open", decided_by=None, decided_at=None)
             raise
         outcome = {"fields": proposal.fields, "is_edited": proposal.is_edited, "applied_id": applied_id}
-        approved = self._set(number, "applying", state="approved", **outcome)
-        if self.questions is not None and approved.is_new and approved.question is not None:
-            self.questions.keep(applied_id, approved.question)
-        self.note("proposal approved", _words(approved))
-        return approved
+        result = self._set(number, "applying", state="approved", **outcome)
+        if self.questions is not None and result.is_new and result.question is not None:
+            self.questions.keep(applied_id, result.question)
+        self.note("proposal approved", _words(result))
+        return result
 
     def decline(self, number: int, body: Mapping[str, Any]) -> Proposal:
         """Decline a proposal with a word; its proposer may as well. Conflict for one that is approved."""
@@ -224,12 +224,12 @@ class Proposals:
             raise Forbidden(MAY_NOT_DECIDE.format(self.person.username))
         if before.state in ("approved", "declined") or _is_applying(before):
             raise Conflict(f"{_state_words(before)}; nothing was changed")
-        declined = self._set(
+        result = self._set(
             number, before.state, state="declined", word=request["word"],
             decided_by=self.person.username, decided_at=datetime.now(UTC),
         )  # fmt: skip
-        self.note("proposal declined", f"{_words(declined)}: {declined.word}")
-        return declined
+        self.note("proposal declined", f"{_words(result)}: {result.word}")
+        return result
 
     def scores(self) -> dict[str, Score]:
         """How often the ranges of approved proposals held, by proposer. Edited ones say nothing of them."""
@@ -239,7 +239,7 @@ class Proposals:
             query = WITH_ACTUAL.where(*self._visible(), *conditions, proposals.c.expected.is_not(None))
             return [_proposal(row) for row in connection.execute(query)]
 
-        counts = Counter((one.by, one.held) for one in reading(self.engine, within, Deadline(SECONDS)))
+        counts = Counter((one.by, one.has_held) for one in reading(self.engine, within, Deadline(SECONDS)))
         return {
             by: Score(counts[by, True], counts[by, True] + counts[by, False], counts[by, None])
             for by in sorted({by for by, _ in counts})
@@ -260,8 +260,8 @@ class Proposals:
             if proposal.state == "declined" or (is_repeat and not may_repeat):
                 raise Conflict(f"{_state_words(proposal)}; nothing was changed")
             values: Fields = {"state": "applying", "decided_by": self.person.username, "decided_at": now}
-            changing = update(proposals).where(proposals.c.id == number).values(values).returning(proposals)
-            return _proposal(connection.execute(changing).one())
+            statement = update(proposals).where(proposals.c.id == number).values(values).returning(proposals)
+            return _proposal(connection.execute(statement).one())
 
         return transact(self.engine, within, Deadline(SECONDS))
 
@@ -275,9 +275,9 @@ class Proposals:
 
         def within(connection: Connection) -> Proposal:
             mine = (proposals.c.id == number, proposals.c.state == now)
-            changed = connection.execute(update(proposals).where(*mine).values(values)).rowcount
+            updates = connection.execute(update(proposals).where(*mine).values(values)).rowcount
             proposal = self._get(connection, number)
-            if changed and proposal.state == "approved" and not proposal.is_edited:
+            if updates and proposal.state == "approved" and not proposal.is_edited:
                 self._keep(connection, proposal)
             return proposal
 
@@ -336,8 +336,8 @@ def _check_expected(expected: Mapping[str, Any] | None) -> None:
 
 def _is_applying(proposal: Proposal) -> bool:
     """Whether somebody may be applying it right now."""
-    started = proposal.decided_at if proposal.state == "applying" else None
-    return started is not None and datetime.now(UTC) - started < APPLIES
+    start = proposal.decided_at if proposal.state == "applying" else None
+    return start is not None and datetime.now(UTC) - start < APPLIES
 
 
 def _state_words(proposal: Proposal) -> str:

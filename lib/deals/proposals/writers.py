@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lib.deals.client import Deals, model_of, sent
+from lib.deals.client import Deals, model_of, to_json
 from lib.deals.proposals.models import Fields, Proposal, same
 from lib.deals.service import DealsService, WriteRequest
 from lib.deals.store.work import DealsScope
@@ -69,7 +69,7 @@ class ClientWriter(ProposalWriter):
     def read(self, entity: str, entity_id: int) -> tuple[Fields, str | None]:
         """The entity in our own words, whatever the service's are."""
         resource = self.deals.get(entity, entity_id)
-        return sent(resource.model_dump(exclude_unset=True)), resource.etag
+        return to_json(resource.model_dump(exclude_unset=True)), resource.etag
 
     def create(self, entity: str, fields: Fields, key: str) -> int:
         """The same, where the service honours keys."""
@@ -91,8 +91,8 @@ class ServiceWriter(ProposalWriter):
 
     def read(self, entity: str, entity_id: int) -> tuple[Fields, str | None]:
         """As GET returns it."""
-        stored = self.deals.get((entity, entity_id), (), self.scope, self.deadline)
-        return stored.body, stored.etag
+        response = self.deals.get((entity, entity_id), (), self.scope, self.deadline)
+        return response.body, response.etag
 
     def create(self, entity: str, fields: Fields, key: str) -> int:
         """As POST does."""

@@ -66,7 +66,7 @@ class Packages(EntityStore):
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seats and packages are there, once each; a DSP beside a seat is that seat's."""
         links = fields.get("supply_deals")
-        names = work.seen(supply_packages, linked_ids(links))
+        names = work.visible_names(supply_packages, linked_ids(links))
         refer(names, "supply package", links, ("supply_deals",), problems)
         choices = fields.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
@@ -84,9 +84,9 @@ class Packages(EntityStore):
                     f"The seat {one} is at the DSP {right['id']} '{right['name']}'.",
                 )
 
-    def touched(self, fields: Fields, before: Fields | None) -> set[EntityKey]:
+    def affected_keys(self, fields: Fields, before: Fields | None) -> set[EntityKey]:
         """Its supply packages when it may get deals, and its deals when they follow it to others."""
-        keys = super().touched(fields, before)
+        keys = super().affected_keys(fields, before)
         if before is not None and "seats" in fields:
             keys |= {("supply_deals", one["id"]) for one in before["supply_deals"]}
         if before is not None and "supply_deals" in fields:
@@ -109,14 +109,14 @@ class Packages(EntityStore):
         assert self.deals is not None  # noqa: S101
         [body] = self.show(work, [package_id])
         supply = [{"id": one["id"]} for one in body["supply_deals"]]
-        selected = {choice["seat"]["id"]: choice["seat"] for choice in body["seats"] if choice["value"]}
+        selection = {choice["seat"]["id"]: choice["seat"] for choice in body["seats"] if choice["value"]}
         have = {row.seat_id: row for row in work.rows(_deals_of(package_id))}
-        if left := [f"{row.id} '{row.name}'" for seat, row in have.items() if seat not in selected]:
-            raise InUse(f"Seats can't be deselected: the demand deals {', '.join(left)} depend on them")
+        if in_use := [f"{row.id} '{row.name}'" for seat, row in have.items() if seat not in selection]:
+            raise InUse(f"Seats can't be deselected: the demand deals {', '.join(in_use)} depend on them")
         for row in have.values() if follow else ():
             self.deals.link(work, row.id, {"supply_deals": supply})
         keys: list[EntityKey] = []
-        for seat in (seat for one, seat in selected.items() if one not in have):
+        for seat in (seat for one, seat in selection.items() if one not in have):
             name = generated_name(body["name"], seat["name"])
             deal = {"name": name, "seat": seat, "package": {"id": package_id}}
             keys += self.deals.create(
@@ -199,7 +199,7 @@ class DemandDeals(EntityStore):
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seat and packages are there; deal sync is possible; the fee is whole."""
-        names = work.seen(supply_packages, linked_ids(fields.get("supply_deals")))
+        names = work.visible_names(supply_packages, linked_ids(fields.get("supply_deals")))
         whole = {**(before or {}), **fields}
         seat = (whole.get("seat") or {}).get("id")
         buyers = {} if seat is None else seats_to_sell_to(work, {seat})

@@ -29,7 +29,7 @@ class Dependants:
     With `via`, `column` is of a table of links, and `via` says there whose link it is.
     """
 
-    called: str
+    noun: str
     table: Table
     column: ColumnElement[Any]
     via: ColumnElement[Any] | None = None
@@ -46,11 +46,11 @@ class EntityStore:
     """A kind of entity: its path name, its word, its table, and its request model."""
 
     entity: str
-    called: str
+    noun: str
     table: Table
     request: type[Request]
     dependants: tuple[Dependants, ...] = ()
-    searched: tuple[str, ...] = ("name",)
+    search_fields: tuple[str, ...] = ("name",)
     links: ClassVar[Mapping[str, str]] = {}  # field of links → the entity on the other side, which shows them
 
     def show(self, work: Work, ids: Sequence[int]) -> list[Fields]:
@@ -83,7 +83,7 @@ class EntityStore:
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Add the violated rules of `given`. `before` is the current entity; None for a new one."""
 
-    def touched(self, fields: Fields, before: Fields | None) -> set[EntityKey]:
+    def affected_keys(self, fields: Fields, before: Fields | None) -> set[EntityKey]:
         """The existing other entities whose links change with this request."""
         keys: set[EntityKey] = set()
         for name, entity in self.links.items():
@@ -113,9 +113,9 @@ class EntityStore:
 
     def remove(self, work: Work, entity_id: int) -> None:
         """Delete the entity. InUse names what depends on it."""
-        name = work.named(self.table, [entity_id])[entity_id]
+        name = work.names(self.table, [entity_id])[entity_id]
         if users := [text for kind in self.dependants if (text := _depending(work, kind, entity_id))]:
-            raise InUse(f"The {self.called} {entity_id} '{name}' can't be deleted: {'; '.join(users)}")
+            raise InUse(f"The {self.noun} {entity_id} '{name}' can't be deleted: {'; '.join(users)}")
         work.connection.execute(delete(self.table).where(self.table.c.id == entity_id))
 
     def columns(self, fields: Fields) -> Fields:
@@ -132,19 +132,19 @@ class EntityStore:
 
     def found_by(self, row: Mapping[str, Any]) -> Fields:
         """The searched columns, computed from the row's other columns."""
-        return {"folded": "\n".join(row[name] for name in self.searched if row.get(name)).casefold()}
+        return {"folded": "\n".join(row[name] for name in self.search_fields if row.get(name)).casefold()}
 
 
 def refer(
-    names: Mapping[int, str], called: str, links: Any, where: tuple[str | int, ...], problems: Problems
+    names: Mapping[int, str], noun: str, links: Any, where: tuple[str | int, ...], problems: Problems
 ) -> None:
     """Add a problem for each of a list of `{"id": …}` that is not among the `names` ones, or is repeated."""
     ids = linked_ids(links)
     for number, one in enumerate(ids):
         if one is not None and one not in names:
-            problems.add((*where, number, "id"), f"There is no {called} {one}.")
+            problems.add((*where, number, "id"), f"There is no {noun} {one}.")
         elif one is not None and one in ids[:number]:
-            problems.add((*where, number, "id"), f"The {called} {one} is given twice.")
+            problems.add((*where, number, "id"), f"The {noun} {one} is given twice.")
 
 
 def linked_ids(links: Any) -> list[int | None]:
@@ -177,19 +177,17 @@ def _depending(work: Work, kind: Dependants, entity_id: int) -> str:
 
     Of those that the caller may not see, only that there are some.
     """
-    table, condition = kind.table, (kind.of(entity_id), *work.scope.seen(kind.table))
+    table, condition = kind.table, (kind.of(entity_id), *work.scope.visibility(kind.table))
     total, count = (_count(work, table, one) for one in ((kind.of(entity_id),), condition))
     question = select(table.c.id, table.c.name).where(*condition).order_by(table.c.id)
     names = [f"{row.id} '{row.name}'" for row in work.rows(question.limit(NAMED_DEPENDANTS))]
     more = [f"{count - NAMED_DEPENDANTS} more"] if count > NAMED_DEPENDANTS else []
     unseen = [OTHERS] if total > count else []
     if not count:
-        return f"{kind.called}s that you can't see depend on it" if unseen else ""
+        return f"{kind.noun}s that you can't see depend on it" if unseen else ""
     *others, last = [", ".join(names), *more, *unseen]
     text = f"{', '.join(others)} and {last}" if others else last
-    return (
-        f"the {kind.called} {text} depends on it" if total == 1 else f"the {kind.called}s {text} depend on it"
-    )
+    return f"the {kind.noun} {text} depends on it" if total == 1 else f"the {kind.noun}s {text} depend on it"
 
 
 def _count(work: Work, table: Table, condition: tuple[ColumnElement[bool], ...]) -> int:

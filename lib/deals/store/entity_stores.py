@@ -60,8 +60,8 @@ class SupplyPackages(EntityStore):
         """Each with its lists, its deals and its (deprecated) packages."""
         ids = [row.id for row in rows]
         targets = {name: _list_fields(work, name, ids) for name in LISTS}
-        deals = _linked(work, demand_deals, supply_package_deals, "demand_deal_id", ids)
-        legacy = _linked(work, packages, package_supply_packages, "package_id", ids)
+        deals = _links(work, demand_deals, supply_package_deals, "demand_deal_id", ids)
+        legacy = _links(work, packages, package_supply_packages, "package_id", ids)
         return [
             {
                 "id": row.id,
@@ -77,16 +77,17 @@ class SupplyPackages(EntityStore):
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that the end is after the start, references exist, and there is one source of deals."""
         _check_dates({**(before or {}), **fields}, fields, problems)
-        for name, (called, table, _) in LISTS.items():
-            names = work.seen(table, linked_ids(fields.get(name)))
-            refer(names, called, fields.get(name), (name,), problems)
+        for name, (noun, table, _) in LISTS.items():
+            names = work.visible_names(table, linked_ids(fields.get(name)))
+            refer(names, noun, fields.get(name), (name,), problems)
         links = fields.get("demand_deals")
-        refer(work.seen(demand_deals, linked_ids(links)), "demand deal", links, ("demand_deals",), problems)
-        created = fields.get("create_demand_deals")
-        if created is not None:
+        names = work.visible_names(demand_deals, linked_ids(links))
+        refer(names, "demand deal", links, ("demand_deals",), problems)
+        new_deals = fields.get("create_demand_deals")
+        if new_deals is not None:
             if fields.get("demand_deals") is not None:
                 problems.add((), EITHER)
-            _check_options(work, created, problems)
+            _check_options(work, new_deals, problems)
 
     def found_by(self, row: Mapping[str, Any]) -> Fields:
         """Its targeting too."""
@@ -97,25 +98,25 @@ class SupplyPackages(EntityStore):
         mine = ("supply_package_id", entity_id)
         for name, (_, _, links) in LISTS.items():
             if name in fields:
-                listed = [{"list_id": one["id"], "is_excluded": one["is_excluded"]} for one in fields[name]]
-                work.relink(links, mine, listed)
+                entries = [{"list_id": one["id"], "is_excluded": one["is_excluded"]} for one in fields[name]]
+                work.relink(links, mine, entries)
         if fields.get("demand_deals") is not None:
             work.relink(
                 supply_package_deals, mine, [{"demand_deal_id": one["id"]} for one in fields["demand_deals"]]
             )
-        created = fields.get("create_demand_deals")
-        if not created:
+        new_deals = fields.get("create_demand_deals")
+        if not new_deals:
             return []
-        name = fields.get("name") or work.named(self.table, [entity_id])[entity_id]
-        return self._generate(work, entity_id, name, created)
+        name = fields.get("name") or work.names(self.table, [entity_id])[entity_id]
+        return self._generate(work, entity_id, name, new_deals)
 
-    def _generate(self, work: Work, package_id: int, name: str, created: Fields) -> list[EntityKey]:
+    def _generate(self, work: Work, package_id: int, name: str, new_deals: Fields) -> list[EntityKey]:
         """Create a deal for each option, all with the same fee and contact."""
         assert self.deals is not None  # noqa: S101
-        options = created["demand_deals_options"]
+        options = new_deals["demand_deals_options"]
         buyers = seats_of(work, {option["seat"]["id"] for option in options})
-        shared = {"is_active": True, "supply_deals": [{"id": package_id}]} | {
-            term: created[term] for term in TERMS
+        common = {"is_active": True, "supply_deals": [{"id": package_id}]} | {
+            term: new_deals[term] for term in TERMS
         }
         keys: list[EntityKey] = []
         for option in options:
@@ -125,7 +126,7 @@ class SupplyPackages(EntityStore):
                 "seat": option["seat"],
                 "price": option["price"],
             }
-            keys += self.deals.create(work, shared | own | {"deal_sync": option["deal_sync"]})
+            keys += self.deals.create(work, common | own | {"deal_sync": option["deal_sync"]})
         return keys
 
 
@@ -142,21 +143,21 @@ def _moment(value: Any) -> datetime | None:
     return moments.parse(value) if isinstance(value, str) else value
 
 
-def _check_options(work: Work, created: Fields, problems: Problems) -> None:
-    options = created.get("demand_deals_options", [])
-    chosen = [option.get("seat", {}) for option in options]
-    buyers = seats_to_sell_to(work, {seat["id"] for seat in chosen if "id" in seat})
-    for number, (seat, option) in enumerate(zip(chosen, options, strict=True)):
+def _check_options(work: Work, new_deals: Fields, problems: Problems) -> None:
+    options = new_deals.get("demand_deals_options", [])
+    selection = [option.get("seat", {}) for option in options]
+    buyers = seats_to_sell_to(work, {seat["id"] for seat in selection if "id" in seat})
+    for number, (seat, option) in enumerate(zip(selection, options, strict=True)):
         if "id" not in seat:
             continue
         if seat["id"] not in buyers:
             problems.add((*OPTIONS, number, "seat", "id"), f"There is no seat {seat['id']}.")
-        elif seat["id"] in [one.get("id") for one in chosen[:number]]:
+        elif seat["id"] in [one.get("id") for one in selection[:number]]:
             problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is given twice.")
         elif option.get("deal_sync"):
             check_sync(buyers[seat["id"]], (*OPTIONS, number, "deal_sync"), problems)
     is_synced = any(option.get("deal_sync") for option in options)
-    check_terms(created, is_synced, ("create_demand_deals",), problems)
+    check_terms(new_deals, is_synced, ("create_demand_deals",), problems)
 
 
 def _list_fields(work: Work, name: str, ids: Sequence[int]) -> dict[int, list[Fields]]:
@@ -173,7 +174,7 @@ def _list_fields(work: Work, name: str, ids: Sequence[int]) -> dict[int, list[Fi
     return lists
 
 
-def _linked(
+def _links(
     work: Work, table: Table, links: Table, column: str, ids: Sequence[int]
 ) -> dict[int, list[Fields]]:
     question = (
@@ -197,7 +198,7 @@ class Dsps(EntityStore):
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that deal sync is not switched off while deals use it."""
         if before is not None and fields.get("supports_deal_sync") is False:
-            _check_synchronised(work, seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
+            _check_sync(work, seats.c.dsp_id == before["id"], "supports_deal_sync", problems)
 
 
 class Seats(EntityStore):
@@ -210,17 +211,17 @@ class Seats(EntityStore):
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Check that the DSP exists, and supports deal sync if the seat's deals use it."""
-        chosen = fields.get("dsp", {}).get("id")
-        if chosen is None:
+        dsp_id = fields.get("dsp", {}).get("id")
+        if dsp_id is None:
             return
-        dsp = work.connection.execute(select(dsps).where(dsps.c.id == chosen)).one_or_none()
+        dsp = work.connection.execute(select(dsps).where(dsps.c.id == dsp_id)).one_or_none()
         if dsp is None:
-            problems.add(("dsp", "id"), f"There is no DSP {chosen}.")
+            problems.add(("dsp", "id"), f"There is no DSP {dsp_id}.")
         elif before is not None and not dsp.supports_deal_sync:
-            _check_synchronised(work, seats.c.id == before["id"], "dsp", problems)
+            _check_sync(work, seats.c.id == before["id"], "dsp", problems)
 
 
-def _check_synchronised(work: Work, at: ColumnElement[bool], field: str, problems: Problems) -> None:
+def _check_sync(work: Work, at: ColumnElement[bool], field: str, problems: Problems) -> None:
     """Add a problem that names the synchronised deals of these seats, if there are any."""
     question = (
         select(demand_deals.c.id, demand_deals.c.name)
@@ -246,7 +247,7 @@ DEALS = DemandDeals(
     "demand deal",
     t.demand_deals,
     requests.DemandDealRequest,
-    searched=fields.search_fields(fields.DEALS),
+    search_fields=fields.search_fields(fields.DEALS),
 )
 SUPPLY = SupplyPackages(
     "supply_deals",

@@ -34,26 +34,26 @@ class ListFilter:
     """A filter: the kind of its values, and the column to compare with.
 
     With `owner` and `via`, the column is of another table: `via` selects from there whose it is. Rows of
-    its tables `seen` count as far as the caller may see them.
+    its tables `scope_tables` count as far as the caller may see them.
     """
 
     kind: FilterKind
     column: Callable[[Work], ColumnElement[Any]]
     owner: ColumnElement[Any] | None = None
     via: Select[tuple[int]] | None = None
-    seen: tuple[Table, ...] = ()
+    scope_tables: tuple[Table, ...] = ()
 
     def condition(self, work: Work, texts: Sequence[str]) -> ColumnElement[bool]:
         """The condition for any of these values; empty text finds missing ones. ValueError if invalid."""
         column = self.column(work)
         condition = column.in_([self.kind.parse(text) for text in texts if text])
         either = or_(condition, column.is_(None)) if "" in texts else condition
-        reached = self.reached(work)
-        return either if self.owner is None or reached is None else self.owner.in_(reached.where(either))
+        via_ids = self.visible_via(work)
+        return either if self.owner is None or via_ids is None else self.owner.in_(via_ids.where(either))
 
-    def reached(self, work: Work) -> Select[tuple[int]] | None:
+    def visible_via(self, work: Work) -> Select[tuple[int]] | None:
         """`via`, as far as the caller may see it."""
-        conditions = [condition for table in self.seen for condition in work.scope.seen(table)]
+        conditions = [condition for table in self.scope_tables for condition in work.scope.visibility(table)]
         return None if self.via is None else self.via.where(*conditions)
 
 
@@ -120,7 +120,7 @@ KINDS: tuple[tuple[type[Any], FilterKind], ...] = (
     (String, TEXT),
 )
 REFERENCES = {"seat_id": "seat", "dsp_id": "dsp", "package_id": "package"}
-HIDDEN = re.compile(r"folded|targets|version|made_by|made_with|\w+_offset|\w+_targetings|domains|apps")
+INTERNAL = re.compile(r"folded|targets|version|made_by|made_with|\w+_offset|\w+_targetings|domains|apps")
 
 
 def _plain(table: Table) -> dict[str, ListFilter]:
@@ -128,7 +128,7 @@ def _plain(table: Table) -> dict[str, ListFilter]:
     for column in table.c:
         kind = next((kind for type_, kind in KINDS if isinstance(column.type, type_)), None)
         field = fields.BY_NAME.get(column.name)
-        is_hidden = HIDDEN.fullmatch(column.name) or (field is not None and not field.is_filter)
+        is_hidden = INTERNAL.fullmatch(column.name) or (field is not None and not field.is_filter)
         if kind is not None and not is_hidden:
             filters[REFERENCES.get(column.name, column.name)] = ListFilter(kind, _always(column))
     return filters
@@ -138,14 +138,14 @@ def _always(column: ColumnElement[Any]) -> Callable[[Work], ColumnElement[Any]]:
     return lambda work: column
 
 
-def _linked(
+def _link_filter(
     owner: ColumnElement[Any],
     via: Select[tuple[int]],
     column: ColumnElement[Any],
-    scope: tuple[Table, ...] = (),
+    scope_tables: tuple[Table, ...] = (),
     kind: FilterKind = NUMBER,
 ) -> ListFilter:
-    return ListFilter(kind, _always(column), owner, via, scope)
+    return ListFilter(kind, _always(column), owner, via, scope_tables)
 
 
 _LINKS, _DEALS, _SUPPLY = t.supply_package_deals.c, t.demand_deals, t.supply_packages
@@ -157,18 +157,18 @@ FILTERS: dict[str, dict[str, ListFilter]] = {
     "supply_deals": _plain(_SUPPLY)
     | {
         "status": ListFilter(STATUS, lambda work: status.of_package(work.now)),
-        "demand_deals": _linked(_SUPPLY.c.id, _DEALS_OF, _LINKS.demand_deal_id, (_DEALS,)),
-        "seat": _linked(_SUPPLY.c.id, _DEALS_OF, _DEALS.c.seat_id, (_DEALS,)),
-        "dsp": _linked(_SUPPLY.c.id, _SEATS_OF, t.seats.c.dsp_id, (_DEALS,)),
+        "demand_deals": _link_filter(_SUPPLY.c.id, _DEALS_OF, _LINKS.demand_deal_id, (_DEALS,)),
+        "seat": _link_filter(_SUPPLY.c.id, _DEALS_OF, _DEALS.c.seat_id, (_DEALS,)),
+        "dsp": _link_filter(_SUPPLY.c.id, _SEATS_OF, t.seats.c.dsp_id, (_DEALS,)),
     },
     "demand_deals": _plain(_DEALS)
     | {
         "status": ListFilter(STATUS, lambda work: status.of_deals(work.now)),
         "buyer_status": ListFilter(BUYER, lambda work: status.at_buyer()),
         "health": _HealthFilter(HEALTH, status.state),
-        "supply_deals": _linked(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),
-        "dsp": _linked(_DEALS.c.seat_id, _OWN_SEATS, t.seats.c.dsp_id),
-        "media_type": _linked(_DEALS.c.id, _SUPPLY_OF, _SUPPLY.c.media_type, (_SUPPLY,), TEXT),
+        "supply_deals": _link_filter(_DEALS.c.id, _SUPPLY_OF, _LINKS.supply_package_id, (_SUPPLY,)),
+        "dsp": _link_filter(_DEALS.c.seat_id, _OWN_SEATS, t.seats.c.dsp_id),
+        "media_type": _link_filter(_DEALS.c.id, _SUPPLY_OF, _SUPPLY.c.media_type, (_SUPPLY,), TEXT),
     },
     "packages": _plain(t.packages),
     "seats": _plain(t.seats),

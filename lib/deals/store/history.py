@@ -50,7 +50,7 @@ class Recording:
         """The version of a watched entity before this transaction."""
         return self._versions[key]
 
-    def created(self, keys: Iterable[EntityKey]) -> None:
+    def note_creation(self, keys: Iterable[EntityKey]) -> None:
         """Note that this transaction created these entities."""
         for key in keys:
             self._before[key], self._versions[key] = None, 0
@@ -188,10 +188,10 @@ def check_etag(work: Work, key: EntityKey, version: int, if_match: str | None) -
     versions = [read for read in range(version) if _tag(key, read) in tags]
     if not versions:
         raise Conflict(
-            f"If-Match is no ETag of this {ENTITY_STORES[key[0]].called}; nothing was changed. Read it again"
+            f"If-Match is no ETag of this {ENTITY_STORES[key[0]].noun}; nothing was changed. Read it again"
         )
-    meanwhile = [text for change in since(work, key, max(versions)) for text in _words(change)]
-    raise Conflict(f"Changed since it was read, so nothing was saved: {'; '.join(meanwhile)}")
+    texts = [text for change in since(work, key, max(versions)) for text in _words(change)]
+    raise Conflict(f"Changed since it was read, so nothing was saved: {'; '.join(texts)}")
 
 
 def _tag(key: EntityKey, version: int) -> str:

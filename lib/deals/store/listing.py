@@ -41,14 +41,14 @@ def _has(
     conditions = [_within(entity_store, word)]
     if entity_store.entity == "supply_deals":
         deals = or_(_text(t.demand_deals, word), t.demand_deals.c.seat_id.in_(_seats(word)))
-        visible = work.scope.seen(t.demand_deals)
-        linked = LINKS.demand_deal_id.in_(select(t.demand_deals.c.id).where(deals, *visible))
-        of_deals = t.supply_packages.c.id.in_(select(LINKS.supply_package_id).where(linked))
+        visible = work.scope.visibility(t.demand_deals)
+        is_link = LINKS.demand_deal_id.in_(select(t.demand_deals.c.id).where(deals, *visible))
+        of_deals = t.supply_packages.c.id.in_(select(LINKS.supply_package_id).where(is_link))
         conditions += [_targets(word, meanings), of_deals]
     elif entity_store.entity == "demand_deals":
         packages = or_(_text(t.supply_packages, word), _targets(word, meanings))
-        linked = LINKS.supply_package_id.in_(select(t.supply_packages.c.id).where(packages))
-        of_packages = t.demand_deals.c.id.in_(select(LINKS.demand_deal_id).where(linked))
+        is_link = LINKS.supply_package_id.in_(select(t.supply_packages.c.id).where(packages))
+        of_packages = t.demand_deals.c.id.in_(select(LINKS.demand_deal_id).where(is_link))
         conditions += [t.demand_deals.c.seat_id.in_(_seats(word)), of_packages]
     return or_(*conditions)
 
@@ -104,13 +104,13 @@ def _lowest_price(work: Work) -> ColumnElement[Any]:
     return (
         select(func.min(_DEALS.c.price))
         .join(t.supply_package_deals, _LINKS.demand_deal_id == _DEALS.c.id)
-        .where(_LINKS.supply_package_id == _SUPPLY.c.id, *work.scope.seen(_DEALS))
+        .where(_LINKS.supply_package_id == _SUPPLY.c.id, *work.scope.visibility(_DEALS))
         .correlate(_SUPPLY)
         .scalar_subquery()
     )
 
 
-LINKED: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
+LINK_ORDERS: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
     "supply_deals": {"price": _lowest_price},
     "demand_deals": {
         name: lambda work, name=name: _first_package(_SUPPLY.c[name])
@@ -122,9 +122,9 @@ LINKED: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
 
 def order_by(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[Any]:
     """The expressions to order by: names ignoring case, other entities by their names."""
-    linked = LINKED.get(entity_store.entity, {})
-    if name in linked:
-        return linked[name](work)
+    orders = LINK_ORDERS.get(entity_store.entity, {})
+    if name in orders:
+        return orders[name](work)
     if name == "name":
         return entity_store.table.c.folded
     return (
@@ -136,9 +136,9 @@ def order_by(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[
 
 def orderings(entity: str) -> list[str]:
     """The names by which a list of this entity can be ordered."""
-    fixed = {field.name for field in fields.of(entity) if not field.is_order}
-    own = [name for name, one in FILTERS[entity].items() if one.owner is None and name not in fixed]
-    return list(dict.fromkeys([*own, *LINKED.get(entity, {})]))
+    no_orders = {field.name for field in fields.of(entity) if not field.is_order}
+    own = [name for name, one in FILTERS[entity].items() if one.owner is None and name not in no_orders]
+    return list(dict.fromkeys([*own, *LINK_ORDERS.get(entity, {})]))
 
 
 def _name_of(entity_store: EntityStore, name: str) -> ColumnElement[Any]:
@@ -147,12 +147,12 @@ def _name_of(entity_store: EntityStore, name: str) -> ColumnElement[Any]:
     return select(other.c.folded).where(mine).correlate(entity_store.table).scalar_subquery()
 
 
-COUNTED = ("status", "media_type", "seat", "dsp")
+COUNTABLE = ("status", "media_type", "seat", "dsp")
 
 
 def countable(entity: str) -> list[str]:
     """The filters whose values can be counted."""
-    return [name for name in COUNTED if name in FILTERS[entity]]
+    return [name for name in COUNTABLE if name in FILTERS[entity]]
 
 
 def counts(
@@ -161,17 +161,17 @@ def counts(
     """Value, as text → the number of entities with it that match these conditions."""
     one, ids = FILTERS[entity_store.entity][name], entity_store.table.c.id
     value: ColumnElement[Any] = one.column(work).label("value")
-    reached = one.reached(work)
-    if one.owner is None or reached is None:
+    via = one.visible_via(work)
+    if one.owner is None or via is None:
         question = (
             select(value, func.count()).select_from(entity_store.table).where(*conditions).group_by("value")
         )
     else:
-        theirs = reached.add_columns(value).subquery()
+        theirs = via.add_columns(value).subquery()
         whose, value = theirs.c[0], theirs.c["value"]
-        joined = entity_store.table.join(theirs, one.owner == whose)
+        source = entity_store.table.join(theirs, one.owner == whose)
         question = (
-            select(value, func.count(ids.distinct())).select_from(joined).where(*conditions).group_by(value)
+            select(value, func.count(ids.distinct())).select_from(source).where(*conditions).group_by(value)
         )
     return {str(value): count for value, count in work.connection.execute(question) if value is not None}
 
@@ -181,7 +181,7 @@ Conditions = dict[str, ColumnElement[bool]]
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListPage:
     """The total count of a query, the entities of its page, and its counts by filter and value."""
 
     count: int
@@ -196,12 +196,12 @@ def offer(entity: str) -> ListOffer:
     return ListOffer(filters, orderings(entity), countable(entity), kinds, "health" in filters)
 
 
-def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Problems) -> Listed:
+def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Problems) -> ListPage:
     """The page. Invalid if there are `problems` in the end."""
     if query.report != work.report and not work.scope.may_see(*query.report):
         problems.add(("report",), NO_REPORT)
     work = replace(work, report=query.report)
-    base = [*search_conditions(work, entity_store, query), *work.scope.seen(entity_store.table)]
+    base = [*search_conditions(work, entity_store, query), *work.scope.visibility(entity_store.table)]
     filters = _filters(work, entity_store, query, problems)
     problems.check()
     conditions = [*base, *filters.values()]
@@ -213,7 +213,7 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
         order.append(by.desc().nulls_last() if falls else by.asc().nulls_last())
     question = select(ids).where(*conditions).order_by(*order, ids).limit(query.limit).offset(query.offset)
     bodies = entity_store.show(work, [row.id for row in work.rows(question)])
-    return Listed(
+    return ListPage(
         work.connection.execute(count).scalar_one(),
         past.left_out(work, entity_store.entity, bodies),
         {name: counts(work, entity_store, name, _without(filters, name, base)) for name in query.counts},

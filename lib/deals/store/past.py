@@ -30,7 +30,9 @@ OWN_LINKS = {"supply_deals": {"demand_deals"}, "packages": {"seats"}}
 MASTER_DATA = ("seats", "dsps")
 LISTS = {"domain_lists": supply_domain_lists, "app_lists": supply_app_lists}
 NOT_SEATS = "Seats and DSPs are set up by those who may change the deals of all seats"
-SHARED = "The {called} {id} is sold to others too, so only its deals may be changed with your permissions"
+SHARED_PACKAGE = (
+    "The {called} {id} is sold to others too, so only its deals may be changed with your permissions"
+)
 SHARED_LIST = "The {called} {id} is used by packages that you may not change"
 
 
@@ -52,7 +54,7 @@ def keep_hidden_links(work: Work, entity_store: EntityStore, fields: Fields, bef
     if not work.scope.is_limited:
         return fields
     whole = dict(fields)
-    for field, links in _hidden(work, entity_store.entity, before).items():
+    for field, links in _hidden_links(work, entity_store.entity, before).items():
         if field in whole:
             whole[field] = [*whole[field], *links]
     return whole
@@ -66,25 +68,27 @@ def check_change(work: Work, entity_store: EntityStore, fields: Fields, before: 
         raise Forbidden(NOT_SEATS)
     if before is None:
         return
-    of_entity = {"called": entity_store.called, "id": before["id"]}
+    of_entity = {"called": entity_store.noun, "id": before["id"]}
     if entity_store.entity in LISTS and _serves_others(work, LISTS[entity_store.entity], before["id"]):
         raise Forbidden(SHARED_LIST.format(**of_entity))
-    hidden = {field for field, links in _hidden(work, entity_store.entity, before).items() if links}
-    allowed = OWN_LINKS.get(entity_store.entity, set()) if "supply_deals" not in hidden else set()
-    if hidden - {"packages"} and fields.keys() - allowed:
-        raise Forbidden(SHARED.format(**of_entity))
+    hidden_fields = {
+        field for field, links in _hidden_links(work, entity_store.entity, before).items() if links
+    }
+    own_links = OWN_LINKS.get(entity_store.entity, set()) if "supply_deals" not in hidden_fields else set()
+    if hidden_fields - {"packages"} and fields.keys() - own_links:
+        raise Forbidden(SHARED_PACKAGE.format(**of_entity))
 
 
-def _hidden(work: Work, entity: str, before: Fields) -> dict[str, list[Fields]]:
-    hidden = {}
+def _hidden_links(work: Work, entity: str, before: Fields) -> dict[str, list[Fields]]:
+    hidden_links = {}
     for field, table in PARTS.get(entity, {}).items():
         is_seen = _visibility(work, table, before[field])
-        hidden[field] = [one for one in before[field] if not is_seen(one)]
-    return hidden
+        hidden_links[field] = [one for one in before[field] if not is_seen(one)]
+    return hidden_links
 
 
 def _visibility(work: Work, table: Table, links: Sequence[Fields]) -> Callable[[Fields], bool]:
-    ids = work.seen(table, [id_of(one) for one in links])
+    ids = work.visible_names(table, [id_of(one) for one in links])
     return lambda one: id_of(one) in ids
 
 
@@ -102,9 +106,9 @@ def _serves_others(work: Work, links: Table, list_id: int) -> bool:
         .where(demand_deals.c.seat_id.not_in(work.scope.seats or ()))
     )
     package: Any = supply_packages.c.id
-    hidden = select(package).where(package.in_(uses), ~work.scope.seen(supply_packages)[0])
-    shared = select(package).where(package.in_(uses), package.in_(sold_to_others))
-    return bool(work.rows(hidden.limit(1)) or work.rows(shared.limit(1)))
+    unseen = select(package).where(package.in_(uses), ~work.scope.visibility(supply_packages)[0])
+    foreign = select(package).where(package.in_(uses), package.in_(sold_to_others))
+    return bool(work.rows(unseen.limit(1)) or work.rows(foreign.limit(1)))
 
 
 ALWAYS = ("domain_lists", "app_lists")
@@ -113,9 +117,9 @@ ALWAYS = ("domain_lists", "app_lists")
 def is_seen(work: Work, key: EntityKey) -> bool:
     """Whether the caller may see the history of this entity, by its current or last state."""
     table = ENTITY_STORES[key[0]].table
-    if not work.scope.is_limited or work.seen(table, [key[1]]):
+    if not work.scope.is_limited or work.visible_names(table, [key[1]]):
         return True
-    if work.named(table, [key[1]]):
+    if work.names(table, [key[1]]):
         return False
     if key[0] in ALWAYS:
         return True
@@ -142,19 +146,19 @@ def _while_seat_was_visible(work: Work, entries: Sequence[Fields]) -> list[Field
 
     When it came from another seat or went to one, what it was there is left out.
     """
-    entries_then, was_seen = [], False
+    own_entries, was_seen = [], False
     for entry in entries:
         seat = ((entry["after"] or {}).get("seat") or {}).get("id")
         is_visible = was_seen if seat is None else work.scope.has_seat(seat)
         is_first = entry["before"] is None
         if is_visible and (was_seen or is_first):
-            entries_then.append(entry)
+            own_entries.append(entry)
         elif is_visible:
-            entries_then.append({**entry, "before": dict.fromkeys(entry["before"])})
+            own_entries.append({**entry, "before": dict.fromkeys(entry["before"])})
         elif was_seen:
-            entries_then.append({**entry, "after": dict.fromkeys(entry["after"] or {})})
+            own_entries.append({**entry, "after": dict.fromkeys(entry["after"] or {})})
         was_seen = is_visible
-    return entries_then
+    return own_entries
 
 
 def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[Fields]:
@@ -190,9 +194,9 @@ def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[F
 def _seen_ids(work: Work, field: str, table: Any, entries: Sequence[Fields]) -> set[int]:
     sides = [side for entry in entries for side in (entry["before"], entry["after"]) if side]
     ids = {id_of(one) for side in sides for one in side.get(field) or ()}
-    visible = set(work.seen(table, ids))
+    visible = set(work.visible_names(table, ids))
     if field == "demand_deals":
-        visible |= _visible_removals(work, ids - visible - work.named(table, ids).keys())
+        visible |= _visible_removals(work, ids - visible - work.names(table, ids).keys())
     return visible
 
 

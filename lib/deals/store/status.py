@@ -72,11 +72,11 @@ def of_deal(now: datetime) -> ColumnElement[str]:
     """The status of a row of demand_deals by a subquery for its packages; fast for a few deals."""
 
     def has_one(status: str) -> Condition:
-        linked = (
+        links = (
             _LINKS.demand_deal_id == demand_deals.c.id,
             _LINKS.supply_package_id == supply_packages.c.id,
         )
-        return exists().where(*linked, of_package(now) == status).correlate(demand_deals)
+        return exists().where(*links, of_package(now) == status).correlate(demand_deals)
 
     return _furthest(has_one)
 

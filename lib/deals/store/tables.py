@@ -70,15 +70,15 @@ def _to(table: str, ondelete: str) -> ForeignKey:
     return ForeignKey(f"{table}.id", ondelete=ondelete)
 
 
-def _link(name: str, left: tuple[str, str, str], right: tuple[str, str, str], *parts: Any) -> Table:
+def _link(name: str, left_side: tuple[str, str, str], right_side: tuple[str, str, str], *parts: Any) -> Table:
     """A table of links; each side is (column, table, what happens to the link when that side is deleted)."""
     return Table(
         name,
         metadata,
-        Column(left[0], Key, _to(*left[1:]), primary_key=True),
-        Column(right[0], Key, _to(*right[1:]), primary_key=True),
+        Column(left_side[0], Key, _to(*left_side[1:]), primary_key=True),
+        Column(right_side[0], Key, _to(*right_side[1:]), primary_key=True),
         *parts,
-        Index(None, right[0], left[0]),
+        Index(None, right_side[0], left_side[0]),
     )
 
 

@@ -46,17 +46,17 @@ class DealsScope:
         """Whether the caller is limited to some seats."""
         return self.seats is not None
 
-    def seen(self, table: Table) -> tuple[Condition, ...]:
+    def visibility(self, table: Table) -> tuple[Condition, ...]:
         """Conditions on a table for the entities that the caller may see; none if they see all."""
-        if self.seats is None or table.name not in _SEEN:
+        if self.seats is None or table.name not in _VISIBILITY:
             return ()
-        return (_SEEN[table.name](self),)
+        return (_VISIBILITY[table.name](self),)
 
     def has_seat(self, seat_id: int | None) -> bool:
         """Whether the caller may see the deals of this seat."""
         return self.seats is None or seat_id in self.seats
 
-    def made(self, table: Table) -> Condition:
+    def ownership(self, table: Table) -> Condition:
         """The condition for packages that the caller created."""
         if self.token is not None:
             return table.c.made_with == self.token
@@ -71,18 +71,20 @@ def _of_seats(scope: DealsScope, *columns: ColumnElement[Any]) -> Select[Any]:
 
 def _supply(scope: DealsScope) -> Condition:
     links = supply_package_deals.c
-    sold = _of_seats(scope, links.supply_package_id).join(
+    package_ids = _of_seats(scope, links.supply_package_id).join(
         supply_package_deals, links.demand_deal_id == demand_deals.c.id
     )
-    return or_(supply_packages.c.id.in_(sold), scope.made(supply_packages))
+    return or_(supply_packages.c.id.in_(package_ids), scope.ownership(supply_packages))
 
 
 def _packages(scope: DealsScope) -> Condition:
     column = demand_deals.c.package_id
-    return or_(packages.c.id.in_(_of_seats(scope, column).where(column.is_not(None))), scope.made(packages))
+    return or_(
+        packages.c.id.in_(_of_seats(scope, column).where(column.is_not(None))), scope.ownership(packages)
+    )
 
 
-_SEEN: dict[str, Callable[[DealsScope], Condition]] = {
+_VISIBILITY: dict[str, Callable[[DealsScope], Condition]] = {
     "demand_deals": lambda scope: demand_deals.c.seat_id.in_(scope.seats or ()),
     "supply_packages": _supply,
     "packages": _packages,
@@ -121,13 +123,13 @@ class Work:
         """All rows of the query."""
         return [*self.connection.execute(question)]
 
-    def named(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
+    def names(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
         """Id → name of existing rows."""
         return self._names(select(table.c.id, table.c.name), table, ids)
 
-    def seen(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
+    def visible_names(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
         """Id → name of rows that the caller may see."""
-        return self._names(select(table.c.id, table.c.name).where(*self.scope.seen(table)), table, ids)
+        return self._names(select(table.c.id, table.c.name).where(*self.scope.visibility(table)), table, ids)
 
     def insert(self, table: Table, values: Mapping[str, Any]) -> int:
         """A new entity's row, at its first version; returns its id."""

@@ -28,7 +28,7 @@ LIMITS = {
     APPS: (8 * MEGABYTE, 100_000),
 }
 """Of each kind the most bytes, and the most lines (sellers, apps)."""
-LONGEST_ACCOUNT, PROBLEMS_KEPT, LONGEST_SHOWN = 200, 100, 100
+LONGEST_ACCOUNT, MOST_PROBLEMS, LONGEST_EXCERPT = 200, 100, 100
 RELATIONS, SELLER_TYPES = ("DIRECT", "RESELLER"), ("PUBLISHER", "INTERMEDIARY", "BOTH")
 VARIABLE = re.compile(r"([A-Za-z]+)\s*=(.*)")
 SUBDOMAIN, OWNER, MANAGER, PARTNER = "subdomain", "ownerdomain", "managerdomain", "inventorypartnerdomain"
@@ -81,8 +81,8 @@ class SupplyFile:
     def report(self, line: int, text: object, why: object) -> None:
         """Note a line that can't be read."""
         self.problem_count += 1
-        if len(self.problems) < PROBLEMS_KEPT:
-            excerpt = "".join(one if one.isprintable() else "�" for one in str(text)[:LONGEST_SHOWN])
+        if len(self.problems) < MOST_PROBLEMS:
+            excerpt = "".join(one if one.isprintable() else "�" for one in str(text)[:LONGEST_EXCERPT])
             self.problems.append(LineProblem(line, excerpt, f"{why}."))
 
 

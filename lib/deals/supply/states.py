@@ -68,10 +68,10 @@ class SupplyIndex:
         root = next((one for one in hosts if (ADS, one) in self.files), "")
         if not root:
             return SupplyState("unknown", f"No ads.txt of {host} is imported.")
-        referred = [one for one in hosts if one in self.files[ADS, root].variables.get(SUBDOMAIN, ())]
-        if referred and (ADS, referred[-1]) not in self.files:
-            return SupplyState("unknown", f"{root} refers to the ads.txt of {referred[-1]}: not imported.")
-        return self._judge(ADS, self.files[ADS, referred[-1] if referred else root])
+        referrals = [one for one in hosts if one in self.files[ADS, root].variables.get(SUBDOMAIN, ())]
+        if referrals and (ADS, referrals[-1]) not in self.files:
+            return SupplyState("unknown", f"{root} refers to the ads.txt of {referrals[-1]}: not imported.")
+        return self._judge(ADS, self.files[ADS, referrals[-1] if referrals else root])
 
     def _app(self, bundle: str) -> SupplyState:
         """By the file of its developer's host, else of the domains above it (app-ads.txt 1.0)."""

@@ -52,10 +52,10 @@ from lib.people import Person
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Forbidden, ImportRefused, TrancheError
 
-SECONDS, IMPORT_SECONDS, MOST_FILES, TOGETHER = 10, 120, 50_000, 20
-ROWS_TOGETHER = 5_000
+SECONDS, IMPORT_SECONDS, MOST_FILES, BATCH_SIZE = 10, 120, 50_000, 20
+ROW_BATCH = 5_000
 NOT_YOURS = "Only people who may change the deals of all seats can import or remove supply files"
-NOT_SEEN = "You may see no deals, and no supply files"
+NO_ACCESS = "You may see no deals, and no supply files"
 HOST = String(LONGEST_DOMAIN)
 
 supply_files = Table(
@@ -116,7 +116,7 @@ class ImportOutcome:
     records: int = 0
     problems: tuple[LineProblem, ...] = ()
     problem_count: int = 0
-    refused: str = ""
+    refusal: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class SupplyFiles:
         outcomes: list[ImportOutcome] = []
         titles: list[str] = []
         several = iter(files)
-        while some := [_read(name, data, host) for name, data in islice(several, TOGETHER)]:
+        while some := [_read(name, data, host) for name, data in islice(several, BATCH_SIZE)]:
             outcomes += [outcome for outcome, _ in some]
             read_files = [one for _, one in some if one is not None]
             transact(self.engine, partial(self._write, files=read_files), Deadline(IMPORT_SECONDS))
@@ -167,7 +167,7 @@ class SupplyFiles:
 
     def files(self, search: str = "", limit: int = MOST_FILES) -> tuple[int, list[ImportedFile]]:
         """How many files have this text in their domain or kind, and the first of them: ours come first."""
-        self._check(self.person is None or self.person.deals.reads, NOT_SEEN)
+        self._check(self.person is None or self.person.deals.reads, NO_ACCESS)
         table, text = supply_files.c, search.strip().lower()
         matches = or_(*(one.contains(text, autoescape=True) for one in (table.domain, table.kind)))
         count = select(func.count()).select_from(supply_files).where(matches)
@@ -176,18 +176,18 @@ class SupplyFiles:
 
         def within(connection: Connection) -> tuple[int, list[ImportedFile]]:
             rows = connection.execute(query)
-            return connection.execute(count).scalar_one(), [_stored(row) for row in rows]
+            return connection.execute(count).scalar_one(), [_from_row(row) for row in rows]
 
         return reading(self.engine, within, Deadline(SECONDS))
 
     def get(self, number: int) -> ImportedFile | None:
         """The file of this number; None if it was removed or replaced."""
-        self._check(self.person is None or self.person.deals.reads, NOT_SEEN)
+        self._check(self.person is None or self.person.deals.reads, NO_ACCESS)
         query = select(supply_files).where(supply_files.c.id == number)
 
         def within(connection: Connection) -> ImportedFile | None:
             row = connection.execute(query).one_or_none()
-            return None if row is None else _stored(row)
+            return None if row is None else _from_row(row)
 
         return reading(self.engine, within, Deadline(SECONDS))
 
@@ -203,7 +203,7 @@ class SupplyFiles:
 
     def index(self) -> SupplyIndex:
         """All that sites and apps are judged by."""
-        self._check(self.person is None or self.person.deals.reads, NOT_SEEN)
+        self._check(self.person is None or self.person.deals.reads, NO_ACCESS)
         return reading(self.engine, _index, Deadline(IMPORT_SECONDS))
 
     def _write(self, connection: Connection, files: Sequence[SupplyFile]) -> None:
@@ -260,22 +260,22 @@ def _read(name: str, data: bytes | Path, host: str) -> tuple[ImportOutcome, Supp
                 data = file.read(LIMITS[kind][0] + 1)
         one = read(kind, domain, data)
     except TrancheError as error:
-        return ImportOutcome(name, refused=error.reason), None
+        return ImportOutcome(name, refusal=error.reason), None
     except OSError as error:
-        return ImportOutcome(name, refused=f"{name} can't be read: {error.strerror or error}"), None
+        return ImportOutcome(name, refusal=f"{name} can't be read: {error.strerror or error}"), None
     return ImportOutcome(name, kind, one.records, tuple(one.problems), one.problem_count), one
 
 
 def _words(titles: Sequence[str]) -> str:
-    return f"{len(titles):,} files: {', '.join(titles[:TOGETHER])}"
+    return f"{len(titles):,} files: {', '.join(titles[:BATCH_SIZE])}"
 
 
 def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    for first in range(0, len(rows), ROWS_TOGETHER):
-        connection.execute(insert(table), rows[first : first + ROWS_TOGETHER])
+    for first in range(0, len(rows), ROW_BATCH):
+        connection.execute(insert(table), rows[first : first + ROW_BATCH])
 
 
-def _stored(row: Row[Any]) -> ImportedFile:
+def _from_row(row: Row[Any]) -> ImportedFile:
     problems = tuple(LineProblem(*one) for one in row.problems)
     return ImportedFile(
         row.id, row.kind, row.domain, row.records, problems, row.problem_count, row.who, row.at
@@ -290,12 +290,12 @@ def _index(connection: Connection) -> SupplyIndex:
     lines: dict[int, list[Account]] = {}
     for row in connection.execute(ours.where(accounts.system.in_(systems))):
         lines.setdefault(row.file_id, []).append(_account(row))
-    named = supply_accounts.alias()
-    is_named = exists().where(
-        named.c.system == accounts.system, named.c.account == accounts.account,
-        named.c.file_id != accounts.file_id,
+    others = supply_accounts.alias()
+    is_match = exists().where(
+        others.c.system == accounts.system, others.c.account == accounts.account,
+        others.c.file_id != accounts.file_id,
     )  # fmt: skip
-    sellers = select(supply_accounts).join(supply_files).where(files.kind == SELLERS, is_named)
+    sellers = select(supply_accounts).join(supply_files).where(files.kind == SELLERS, is_match)
     columns = (files.id, files.kind, files.domain, files.variables, files.records)
     return SupplyIndex(
         systems=frozenset(connection.execute(systems).scalars()),

@@ -44,22 +44,22 @@ def countries(targetings: Iterable[Iterable[Mapping[str, Any]]]) -> list[str]:
     """
     codes: set[str] = set()
     for places in targetings:
-        included = _of_package([*places])
-        if included is None:
+        own_codes = _of_package([*places])
+        if own_codes is None:
             return []
-        codes |= included
+        codes |= own_codes
     return [] if codes == EVERY else sorted(codes)
 
 
 def _of_package(places: list[Mapping[str, Any]]) -> frozenset[str] | set[str] | None:
     """The countries of one package; None where they can't be told. An excluded part of one leaves it in."""
-    included = [place for place in places if not place["is_excluded"]]
-    excluded = [place for place in places if place["is_excluded"] and place["type"] == "country"]
-    codes = [_code(place) for place in (*included, *excluded)]
+    inclusions = [place for place in places if not place["is_excluded"]]
+    exclusions = [place for place in places if place["is_excluded"] and place["type"] == "country"]
+    codes = [_code(place) for place in (*inclusions, *exclusions)]
     if None in codes:
         return None
-    remaining = set(filter(None, codes[: len(included)])) if included else EVERY
-    return remaining - set(filter(None, codes[len(included) :]))
+    remaining = set(filter(None, codes[: len(inclusions)])) if inclusions else EVERY
+    return remaining - set(filter(None, codes[len(inclusions) :]))
 
 
 def _code(place: Mapping[str, Any]) -> str | None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from lib.deals.models import BUYER_STATUS, WireModel
 
 
-class Reported(WireModel):
+class StatusReport(WireModel):
     """When a status was reported, with which token, and why."""
 
     reported_at: datetime | None = None
@@ -18,7 +18,7 @@ class BuyerStatus(WireModel):
 
     buyerseatid: str | None = None
     status: int
-    ext: Reported = Reported()
+    ext: StatusReport = StatusReport()
 
     @property
     def words(self) -> str:

@@ -35,7 +35,7 @@ from lib.deals.store.work import DealsScope, Work
 from lib.deals.sync import sync_state
 from lib.deals.sync.documents import SellingSide, selling_side
 from lib.deals.sync.service import LONGEST_WHO, documents_of, take_status
-from lib.deals.sync.sync_state import ARRIVED, SyncedDeal
+from lib.deals.sync.sync_state import SUCCESS, SyncedDeal
 from lib.settings import Settings
 from lib.settings.optional import Receiver
 from lib.wire import exact
@@ -47,13 +47,13 @@ from lib.wire.signature import signed_headers
 from lib.wire.sockets import client
 
 log = logging.getLogger(__name__)
-SECONDS, CONNECT_SECONDS, MOST_BYTES, AT_ONCE = 10, 5, 64 * 1024, 200
+SECONDS, CONNECT_SECONDS, MOST_BYTES, BATCH_SIZE = 10, 5, 64 * 1024, 200
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30, 60))
 ALL_EVERY, ASKED_EVERY = timedelta(hours=1), timedelta(minutes=15)
 OVERLAP = timedelta(minutes=2)
 """How long a transaction may last: a change has the time at which it began."""
 COMPLETE = BUYER_STATUS.index("complete")
-_TOLD, _DEALS = synced_deals.c, demand_deals.c
+_SYNC, _DEALS = synced_deals.c, demand_deals.c
 Answer = tuple[str, httpx.Response | None]
 
 
@@ -101,22 +101,22 @@ class Push:
         next look.
         """
         is_all = self._all_at is None or abs(now - self._all_at) >= ALL_EVERY
-        arrived = 0
+        count = 0
         last: tuple[str, int] | None = ("", 0)
         while last is not None and is_alone():
             due, last = self._due(now, is_all, last)
             for deal, attempts in due:
                 if not is_alone():
-                    return arrived
+                    return count
                 problem, answer = self._post(self._receiver.url, deal.document)
                 self._note(deal, attempts, now, problem, answer)
-                arrived += not problem
+                count += not problem
                 if answer is None:
-                    return arrived
+                    return count
         self._all_at = now if is_all else self._all_at
         if self._receiver.status_url is not None:
             self._ask_statuses(self._receiver.status_url, now, is_alone)
-        return arrived
+        return count
 
     def _due(
         self, now: datetime, is_all: bool, after: tuple[str, int]
@@ -139,7 +139,7 @@ class Push:
             changed_from = {"changed_from": now - OVERLAP}
             sync_state.write(work, same, changed_from)
             sync_state.write(work, [deal for deal, _ in due], changed_from | {"due": now})
-            last = (pairs[-1].deal_id, pairs[-1].seat_id) if len(pairs) == AT_ONCE else None
+            last = (pairs[-1].deal_id, pairs[-1].seat_id) if len(pairs) == BATCH_SIZE else None
             return due, last
 
         due: tuple[list[tuple[SyncedDeal, int]], tuple[str, int] | None] = self._run(within)
@@ -151,7 +151,7 @@ class Push:
         """Write down what came of sending; a document that was not taken waits longer each time."""
         wait = max(PAUSES[min(attempts, len(PAUSES) - 1)], timedelta(seconds=retry_after(answer)))
         failure = {"due": now + min(wait, PAUSES[-1]), "attempts": attempts + 1, "problem": problem}
-        values = failure if problem else ARRIVED | {"sent_at": now}
+        values = failure if problem else SUCCESS | {"sent_at": now}
 
         def within(work: Work) -> None:
             work.connection.execute(update(synced_deals).where(*_row(deal)).values(values))
@@ -164,7 +164,7 @@ class Push:
 
     def _ask_statuses(self, address: SecretStr, now: datetime, is_alone: Callable[[], bool]) -> None:
         """Ask for the status of deals that were not asked for lately, the longest ago first."""
-        for deal in self._run(lambda work: self._unasked(work, now)):
+        for deal in self._run(lambda work: self._due_statuses(work, now)):
             if not is_alone():
                 return
             problem, answer = self._post(address, {"version": "1.0", "id": deal.deal_id})
@@ -175,17 +175,17 @@ class Push:
             else:
                 self._take(deal, answer)
 
-    def _unasked(self, work: Work, now: datetime) -> list[SyncedDeal]:
-        is_old = or_(_TOLD.asked_at.is_(None), _TOLD.asked_at <= now - ASKED_EVERY, _TOLD.asked_at > now)
-        is_open = or_(_TOLD.status.is_(None), _TOLD.status != COMPLETE)
+    def _due_statuses(self, work: Work, now: datetime) -> list[SyncedDeal]:
+        is_old = or_(_SYNC.asked_at.is_(None), _SYNC.asked_at <= now - ASKED_EVERY, _SYNC.asked_at > now)
+        is_open = or_(_SYNC.status.is_(None), _SYNC.status != COMPLETE)
         question = (
             select(synced_deals)
-            .join(seats, seats.c.id == _TOLD.seat_id)
+            .join(seats, seats.c.id == _SYNC.seat_id)
             .where(
-                seats.c.dsp_id == self._dsp, _TOLD.sent_at.is_not(None), ~_TOLD.is_archived, is_old, is_open
+                seats.c.dsp_id == self._dsp, _SYNC.sent_at.is_not(None), ~_SYNC.is_archived, is_old, is_open
             )
-            .order_by(_TOLD.asked_at.nulls_first(), _TOLD.deal_id)
-            .limit(AT_ONCE)
+            .order_by(_SYNC.asked_at.nulls_first(), _SYNC.deal_id)
+            .limit(BATCH_SIZE)
         )
         deals = [
             SyncedDeal(row.deal_id, row.seat_id, row.demand_deal_id, row.buyer_seat, row.document)
@@ -211,7 +211,7 @@ class Push:
 
     def _who(self, work: Work) -> str:
         """The DSP, for the history: `Alder Bidder (DSP 3)`. No username has a space."""
-        name = work.named(dsps, [self._dsp]).get(self._dsp, "")
+        name = work.names(dsps, [self._dsp]).get(self._dsp, "")
         end = f" (DSP {self._dsp})"
         return shorten(name, LONGEST_WHO - len(end)) + end
 
@@ -249,7 +249,7 @@ class Push:
 
 
 def _row(deal: SyncedDeal) -> tuple[ColumnElement[bool], ...]:
-    return _TOLD.deal_id == deal.deal_id, _TOLD.seat_id == deal.seat_id
+    return _SYNC.deal_id == deal.deal_id, _SYNC.seat_id == deal.seat_id
 
 
 def _is_due(due: datetime | None, now: datetime) -> bool:
@@ -263,39 +263,39 @@ def _candidates(dsp: int, now: datetime, is_all: bool, after: tuple[str, int]) -
     Those never told, those due, those with a change in deal, seat or package, or a day of a package, since
     they were compared; and deals that are gone and not archived at the DSP yet. All of them with `is_all`.
     """
-    here = and_(_TOLD.deal_id == _DEALS.deal_id, _TOLD.seat_id == _DEALS.seat_id)
+    is_pair = and_(_SYNC.deal_id == _DEALS.deal_id, _SYNC.seat_id == _DEALS.seat_id)
     link, package = supply_package_deals.c, supply_packages.c
     moment = literal(now, Instant)
     has_new_package = exists().where(
         link.demand_deal_id == _DEALS.id,
         package.id == link.supply_package_id,
         or_(
-            package.updated_at >= _TOLD.changed_from,
-            package.start_date.between(_TOLD.changed_from, moment),
-            package.end_date.between(_TOLD.changed_from, moment),
+            package.updated_at >= _SYNC.changed_from,
+            package.start_date.between(_SYNC.changed_from, moment),
+            package.end_date.between(_SYNC.changed_from, moment),
         ),
     )
     is_new = or_(
         literal(is_all),
-        _TOLD.deal_id.is_(None),
-        _TOLD.due.is_not(None),
-        _TOLD.changed_from.is_(None),
-        _DEALS.updated_at >= _TOLD.changed_from,
-        seats.c.updated_at >= _TOLD.changed_from,
+        _SYNC.deal_id.is_(None),
+        _SYNC.due.is_not(None),
+        _SYNC.changed_from.is_(None),
+        _DEALS.updated_at >= _SYNC.changed_from,
+        seats.c.updated_at >= _SYNC.changed_from,
         has_new_package.correlate(demand_deals, synced_deals),
     )
     present = (
         select(_DEALS.deal_id, _DEALS.seat_id, _DEALS.id.label("number"), literal(0).label("is_gone"))
         .join(seats, seats.c.id == _DEALS.seat_id)
-        .outerjoin(synced_deals, here)
+        .outerjoin(synced_deals, is_pair)
         .where(_DEALS.deal_sync, seats.c.external_id.is_not(None), seats.c.dsp_id == dsp, is_new)
     )
-    still = exists().where(here).correlate(synced_deals)
-    gone = (
-        select(_TOLD.deal_id, _TOLD.seat_id, _TOLD.demand_deal_id.label("number"), literal(1))
-        .join(seats, seats.c.id == _TOLD.seat_id)
-        .where(seats.c.dsp_id == dsp, ~still, or_(~_TOLD.is_archived, _TOLD.due.is_not(None)))
+    has_deal = exists().where(is_pair).correlate(synced_deals)
+    removals = (
+        select(_SYNC.deal_id, _SYNC.seat_id, _SYNC.demand_deal_id.label("number"), literal(1))
+        .join(seats, seats.c.id == _SYNC.seat_id)
+        .where(seats.c.dsp_id == dsp, ~has_deal, or_(~_SYNC.is_archived, _SYNC.due.is_not(None)))
     )
-    pairs = union_all(present, gone).subquery().c
+    pairs = union_all(present, removals).subquery().c
     is_later = or_(pairs.deal_id > after[0], and_(pairs.deal_id == after[0], pairs.seat_id > after[1]))
-    return select(*pairs).where(is_later).order_by(pairs.deal_id, pairs.seat_id).limit(AT_ONCE)
+    return select(*pairs).where(is_later).order_by(pairs.deal_id, pairs.seat_id).limit(BATCH_SIZE)

@@ -36,7 +36,7 @@ TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d
 TAG: Schema = {"ETag": {"description": "The content, for If-None-Match", "schema": TEXT}}
 EXAMPLE = "TR-7K2Q-9FXA-4M1D"
 SPECIFICATION = "Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension."
-NOT_SEEN = "Only what the token's seats may see."
+SCOPE_NOTE = "Only what the token's seats may see."
 SUMMARIES = {
     "list": "Documents of the synchronised deals",
     "get": "The document of a synchronised deal",
@@ -44,7 +44,7 @@ SUMMARIES = {
     "report": "Report the status of a deal",
 }
 NOTES = {
-    "list": f"{SPECIFICATION} {NOT_SEEN} A deal that was fetched and then deleted is archived.",
+    "list": f"{SPECIFICATION} {SCOPE_NOTE} A deal that was fetched and then deleted is archived.",
     "get": SPECIFICATION,
     "status": f"{SPECIFICATION} As reported last; `ext` says when, and when the deal was fetched.",
     "report": f"{SPECIFICATION} For a DSP's token alone.",
@@ -172,8 +172,8 @@ def routes(sync: DealSync, admission: Admission, seconds: float) -> APIRouter:
     }
     for path, verbs in paths.items():
         for method, (verb, handler) in verbs.items():
-            described = operation(verb)
-            router.add_api_route(f"{path}/", answering(handler), methods=[method], **described)
+            docs = operation(verb)
+            router.add_api_route(f"{path}/", answering(handler), methods=[method], **docs)
             router.add_api_route(path, answering(handler), methods=[method], include_in_schema=False)
         for either in (path, f"{path}/"):
             others = [*METHODS - verbs.keys()]

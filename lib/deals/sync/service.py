@@ -36,7 +36,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import NotFound
 
 SEAT = "seat"
-_DEALS, _TOLD = demand_deals.c, synced_deals.c
+_DEALS, _SYNC = demand_deals.c, synced_deals.c
 
 
 def page(work: Work, side: SellingSide, query: ListQuery) -> tuple[int, list[SyncedDeal]]:
@@ -62,28 +62,28 @@ def _pairs(
     present = (
         select(_DEALS.deal_id, _DEALS.seat_id, _DEALS.id.label("number"), literal(0).label("is_gone"))
         .join(seats, seats.c.id == _DEALS.seat_id)
-        .where(_DEALS.deal_sync, seats.c.external_id.is_not(None), *work.scope.seen(demand_deals))
+        .where(_DEALS.deal_sync, seats.c.external_id.is_not(None), *work.scope.visibility(demand_deals))
     )
-    still = exists().where(_DEALS.deal_id == _TOLD.deal_id, _DEALS.seat_id == _TOLD.seat_id)
-    removed = select(_TOLD.deal_id, _TOLD.seat_id, _TOLD.demand_deal_id.label("number"), literal(1)).where(
-        ~still
+    has_deal = exists().where(_DEALS.deal_id == _SYNC.deal_id, _DEALS.seat_id == _SYNC.seat_id)
+    removals = select(_SYNC.deal_id, _SYNC.seat_id, _SYNC.demand_deal_id.label("number"), literal(1)).where(
+        ~has_deal
     )
     if work.scope.seats is not None:
-        removed = removed.where(_TOLD.seat_id.in_(work.scope.seats))
+        removals = removals.where(_SYNC.seat_id.in_(work.scope.seats))
     if deal_id is not None:
-        present, removed = present.where(_DEALS.deal_id == deal_id), removed.where(_TOLD.deal_id == deal_id)
+        present, removals = present.where(_DEALS.deal_id == deal_id), removals.where(_SYNC.deal_id == deal_id)
     if buyer_seats is not None:
         present = present.where(seats.c.external_id.in_(buyer_seats))
-        removed = removed.where(_TOLD.buyer_seat.in_(buyer_seats))
-    return union_all(present, removed)
+        removals = removals.where(_SYNC.buyer_seat.in_(buyer_seats))
+    return union_all(present, removals)
 
 
 def documents_of(work: Work, side: SellingSide, pairs: Sequence[Row[Any]]) -> list[SyncedDeal]:
     """Pairs (`deal_id`, `seat_id`, `number` of the demand deal, `is_gone`) with their documents, in order."""
     current = _current(work, side, [pair.number for pair in pairs if not pair.is_gone])
-    archived = _archive(work, [pair.deal_id for pair in pairs if pair.is_gone])
+    archive = _archive(work, [pair.deal_id for pair in pairs if pair.is_gone])
     return [
-        archived[pair.deal_id, pair.seat_id] if pair.is_gone else current[pair.deal_id, pair.seat_id]
+        archive[pair.deal_id, pair.seat_id] if pair.is_gone else current[pair.deal_id, pair.seat_id]
         for pair in pairs
     ]
 
@@ -125,7 +125,7 @@ def _packages(work: Work, numbers: Sequence[int]) -> dict[int, list[Row[Any]]]:
 
 def _archive(work: Work, deal_ids: Sequence[str]) -> dict[tuple[str, int], SyncedDeal]:
     """What was told last of deals that are gone."""
-    rows = work.rows(select(synced_deals).where(_TOLD.deal_id.in_(deal_ids))) if deal_ids else ()
+    rows = work.rows(select(synced_deals).where(_SYNC.deal_id.in_(deal_ids))) if deal_ids else ()
     return {
         (row.deal_id, row.seat_id): SyncedDeal(
             row.deal_id,
@@ -249,19 +249,19 @@ def _buyer_seat(deal: SyncedDeal, state: SyncState) -> Fields:
     """The specification's object; without a reported status its list is empty."""
     status = {"buyerseatid": deal.buyer_seat, "status": state.status}
     reason = {"reason": state.status_reason} if state.status_reason else {}
-    reported = state.status_at and {
+    status_ext = state.status_at and {
         "reported_at": moment(state.status_at),
         "reported_by": state.status_by,
         **reason,
     }
-    fetched = state.fetched_at and {"fetched_at": moment(state.fetched_at), "fetched_by": state.fetched_by}
-    sent = {"sent_at": moment(state.sent_at)} if state.sent_at else {}
+    fetch = state.fetched_at and {"fetched_at": moment(state.fetched_at), "fetched_by": state.fetched_by}
+    delivery = {"sent_at": moment(state.sent_at)} if state.sent_at else {}
     unsent = {"problem": state.problem, "next_try": moment(state.due)} if state.problem and state.due else {}
     return {
         "version": VERSION,
         "id": deal.deal_id,
-        "buyerstatus": [status | {"ext": reported}] if reported else [],
-        "ext": (fetched or {}) | sent | unsent,
+        "buyerstatus": [status | {"ext": status_ext}] if status_ext else [],
+        "ext": (fetch or {}) | delivery | unsent,
     }
 
 

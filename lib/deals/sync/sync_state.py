@@ -24,7 +24,7 @@ from lib.deals.validation import Problems
 from lib.deals.values import Request, Value, whole
 
 MOST_STATUSES = 100
-ARRIVED = {"due": None, "attempts": 0, "problem": None}
+SUCCESS = {"due": None, "attempts": 0, "problem": None}
 Status = Annotated[int, Field(ge=0, le=len(BUYER_STATUS) - 1), BeforeValidator(whole)]
 
 
@@ -52,16 +52,16 @@ def status_of(report: Fields, deal_id: str, seat: str, problems: Problems) -> tu
     """
     if report.get("id", deal_id) != deal_id:
         problems.add(("id",), f"This must be the deal of the address, {deal_id}.")
-    reported = report.get("buyerstatus") or []
-    for number, one in enumerate(reported):
+    statuses = report.get("buyerstatus") or []
+    for number, one in enumerate(statuses):
         place = ("buyerstatus", number, "buyerseatid")
         if one.get("buyerseatid") not in (None, seat):
             problems.add(place, f"This deal is for the seat '{seat}'.")
         elif number:
             problems.add(place, "A deal has one seat, and so one status.")
     problems.check()
-    reason = (reported[0].get("ext") or {}).get("reason")
-    return int(reported[0]["status"]), shorten(reason, LONGEST_REASON) if isinstance(reason, str) else None
+    reason = (statuses[0].get("ext") or {}).get("reason")
+    return int(statuses[0]["status"]), shorten(reason, LONGEST_REASON) if isinstance(reason, str) else None
 
 
 _COLUMNS = synced_deals.c
@@ -114,7 +114,7 @@ def rows_of(work: Work, deal_ids: Collection[str]) -> dict[tuple[str, int], Row[
 
 def note_fetch(work: Work, deals: Sequence[SyncedDeal], who: str) -> None:
     """Store that a DSP, with the token `who`, was sent these documents now."""
-    write(work, deals, ARRIVED | {"fetched_at": work.now, "fetched_by": who})
+    write(work, deals, SUCCESS | {"fetched_at": work.now, "fetched_by": who})
 
 
 def note_status(work: Work, deal: SyncedDeal, status: tuple[int, str | None], who: str) -> None:

@@ -54,34 +54,34 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: view.L
     """
     if catalogue.abilities(context).why_not(search.entity, "change"):
         return
-    chosen = [row for row in list_view.ticked.values() if row.entity == search.entity]
+    selection = [row for row in list_view.selection.values() if row.entity == search.entity]
     is_chosen = list_view.all_of == question(search)
-    _choice(search, count, len(chosen), is_chosen)
-    is_all = is_chosen or (search.is_narrowed and not chosen)
+    _choice(search, count, len(selection), is_chosen)
+    is_all = is_chosen or (search.is_narrowed and not selection)
     for is_active, (label, _, icon) in VERBS.items():
-        concerned = [row for row in chosen if _is_concerned(row, is_active)]
-        total = count if is_all else len(concerned)
+        affected_rows = [row for row in selection if _is_concerned(row, is_active)]
+        total = count if is_all else len(affected_rows)
         st.button(
             several.button_title(label, total, is_all), icon=f":material/{icon}:",
             key=f"deals_{label.lower()}", disabled=not total, on_click=_ask,
-            args=(context, search, is_active, None if is_all else concerned),
+            args=(context, search, is_active, None if is_all else affected_rows),
         )  # fmt: skip
-    several.draw(context, search, count, chosen, is_all)
+    several.draw(context, search, count, selection, is_all)
     if (job := st.session_state.get(JOB)) is not None:
         title = f"{VERBS[job.is_active][0]} {count_label(KINDS[job.entity], len(job.rows))}"
         st.dialog(title, on_dismiss=_close)(_dialog)(context, job)
 
 
-def _choice(search: ListSearch, count: int, chosen: int, is_all: bool) -> None:
+def _choice(search: ListSearch, count: int, size: int, is_all: bool) -> None:
     """Draw the number of chosen rows, and the buttons that choose all results or none."""
-    if chosen or is_all:
-        st.caption(f"All {number(count)} chosen" if is_all else f"{number(chosen)} chosen", width="content")
-    if chosen and not is_all and count > chosen:
+    if size or is_all:
+        st.caption(f"All {number(count)} chosen" if is_all else f"{number(size)} chosen", width="content")
+    if size and not is_all and count > size:
         st.button(
             f"Choose all {number(count)}", type="tertiary", key="deals_choose_all",
             on_click=view.choose_all, args=(question(search),),
         )  # fmt: skip
-    if chosen or is_all:
+    if size or is_all:
         st.button("Clear", type="tertiary", key="deals_choose_none", on_click=view.choose_none)
 
 
@@ -117,13 +117,13 @@ def _dialog(context: PageContext, job: BulkJob) -> None:
 
 
 def _confirm(job: BulkJob) -> None:
-    (verb, paused, _), total = VERBS[job.is_active], len(job.rows)
+    (verb, state, _), total = VERBS[job.is_active], len(job.rows)
     if not total:
-        st.markdown(f"Nothing to do: none of them can be {paused}.")
+        st.markdown(f"Nothing to do: none of them can be {state}.")
         return
     effect = "They can be bought again." if job.is_active else "They can't be bought until they are resumed."
     count = count_label(KINDS[job.entity], total)
-    st.markdown(f"**{count}** will be {paused}. {effect}")
+    st.markdown(f"**{count}** will be {state}. {effect}")
     with st.expander("Which"):
         names = [row.name for row in job.rows[:20]]
         more = f"\n- and {number(total - 20)} more" if total > len(names) else ""
@@ -132,17 +132,17 @@ def _confirm(job: BulkJob) -> None:
 
 
 def _result(job: BulkJob) -> None:
-    done = sum(not one.reason for one in job.outcomes) - len(job.same)
-    sentence = f"{count_label(KINDS[job.entity], done)} {VERBS[job.is_active][1]}"
+    successes = sum(not one.reason for one in job.outcomes) - len(job.same)
+    sentence = f"{count_label(KINDS[job.entity], successes)} {VERBS[job.is_active][1]}"
     if job.same:
         sentence += f", {number(len(job.same))} {'was' if len(job.same) == 1 else 'were'} so already"
     change_steps.draw_verdict(job, sentence)
-    if job.failed:
-        names, reasons = zip(*((one.effect.name, one.reason) for one in job.failed), strict=True)
+    if job.failures:
+        names, reasons = zip(*((one.effect.name, one.reason) for one in job.failures), strict=True)
         change_steps.draw_table({"Name": names, "Why": reasons}, "What failed")
     with st.container(horizontal=True):
         change_steps.close_button("job_", _close)
-        if done:
+        if successes:
             change_steps.offer_undo(job.record, _close)
 
 

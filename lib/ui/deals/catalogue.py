@@ -39,7 +39,7 @@ from lib.wire.errors import TrancheError
 
 CATALOGUE, PAGES, HEALTH = "deals_catalogue", "deals_pages", "deals_health"
 QUARTILES, SECONDS, MOST = "deals_quartiles", 15.0, 20
-Found = TypeVar("Found", bound=Resource)
+Model = TypeVar("Model", bound=Resource)
 
 
 def seats(context: PageContext) -> dict[int, Seat]:
@@ -60,11 +60,11 @@ def lists(context: PageContext) -> tuple[DomainList | AppList, ...]:
 
 def named_lists(context: PageContext) -> dict[str, dict[str, str]]:
     """Their names by kind and id, as the pickers take them."""
-    named: dict[str, dict[str, str]] = {"domain_list": {}, "app_list": {}}
+    names: dict[str, dict[str, str]] = {"domain_list": {}, "app_list": {}}
     for entry_list in lists(context):
         kind = "domain_list" if isinstance(entry_list, DomainList) else "app_list"
-        named[kind][str(entry_list.id)] = entry_list.name or f"list {entry_list.id}"
-    return named
+        names[kind][str(entry_list.id)] = entry_list.name or f"list {entry_list.id}"
+    return names
 
 
 def usual_days(context: PageContext) -> AudienceQuery:
@@ -82,7 +82,7 @@ def forget() -> None:
     session_cache.clear(CATALOGUE, PAGES, HEALTH, QUARTILES)
 
 
-def _all(context: PageContext, model: type[Found]) -> tuple[Found, ...]:
+def _all(context: PageContext, model: type[Model]) -> tuple[Model, ...]:
     """All of this kind; where the service fails meanwhile, those that were read before."""
     key = (context.person.username, model)
     return _cache().get(key, lambda: tuple(context.deals.everything(model, ordering="id")))
@@ -109,7 +109,7 @@ def abilities(context: PageContext) -> Abilities:
     return replace(does, refuses=why_not) if why_not else does
 
 
-PAGE_SECONDS, MOST_PAGES, TOGETHER = 15.0, 20, 250
+PAGE_SECONDS, MOST_PAGES, BATCH_SIZE = 15.0, 20, 250
 Value = TypeVar("Value")
 Entities = tuple[PackageOrDeal, ...]
 
@@ -211,10 +211,10 @@ def rows_by_name(client: Deals, search: ListSearch, **more: Any) -> Iterator[Dea
 
 def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list[DemandDeal]]:
     """The deals of packages, by package id; of those not listed, what the packages say."""
-    sold = [one.id for one in packages if one.demand_deals and one.id is not None]
+    package_ids = [one.id for one in packages if one.demand_deals and one.id is not None]
     whole_deals: dict[int | None, DemandDeal] = {}
-    for first in range(0, len(sold), TOGETHER):
-        some = sold[first : first + TOGETHER]
+    for first in range(0, len(package_ids), BATCH_SIZE):
+        some = package_ids[first : first + BATCH_SIZE]
         whole_deals |= {
             one.id: one for one in client.everything(DemandDeal, supply_deals=some, ordering="id")
         }
@@ -228,7 +228,7 @@ def deals_of(client: Deals, packages: Sequence[SupplyPackage]) -> dict[int, list
 
 def of_ids(client: Deals, model: type[Any], ids: Sequence[int]) -> tuple[Any, ...]:
     """Those of these ids that are there, read now."""
-    parts = (ids[first : first + TOGETHER] for first in range(0, len(ids), TOGETHER))
+    parts = (ids[first : first + BATCH_SIZE] for first in range(0, len(ids), BATCH_SIZE))
     return tuple(one for part in parts for one in client.list(model, id=part, limit=LARGEST_PAGE).results)
 
 
@@ -271,17 +271,17 @@ def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
     entity = search.entity
     if client.abilities.finds:
         return dict(client.list(entity, limit=1, counts="status", **search.found_by).counts.get("status", {}))
-    counted = {one: client.list(entity, limit=1, status=one, **search.found_by).count for one in STATUSES}
-    return {status: number for status, number in counted.items() if number}
+    counts = {one: client.list(entity, limit=1, status=one, **search.found_by).count for one in STATUSES}
+    return {status: number for status, number in counts.items() if number}
 
 
-OFFERED = 50
+MOST_OPTIONS = 50
 
 
 def choose_links(context: PageContext, label: str, key: str, model: type[PackageOrDeal]) -> None:
     """A choice of several by id; what is chosen already is offered, known or not."""
-    chosen: Sequence[int] = st.session_state[key]
-    titles = link_options(context, label, f"{key}_search", model, chosen)
+    selection: Sequence[int] = st.session_state[key]
+    titles = link_options(context, label, f"{key}_search", model, selection)
     st.multiselect(
         label,
         list(titles),
@@ -298,20 +298,20 @@ def link_options(
     label: str,
     key: str,
     model: type[PackageOrDeal],
-    chosen: Sequence[int],
+    selection: Sequence[int],
     disabled: bool = False,
 ) -> dict[int, str]:
     """The options: those chosen, and the newest; if there are more, those that a search finds."""
-    everything = find_some(context, model, "", OFFERED)
+    everything = find_some(context, model, "", MOST_OPTIONS)
     matches = everything
-    if everything.count > OFFERED:
+    if everything.count > MOST_OPTIONS:
         number = Numbers.of(st.context.locale).number(everything.count)
         text = st.text_input(
             f"Search for {label.lower()}", type="search", live="200ms", key=key, disabled=disabled,
             placeholder=f"Search among {number} by name, seat, DSP or id", label_visibility="collapsed",
         )  # fmt: skip
-        matches = find_some(context, model, " ".join((text or "").split()), OFFERED)
-    return link_labels(context, model, chosen) | {one.id or 0: link_title(one) for one in matches.results}
+        matches = find_some(context, model, " ".join((text or "").split()), MOST_OPTIONS)
+    return link_labels(context, model, selection) | {one.id or 0: link_title(one) for one in matches.results}
 
 
 def link_labels(context: PageContext, model: type[PackageOrDeal], ids: Sequence[int]) -> dict[int, str]:
@@ -327,12 +327,12 @@ def link_title(one: PackageOrDeal) -> str:
 
 def mark_rows(context: PageContext, some: Sequence[DealRow]) -> list[DealRow]:
     """The rows of a page with marks; without them if the report does not answer within a moment."""
-    sold = [row.sold for row in some if row.sold is not None]
-    marks = words.marks(context, usual_days(context), sold) if sold else {}
+    packages = [row.package for row in some if row.package is not None]
+    marks = words.marks(context, usual_days(context), packages) if packages else {}
     if not any(marks.values()):
         return [*some]
     return [
-        row if row.sold is None else replace(row, targeting=words.sentence(row.sold, marks=marks))
+        row if row.package is None else replace(row, targeting=words.sentence(row.package, marks=marks))
         for row in some
     ]
 

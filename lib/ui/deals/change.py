@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
-from lib.deals.client import Deals, sent
+from lib.deals.client import Deals, to_json
 from lib.deals.models import PackageOrDeal
 from lib.deals.proposals.models import Proposal
 from lib.ui.deals import catalogue, change_form, edits, facts, ledger, proposal_form, questions
@@ -84,8 +84,8 @@ def begin(key: Key, entity: PackageOrDeal, proposal: Proposal) -> None:
     """Begin an edit of the entity as it is now, with a proposal's values in the form."""
     forget(key)
     edit = Edit(edits.of(entity), entity.etag, proposal=proposal.id)
-    proposed = type(entity).model_validate({**entity.model_dump(), **proposal.fields})
-    values = {name: one for name, one in edits.of(proposed).items() if name in proposal.fields}
+    after = type(entity).model_validate({**entity.model_dump(), **proposal.fields})
+    values = {name: one for name, one in edits.of(after).items() if name in proposal.fields}
     _start(_prefix(key), key, edit, {**edit.base, **values})
 
 
@@ -93,14 +93,14 @@ def propose(context: PageContext, key: Key) -> None:
     """Propose the edits. A callback."""
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
-    changed = unsaved_edits(context, key)
-    if edit is None or not changed:
+    changes = unsaved_edits(context, key)
+    if edit is None or not changes:
         notes.say("No field was changed")
         return
     if change_form.wrong(context, prefix, key[0], edit.base):
         st.session_state[f"{prefix}_tried"] = True
         return
-    fields = sent(changed)
+    fields = to_json(changes)
     estimate = proposal_form.estimate_of_change(context, context.deals.get(*key), fields)
     body = {"entity": key[0], "entity_id": key[1], "fields": fields, "expected": estimate}
     if proposal_form.propose(context, prefix, body):
@@ -187,13 +187,13 @@ def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) 
     except TrancheError as gone:
         return Edit(edit.base, edit.etag, failure=_failure_text(gone), proposal=edit.proposal)
     theirs = edits.of(latest)
-    together, meetings = edits.merge(edit.base, mine, theirs)
+    values, meetings = edits.merge(edit.base, mine, theirs)
     failure = "" if meetings else _failure_text(error)
-    rebased = Edit(
+    new_edit = Edit(
         theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure, proposal=edit.proposal
     )
-    _start(_prefix(key), key, rebased, together)
-    return rebased
+    _start(_prefix(key), key, new_edit, values)
+    return new_edit
 
 
 def _by(client: Deals, key: Key) -> dict[str, str]:
@@ -246,8 +246,8 @@ def _failure_text(error: TrancheError) -> str:
     sentence = error.reason.rstrip(".")
     if isinstance(error, Unsupported):
         return f"{sentence}. What you typed is still here."
-    done = "It may have been saved" if is_open(error) else "Nothing was saved"
-    return f"{sentence}. {done}; what you typed is still here."
+    outcome = "It may have been saved" if is_open(error) else "Nothing was saved"
+    return f"{sentence}. {outcome}; what you typed is still here."
 
 
 def _prefix(key: Key) -> str:

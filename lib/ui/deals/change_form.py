@@ -38,31 +38,31 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 
-LINKED = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
-PLACED = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
-OTHERS = tuple(name for name in fields.writable(DEALS) if name not in PLACED)
+LINKS = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
+MAIN_FIELDS = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
+OTHERS = tuple(name for name in fields.writable(DEALS) if name not in MAIN_FIELDS)
 NAMES, OLD_NAME, TARGET = "form_names", "old_name", "target"
 PLACES, MOST, NO_SEAT = "change_prices_", 3, 0
 
 
-def fill(prefix: str, entity: str, edited: Fields) -> None:
+def fill(prefix: str, entity: str, values: Fields) -> None:
     """Fill the widgets with these fields; missing ones have none. Dates are in the zone of the start."""
     state = st.session_state
-    start = edited.get("start_date")
+    start = values.get("start_date")
     shift = (start.utcoffset() if isinstance(start, datetime) else None) or timedelta(0)
     for name in fields.writable(entity):
-        if name in edited:
-            one = edited[name]
+        if name in values:
+            one = values[name]
             local = one.astimezone(timezone(shift)) if isinstance(one, datetime) else one
             state[prefix + name] = inputs.widget_value(name, local)
-    if LINKED[entity] in edited:
-        state[prefix + LINKED[entity]] = [one["id"] for one in edited[LINKED[entity]]]
-    state[prefix + NAMES], state[prefix + OLD_NAME] = frozenset(edited), edited.get("name")
+    if LINKS[entity] in values:
+        state[prefix + LINKS[entity]] = [one["id"] for one in values[LINKS[entity]]]
+    state[prefix + NAMES], state[prefix + OLD_NAME] = frozenset(values), values.get("name")
     if entity == SUPPLY:
         state[prefix + ZONE] = int(shift.total_seconds() // 60)
-        picker.fill(prefix + TARGET, targeting(edited))
-    elif "seat" in edited:
-        state[f"{prefix}seat"] = edited["seat"]["id"]
+        picker.fill(prefix + TARGET, targeting(values))
+    elif "seat" in values:
+        state[f"{prefix}seat"] = values["seat"]["id"]
 
 
 def read(context: PageContext, prefix: str, entity: str) -> Fields:
@@ -71,8 +71,8 @@ def read(context: PageContext, prefix: str, entity: str) -> Fields:
     request: dict[str, Any] = {
         name: inputs.request_value(name, one, zone) for name, one in _widget_values(prefix, entity).items()
     }
-    if (chosen := state.get(prefix + LINKED[entity])) is not None:
-        request[LINKED[entity]] = [{"id": one} for one in sorted(chosen)]
+    if (link_ids := state.get(prefix + LINKS[entity])) is not None:
+        request[LINKS[entity]] = [{"id": one} for one in sorted(link_ids)]
     if entity == SUPPLY:
         return {**request, **elements(picker.read(prefix + TARGET, catalogue.named_lists(context)))}
     return request | ({"seat": {"id": state[f"{prefix}seat"]}} if f"{prefix}seat" in state else {})
@@ -81,13 +81,13 @@ def read(context: PageContext, prefix: str, entity: str) -> Fields:
 def as_draft(context: PageContext, prefix: str) -> Draft:
     """The widgets of a package as the draft of a new one, for an edit whose package is gone."""
     state = st.session_state
-    linked = tuple(sorted(state.get(f"{prefix}demand_deals", ())))
+    deal_ids = tuple(sorted(state.get(f"{prefix}demand_deals", ())))
     return Draft(
         values={name: state[prefix + name] for name in PLAIN if prefix + name in state},
         offset=state[prefix + ZONE],
         targeting=picker.read(prefix + TARGET, catalogue.named_lists(context)),
-        deals="existing" if linked else "none",
-        links=linked,
+        deals="existing" if deal_ids else "none",
+        links=deal_ids,
         pending=typed.pending(prefix + TARGET),
     )
 
@@ -163,11 +163,11 @@ def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problem
 
 
 def _draw_seat(context: PageContext, prefix: str, problems: FieldProblems) -> None:
-    seats, chosen = catalogue.seats(context), st.session_state[f"{prefix}seat"]
+    seats, seat_id = catalogue.seats(context), st.session_state[f"{prefix}seat"]
     with st.container():
         st.selectbox(
             "Seat",
-            list(dict.fromkeys([*seats, *([] if chosen is None else [chosen])])),
+            list(dict.fromkeys([*seats, *([] if seat_id is None else [seat_id])])),
             index=None,
             format_func=lambda seat: form_fields.seat_label(seats.get(seat), seat),
             key=f"{prefix}seat",
@@ -185,7 +185,7 @@ def _draw_links(
     model: type[SupplyPackage] | type[DemandDeal],
     problems: FieldProblems,
 ) -> None:
-    name = LINKED[entity]
+    name = LINKS[entity]
     if prefix + name in st.session_state:
         catalogue.choose_links(context, label, prefix + name, model)
         beside(problems.at(name))
@@ -225,11 +225,11 @@ def _draw_guide(
     context: PageContext,
     where: GuidePlace,
     translation: Translation,
-    typed: dict[int, SeatPrice],
+    prices: dict[int, SeatPrice],
     title: str,
 ) -> None:
     """Draw the guide of one package."""
-    guide = seat_guide.of(context, where, translation, typed, facts.prices_of(context))
+    guide = seat_guide.of(context, where, translation, prices, facts.prices_of(context))
     for sentence in guide.by_seat.values():
         st.caption(plain(f"{title}{sentence}"))
     left_out = f"Not counted in: {' '.join(translation.left_out)}" if translation.left_out else ""

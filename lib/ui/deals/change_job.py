@@ -36,7 +36,7 @@ class Effect:
     before: Mapping[str, Any] = field(default_factory=dict)
     after: Mapping[str, Any] = field(default_factory=dict)
     etag: str | None = None
-    refused: str = ""
+    refusal: str = ""
     also: str = ""
     rows: frozenset[Key] = frozenset()
     others: Mapping[int, str] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Effect:
     @property
     def is_change(self) -> bool:
         """Whether there is anything to send."""
-        return not self.refused and bool(self.after)
+        return not self.refusal and bool(self.after)
 
     @property
     def doubt(self) -> str:
@@ -81,21 +81,21 @@ class ChangeJob(Job):
     """A change of several as far as it has come: a form, the entities read, a preview, then it is sent.
 
     It reads and sends them one by one, and sends only what has not changed since the preview. `to_read` maps
-    what is still to be read to the rows that it is read for; `done` are the keys that are saved, which a
-    second preview leaves out; `tried` is what was sent without an answer, by key; `same` are those that were
-    as wanted already when they were to be sent. `record` is what its Undo works from.
+    what is still to be read to the rows that it is read for; a second preview leaves the `saved_keys` out;
+    `attempts` is what was sent without an answer, by key; `same` are those that needed no change when they
+    were to be sent. `record` is what its Undo works from.
     """
 
-    together: ClassVar[int] = 50
+    batch_size: ClassVar[int] = 50
     stops_at_refusal: ClassVar[bool] = False
     record: ActionRecord
     phase: Phase = "form"
     to_read: dict[Key, set[Key]] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
-    left: list[Effect] = field(default_factory=list)
+    to_send: list[Effect] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
-    done: set[Key] = field(default_factory=set)
-    tried: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
+    saved_keys: set[Key] = field(default_factory=set)
+    attempts: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
     same: set[Key] = field(default_factory=set)
 
     @abstractmethod
@@ -108,7 +108,7 @@ class ChangeJob(Job):
 
     def begin(self, rows: Iterable[Key]) -> None:
         """Read these rows, and what the change concerns, from now on."""
-        self.effects, self.outcomes, self.left = [], [], []
+        self.effects, self.outcomes, self.to_send = [], [], []
         self.to_read = {key: {key} for key in rows}
         self.phase = "reading"
 
@@ -121,7 +121,7 @@ class ChangeJob(Job):
                 self.plan(client.get(*key), key, rows)
             except TrancheError as error:
                 self.effects.append(
-                    Effect(key, self.name(key), refused=with_full_stop(error.reason), rows=rows)
+                    Effect(key, self.name(key), refusal=with_full_stop(error.reason), rows=rows)
                 )
             del self.to_read[key]
         self.phase = "reading" if self.to_read else "preview"
@@ -129,30 +129,30 @@ class ChangeJob(Job):
     def start(self) -> None:
         """Send what the preview shows, from now on; the second click of a double click does nothing."""
         if self.phase == "preview":
-            self.left = [one for one in self.effects if one.is_change]
-            self.phase = "writing" if self.left else "done"
+            self.to_send = [one for one in self.effects if one.is_change]
+            self.phase = "writing" if self.to_send else "done"
 
     def write(self, client: Deals) -> None:
         """Send a batch of one kind. Without an answer the rest is not sent: each would be waited for.
 
         Each is recorded before it is sent, and none is sent that can't be.
         """
-        batch = _batch(self.left, self.together)
+        batch = _batch(self.to_send, self.batch_size)
         try:
             effects = self.renew(client, batch)
             self.record.add([one.row for one in effects if one.is_change])
         except TrancheError as error:
             self.outcomes += [Outcome(one, f"{with_full_stop(error.reason)} Not sent.") for one in batch]
-            self.left, self.phase = self.left[len(batch) :], "done"
+            self.to_send, self.phase = self.to_send[len(batch) :], "done"
             return
         outcomes = [*self.send(client, effects)]
         self.outcomes += outcomes
-        self.left = self.left[len(outcomes) :]
-        unsaved = [one.effect.key for one in outcomes if one.reason and not one.is_open]
-        drop(self.record, [*unsaved, *(one.key for one in effects[len(outcomes) :])])
+        self.to_send = self.to_send[len(outcomes) :]
+        keys = [one.effect.key for one in outcomes if one.reason and not one.is_open]
+        drop(self.record, [*keys, *(one.key for one in effects[len(outcomes) :])])
         self.note(outcomes)
         is_over = any(one.is_open or (one.reason and self.stops_at_refusal) for one in outcomes)
-        self.phase = "done" if is_over or not self.left else self.phase
+        self.phase = "done" if is_over or not self.to_send else self.phase
 
     def renew(self, client: Deals, batch: Sequence[Effect]) -> Sequence[Effect]:
         """What becomes of these now, just before they are sent: what the preview shows."""
@@ -171,9 +171,9 @@ class ChangeJob(Job):
         """Note what a batch has changed."""
         for one in outcomes:
             if one.is_open:
-                self.tried[one.effect.key] = one.effect.after
+                self.attempts[one.effect.key] = one.effect.after
             elif not one.reason:
-                (self.done if one.effect.is_change else self.same).add(one.effect.key)
+                (self.saved_keys if one.effect.is_change else self.same).add(one.effect.key)
 
     def step(self, client: Deals) -> None:
         """Read or send some more."""
@@ -205,27 +205,29 @@ class ChangeJob(Job):
     @property
     def progress(self) -> tuple[int, int]:
         """How many are read or sent, of how many."""
-        done, left = (self.effects, self.to_read) if self.phase == "reading" else (self.outcomes, self.left)
-        return len(done), len(done) + len(left)
+        past, rest = (
+            (self.effects, self.to_read) if self.phase == "reading" else (self.outcomes, self.to_send)
+        )
+        return len(past), len(past) + len(rest)
 
     @property
-    def failed(self) -> list[Outcome]:
+    def failures(self) -> list[Outcome]:
         """Changes refused by the preview or by the service."""
-        refused = [Outcome(one, one.refused) for one in self.effects if one.refused]
-        return [one for one in self.outcomes if one.reason] + refused
+        refusals = [Outcome(one, one.refusal) for one in self.effects if one.refusal]
+        return [one for one in self.outcomes if one.reason] + refusals
 
     @property
-    def unsaved(self) -> set[Key]:
+    def unsaved_rows(self) -> set[Key]:
         """The rows of which something failed or was not sent."""
-        return {key for one in [*self.failed, *map(Outcome, self.left)] for key in one.effect.rows}
+        return {key for one in [*self.failures, *map(Outcome, self.to_send)] for key in one.effect.rows}
 
     def add(self, entity: PackageOrDeal, effect: Effect) -> None:
         """Add the effect on an entity, unless it is saved; what a first try saved is no change any more."""
-        if effect.key in self.done:
+        if effect.key in self.saved_keys:
             return
-        tried = self.tried.get(effect.key)
-        if tried is not None and _has(entity, tried):
-            self.done.add(effect.key)
+        attempt = self.attempts.get(effect.key)
+        if attempt is not None and _has(entity, attempt):
+            self.saved_keys.add(effect.key)
             effect = Effect(
                 effect.key, effect.name, effect.before, also="saved by the first try", rows=effect.rows
             )
@@ -250,11 +252,11 @@ class BatchJob(ChangeJob):
 
     def read(self, client: Deals) -> None:
         """Read a batch; the preview is complete when nothing is left to read."""
-        batch = _batch([Effect(key, self.name(key)) for key in self.to_read], self.together)
+        batch = _batch([Effect(key, self.name(key)) for key in self.to_read], self.batch_size)
         try:
             self.effects += self.renew(client, batch)
         except TrancheError as error:
-            self.effects += [Effect(one.key, one.name, refused=with_full_stop(error.reason)) for one in batch]
+            self.effects += [Effect(one.key, one.name, refusal=with_full_stop(error.reason)) for one in batch]
         for one in batch:
             del self.to_read[one.key]
         self.phase = "reading" if self.to_read else "preview"
@@ -267,28 +269,28 @@ class BatchJob(ChangeJob):
         entities = client.get_many(
             keys[0][0], [number for _, number in keys], with_etags=self.has_lists(keys)
         )
-        gone = "It is not there any more, or you can't see it."
+        reason = "It is not there any more, or you can't see it."
         return [
             self.effect(entities[one.key[1]], one.key)
             if one.key[1] in entities
-            else Effect(one.key, self.name(one.key), refused=gone)
+            else Effect(one.key, self.name(one.key), refusal=reason)
             for one in batch
         ]
 
     def send(self, client: Deals, effects: Sequence[Effect]) -> Iterator[Outcome]:
         """Send a batch of one kind: one by one those with an ETag, the others at once."""
         fields = {one.key[1]: one.after for one in effects if one.is_change and not one.etag}
-        refused: dict[int, str] = {}
+        reasons: dict[int, str] = {}
         is_unknown = False
         try:
-            refused = client.change_each(effects[0].key[0], fields) if fields else {}
+            reasons = client.change_each(effects[0].key[0], fields) if fields else {}
         except TrancheError as error:
-            is_unknown, refused = is_open(error), dict.fromkeys(fields, reason_of(error))
+            is_unknown, reasons = is_open(error), dict.fromkeys(fields, reason_of(error))
         for one in effects:
             if one.is_change and one.etag:
                 yield send_one(client, one)
             else:
-                reason = refused.get(one.key[1], "") or one.refused
+                reason = reasons.get(one.key[1], "") or one.refusal
                 yield Outcome(one, reason and with_full_stop(reason), is_unknown and one.key[1] in fields)
 
 
@@ -326,5 +328,5 @@ def _batch(effects: Sequence[Effect], most: int) -> list[Effect]:
 
 def _has(entity: PackageOrDeal, fields: Mapping[str, Any]) -> bool:
     """Whether an entity has these values, as a request carries them."""
-    there = edits.of(entity)
-    return all(name in there and there[name] == value for name, value in fields.items())
+    values = edits.of(entity)
+    return all(name in values and values[name] == value for name, value in fields.items())

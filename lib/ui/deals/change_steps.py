@@ -25,7 +25,7 @@ class ChangeSteps:
     """How the steps of one kind of change are drawn; `prefix` begins the keys of their widgets.
 
     `columns` are those of some entities between the result and the note. `close` closes the dialog, `back`
-    leads to what is to change and `again` to a preview of what was not saved, where there are such ways; all
+    leads to what is to change and `retry` to a preview of what was not saved, where there are such ways; all
     are callbacks. `after` follows what was sent last, and `rest` is said where something was not saved. What
     is refused keeps all from being saved where it `is_whole`.
     """
@@ -34,7 +34,7 @@ class ChangeSteps:
     columns: Callable[[Sequence[Effect]], Columns]
     close: Action
     back: Action | None = None
-    again: Action | None = None
+    retry: Action | None = None
     after: Action = field(default=lambda: None)
     rest: str = ""
     is_whole: bool = False
@@ -50,38 +50,38 @@ class ChangeSteps:
 
     def _preview(self, context: PageContext, job: ChangeJob) -> None:
         changes = [one for one in job.effects if one.is_change]
-        refused = [one for one in job.effects if one.refused]
-        saved = count_effects(changes)
-        same = len(job.effects) - len(changes) - len(refused)
-        sentences = [f"**{saved}** will be saved." if saved else "**Nothing** to save."]
-        sentences += [f"{number(len(refused))} refused."] if refused else []
+        refusals = [one for one in job.effects if one.refusal]
+        amount = count_effects(changes)
+        same = len(job.effects) - len(changes) - len(refusals)
+        sentences = [f"**{amount}** will be saved." if amount else "**Nothing** to save."]
+        sentences += [f"{number(len(refusals))} refused."] if refusals else []
         sentences += [f"{number(same)} unchanged."] if same else []
         st.markdown(" ".join(sentences))
-        if effects := [*refused, *changes] if self.is_whole else job.effects:
+        if effects := [*refusals, *changes] if self.is_whole else job.effects:
             self._table(job, effects, "What changes, before and after")
         _draw_others(changes)
         doubts = ", ".join(sorted({one.doubt for one in changes if one.doubt}))
         is_sure = questions.confirm(questions.with_unit(context, doubts), self.prefix)
-        is_closed = not changes or not is_sure or (self.is_whole and bool(refused))
+        is_closed = not changes or not is_sure or (self.is_whole and bool(refusals))
         with st.container(horizontal=True):
             st.button(
-                f"Save {saved}".strip(), type="primary", key=f"{self.prefix}save", disabled=is_closed,
+                f"Save {amount}".strip(), type="primary", key=f"{self.prefix}save", disabled=is_closed,
                 on_click=job.start,
             )  # fmt: skip
             if self.back is not None:
                 st.button("Back", key=f"{self.prefix}back", on_click=self.back)
 
     def _result(self, job: ChangeJob) -> None:
-        saved = count_effects([one.effect for one in job.outcomes if not one.reason])
-        draw_verdict(job, f"{saved} saved" if saved else "Nothing saved", self.rest)
+        amount = count_effects([one.effect for one in job.outcomes if not one.reason])
+        draw_verdict(job, f"{amount} saved" if amount else "Nothing saved", self.rest)
         effects = [one for one in job.effects if one.is_change] if self.is_whole else job.effects
         self._table(job, effects, "The result of each change")
         with st.container(horizontal=True):
             close_button(self.prefix, self.close)
-            if saved:
+            if amount:
                 offer_undo(job.record, self.close)
-            if self.again is not None:
-                st.button("Preview the rest again", key=f"{self.prefix}again", on_click=self.again)
+            if self.retry is not None:
+                st.button("Preview the rest again", key=f"{self.prefix}again", on_click=self.retry)
 
     def _table(self, job: ChangeJob, effects: Sequence[Effect], alt: str) -> None:
         """Draw a row per entity; those that were sent with what became of them."""
@@ -92,17 +92,17 @@ class ChangeSteps:
         columns |= self.columns(effects)
         reasons = [one.key in results and results[one.key].reason for one in effects]
         columns[NOTE] = [
-            reason or one.refused or one.also for reason, one in zip(reasons, effects, strict=True)
+            reason or one.refusal or one.also for reason, one in zip(reasons, effects, strict=True)
         ]
         draw_table(columns, alt)
 
 
-def run(context: PageContext, job: ChangeJob, done: Action = lambda: None) -> None:
-    """Read or send step by step, and draw how far it is; `done` follows what was sent last."""
+def run(context: PageContext, job: ChangeJob, on_end: Action = lambda: None) -> None:
+    """Read or send step by step, and draw how far it is; `on_end` follows what was sent last."""
 
     def after() -> None:
         if job.phase == "done":
-            done()
+            on_end()
             catalogue.forget()
 
     job_parts.draw(context, job, number, after)
@@ -167,11 +167,11 @@ def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
 
 def draw_verdict(job: ChangeJob, sentence: str, more: str = "") -> None:
     """Draw the sentence, what failed and what was not sent; `more` follows where something did."""
-    if not job.failed and not job.left:
+    if not job.failures and not job.to_send:
         st.success(f"{sentence}.", icon=":material/check_circle:")
         return
-    parts = [sentence, f"{number(len(job.failed))} failed" if job.failed else ""]
-    parts.append(f"{number(len(job.left))} not sent" if job.left else "")
+    parts = [sentence, f"{number(len(job.failures))} failed" if job.failures else ""]
+    parts.append(f"{number(len(job.to_send))} not sent" if job.to_send else "")
     st.warning(f"{', '.join(filter(None, parts))}. {more}".rstrip(), icon=":material/info:")
 
 
@@ -195,7 +195,7 @@ def _result_word(effect: Effect, outcome: Outcome | None) -> str:
     """What became of it, in a word."""
     if outcome is not None:
         return "Saved" if not outcome.reason else "Unknown" if outcome.is_open else "Failed"
-    return "Refused" if effect.refused else "Not sent" if effect.is_change else "Unchanged"
+    return "Refused" if effect.refusal else "Not sent" if effect.is_change else "Unchanged"
 
 
 def _draw_others(changes: Sequence[Effect]) -> None:

@@ -19,7 +19,7 @@ COLUMNS = {"requests": "Bid requests", "bids": "Bids", "wins": "Wins", "spend": 
 SHAPE = CsvShape("days", ("Day",), tuple(COLUMNS.values()), MOST_DAYS, LARGEST_FORM)
 WHOLE, MONEY = Limits(0, LARGEST_COUNT, 0), Limits(0, int(LARGEST_SPEND), 6)
 DAY = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})([T ]00:00(:00)?)?")
-EXAMPLE, OFFERED, MOST_FAULTS = "Day,Bid requests,Bids,Wins,Spend", 7, 20
+EXAMPLE, FORM_DAYS, MOST_FAULTS = "Day,Bid requests,Bids,Wins,Spend", 7, 20
 EMPTY = "There is nothing in it: paste rows, or choose a file."
 
 
@@ -30,7 +30,7 @@ class EnteredForm:
     days: Mapping[date, DayCounts]
     faults: tuple[tuple[str, str], ...] = ()
     text: str = ""
-    typed: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(fields: Fields, today: date) -> EnteredForm:
@@ -56,20 +56,20 @@ def read(fields: Fields, today: date) -> EnteredForm:
 
 
 def form(
-    entered: Mapping[date, DayCounts], last: date, about: Iterable[str], sent: EnteredForm | None = None
+    counts: Mapping[date, DayCounts], last: date, about: Iterable[str], submission: EnteredForm | None = None
 ) -> SnapshotForm:
     """The form with what is stored, or with what was sent where that could not be stored."""
-    offered = [last - timedelta(days=back) for back in range(OFFERED)]
-    typed = {} if sent is None else sent.typed
+    recent_days = [last - timedelta(days=back) for back in range(FORM_DAYS)]
+    texts = {} if submission is None else submission.texts
     rows = [
         SnapshotFormRow(
             day_words(day, day),
             {
-                (name := f"{step}.{day.isoformat()}"): typed.get(name, _typed(entered.get(day), step))
+                (name := f"{step}.{day.isoformat()}"): texts.get(name, _cell(counts.get(day), step))
                 for step in COLUMNS
             },
         )
-        for day in sorted({*offered, *entered}, reverse=True)
+        for day in sorted({*recent_days, *counts}, reverse=True)
     ]
     return SnapshotForm(
         title="Your counts",
@@ -77,30 +77,30 @@ def form(
         columns=[*COLUMNS.values()],
         rows=rows,
         example=EXAMPLE,
-        text="" if sent is None else sent.text,
-        faults=() if sent is None else sent.faults,
-        can_remove=bool(entered),
+        text="" if submission is None else submission.text,
+        faults=() if submission is None else submission.faults,
+        can_remove=bool(counts),
     )
 
 
 def _read_rows(fields: Fields, today: date) -> EnteredForm:
     """Rows of fields named `step.day`; days without any text are empty."""
-    typed = {
+    texts = {
         name: value
         for name, value in fields.items()
         if isinstance(value, str) and name.split(".")[0] in COLUMNS
     }
     days: dict[date, DayCounts] = {}
     faults: list[tuple[str, str]] = []
-    for text in dict.fromkeys(name.partition(".")[2] for name in typed):
+    for text in dict.fromkeys(name.partition(".")[2] for name in texts):
         try:
             day = _day(text, today)
-            days[day] = _counts({step: typed.get(f"{step}.{text}", "") for step in COLUMNS})
+            days[day] = _counts({step: texts.get(f"{step}.{text}", "") for step in COLUMNS})
         except ValueError as error:
             faults.append((text[:20], str(error)))
     if len(days) > MOST_DAYS:
         faults.append(("Days", f"At most {MOST_DAYS} can be sent."))
-    return EnteredForm(days, _few(faults), "", typed)
+    return EnteredForm(days, _few(faults), "", texts)
 
 
 def _day(text: str, today: date) -> date:
@@ -128,7 +128,7 @@ def _counts(texts: Mapping[str, str]) -> DayCounts:
     return DayCounts(**counts, spend=numbers["spend"])
 
 
-def _typed(counts: DayCounts | None, step: str) -> str:
+def _cell(counts: DayCounts | None, step: str) -> str:
     value = None if counts is None else getattr(counts, step)
     return "" if value is None else amounts.typed(Decimal(value))
 

@@ -49,7 +49,7 @@ class CsvChangeJob(ChangeJob):
     where there is none, `packages` those whose dates change by id.
     """
 
-    together: ClassVar[int] = 200
+    batch_size: ClassVar[int] = 200
     stops_at_refusal: ClassVar[bool] = True
     lines: Sequence[CsvRow]
     no_dates: str = ""
@@ -71,11 +71,11 @@ class CsvChangeJob(ChangeJob):
     def read(self, client: Deals) -> None:
         """Read some more; with the last ones the lines are checked. Where that fails it is a fault."""
         try:
-            if ids := [one for one in self._deal_ids() if one not in self.deals][: self.together]:
+            if ids := [one for one in self._deal_ids() if one not in self.deals][: self.batch_size]:
                 self.deals |= dict.fromkeys(ids)
                 self._read(client, DemandDeal, deal_id=ids)
-            elif numbers := [one for one in self._package_ids() if one not in self.packages][: self.together]:
-                self._read(client, SupplyPackage, id=numbers)
+            elif part := [one for one in self._package_ids() if one not in self.packages][: self.batch_size]:
+                self._read(client, SupplyPackage, id=part)
             else:
                 self._check()
                 self.phase = "preview"
@@ -88,12 +88,12 @@ class CsvChangeJob(ChangeJob):
         try:
             changes = {one.key[1]: one.after for one in effects}
             etags = {one.key[1]: one.etag or "" for one in effects}
-            refused = client.change_all(effects[0].key[0], changes, etags)
+            reasons = client.change_all(effects[0].key[0], changes, etags)
         except TrancheError as error:
             yield from (Outcome.of(one, error) for one in effects)
         else:
             for one in effects:
-                reason = refused.get(one.key[1], "")
+                reason = reasons.get(one.key[1], "")
                 yield Outcome(one, reason and with_full_stop(reason))
 
     @property
@@ -295,11 +295,11 @@ def _form(context: PageContext, changes: CsvChanges) -> None:
 
 def take(context: PageContext, changes: CsvChanges) -> None:
     """Read the file that was chosen. A callback."""
-    chosen = components.chosen_file(st.session_state.get(FILE), LARGEST)
-    if chosen is not None:
-        changes.name, changes.job, changes.faults, changes.problem = chosen.name, None, (), chosen.problem
-        if not chosen.problem:
-            check(context, changes, chosen.text)
+    file = components.chosen_file(st.session_state.get(FILE), LARGEST)
+    if file is not None:
+        changes.name, changes.job, changes.faults, changes.problem = file.name, None, (), file.problem
+        if not file.problem:
+            check(context, changes, file.text)
 
 
 def check(context: PageContext, changes: CsvChanges, text: str) -> None:

@@ -28,7 +28,7 @@ from lib.ui.deals.draft import seat_name
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
 from lib.ui.kit import amounts
 
-MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, TOGETHER = 100, 15, 50, 500, 50
+MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, BATCH_SIZE = 100, 15, 50, 500, 50
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))
 COLUMNS = {one.column: one for one in FIELDS}
 MOST, LARGEST = 50_000, 6_000_000
@@ -41,7 +41,7 @@ SHAPE = CsvShape(
 )
 TWICE = "This seat has a deal of this package already."
 
-Named = TypeVar("Named", Seat, SupplyPackage)
+Match = TypeVar("Match", Seat, SupplyPackage)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class CsvEntry:
         """The package and the seat of a deal."""
         return self.package.id if self.package else None, self.seat.id if self.seat else None
 
-    def sent(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
+    def model(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
         """The request; `packages` are the ids of packages that were created, by their lines."""
         if self.package_line is None:
             return self.request
@@ -82,12 +82,12 @@ class CsvEntry:
 class CsvPlan:
     """What a file asks for, or all of its faults: with any of them nothing is to be created.
 
-    `done` are the lines that are checked so far.
+    `checked_lines` are the lines that are checked so far.
     """
 
     entries: list[CsvEntry] = field(default_factory=list)
     faults: list[CsvFault] = field(default_factory=list)
-    done: int = 0
+    checked_lines: int = 0
 
     def end(self) -> None:
         """All lines are checked."""
@@ -101,19 +101,19 @@ class SeatIndex:
 
     def __init__(self, seats: Mapping[int, Seat]) -> None:
         self.by_id = seats
-        self._called: dict[str, list[Seat]] = defaultdict(list)
+        self._by_name: dict[str, list[Seat]] = defaultdict(list)
         for one in seats.values():
             names = {(one.name or "").strip().casefold(), one.external_id or ""}
             for name in filter(None, names):
-                self._called[name].append(one)
+                self._by_name[name].append(one)
 
     def find(self, row: CsvRow, faults: list[str]) -> Seat | None:
         """The seat that a row means; None, with the fault, for none and for several."""
         name = row["Seat"]
         if is_id(name) and int(name) in self.by_id:
             return self.by_id[int(name)]
-        called: list[Seat] = [*self._called.get(name.casefold(), ()), *self._called.get(name, ())]
-        matches = {one.id: one for one in called if _same(one.name, name) or one.external_id == name}
+        candidates: list[Seat] = [*self._by_name.get(name.casefold(), ()), *self._by_name.get(name, ())]
+        matches = {one.id: one for one in candidates if _same(one.name, name) or one.external_id == name}
         return only("seat", name, [*matches.values()], "its id, its name, or its id at the DSP", faults)
 
 
@@ -131,12 +131,12 @@ def plan(
             csv_plan.entries.append(CsvEntry(row.line, request(package, seat, values), seat, package))
         csv_plan.faults += [CsvFault(row.line, text) for text in faults]
         if count % PART == 0:
-            csv_plan.done = count
+            csv_plan.checked_lines = count
             yield csv_plan
     csv_plan.faults += _duplicates(csv_plan.entries)
     if not csv_plan.faults:
         yield from _note(client, csv_plan)
-    csv_plan.done = len(rows)
+    csv_plan.checked_lines = len(rows)
     csv_plan.end()
     yield csv_plan
 
@@ -216,16 +216,16 @@ def _packages(
     names = dict.fromkeys(row["Package"] for row in rows if row["Package"])
     ids = [int(name) for name in names if is_id(name)]
     packages_of_name: dict[str, list[SupplyPackage]] = {}
-    for first in range(0, len(ids), catalogue.TOGETHER):
-        for one in catalogue.of_ids(client, SupplyPackage, ids[first : first + catalogue.TOGETHER]):
+    for first in range(0, len(ids), catalogue.BATCH_SIZE):
+        for one in catalogue.of_ids(client, SupplyPackage, ids[first : first + catalogue.BATCH_SIZE]):
             packages_of_name[str(one.id)] = [one]
         yield csv_plan
     by_name = {str(int(name)): name for name in names if is_id(name)}
     packages = {by_name[number]: of for number, of in packages_of_name.items()}
     others = [name for name in names if name not in packages]
     if len(others) > FEW_NAMES and client.abilities.finds:
-        for first in range(0, len(others), TOGETHER):
-            some = others[first : first + TOGETHER]
+        for first in range(0, len(others), BATCH_SIZE):
+            some = others[first : first + BATCH_SIZE]
             for one in client.list(SupplyPackage, name=some, limit=LARGEST_PAGE).results:
                 packages.setdefault(one.name or "", []).append(one)
             yield csv_plan
@@ -248,7 +248,7 @@ def _package(
     return package
 
 
-def only(kind: str, name: str, matches: Sequence[Named], how: str, faults: list[str]) -> Named | None:
+def only(kind: str, name: str, matches: Sequence[Match], how: str, faults: list[str]) -> Match | None:
     """The one that a cell means; None, with the fault, for none and for several."""
     if not name:
         faults.append(f"{kind.capitalize()} is empty: give {how}.")
@@ -282,11 +282,11 @@ def _note(client: Deals, csv_plan: CsvPlan) -> Iterator[CsvPlan]:
         if one.package is not None and one.package.demand_deals and package and seat:
             seats[package].add(seat)
     has: set[tuple[int | None, int | None]] = set()
-    sold = [*seats]
-    for first in range(0, len(sold), TOGETHER):
-        some = sold[first : first + TOGETHER]
+    seat_ids = [*seats]
+    for first in range(0, len(seat_ids), BATCH_SIZE):
+        some = seat_ids[first : first + BATCH_SIZE]
         buyers = sorted(set().union(*(seats[one] for one in some)))
-        params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalogue.TOGETHER else {}
+        params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalogue.BATCH_SIZE else {}
         for deal in client.everything(DemandDeal, supply_deals=some, ordering="id", **params):
             has |= {(link.id, deal.seat.id) for link in deal.supply_deals if deal.seat is not None}
         yield csv_plan

@@ -24,7 +24,7 @@ from lib.ui.kit import components, job, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 
-OPEN, FILE, SHOWN = "{}_from_csv", "{}_csv_file", 1_000
+OPEN, FILE, MOST_ROWS = "{}_from_csv", "{}_csv_file", 1_000
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class CsvKind:
     """
 
     key: str
-    called: str
+    noun: str
     shape: CsvShape
     what: str
     plan: Callable[[PageContext, Sequence[CsvRow]], Iterator[CsvPlan]]
@@ -47,7 +47,7 @@ class CsvKind:
         several = list(entities)
         counts = {kind: several.count(entity) for entity, kind in KINDS.items()}
         return " and ".join(
-            count_label(kind.called, count) for kind, count in counts.items() if count or kind is self
+            count_label(kind.noun, count) for kind, count in counts.items() if count or kind is self
         )
 
 
@@ -123,9 +123,9 @@ def draw(context: PageContext, entity: str) -> None:
     if catalogue.abilities(context).why_not(entity, "create"):
         return
     key = OPEN.format(kind.key)
-    draw_button(f"Create {kind.called}s", "upload", key, lambda: CsvUpload(kind))
+    draw_button(f"Create {kind.noun}s", "upload", key, lambda: CsvUpload(kind))
     if (upload := st.session_state.get(key)) is not None:
-        title = f"Create {kind.called}s from a CSV"
+        title = f"Create {kind.noun}s from a CSV"
         st.dialog(title, width="large", on_dismiss=lambda: close(key))(_dialog)(context, upload)
 
 
@@ -152,14 +152,14 @@ def _dialog(context: PageContext, upload: CsvUpload) -> None:
 
 def take(context: PageContext, upload: CsvUpload) -> None:
     """Read the file that was chosen. A callback."""
-    chosen = components.chosen_file(
+    file = components.chosen_file(
         st.session_state.get(FILE.format(upload.kind.key)), upload.kind.shape.largest
     )
-    if chosen is not None and (upload.job is None or upload.job.state not in ("open", "left")):
-        upload.name, upload.job, upload.problem = chosen.name, None, chosen.problem
+    if file is not None and (upload.job is None or upload.job.state not in ("open", "left")):
+        upload.name, upload.job, upload.problem = file.name, None, file.problem
         upload.faults, upload.questions = (), None
-        if not chosen.problem:
-            check(context, upload, chosen.text)
+        if not file.problem:
+            check(context, upload, file.text)
 
 
 def check(context: PageContext, upload: CsvUpload, text: str) -> None:
@@ -173,10 +173,10 @@ def check(context: PageContext, upload: CsvUpload, text: str) -> None:
 def _preview(context: PageContext, upload: CsvUpload, creation: CsvJob) -> None:
     kind, entries = upload.kind, creation.entries
     _draw_failure(kind, creation)
-    frame = straighten(_table(context, kind, entries[:SHOWN]))
-    st.dataframe(frame, hide_index=True, alt=f"The {kind.called}s to create")
-    if len(entries) > SHOWN:
-        st.caption(f"The first {number(SHOWN)} of {number(len(entries))}.")
+    frame = straighten(_table(context, kind, entries[:MOST_ROWS]))
+    st.dataframe(frame, hide_index=True, alt=f"The {kind.noun}s to create")
+    if len(entries) > MOST_ROWS:
+        st.caption(f"The first {number(MOST_ROWS)} of {number(len(entries))}.")
     if creation.state == "left":
         return
     is_sure = upload.questions is None or questions.draw_lines(upload.questions)
@@ -194,13 +194,13 @@ def _draw_failure(kind: CsvKind, creation: CsvJob) -> None:
     elif creation.state == "open":
         st.warning(
             f"{plain(creation.reason)} {plain(_count_label(kind, creation))} created; whether this one was "
-            "is unknown. Retry goes on there, and creates none twice.",
+            "is unknown. Retry to continue: nothing is created twice.",
             icon=":material/warning:",
         )
     elif creation.state == "left":
-        names = [f"{one.name} ({one.id})" for one in creation.made[:SHOWN]]
-        there = ", ".join(names) or "none for certain"
-        st.error(f"{plain(creation.reason)} These are created: {plain(there)}.", icon=":material/error:")
+        names = [f"{one.name} ({one.id})" for one in creation.entities[:MOST_ROWS]]
+        names_text = ", ".join(names) or "none for certain"
+        st.error(f"{plain(creation.reason)} These are created: {plain(names_text)}.", icon=":material/error:")
 
 
 def _announce(kind: CsvKind, creation: CsvJob) -> None:
@@ -211,14 +211,14 @@ def _announce(kind: CsvKind, creation: CsvJob) -> None:
 
 
 def _count_label(kind: CsvKind, creation: CsvJob) -> str:
-    return kind.count_label(one.entity for one in creation.made)
+    return kind.count_label(one.entity for one in creation.entities)
 
 
 def _draw_result(kind: CsvKind, creation: CsvJob) -> None:
     st.success(f"{plain(_count_label(kind, creation))} created.", icon=":material/check_circle:")
-    ids = [str((isinstance(one, DemandDeal) and one.deal_id) or one.id) for one in creation.made]
-    table = {"Name": [one.name for one in creation.made], "Deal id" if kind.key == "deals" else "Id": ids}
-    st.dataframe(straighten(table), hide_index=True, alt=f"The {kind.called}s that were created")
+    ids = [str((isinstance(one, DemandDeal) and one.deal_id) or one.id) for one in creation.entities]
+    table = {"Name": [one.name for one in creation.entities], "Deal id" if kind.key == "deals" else "Id": ids}
+    st.dataframe(straighten(table), hide_index=True, alt=f"The {kind.noun}s that were created")
     close_button(f"{kind.key}_csv_", lambda: close(OPEN.format(kind.key)))
 
 
@@ -274,11 +274,11 @@ OF_DEALS = f"""Each line is a deal of a package that exists.
 - Optional: **Name** (else package and seat), {_titles(_OPTIONAL)}; yes or no for what is switched
 
 Nothing is created unless every line is right."""
-_SWITCHED = [one.column for one in csv_packages.FIELDS if one.kind is fields.SWITCH]
+_SWITCHES = [one.column for one in csv_packages.FIELDS if one.kind is fields.SWITCH]
 OF_PACKAGES = f"""Each line is a package, with a deal if it has a seat; further lines of its name add deals.
 
 - **Name** · **Media type** · **Start**, like 2026-11-30 or 2026-11-30 09:00
-- Optional: **End**, **Time zone** (like +01:00; else UTC), {_titles(_SWITCHED)} (yes or no)
+- Optional: **End**, **Time zone** (like +01:00; else UTC), {_titles(_SWITCHES)} (yes or no)
 - Optional targeting: {_titles(kind.title for kind in TARGETS)}; several values with |
   between them, and *not* before one that is excluded: US|CA, or not Safari. A list by its id or its name
 - Optional deal: {_titles(csv_packages.OF_DEALS)}; the price has a decimal point

@@ -20,7 +20,7 @@ from lib.ui.kit.problems import is_open
 from lib.wire.errors import Invalid, NotFound, TrancheError
 
 State = Literal["ready", "writing", "undoing", "done", "undone", "open", "left"]
-TOGETHER, FEW = 500, 20
+BATCH_SIZE, FEW = 500, 20
 
 
 @dataclass
@@ -31,7 +31,7 @@ class CsvReading(PartsJob):
 
     def take(self, part: CsvPlan) -> None:
         """Remember the plan."""
-        self.plan, self.done = part, part.done
+        self.plan, self.done = part, part.checked_lines
 
     def stop(self) -> None:
         """Read no more. A callback."""
@@ -56,7 +56,7 @@ class CsvJob(Job):
     entries: Sequence[CsvEntry]
     state: State = "ready"
     reason: str = ""
-    made: list[DemandDeal | SupplyPackage] = field(default_factory=list)
+    entities: list[DemandDeal | SupplyPackage] = field(default_factory=list)
     key: str = field(default_factory=lambda: str(uuid.uuid4()))
 
     def start(self) -> None:
@@ -70,7 +70,7 @@ class CsvJob(Job):
         while self.is_running and time.monotonic() < ends:
             if self.state == "undoing":
                 self._undo(client)
-            elif len(self.made) == len(self.entries):
+            elif len(self.entities) == len(self.entries):
                 self.state = "done"
             else:
                 self._create(client)
@@ -93,7 +93,7 @@ class CsvJob(Job):
     @property
     def progress(self) -> tuple[int, int]:
         """How many are created, of how many."""
-        return len(self.made), len(self.entries)
+        return len(self.entities), len(self.entries)
 
     @property
     def verb(self) -> str:
@@ -103,22 +103,22 @@ class CsvJob(Job):
     def _create(self, client: Deals) -> None:
         """Create the next ones."""
         some = self._together(client)
-        key, sent = f"{self.key}-{some[0].request.entity}-{some[0].line}", some[0].sent(self._packages())
+        key, model = f"{self.key}-{some[0].request.entity}-{some[0].line}", some[0].model(self._packages())
         try:
             if len(some) == 1:
-                self.made.append(client.create(sent.entity, sent, key))
+                self.entities.append(client.create(model.entity, model, key))
             else:
-                self.made += client.create_all([one.deal for one in some], key)
+                self.entities += client.create_all([one.deal for one in some], key)
         except TrancheError as error:
-            self._refused(client, some, error)
+            self._settle_refusal(client, some, error)
 
     def _together(self, client: Deals) -> Sequence[CsvEntry]:
         """The entries to create next: several of deals whose packages are there, else one."""
-        left = self.entries[len(self.made) : len(self.made) + TOGETHER]
-        is_plain = all(one.package is not None for one in left)
-        return left if client.abilities.is_own and is_plain and len(left) > FEW else left[:1]
+        rest = self.entries[len(self.entities) : len(self.entities) + BATCH_SIZE]
+        is_plain = all(one.package is not None for one in rest)
+        return rest if client.abilities.is_own and is_plain and len(rest) > FEW else rest[:1]
 
-    def _refused(self, client: Deals, some: Sequence[CsvEntry], error: TrancheError) -> None:
+    def _settle_refusal(self, client: Deals, some: Sequence[CsvEntry], error: TrancheError) -> None:
         """Give up, or wait for a retry. Of several, the error tells which one is wrong."""
         line, reason = some[0].line, error.reason
         if isinstance(error, Invalid) and (place := next(iter(error.fields), "")).isdecimal():
@@ -136,7 +136,7 @@ class CsvJob(Job):
         """The ids of the packages that were created, by their lines."""
         if not isinstance(self.entries[0].request, SupplyPackage):
             return {}
-        pairs = zip(self.entries, self.made, strict=False)
+        pairs = zip(self.entries, self.entities, strict=False)
         return {
             one.line: package.id
             for one, package in pairs
@@ -145,14 +145,14 @@ class CsvJob(Job):
 
     def _undo(self, client: Deals) -> None:
         """Delete the last that was created; a next try starts over, with a key of its own."""
-        if not self.made:
+        if not self.entities:
             self.state, self.key = "undone", str(uuid.uuid4())
             return
         try:
             with suppress(NotFound):  # somebody else deleted it
-                client.remove(self.made[-1].entity, self.made[-1].id or 0)
+                client.remove(self.entities[-1].entity, self.entities[-1].id or 0)
         except TrancheError as error:
             self.state = "left"
             self.reason += f" What was created before could not be deleted: {error.reason.rstrip('.')}."
             return
-        self.made.pop()
+        self.entities.pop()

@@ -18,7 +18,7 @@ from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import Draft
 from lib.wire import text as texts
 
-Named = Mapping[str, Mapping[str, str]]
+ListNames = Mapping[str, Mapping[str, str]]
 FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(SUPPLY))
 _OWN = tuple(one.column for one in FIELDS)
 OF_DEALS = {
@@ -26,13 +26,13 @@ OF_DEALS = {
     **{f"Deal {title.lower()}" if title in _OWN else title: title for title in ("Price", *csv_deals.COLUMNS)},
 }
 """The titles of a deal's columns, with those that a deals' CSV has for them."""
-NEEDED = ("Name", "Media type", "Start")
+REQUIRED = ("Name", "Media type", "Start")
 SHAPE = CsvShape(
     "packages",
-    NEEDED,
+    REQUIRED,
     (
         *("End", "Time zone"),
-        *(title for title in _OWN if title not in (*NEEDED, "End")),
+        *(title for title in _OWN if title not in (*REQUIRED, "End")),
         *(kind.title for kind in KINDS),
         *OF_DEALS,
     ),
@@ -80,7 +80,7 @@ class DealCells:
         return CsvEntry(row.line, csv_deals.request(package, seat, values), seat, package_line=package_line)
 
 
-def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: DealCells) -> Iterator[CsvPlan]:
+def plan(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCells) -> Iterator[CsvPlan]:
     """The plan as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
     csv_plan = CsvPlan()
     package_of_name: dict[str, tuple[CsvRow, SupplyPackage]] = {}
@@ -100,9 +100,9 @@ def plan(client: Deals, rows: Sequence[CsvRow], lists: Named, deals: DealCells) 
         if isinstance(one.request, SupplyPackage):
             others = form_fields.of_name(client, one.request.name or "")
             note = f"This name is taken ({', '.join(others)})." if others else ""
-            csv_plan.entries[place], csv_plan.done = replace(one, note=note), place
+            csv_plan.entries[place], csv_plan.checked_lines = replace(one, note=note), place
             yield csv_plan
-    csv_plan.done = len(rows)
+    csv_plan.checked_lines = len(rows)
     csv_plan.end()
     yield csv_plan
 
@@ -117,7 +117,7 @@ def _again(row: CsvRow, first: CsvRow, faults: list[str]) -> None:
             faults.append(f"{title}: not as in line {first.line}, the first of this package.")
 
 
-def _package(row: CsvRow, lists: Named, faults: list[str]) -> SupplyPackage:
+def _package(row: CsvRow, lists: ListNames, faults: list[str]) -> SupplyPackage:
     """The package, as the form New package would make it; adds everything that is wrong with the row."""
     draft = Draft(
         values={one.name: _value(one, row, faults) for one in FIELDS},
@@ -165,7 +165,7 @@ def _offset(row: CsvRow, faults: list[str]) -> int:
     return -minutes if match[1] == "-" else minutes
 
 
-def _targeting(row: CsvRow, lists: Named, faults: list[str]) -> Targeting:
+def _targeting(row: CsvRow, lists: ListNames, faults: list[str]) -> Targeting:
     elements: dict[str, list[dict[str, Any]]] = {}
     for kind in KINDS:
         values: set[str] = set()
@@ -186,7 +186,7 @@ def _targeting(row: CsvRow, lists: Named, faults: list[str]) -> Targeting:
         return Targeting()
 
 
-def _target(kind: TargetingKind, text: str, lists: Named, faults: list[str]) -> str | None:
+def _target(kind: TargetingKind, text: str, lists: ListNames, faults: list[str]) -> str | None:
     """The value of an element, of a list its id; None, with the fault, for what is none."""
     if kind.is_list:
         return _list(kind, text, lists[kind.name], faults)

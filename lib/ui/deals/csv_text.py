@@ -23,7 +23,7 @@ class CsvShape:
     """
 
     rows: str
-    needed: tuple[str, ...]
+    required: tuple[str, ...]
     optional: tuple[str, ...]
     most: int = MOST_ROWS
     largest: int = LARGEST
@@ -31,7 +31,7 @@ class CsvShape:
     @property
     def titles(self) -> tuple[str, ...]:
         """All columns, in our order."""
-        return (*self.needed, *self.optional)
+        return (*self.required, *self.optional)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ def _titles(cells: list[str], line: int, reading: _Reading) -> list[str]:
     for title in dict.fromkeys(filter(None, titles)):
         if titles.count(title) > 1:
             reading.wrong(line, f"The column {title} is given twice.")
-    for title in reading.shape.needed:
+    for title in reading.shape.required:
         if title not in titles:
             reading.wrong(line, f"The column {title} is missing.")
     return titles

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from lib.deals.fields import SUPPLY
-from lib.insight.dead_search import MOST, DeadFound, DeadScope, DeadSearch
+from lib.insight.dead_search import MOST, DeadResult, DeadScope, DeadSearch
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import entries
 from lib.reporting.dates import Days
@@ -29,9 +29,9 @@ MOMENT_SECONDS, LOOK_BACK = 0.2, 365
 
 @dataclass
 class DeadView:
-    """The dialog's contents: the search for `asked`, and the repair, if there is one."""
+    """The dialog's contents: the search for `scope_key`, and the repair, if there is one."""
 
-    asked: object = None
+    scope_key: object = None
     search: DeadSearch | None = None
     repair: dead_list.RepairJob | None = None
 
@@ -39,7 +39,7 @@ class DeadView:
         """Search again next time; give up what is still being searched."""
         if self.search is not None:
             self.search.cancel()
-        self.asked, self.search = None, None
+        self.scope_key, self.search = None, None
 
 
 def draw(search: ListSearch) -> None:
@@ -99,33 +99,33 @@ def _draw_search(context: PageContext, view: DeadView, days: int, field: DataFie
     span = report.period(context, period)
     before = _before(context, period, span[0])
     scope_key = (context.person.username, period, before)
-    if view.search is None or view.asked != scope_key:
+    if view.search is None or view.scope_key != scope_key:
         view.forget()
         lists, now = entries(catalogue.lists(context)), datetime.now(UTC)
         scope = DeadScope(context.slicer, lists, period, before, field.name, now)
         ask = partial(context.reporting.audience, slicer=context.slicer)
-        view.asked, view.search = scope_key, DeadSearch(context.deals, ask, scope)
+        view.scope_key, view.search = scope_key, DeadSearch(context.deals, ask, scope)
     if not view.search.wait(MOMENT_SECONDS):
         st.caption(f":material/hourglass_top: Looking for dead targets: {plain(view.search.progress)}.")
         report.look_again(view.search)
         return
     try:
-        dead_found = view.search.found()
+        result = view.search.result()
     except TrancheError:
         view.forget()
         raise
-    _draw_list(context, view, dead_found, span, field)
-    _notes(context, dead_found, span, before, field)
+    _draw_list(context, view, result, span, field)
+    _notes(context, result, span, before, field)
 
 
 def _draw_list(
-    context: PageContext, view: DeadView, dead_found: DeadFound, span: Days, field: DataField
+    context: PageContext, view: DeadView, result: DeadResult, span: Days, field: DataField
 ) -> None:
     """Draw the list, and what can be done about it."""
-    rows, what = dead_list.rows(dead_found), plain(numbers.title(field).lower())
-    if not dead_found.bids.has_data:
+    rows, what = dead_list.rows(result), plain(numbers.title(field).lower())
+    if not result.bids.has_data:
         st.info(f"The report has no data for {numbers.days(*span)}: nothing can be said.")
-    elif not rows and dead_found.unproven:
+    elif not rows and result.unproven:
         st.info("No target is known to be dead.", icon=":material/info:")
     elif not rows:
         st.success(f"Every target that was checked had {what}.", icon=":material/check_circle:")
@@ -137,53 +137,49 @@ def _draw_list(
         f"**{count_label('target', len(rows))}** of {count_label('package', packages)} had no {what}{more}."
     )
     why_not = catalogue.abilities(context).why_not(SUPPLY, "change")
-    descriptions = _descriptions(context)(dead_list.targeting(one.included for one in dead_found.dead))
+    descriptions = _descriptions(context)(dead_list.targeting(one.target for one in result.dead))
     dead_list.draw_list(rows, descriptions, ticks=not why_not)
     if why_not:
         st.caption(f":material/lock: {plain(why_not)}.")
         return
     keys = dead_list.current_choice().keys
-    chosen = [row for row in rows if row.key in keys]
+    selection = [row for row in rows if row.key in keys]
     st.button(
-        f"Preview removal of {number(len(chosen))}" if chosen else "Preview removal", type="primary",
-        key="dead_preview", disabled=not chosen, on_click=_preview, args=(context, view, chosen),
-        help=None if chosen else "Choose what to remove",
+        f"Preview removal of {number(len(selection))}" if selection else "Preview removal", type="primary",
+        key="dead_preview", disabled=not selection, on_click=_preview, args=(context, view, selection),
+        help=None if selection else "Choose what to remove",
     )  # fmt: skip
 
 
-def _preview(context: PageContext, view: DeadView, chosen: list[dead_list.DeadRow]) -> None:
+def _preview(context: PageContext, view: DeadView, selection: list[dead_list.DeadRow]) -> None:
     """Read the packages for the preview. A callback."""
     record = context.clients.bulk_actions.record("Removed dead targets of")
-    view.repair = dead_list.begin_repair(record, chosen)
+    view.repair = dead_list.begin_repair(record, selection)
 
 
 def _notes(
-    context: PageContext, dead_found: DeadFound, span: Days, before: AudienceQuery | None, field: DataField
+    context: PageContext, result: DeadResult, span: Days, before: AudienceQuery | None, field: DataField
 ) -> None:
     """Say what was asked, and what could not be checked."""
     days = (span[1] - span[0]).days + 1
-    had = (
-        f" ({number(dead_found.bids.days)} of {days} days have data)"
-        if 0 < dead_found.bids.days < days
-        else ""
-    )
-    has = "has" if len(dead_found.packages) == 1 else "have"
-    looked = f"{count_label('package', len(dead_found.packages))} that {has} not ended"
-    exact = "Exact" if dead_found.bids.is_exact else "From a sample"
+    had = f" ({number(result.bids.days)} of {days} days have data)" if 0 < result.bids.days < days else ""
+    has = "has" if len(result.packages) == 1 else "have"
+    package_count = f"{count_label('package', len(result.packages))} that {has} not ended"
+    exact = "Exact" if result.bids.is_exact else "From a sample"
     last = "" if before is None else f" Last days are looked for from {_day(before.start_date)}."
     st.caption(
         plain(
             f"{numbers.title(field)} of each value, whatever else the package targets. "
             f"{numbers.days(*span)}{had} · From {context.project}/{context.slicer_name} · "
-            f"{exact} · {looked}.{last}"
+            f"{exact} · {package_count}.{last}"
         )
     )
-    sentences = [*dead_found.not_checked]
-    if not dead_found.is_whole:
+    sentences = [*result.gaps]
+    if not result.is_whole:
         sentences.append(f"Packages after the first {MOST:,}.")
-    if dead_found.unproven:
-        named = ", ".join(one.kind.value(one.target) for one in dead_found.unproven)
-        sentences.append(f"{named}: none in a sample, which proves nothing. Fewer days may be exact.")
+    if result.unproven:
+        names = ", ".join(one.kind.value(one.target) for one in result.unproven)
+        sentences.append(f"{names}: none in a sample, which proves nothing. Fewer days may be exact.")
     for sentence in sentences:
         st.caption(f":material/info: Not checked: {plain(sentence)}")
 

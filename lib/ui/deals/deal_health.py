@@ -30,7 +30,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
-SECONDS, MOMENT_SECONDS, MOST, TOGETHER, MOST_FOUND = 300.0, 0.2, 2_000, 50, 500
+SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50, 500
 Healths = Mapping[int, DealHealth]
 Check = Future[Healths | TrancheError | None]
 Assess = Callable[[Sequence[DemandDeal], Surroundings], Healths]
@@ -44,26 +44,26 @@ class SessionHealth:
 
     def of(self, ids: Collection[int]) -> Healths:
         """The health of these deals, as far as it comes at once."""
-        healths = self._found(MOMENT_SECONDS) or {}
+        healths = self._fetch(MOMENT_SECONDS) or {}
         return {one: healths[one] for one in ids if one in healths}
 
-    def reported(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def report_filter(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """No part of a list's filters: the service does not know health."""
         return ()
 
     def selection(self) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], str]:
         """The filter of the list for those that need attention: their ids; or why there is none."""
-        healths = self._found(None)
+        healths = self._fetch(None)
         if healths is None:
             return (), self.why_not()
         ids = tuple(str(deal) for deal, one in sorted(healths.items()) if one.state == "attention")
-        if len(ids) > MOST_FOUND:
-            return (), f"{len(ids):,} deals need attention; this service finds {MOST_FOUND:,} at once."
+        if len(ids) > MOST_RESULTS:
+            return (), f"{len(ids):,} deals need attention; this service finds {MOST_RESULTS:,} at once."
         return (("id", ids or ("0",)),), ""
 
     def count(self) -> int:
         """How many deals need attention, as far as that is known."""
-        healths = self._found(0) if self._coming.done() else None
+        healths = self._fetch(0) if self._coming.done() else None
         return sum(one.state == "attention" for one in (healths or {}).values())
 
     def is_coming(self) -> bool:
@@ -83,7 +83,7 @@ class SessionHealth:
         few = f"Of a remote service, health is shown for up to {MOST:,} deals that are not paused."
         return few if outcome is None else ""
 
-    def _found(self, seconds: float | None) -> Healths | None:
+    def _fetch(self, seconds: float | None) -> Healths | None:
         try:
             outcome = self._coming.result(seconds)
         except WaitedTooLong:
@@ -127,8 +127,8 @@ def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> He
     ids = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
     packages = {
         one.id: one
-        for first in range(0, len(ids), TOGETHER)
-        for one in client.everything(SupplyPackage, id=ids[first : first + TOGETHER], ordering="id")
+        for first in range(0, len(ids), BATCH_SIZE)
+        for one in client.everything(SupplyPackage, id=ids[first : first + BATCH_SIZE], ordering="id")
         if one.id
     }
     dsps = {seat.dsp.id: seat.dsp for seat in seats.values() if seat.dsp is not None and seat.dsp.id}
@@ -145,7 +145,7 @@ def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths
 
 DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
 OLD = timedelta(minutes=20)
-COUNT, DRAWN = "deals_attention_count", "deals_health_drawn"
+COUNT, DRAWN_COUNT = "deals_attention_count", "deals_health_drawn"
 TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
 STILL_LOADING = "Health follows once the report is loaded."
 NOTHING_YET = "The health of the deals has not been computed yet."
@@ -167,15 +167,15 @@ class StoredHealths:
     def of(self, ids: Collection[int]) -> Mapping[int, DealHealth]:
         """The health of these deals, as far as it is known."""
         healths = {} if self.trouble or self.store is None else self.store.of(self.pair, ids)
-        return {deal: DealHealth.stored(one.state, one.facts) for deal, one in healths.items()}
+        return {deal: DealHealth.from_facts(one.state, one.facts) for deal, one in healths.items()}
 
     def selection(self) -> Selection:
         """The filter of the list for those that need attention; or a sentence why it can't be applied."""
         if self.trouble or self._report is None or not self._progress[1]:
             return (), self.why_not() or NOTHING_YET
-        return (("health", (ATTENTION,)), *self.reported()), ""
+        return (("health", (ATTENTION,)), *self.report_filter()), ""
 
-    def reported(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def report_filter(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The part of a list's filters that says by which report; none is left out by it."""
         return () if self.pair == NO_REPORT else (("report", ("/".join(self.pair),)),)
 
@@ -285,14 +285,14 @@ def _draw_note(context: PageContext) -> None:
 
 def drawn_number() -> int:
     """How many deals need attention as last seen on the screen, for the navigation, which remembers it."""
-    number = st.session_state[DRAWN] = st.session_state.get(COUNT, 0)
+    number = st.session_state[DRAWN_COUNT] = st.session_state.get(COUNT, 0)
     return int(number)
 
 
 def note_number(context: PageContext) -> bool:
     """Note how many deals need attention; whether the navigation shows another number."""
     st.session_state[COUNT] = of(context).count()
-    return bool(st.session_state[COUNT] != st.session_state.get(DRAWN, 0))
+    return bool(st.session_state[COUNT] != st.session_state.get(DRAWN_COUNT, 0))
 
 
 def _day(day: date) -> str:
@@ -317,7 +317,7 @@ def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str
         return (), ""
     healths = of(context)
     if not is_on:
-        return healths.reported(), ""
+        return healths.report_filter(), ""
     with st.spinner("Checking the deals", show_time=True):
         return healths.selection()
 

@@ -47,7 +47,7 @@ def title_of(entity: PackageOrDeal) -> str:
 class DealRow:
     """One of the list. `prices` are those of the deals, ascending; dates and targeting those of a package,
     for a deal those of its first one. `more` are the plain fields that have a column and no attribute here;
-    `sold` is the package whose targeting it is, `health` the words and the tone of a deal's health."""
+    `package` is the package whose targeting it is, `health` the words and the tone of a deal's health."""
 
     entity: str
     id: int
@@ -64,7 +64,7 @@ class DealRow:
     others: tuple[str, ...] = ()
     deal_id: str = ""
     more: tuple[tuple[str, Any], ...] = ()
-    sold: SupplyPackage | None = field(default=None, compare=False, repr=False)
+    package: SupplyPackage | None = field(default=None, compare=False, repr=False)
     health: tuple[str, str] = ("", "")
 
     @property
@@ -97,7 +97,7 @@ def of_package(package: SupplyPackage, deals: Sequence[DemandDeal]) -> DealRow:
         prices=tuple(sorted(deal.price for deal in deals if deal.price is not None)),
         others=tuple(one.name or "" for one in package.demand_deals),
         more=_more(package),
-        sold=package,
+        package=package,
     )
 
 
@@ -126,7 +126,7 @@ def of_deal(
         others=tuple(one.name or "" for one in deal.supply_deals),
         deal_id=deal.deal_id or "",
         more=_more(deal),
-        sold=first if first is not None and first.id in packages else None,
+        package=first if first is not None and first.id in packages else None,
     )
 
 
@@ -184,8 +184,8 @@ def _dsp(deal: DemandDeal) -> str | None:
 PRICE = "Price"
 Tone = Literal["green", "blue", "orange", "gray"]
 TONES: dict[str, Tone] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
-LISTED = 2
-LINKED = {
+MOST_NAMES = 2
+LINK_COLUMNS = {
     "seat": ("Seats", 9.0),
     "deals": ("Deals", 3.7),
     "targeting": ("Targeting", 8.0),
@@ -193,7 +193,7 @@ LINKED = {
     "health": ("Health", 8.5),
     "owner": ("Owner", 8.0),
 }
-WIDTHS = {name: width for name, (_, width) in LINKED.items()} | {
+WIDTHS = {name: width for name, (_, width) in LINK_COLUMNS.items()} | {
     field.name: field.width for field in FIELDS if field.width is not None
 }
 FIRST, LAST = ("name", "status", "seat", "price"), ("media_type", "start_date", "end_date", "targeting", "id")
@@ -231,10 +231,10 @@ FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date"})
 
 def read_columns(entity: str, names: Iterable[str]) -> tuple[str, ...]:
     """The columns of a stored choice: those beside the usual ones, or with `name` all that are shown."""
-    chosen = {*names}
+    choice = {*names}
     usual = COLUMNS[entity]
     return tuple(
-        one for one in (*usual, *OPTIONAL[entity]) if one in chosen or (MAIN not in chosen and one in usual)
+        one for one in (*usual, *OPTIONAL[entity]) if one in choice or (MAIN not in choice and one in usual)
     )
 
 
@@ -267,11 +267,11 @@ def list_columns(
 
 
 def list_rows(
-    deal_rows: Sequence[DealRow], names: Sequence[str], ticked: frozenset[Key], opened: Key | None
+    deal_rows: Sequence[DealRow], names: Sequence[str], selection: frozenset[Key], open_key: Key | None
 ) -> tuple[listing.ListRow, ...]:
     """The rows with these cells."""
     return tuple(
-        listing.ListRow(as_text(row.key), cells(row, names), row.key in ticked, row.key == opened)
+        listing.ListRow(as_text(row.key), cells(row, names), row.key in selection, row.key == open_key)
         for row in deal_rows
     )
 
@@ -304,8 +304,8 @@ def cells(row: DealRow, names: Sequence[str]) -> tuple[ListCell, ...]:
 
 def list_text(names: Sequence[str]) -> str:
     """`Ada, Bob and 3 more`."""
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(names[:LISTED]) + more
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
 
 
 def span(prices: Sequence[Decimal]) -> str:
@@ -324,4 +324,4 @@ def day(at: datetime | None) -> str:
 def column_titles(price: str) -> dict[str, str]:
     """The titles of all columns by name; `price` is that of the price."""
     titles = {field.name: field.title for field in FIELDS}
-    return titles | {name: title for name, (title, _) in LINKED.items()} | {"price": price}
+    return titles | {name: title for name, (title, _) in LINK_COLUMNS.items()} | {"price": price}

@@ -49,11 +49,11 @@ def draw_note(context: PageContext, package: SupplyPackage) -> None:
             _note_form(context, number, note)
 
 
-def _note_form(context: PageContext, number: int, stored: PackageNote) -> None:
+def _note_form(context: PageContext, number: int, old_note: PackageNote) -> None:
     """Draw the form. What is typed stays until it is saved; `before` is what it was typed over."""
     state, owner, note = st.session_state, OWNER.format(number), NOTE.format(number)
     if BEFORE.format(number) not in state:
-        state[BEFORE.format(number)], state[owner], state[note] = stored, stored.owner, stored.note
+        state[BEFORE.format(number)], state[owner], state[note] = old_note, old_note.owner, old_note.note
     with st.form(f"note_form_{number}", border=False):
         st.text_input("Owner", key=owner, max_chars=LONGEST_OWNER, placeholder="Who looks after this package")
         st.text_area("Note", key=note, max_chars=LONGEST_NOTE)
@@ -99,7 +99,7 @@ def add_owners(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
 
 
 NO_DEFAULTS: Mapping[str, str] = {}
-UNNAMED = "The DSP can't fetch it yet: the seat has no id at the DSP."
+NO_SEAT_ID = "The DSP can't fetch it yet: the seat has no id at the DSP."
 
 
 def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
@@ -110,8 +110,8 @@ def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
     try:
         lines = sentences(client.buyer_seat(deal.deal_id), times.zone())
     except NotFound as error:
-        named = deal.seat is None or deal.seat.external_id
-        lines = [f"{error.reason.rstrip('.')}." if named else UNNAMED]
+        has_seat_id = deal.seat is None or deal.seat.external_id
+        lines = [f"{error.reason.rstrip('.')}." if has_seat_id else NO_SEAT_ID]
     except TrancheError as error:
         lines = [f"What the DSP reports could not be read: {error.reason.rstrip('.')}."]
     st.markdown("  \n".join(f":material/sync: {plain(line)}" for line in lines))
@@ -124,19 +124,17 @@ def sentences(buyer_seat: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
         f"{_when(one.ext.reported_at, one.ext.reported_by, zone)}."
         for one in buyer_seat.buyerstatus
     ]
-    fetched = _when(buyer_seat.ext.fetched_at, buyer_seat.ext.fetched_by, zone)
+    fetch = _when(buyer_seat.ext.fetched_at, buyer_seat.ext.fetched_by, zone)
     if not sentences:
         sentences.append("The DSP has not reported a status yet.")
     delivery = buyer_seat.ext
     if delivery.sent_at is not None:
         sentences.append(f"The deal was sent to it{_when(delivery.sent_at, None, zone)}.")
     if delivery.problem:
-        again = _when(delivery.next_try, None, zone)
-        sentences.append(f"The deal could not be sent to it: {delivery.problem}. The next try is{again}.")
-    if fetched or not (delivery.sent_at or delivery.problem):
-        sentences.append(
-            f"It fetched the deal last{fetched}." if fetched else "It has not fetched the deal yet."
-        )
+        next_try = _when(delivery.next_try, None, zone)
+        sentences.append(f"The deal could not be sent to it: {delivery.problem}. The next try is{next_try}.")
+    if fetch or not (delivery.sent_at or delivery.problem):
+        sentences.append(f"It fetched the deal last{fetch}." if fetch else "It has not fetched the deal yet.")
     return sentences
 
 
@@ -161,20 +159,20 @@ def draw_leftovers(entity: Resource) -> None:
 def unread(entity: Resource) -> Iterator[tuple[str, str]]:
     """A sentence for each field, and its JSON."""
     for name, part in entity.unread.items():
-        called = facts.title(name)
+        title = facts.title(name)
         if isinstance(part, list):
-            what = f"{len(part)} of {called.lower()}"
+            what = f"{len(part)} of {title.lower()}"
             stays = "it stays unchanged" if len(part) == 1 else "they stay unchanged"
             yield f"{what} that Tranche can't read; {stays}", exact.readable(part)
         else:
-            yield f"{called}: a value that Tranche can't read; it stays unchanged", exact.readable(part)
+            yield f"{title}: a value that Tranche can't read; it stays unchanged", exact.readable(part)
 
 
-SHOWN = frozenset(
+OTHER_PLACES = frozenset(
     {"name", "price", "is_active", "deal_sync", "agency_curation_fee", "agency_curation_fee_type"}
     | {"media_type", "start_date", "end_date", "is_dynamic_bidding", "is_true_price_opt_enable"}
 )
-LINKED, TAKEN = "linked_list", "linked_taken"
+LINKS, RECEIPT = "linked_list", "linked_taken"
 
 
 def draw(context: PageContext, entity: PackageOrDeal) -> None:
@@ -185,7 +183,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         draw_note(context, entity)
         _question(context, entity)
         deals = catalogue.deals_of(context.deals, [entity])[entity.id or 0]
-        _draw_linked(
+        _draw_links(
             context,
             "Deals",
             [of_deal(deal, {}) for deal in deals],
@@ -206,7 +204,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
             st.markdown("**For the buyer**")
             hand_over.draw_deal(entity, packages, money)
         rows = [of_package(one, [entity]) for one in packages]
-        _draw_linked(context, "Packages", rows, "It is not linked to a package yet.")
+        _draw_links(context, "Packages", rows, "It is not linked to a package yet.")
     draw_leftovers(entity)
 
 
@@ -269,7 +267,7 @@ def _others(entity: PackageOrDeal, usual: Mapping[str, str] = NO_DEFAULTS) -> di
         is_usual = value is None and name in usual
         return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, value)
 
-    terms = [name for name in fields.writable(entity.entity) if name not in SHOWN]
+    terms = [name for name in fields.writable(entity.entity) if name not in OTHER_PLACES]
     return {
         facts.title(name): text(name) for name in terms if name in usual or not _is_left_out(entity, name)
     }
@@ -284,7 +282,7 @@ def _facts(texts: dict[str, str]) -> None:
     st.table({name: plain(text) for name, text in texts.items()}, border="horizontal", alt="Facts")
 
 
-def _draw_linked(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
+def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
     st.markdown(f"**{title}**")
     if not rows:
         st.caption(nothing)
@@ -297,17 +295,17 @@ def _draw_linked(context: PageContext, title: str, rows: Sequence[DealRow], noth
         count=len(rows),
     )
     with st.container(key="linked_table"):
-        listing.draw(LINKED, table, st.session_state.get(TAKEN, NOTHING_TAKEN), _open)
+        listing.draw(LINKS, table, st.session_state.get(RECEIPT, NOTHING_TAKEN), _open)
 
 
 def _open() -> None:
     """Open the row that was clicked last. A callback."""
-    sent, before = st.session_state.get(LINKED) or {}, st.session_state.get(TAKEN, NOTHING_TAKEN)
-    acts, acts_taken = listing.new_acts(sent, before)
-    opened = [act.key for act in acts if isinstance(act, listing.Opened)]
-    if opened:
-        st.session_state[TAKEN] = acts_taken
-        address.write(OPEN, opened[-1])
+    message, before = st.session_state.get(LINKS) or {}, st.session_state.get(RECEIPT, NOTHING_TAKEN)
+    acts, receipt = listing.new_acts(message, before)
+    keys = [act.key for act in acts if isinstance(act, listing.Opened)]
+    if keys:
+        st.session_state[RECEIPT] = receipt
+        address.write(OPEN, keys[-1])
         st.rerun()
 
 

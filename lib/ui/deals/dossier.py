@@ -27,7 +27,7 @@ from lib.ui.deals import facts, hand_over
 from lib.ui.deals.deal_list import of_deal
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.targeting import words
-from lib.ui.deals.targeting.words import Described
+from lib.ui.deals.targeting.words import Descriptions
 
 ENGLISH = Numbers()
 Lists = Iterable[DomainList | AppList]
@@ -35,7 +35,7 @@ Lists = Iterable[DomainList | AppList]
 
 def terms(
     deal: DemandDeal,
-    packages: Sequence[tuple[SupplyPackage, Described]],
+    packages: Sequence[tuple[SupplyPackage, Descriptions]],
     lists: Lists,
     money: Prices,
     usual: str,
@@ -48,15 +48,15 @@ def terms(
     kind = PRICE_TYPES.get(deal.price_type or usual, "")  # type: ignore[call-overload]
     yield "Price", f"{facts.amount(deal.price)} {money.terms}, {kind}".rstrip(", ")
     yield "Status", (deal.status or facts.NOTHING).capitalize()
-    agreed = hand_over.terms_of(row)
-    yield from ((title, text) for title, text in agreed.items() if title != facts.title("price_type"))
+    terms = hand_over.terms_of(row)
+    yield from ((title, text) for title, text in terms.items() if title != facts.title("price_type"))
     sizes = {(type(one).entity, one.id): len(_entries(one)) for one in lists}
-    for package, described in packages:
+    for package, descriptions in packages:
         yield (
             package.name or "Package",
             f"{(package.media_type or 'any media').capitalize()}, {facts.span(package)}",
         )
-        yield "Targeting", words.sentence(_without_names(package, sizes), None, described)
+        yield "Targeting", words.sentence(_without_names(package, sizes), None, descriptions)
 
 
 def snapshot(
@@ -86,7 +86,7 @@ def chart(dossier: Dossier, theirs: str) -> SnapshotChart:
         lines.append(
             _line(
                 f"{theirs}: {NOUNS[step]}",
-                dossier.moved(step),
+                dossier.their_figures(step),
                 step,
                 theme.THEME["chartCategoricalColors"][1],
             )
@@ -111,7 +111,7 @@ def funnel(dossier: Dossier, theirs: str) -> SnapshotTable:
     before: float | None = None
     for step in dossier.steps:
         ours = _sum(dossier.ours.get(step), is_of)
-        buyers = _sum(dossier.moved(step), is_of) if step in dossier.theirs and common else None
+        buyers = _sum(dossier.their_figures(step), is_of) if step in dossier.theirs and common else None
         of_before = None if step == "spend" or not before or ours is None else 100 * ours / before
         cells = [
             SnapshotCell(NOUNS[step].capitalize()),
@@ -144,7 +144,7 @@ def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
             ours = _at(dossier.ours.get(step), place)
             cells.append(SnapshotCell(_text(ours, step), ours))
             if has_both:
-                cells += _theirs(_at(dossier.moved(step), place), ours, step, dossier.tolerance)
+                cells += _theirs(_at(dossier.their_figures(step), place), ours, step, dossier.tolerance)
         rows.append(SnapshotRow(cells))
     return SnapshotTable("By day", "", titles, 1, rows)
 

@@ -55,15 +55,15 @@ class DossierPages:
             store.remove(deal)
             self._audit.note("counts removed", who, owner.username, f"deal {deal.id}")
             return ""
-        sent = counts_form.read(fields, datetime.now(UTC).date())
-        if not sent.faults:
+        form = counts_form.read(fields, datetime.now(UTC).date())
+        if not form.faults:
             try:
-                store.enter(deal, sent.days, link.id)
+                store.enter(deal, form.days, link.id)
             except BadRequest as error:
-                sent = EnteredForm({}, (("Days", f"{error.reason}."),), sent.text, sent.typed)
-        if sent.faults:
-            return self._html(link, context, deal, sent)
-        self._audit.note("counts entered", who, owner.username, f"deal {deal.id}, {len(sent.days)} days")
+                form = EnteredForm({}, (("Days", f"{error.reason}."),), form.text, form.texts)
+        if form.faults:
+            return self._html(link, context, deal, form)
+        self._audit.note("counts entered", who, owner.username, f"deal {deal.id}, {len(form.days)} days")
         return ""
 
     def _context(self, link: ShareLink, owner: Person) -> RequestContext:
@@ -82,11 +82,11 @@ class DossierPages:
             return None
 
     def _html(
-        self, link: ShareLink, context: RequestContext, deal: DemandDeal, sent: EnteredForm | None = None
+        self, link: ShareLink, context: RequestContext, deal: DemandDeal, form: EnteredForm | None = None
     ) -> str:
         asking = report.deal_report(context, context.reporting)
-        entered = context.clients.buyer_counts.of(deal)
-        both = insight.dossier(asking, deal, entered, self._settings.dossier_tolerance)
+        buyer_counts = context.clients.buyer_counts.of(deal)
+        both = insight.dossier(asking, deal, buyer_counts, self._settings.dossier_tolerance)
         packages = _packages(context, deal)
         terms = dossier.terms(
             deal,
@@ -97,7 +97,7 @@ class DossierPages:
         )
         snapshot = dossier.snapshot(link.name, terms, both, context.slicer, datetime.now(UTC))
         about = _about(context.slicer, context.clients.currency, both)
-        return page.html(snapshot, counts_form.form(entered.days, both.days[-1], about, sent))
+        return page.html(snapshot, counts_form.form(buyer_counts.days, both.days[-1], about, form))
 
 
 def _packages(context: RequestContext, deal: DemandDeal) -> list[SupplyPackage]:
@@ -117,6 +117,6 @@ def _about(slicer: Slicer, currency: str, both: Dossier) -> Iterator[str]:
     """What the form has to say, and what is stored."""
     money = currency or "the currency of the price"
     yield f"By day in {facts.offset(60 * slicer.timezone)}, as ours; spend in {money}. {BOTH_SEE}"
-    if both.entered.at is not None:
-        count, at = len(both.entered.days), f"{both.entered.at:%-d %b %Y, %H:%M} UTC"
+    if both.buyer_counts.at is not None:
+        count, at = len(both.buyer_counts.days), f"{both.buyer_counts.at:%-d %b %Y, %H:%M} UTC"
         yield f"Stored: {count} day{'' if count == 1 else 's'}, the last at {at}."

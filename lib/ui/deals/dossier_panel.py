@@ -32,7 +32,7 @@ WHAT = (
     "The link opens a page about this deal alone: terms, days and its funnel by day, without an account. The "
     "buyer adds their own counts there, and both of you see where they differ."
 )
-MADE = "The link for the buyer. It is shown only now: copy it."
+LINK_NOTE = "The link for the buyer. It is shown only now: copy it."
 
 
 def draw_share(context: PageContext, deal: DemandDeal) -> None:
@@ -43,7 +43,7 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
     of_deal, path = st.session_state.get(NEW, (0, ""))
     with st.expander("Share with buyer", icon=":material/share:", expanded=of_deal == number):
         if of_deal == number:
-            st.caption(MADE)
+            st.caption(LINK_NOTE)
             st.code(share.address(path, {}), language=None, wrap_lines=True)
             st.button("Make another", key="dossier_another", on_click=_forget)
             return
@@ -70,12 +70,12 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
 
 def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDeal) -> None:
     """Draw what the buyer counts beside what the report does; nothing where they entered nothing."""
-    entered = context.clients.buyer_counts.of(deal)
-    if entered.at is None:
+    counts = context.clients.buyer_counts.of(deal)
+    if counts.at is None:
         return
     asking = report.deal_report(deals_context, deals_context.reporting)
     asking = replace(asking, ask=partial(ask.audience, deals_context))
-    both = both_sides(asking, deal, entered, Settings.current().dossier_tolerance)
+    both = both_sides(asking, deal, counts, Settings.current().dossier_tolerance)
     st.markdown("**Counts of the buyer**")
     first, *rest = both.sentences(is_buyer=False) or [""]
     differs = both.sides is not None and both.sides.main is not None
@@ -86,9 +86,9 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
     _draw_table(dossier.funnel(both, "Buyer"))
     with st.expander("By day"):
         _draw_table(dossier.by_day(both, "buyer", both.sides is not None))
-    when = entered.at.astimezone(times.zone())
-    days = f"{len(entered.days)} day{'' if len(entered.days) == 1 else 's'}"
-    st.caption(f"{days} entered through share link {entered.link}, the last on {plain(facts.moment(when))}.")
+    when = counts.at.astimezone(times.zone())
+    days = f"{len(counts.days)} day{'' if len(counts.days) == 1 else 's'}"
+    st.caption(f"{days} entered through share link {counts.link}, the last on {plain(facts.moment(when))}.")
     if context.person.may_share:
         st.button(
             "Remove these counts",
@@ -103,13 +103,13 @@ def _draw_links(context: PageContext, deal: int) -> None:
     """Name the links that work."""
     links = context.clients.view_store.share_links.of_deal(deal)
     lines = [
-        f"- {plain(one.name)}, until {times.day(one.expires.date())}, {_opened(one.opened)}" for one in links
+        f"- {plain(one.name)}, until {times.day(one.expires.date())}, {_visit(one.opened)}" for one in links
     ]
     if lines:
         st.caption("\n".join(["Links that work (Access revokes them):", "", *lines]))
 
 
-def _opened(at: datetime | None) -> str:
+def _visit(at: datetime | None) -> str:
     return "never opened" if at is None else f"opened last on {times.day(at.astimezone(times.zone()).date())}"
 
 
@@ -152,8 +152,8 @@ def _draw_chart(context: PageContext, both: Dossier) -> None:
     names = tuple(numbers.days(day, day) for day in both.days)
     starts = tuple(datetime.combine(day, time()) for day in both.days)
     lines = [Named("Ours", Series(names, starts, both.ours[step]))]
-    if np.isfinite(both.moved(step)).any():
-        lines.append(Named("Buyer", Series(names, starts, both.moved(step))))
+    if np.isfinite(both.their_figures(step)).any():
+        lines.append(Named("Buyer", Series(names, starts, both.their_figures(step))))
     title = NOUNS[step].capitalize()
     st.caption(f"{title} by day")
     figure = time_chart.over_time(lines, both.fields[step], Numbers.of(context.locale))

@@ -24,7 +24,7 @@ from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
 from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import Path
 
-Typed = Mapping[str, Any]
+FormValues = Mapping[str, Any]
 Source = Literal["new", "existing", "none"]
 NEW = "create_demand_deals"
 OPTIONS: Path = (NEW, "demand_deals_options")
@@ -42,7 +42,7 @@ class Terms:
 
     price: str = ""
     deal_sync: bool = False
-    own: Typed | None = None
+    own: FormValues | None = None
 
     @property
     def amount(self) -> Decimal | None:
@@ -55,7 +55,7 @@ class NewDeals:
     """Deals to create: the terms of each seat by its id, and what those share that have none of their own."""
 
     seats: Mapping[int, Terms] = field(default_factory=dict)
-    terms: Typed = field(default_factory=dict)
+    terms: FormValues = field(default_factory=dict)
 
     def request(self) -> CreateDemandDeals:
         """The request. What is missing or can't be read is left out."""
@@ -96,12 +96,12 @@ class Draft:
     added nor left out (targeting/typed.py): nothing is created before they are.
     """
 
-    values: Typed = field(default_factory=dict)
+    values: FormValues = field(default_factory=dict)
     offset: int = 0
     targeting: Targeting = field(default_factory=Targeting)
     deals: Source = "new"
     seats: Mapping[int, Terms] = field(default_factory=dict)
-    terms: Typed = field(default_factory=dict)
+    terms: FormValues = field(default_factory=dict)
     links: tuple[int, ...] = ()
     pending: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -129,10 +129,10 @@ class Draft:
     @property
     def is_untouched(self) -> bool:
         """Whether nothing was entered that would be lost: texts, but for the start, and what was chosen."""
-        typed = {**self.values, **self.terms}
-        texts = [one for name, one in typed.items() if isinstance(one, str) and _is_typed(name)]
-        chosen = self.seats or self.links or self.pending or self.targeting != Targeting()
-        return not (chosen or any(map(str.strip, texts)))
+        form_values = {**self.values, **self.terms}
+        texts = [one for name, one in form_values.items() if isinstance(one, str) and _is_typed(name)]
+        has_choice = self.seats or self.links or self.pending or self.targeting != Targeting()
+        return not (has_choice or any(map(str.strip, texts)))
 
     @property
     def zone(self) -> timezone:
@@ -190,7 +190,7 @@ class Faults:
         """Both."""
         return {**self.missing, **self.wrong}
 
-    def named(self, deals: NewDeals, seats: Mapping[int, Seat]) -> list[str]:
+    def names(self, deals: NewDeals, seats: Mapping[int, Seat]) -> list[str]:
         """The fields of these errors by their labels, in the order of the form: `Price of Bluebird`."""
         own, new = [(name,) for name in PLAIN], [(NEW, name) for name in TERMS]
         order: list[Path] = [*own, OPTIONS, *new]
@@ -198,9 +198,9 @@ class Faults:
         return [_label(place, [*deals.seats], seats) for place in places]
 
 
-def terms_request(typed: Typed) -> dict[str, Any]:
+def terms_request(form_values: FormValues) -> dict[str, Any]:
     """The terms of deals as a request has them; no fee where its type has none."""
-    terms = {**NO_DEAL_YET, **typed}
+    terms = {**NO_DEAL_YET, **form_values}
     fields_of_request = {name: inputs.value(name, terms[name]) for name in TERMS}
     if not has_amount(terms[FEE_TYPE]):
         fields_of_request[FEE] = None
@@ -226,7 +226,7 @@ def _label(place: Path, ids: list[int], seats: Mapping[int, Seat]) -> str:
     if place[:2] == OPTIONS:
         seat = ids[int(place[2])]
         return f"Price of {seat_name(seats.get(seat), seat)}"
-    return rows.BY_NAME[str(place[-1])].called
+    return rows.BY_NAME[str(place[-1])].form_label
 
 
 def _is_typed(name: str) -> bool:
@@ -247,13 +247,13 @@ def _option(seat: int, terms: Terms) -> DemandDealOption:
     return DemandDealOption.model_construct(**values)
 
 
-STORED = TypeAdapter(Draft)
-_RENAMED = {"start": "start_date", "end": "end_date", "fee_type": FEE_TYPE, "fee": FEE}
+ADAPTER = TypeAdapter(Draft)
+_NEW_NAMES = {"start": "start_date", "end": "end_date", "fee_type": FEE_TYPE, "fee": FEE}
 
 
 def dump_draft(draft: Draft) -> dict[str, Any]:
     """The draft as it is kept."""
-    body: dict[str, Any] = STORED.dump_python(draft, mode="json")
+    body: dict[str, Any] = ADAPTER.dump_python(draft, mode="json")
     return body
 
 
@@ -264,20 +264,20 @@ def load_draft(body: Any) -> Draft:
     """
     if isinstance(body, Mapping) and "values" not in body:
         body = _of_before(body)
-    return STORED.validate_python(body)
+    return ADAPTER.validate_python(body)
 
 
-def _of_before(body: Typed) -> dict[str, Any]:
-    named = {_RENAMED.get(name, name): one for name, one in body.items()}
-    seats = named.get("seats") or {}
+def _of_before(body: FormValues) -> dict[str, Any]:
+    form = {_NEW_NAMES.get(name, name): one for name, one in body.items()}
+    seats = form.get("seats") or {}
     if isinstance(seats, Mapping):
         seats = {seat: {**terms, "own": _own_of_before(terms.get("own"))} for seat, terms in seats.items()}
-    split = {name: {one: named.pop(one) for one in of if one in named} for name, of in _PARTS.items()}
-    return {**named, **split, "seats": seats}
+    split = {name: {one: form.pop(one) for one in of if one in form} for name, of in _PARTS.items()}
+    return {**form, **split, "seats": seats}
 
 
-def _own_of_before(own: Typed | None) -> Typed | None:
-    return own and {_RENAMED.get(name, name): one for name, one in own.items()}
+def _own_of_before(own: FormValues | None) -> FormValues | None:
+    return own and {_NEW_NAMES.get(name, name): one for name, one in own.items()}
 
 
 _PARTS = {"values": PLAIN, "terms": TERMS}

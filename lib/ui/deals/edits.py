@@ -66,19 +66,19 @@ def merge(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> tuple[Fields, list[Meeting]]:
     """The merged fields (my edits, otherwise the current values), and what somebody else changed."""
-    edited = edited_fields(base, mine)
-    together = {name: edited.get(name, value) if name in edited else value for name, value in theirs.items()}
+    edits = edited_fields(base, mine)
+    values = {name: edits.get(name, value) if name in edits else value for name, value in theirs.items()}
     meetings = [
-        Meeting(name, base.get(name), value, edited.get(name), name in edited)
+        Meeting(name, base.get(name), value, edits.get(name), name in edits)
         for name, value in theirs.items()
         if not same(value, base.get(name))
     ]
-    return together, meetings
+    return values, meetings
 
 
-def targeting(edited: Mapping[str, Any]) -> Targeting:
+def targeting(values: Mapping[str, Any]) -> Targeting:
     """The targeting among a package's fields."""
-    return Targeting.model_validate({name: edited[name] for name in Targeting.model_fields if name in edited})
+    return Targeting.model_validate({name: values[name] for name in Targeting.model_fields if name in values})
 
 
 def _readable_fields(entity: PackageOrDeal, values: Fields) -> Fields:

@@ -28,14 +28,14 @@ class CsvExport(PartsJob):
 
     search: ListSearch
     lines: bytearray = field(default_factory=bytearray)
-    began: float = field(default_factory=time.monotonic)
-    ended: float = 0.0
+    start: float = field(default_factory=time.monotonic)
+    end: float = 0.0
     is_stopped: bool = False
 
     def take(self, part: bytes) -> None:
         """Write a line."""
         self.lines += part
-        self.done, self.ended = self.done + 1, time.monotonic()
+        self.done, self.end = self.done + 1, time.monotonic()
 
     def stop(self) -> None:
         """Give the file up. A callback."""
@@ -92,7 +92,7 @@ def _dialog(context: PageContext, export: CsvExport) -> None:
         elif export.problem:
             st.error(f"The file was not made. {plain(export.problem)}", icon=":material/error:")
         else:
-            seconds = export.ended - export.began
+            seconds = export.end - export.start
             st.success(f"{_count_label(export)} in {seconds:.1f} s.", icon=":material/check_circle:")
             _download(
                 "Download", export.content or b"", export.search, icon=":material/download:", type="primary",

@@ -22,10 +22,10 @@ from lib.deals.models import (
     Targeting,
     has_amount,
 )
-from lib.ui.deals.draft import Draft, Terms, Typed, number, seat_name
+from lib.ui.deals.draft import Draft, FormValues, Terms, number, seat_name
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE, capital
 from lib.ui.deals.targeting import words
-from lib.ui.deals.targeting.words import EVERYTHING, Described, Marks
+from lib.ui.deals.targeting.words import EVERYTHING, Descriptions, Marks
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
@@ -204,7 +204,7 @@ def sentences(
     draft: Draft,
     seats: Mapping[int, Seat],
     deals: Mapping[int, str],
-    descriptions: Described | None = None,
+    descriptions: Descriptions | None = None,
     marks: Marks | None = None,
     prices: Prices = USUAL,
 ) -> list[str]:
@@ -230,7 +230,7 @@ def long_moment(local: datetime) -> str:
     return f"{day}, {local:%H:%M}" if (local.hour, local.minute) != (0, 0) else day
 
 
-def own_terms(own: Typed, prices: Prices) -> str:
+def own_terms(own: FormValues, prices: Prices) -> str:
     """The own terms of a copied deal: `fee 5.00 USD CPM · b@agency.example · paused`."""
     fee_type = own.get(FEE_TYPE)
     parts = (
@@ -242,13 +242,13 @@ def own_terms(own: Typed, prices: Prices) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _what(draft: Draft, descriptions: Described | None, marks: Marks | None) -> str:
+def _what(draft: Draft, descriptions: Descriptions | None, marks: Marks | None) -> str:
     name = (
         f"**{plain(draft['name'].strip())}**" if draft["name"].strip() else "A package *without a name yet*"
     )
-    sold = words.sentence(draft.targeting, None, descriptions, marks)
+    sentence = words.sentence(draft.targeting, None, descriptions, marks)
     supply = f"{plain(draft['media_type'] or '')} supply".strip()
-    return f"{name} sells {supply}: {'all of it' if sold == EVERYTHING else plain(sold)}."
+    return f"{name} sells {supply}: {'all of it' if sentence == EVERYTHING else plain(sentence)}."
 
 
 def _when(draft: Draft) -> str:
@@ -257,8 +257,8 @@ def _when(draft: Draft) -> str:
     unread = "to *a time that can't be read*" if draft["end_date"].strip() else "with no end"
     end = "to " + long_moment(to) if to else unread
     ways = (name for name in fields.writable(SUPPLY, fields.SWITCH) if name != "is_active")
-    used = [fields.BY_NAME[name].title.lower() for name in ways if draft[name]]
-    also = f" It uses {' and '.join(used)}." if used else ""
+    names = [fields.BY_NAME[name].title.lower() for name in ways if draft[name]]
+    also = f" It uses {' and '.join(names)}." if names else ""
     state = "" if draft["is_active"] else " It stays paused until somebody resumes it."
     return f"From {start} {end} ({offset(draft.offset)}).{state}{also}"
 
@@ -309,7 +309,7 @@ def _fee_words(draft: Draft, prices: Prices) -> list[str]:
     return [" ".join(parts)] if parts else []
 
 
-def _others(terms: Typed) -> list[str]:
+def _others(terms: FormValues) -> list[str]:
     """The terms beside fee and contact that are set: `price type: fixed price`."""
     words_of: dict[str, Any] = {
         fields.BY_NAME[name].title: (fields.BY_NAME[name].kind.choices or {}).get(terms[name], terms[name])

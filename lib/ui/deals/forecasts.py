@@ -8,11 +8,11 @@ from datetime import date
 import pandas as pd
 import streamlit as st
 
-from lib.deals.forecasts import KINDS, MOST_SEEN, Kind, StoredForecast
+from lib.deals.forecasts import KINDS, MOST_ROWS, Kind, StoredForecast
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.store import ENTITY as PROPOSALS
 from lib.insight import calibration, conformal
-from lib.insight.calibration import Calibration, Learned
+from lib.insight.calibration import Calibration, RangeScale
 from lib.insight.outcomes import Subject
 from lib.reporting import links
 from lib.reporting.confidence import LEVEL
@@ -31,8 +31,8 @@ from lib.ui.kit.rows import NOTHING_TAKEN
 from lib.ui.query import filters
 from lib.wire.errors import TrancheError
 
-WHICH, LIST, TAKEN, CHOSEN = "forecasts_which", "forecasts_list", "forecasts_taken", "forecasts_chosen"
-MISSES, HITS, WAITING, UNSCORED = "Misses", "Held", "Waiting", "Not scored"
+WHICH, LIST, RECEIPT, SELECTION = "forecasts_which", "forecasts_list", "forecasts_taken", "forecasts_chosen"
+MISSES, HITS, WAITING, NO_SCORE = "Misses", "Held", "Waiting", "Not scored"
 TITLES: Mapping[Kind, str] = {"targeting": "Targeting", "price": "Price guide", "proposal": "Proposal"}
 MOST, IN_SIGHT, FILTERS = 200, 10, 2
 COLUMNS = (
@@ -74,13 +74,13 @@ def _table(context: PageContext, rows: Sequence[StoredForecast]) -> None:
         groups.setdefault((one.kind, words.field_title(one)), []).append(one)
     table, drifting = {}, []
     for (kind, title), group in groups.items():
-        learned = ledger.learned(context, kind, group[0].field)
+        range_scale = ledger.range_scale(context, kind, group[0].field)
         cells = _cells(calibration.calibration(group), numbers)
-        table[f"{TITLES[kind]}: {plain(title)}"] = {**cells, "Next ranges": scale(learned)}
-        drifting += [f"{TITLES[kind]}, {title}"] if learned.drifts else []
+        table[f"{TITLES[kind]}: {plain(title)}"] = {**cells, "Next ranges": scale(range_scale)}
+        drifting += [f"{TITLES[kind]}, {title}"] if range_scale.drifts else []
     frame = pd.DataFrame.from_dict(table, orient="index").rename_axis("Kind")
     st.table(frame, border="horizontal", alt="How often the ranges of each kind held")
-    most = f" These are the latest {MOST_SEEN:,}." if len(rows) == MOST_SEEN else ""
+    most = f" These are the latest {MOST_ROWS:,}." if len(rows) == MOST_ROWS else ""
     st.caption(
         "Width is that of the median range, in percent of its estimate. Forecasts of the same days err "
         f"together, so they say less than as many independent ones.{most}"
@@ -96,10 +96,10 @@ def _table(context: PageContext, rows: Sequence[StoredForecast]) -> None:
 def _cells(of: Calibration, words: Numbers) -> dict[str, str]:
     low, high = (words.percent(100 * side, 0) for side in of.interval)
     return {
-        "Held": f"{of.held:,} of {of.count:,}",
-        "Share": _percent(of.held, of.count, words),
+        "Held": f"{of.hits:,} of {of.count:,}",
+        "Share": _percent(of.hits, of.count, words),
         f"{LEVEL} interval": f"{low} to {high}" if of.count else NOTHING,
-        "Held before scaling": _percent(of.raw_held, of.count, words),
+        "Held before scaling": _percent(of.raw_hits, of.count, words),
         "Width": words.percent(100 * of.width, 0),
         "Width before scaling": words.percent(100 * of.raw_width, 0),
     }
@@ -109,7 +109,7 @@ def _percent(part: int, whole: int, words: Numbers) -> str:
     return words.percent(100 * part / whole, 1) if whole else NOTHING
 
 
-def scale(of: Learned) -> str:
+def scale(of: RangeScale) -> str:
     """`as made: 12 scored, 30 needed`, `× 1.31, by 145 scored`."""
     if of.scale is None:
         return f"as made: {of.count} scored, {conformal.FEWEST} needed"
@@ -124,18 +124,18 @@ def _list(context: PageContext, rows: Sequence[StoredForecast]) -> None:
         "Which", list(labels), format_func=labels.__getitem__, default=MISSES, key=WHICH,
         required=True, label_visibility="collapsed",
     )  # fmt: skip
-    group, chosen = groups[which], st.session_state.get(CHOSEN)
+    group, open_id = groups[which], st.session_state.get(SELECTION)
     if not group:
         st.caption("There are none.")
         return
     words = ForecastWords(context, _names(context, group[:MOST]), Numbers.of(st.context.locale))
-    list_rows = tuple(ListRow(str(one.id), words.row(one), is_open=one.id == chosen) for one in group[:MOST])
+    list_rows = tuple(ListRow(str(one.id), words.row(one), is_open=one.id == open_id) for one in group[:MOST])
     page = Listing(f"Forecasts: {which}", COLUMNS, list_rows, len(group), most_in_sight=IN_SIGHT)
-    listing.draw(LIST, page, st.session_state.get(TAKEN, NOTHING_TAKEN), _take)
+    listing.draw(LIST, page, st.session_state.get(RECEIPT, NOTHING_TAKEN), _take)
     if len(group) > MOST:
         st.caption(f"The first {MOST} of {len(group):,}.")
     for one in group:
-        if one.id == chosen:
+        if one.id == open_id:
             st.markdown(f"**{plain(words.title(one))}**")
             st.caption(plain(words.sentence(one)))
             st.caption(plain(words.filters(one)))
@@ -144,20 +144,20 @@ def _list(context: PageContext, rows: Sequence[StoredForecast]) -> None:
 
 def _groups(rows: Sequence[StoredForecast]) -> dict[str, list[StoredForecast]]:
     """The misses, the furthest first; those that held, the latest first; those that wait, the next first."""
-    misses = sorted((one for one in rows if one.held is False), key=calibration.excess, reverse=True)
-    hits = sorted((one for one in rows if one.held), key=lambda one: one.last_day, reverse=True)
-    rest = [one for one in rows if one.held is None]
+    misses = sorted((one for one in rows if one.has_held is False), key=calibration.excess, reverse=True)
+    hits = sorted((one for one in rows if one.has_held), key=lambda one: one.last_day, reverse=True)
+    rest = [one for one in rows if one.has_held is None]
     waiting = sorted((one for one in rest if not one.problem), key=lambda one: one.last_day)
-    return {MISSES: misses, HITS: hits, WAITING: waiting, UNSCORED: [one for one in rest if one.problem]}
+    return {MISSES: misses, HITS: hits, WAITING: waiting, NO_SCORE: [one for one in rest if one.problem]}
 
 
 def _take() -> None:
     """Open the forecast that was clicked. A callback."""
     state = st.session_state
-    acts, state[TAKEN] = new_acts(state.get(LIST) or {}, state.get(TAKEN, NOTHING_TAKEN))
+    acts, state[RECEIPT] = new_acts(state.get(LIST) or {}, state.get(RECEIPT, NOTHING_TAKEN))
     for act in acts:
         if isinstance(act, Opened) and act.key.isdecimal():
-            state[CHOSEN] = int(act.key)
+            state[SELECTION] = int(act.key)
 
 
 def _names(context: PageContext, rows: Sequence[StoredForecast]) -> Names:

@@ -14,7 +14,7 @@ from lib.deals.client import Deals
 from lib.deals.fields import TERMS
 from lib.deals.models import FEE_TYPES, Seat, SupplyPackage, has_amount
 from lib.ui.deals import catalogue, facts, inputs
-from lib.ui.deals.draft import NEW, NO_DEAL_YET, OPTIONS, NewDeals, Terms, Typed, seat_name
+from lib.ui.deals.draft import NEW, NO_DEAL_YET, OPTIONS, FormValues, NewDeals, Terms, seat_name
 from lib.ui.deals.facts import OFFSETS, offset, own_terms
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE, Look
 from lib.ui.kit import amounts, notes, times
@@ -25,9 +25,9 @@ from lib.wire.errors import TrancheError
 
 START, END, ZONE = "start_date", "end_date", "zone"
 SWITCHES = fields.writable(fields.SUPPLY, fields.SWITCH)
-PLACED = ("name", "media_type", START, END, *SWITCHES)
-OTHERS = tuple(name for name in fields.writable(fields.SUPPLY) if name not in PLACED)
-FOUND, MOST = "np_same_name", 100
+MAIN_FIELDS = ("name", "media_type", START, END, *SWITCHES)
+OTHERS = tuple(name for name in fields.writable(fields.SUPPLY) if name not in MAIN_FIELDS)
+SAME_NAME, MOST = "np_same_name", 100
 
 
 def draw_package_fields(
@@ -44,8 +44,8 @@ def draw_package_fields(
     name, media = st.columns([3, 2], vertical_alignment="top")
     with name:
         _draw_field(prefix, "name", problems, look)
-        typed = st.session_state.get(f"{prefix}name") or ""
-        if typed != old_name and (same := same_name(context, typed)):
+        text = st.session_state.get(f"{prefix}name") or ""
+        if text != old_name and (same := same_name(context, text)):
             st.caption(f":orange[:material/warning: {plain(same)}]")
     with media:
         if "media_type" in names:
@@ -65,10 +65,10 @@ def draw_package_fields(
 
 def same_name(context: PageContext, name: str) -> str:
     """A sentence that names packages of the same name; empty without any, and where that is not known."""
-    stripped = name.strip()
-    cached: tuple[str, str] | None = st.session_state.get(FOUND)
-    if cached is None or cached[0] != stripped:
-        cached = st.session_state[FOUND] = (stripped, _look_up(context, stripped) if stripped else "")
+    text = name.strip()
+    cached: tuple[str, str] | None = st.session_state.get(SAME_NAME)
+    if cached is None or cached[0] != text:
+        cached = st.session_state[SAME_NAME] = (text, _look_up(context, text) if text else "")
     return cached[1]
 
 
@@ -117,7 +117,7 @@ def _draw_dates(prefix: str, problems: FieldProblems, names: Collection[str], di
 WRONG = "An id is a number; others were left out"
 NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
 NO_FEE_TYPE = "The settings don't name the type of its fee (fee_types): change the fee at the service."
-CHOSEN, OWN, PRICE, SYNC, FOR_ALL = "{}seats", "{}own", "{}price_{}", "{}sync_{}", "{}price_all"
+SEATS, OWN, PRICE, SYNC, FOR_ALL = "{}seats", "{}own", "{}price_{}", "{}sync_{}", "{}price_all"
 PRICE_WIDTH, SYNC_WIDTH, TERM_WIDTH = 150, 110, 220
 NO_GUIDES: Mapping[int, str] = {}
 
@@ -125,7 +125,7 @@ NO_GUIDES: Mapping[int, str] = {}
 def read_seats(prefix: str) -> NewDeals:
     """The deals as typed: the seats in the order of choosing."""
     state = st.session_state
-    own: Mapping[int, Typed] = state.get(OWN.format(prefix)) or {}
+    own: Mapping[int, FormValues] = state.get(OWN.format(prefix)) or {}
     for_all = state.get(FOR_ALL.format(prefix)) or ""
     seats = {
         seat: Terms(
@@ -133,7 +133,7 @@ def read_seats(prefix: str) -> NewDeals:
             bool(state.get(SYNC.format(prefix, seat))),
             own.get(seat),
         )
-        for seat in state.get(CHOSEN.format(prefix)) or ()
+        for seat in state.get(SEATS.format(prefix)) or ()
     }
     empty = {name: state.get(prefix + name, NO_DEAL_YET[name]) for name in TERMS}
     return NewDeals(seats, {name: content for name, content in empty.items() if content != NO_DEAL_YET[name]})
@@ -142,7 +142,7 @@ def read_seats(prefix: str) -> NewDeals:
 def fill_seats(prefix: str, deals: NewDeals) -> dict[str, Any]:
     """The widgets' values for these deals."""
     widgets: dict[str, Any] = {
-        CHOSEN.format(prefix): list(deals.seats),
+        SEATS.format(prefix): list(deals.seats),
         OWN.format(prefix): {seat: one.own for seat, one in deals.seats.items() if one.own is not None},
         **{prefix + name: deals.terms.get(name, NO_DEAL_YET[name]) for name in TERMS},
     }
@@ -175,12 +175,12 @@ def draw_seats(
     `guides` say of a seat what its price is to be compared with.
     """
     seats, takes_ids = catalogue.seats(context), not catalogue.abilities(context).lists
-    key = CHOSEN.format(prefix)
-    offered = dict.fromkeys([*seats, *(st.session_state.get(key) or ())])
+    key = SEATS.format(prefix)
+    options = dict.fromkeys([*seats, *(st.session_state.get(key) or ())])
     with st.container():
         draw_numbers(
             "Seats",
-            {seat: seat_label(seats.get(seat), seat) for seat in offered},
+            {seat: seat_label(seats.get(seat), seat) for seat in options},
             key,
             f"Who may buy it; type a name{', a DSP or an id' if takes_ids else ' or a DSP'}",
             takes_ids=takes_ids,
@@ -223,13 +223,13 @@ def draw_terms(
     )
     if has_fee:
         fee_type = st.session_state.get(prefix + FEE_TYPE)
-        offered = {one: FEE_TYPES[one] for one in fees}
+        options = {one: FEE_TYPES[one] for one in fees}
         label = facts.prices_of(context).fee_title(fee_type)
-        closed = disabled or not has_amount(fee_type)
+        is_closed = disabled or not has_amount(fee_type)
         with kind:
-            _draw_field(prefix, FEE_TYPE, problems, Look(options=offered, disabled=disabled))
+            _draw_field(prefix, FEE_TYPE, problems, Look(options=options, disabled=disabled))
         with size:
-            _draw_field(prefix, FEE, problems, Look(label, disabled=closed))
+            _draw_field(prefix, FEE, problems, Look(label, disabled=is_closed))
     if EMAIL in names:
         with contact:
             _draw_field(prefix, EMAIL, problems, Look(disabled=disabled))
@@ -277,11 +277,11 @@ def draw_numbers(
         notes.draw()
 
 
-def read_number(typed: object) -> int | None:
+def read_number(value: object) -> int | None:
     """The id that was picked or typed; None for what is none."""
-    if isinstance(typed, int):
-        return typed
-    text = str(typed).strip()
+    if isinstance(value, int):
+        return value
+    text = str(value).strip()
     return int(text) if text.isascii() and text.isdecimal() and 0 < int(text) < 2**53 else None
 
 
@@ -293,9 +293,9 @@ def seat_label(seat: Seat | None, seat_id: int) -> str:
 
 def _as_numbers(key: str) -> None:
     """Typed ids become numbers. A callback."""
-    typed = st.session_state[key]
-    read_numbers = [number for one in typed if (number := read_number(one)) is not None]
-    if len(read_numbers) < len(typed):
+    values = st.session_state[key]
+    read_numbers = [number for one in values if (number := read_number(one)) is not None]
+    if len(read_numbers) < len(values):
         notes.say(WRONG)
     st.session_state[key] = list(dict.fromkeys(read_numbers))
 
@@ -304,7 +304,7 @@ def _draw_field(prefix: str, name: str, problems: FieldProblems, look: Look) -> 
     inputs.draw_with_faults(name, prefix + name, problems.at(name), look)
 
 
-def _draw_head(context: PageContext, prefix: str, seats: Sequence[int], closed: bool) -> None:
+def _draw_head(context: PageContext, prefix: str, seats: Sequence[int], is_closed: bool) -> None:
     """Draw the titles, and for several seats a field whose price is that of all that have no other."""
     title = plain(facts.prices_of(context).title)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -312,7 +312,7 @@ def _draw_head(context: PageContext, prefix: str, seats: Sequence[int], closed: 
         if len(seats) > 1:
             st.text_input(
                 title, key=FOR_ALL.format(prefix), persist_state="session", placeholder="for all",
-                autocomplete="off", width=PRICE_WIDTH, disabled=closed, on_change=_price_all,
+                autocomplete="off", width=PRICE_WIDTH, disabled=is_closed, on_change=_price_all,
                 args=(prefix, seats),
             )  # fmt: skip
         else:
@@ -331,7 +331,7 @@ def _price_all(prefix: str, seats: Sequence[int]) -> None:
 
 
 def _draw_row(
-    context: PageContext, prefix: str, of: tuple[int, Seat | None], terms: Terms, closed: bool
+    context: PageContext, prefix: str, of: tuple[int, Seat | None], terms: Terms, is_closed: bool
 ) -> None:
     seat_id, seat = of
     name = seat_name(seat, seat_id)
@@ -341,11 +341,11 @@ def _draw_row(
         dsp = f" :small[:gray[{plain(_dsp(seat))}]]" if seat and _dsp(seat) else ""
         st.markdown(f"{plain(name)}{dsp}", width="stretch")
         amounts.field(
-            f"Price for {name}", PRICE.format(prefix, seat_id), disabled=closed, placeholder="0.00",
+            f"Price for {name}", PRICE.format(prefix, seat_id), disabled=is_closed, placeholder="0.00",
             is_labelled=False, width=PRICE_WIDTH,
         )  # fmt: skip
         st.toggle(
-            "Deal sync", key=SYNC.format(prefix, seat_id), persist_state="session", disabled=closed,
+            "Deal sync", key=SYNC.format(prefix, seat_id), persist_state="session", disabled=is_closed,
             width=SYNC_WIDTH,
         )  # fmt: skip
     if terms.own is not None:
@@ -354,14 +354,14 @@ def _draw_row(
             st.button(
                 "Use the shared terms", type="tertiary", key=f"{prefix}share_{seat_id}", on_click=_share,
                 args=(prefix, seat_id), help=f"{plain(name)}: the fee and contact below, active",
-                disabled=closed,
+                disabled=is_closed,
             )  # fmt: skip
 
 
 def _share(prefix: str, seat_id: int) -> None:
     """Let a copied deal have the terms of the others. A callback."""
     key = OWN.format(prefix)
-    own: Mapping[int, Typed] = st.session_state.get(key) or {}
+    own: Mapping[int, FormValues] = st.session_state.get(key) or {}
     st.session_state[key] = {seat: one for seat, one in own.items() if seat != seat_id}
 
 

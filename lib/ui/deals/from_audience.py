@@ -53,7 +53,7 @@ def only(query: AudienceQuery, name: str) -> int | None:
 
 
 POPOVER, WIDTH = "package_from", 420
-LISTED, LONGEST_NAME = 5, 200
+MOST_NAMES, LONGEST_NAME = 5, 200
 NEW_LISTS: dict[str, tuple[str, type[DomainList] | type[AppList], str]] = {
     "domain_list": ("domain_lists", DomainList, "domains"),
     "app_list": ("app_lists", AppList, "apps"),
@@ -110,15 +110,15 @@ def _content(context: PageContext) -> None:
 
 def _list_names(context: PageContext) -> dict[str, dict[str, str]]:
     """The names of lists, by what a target without a name is called."""
-    named = catalogue.named_lists(context)
-    return {kind: {f"list {number}": name for number, name in of.items()} for kind, of in named.items()}
+    names = catalogue.named_lists(context)
+    return {kind: {f"list {number}": name for number, name in of.items()} for kind, of in names.items()}
 
 
-def _sentence(from_filters: FromFilters, descriptions: words.Described) -> str:
+def _sentence(from_filters: FromFilters, descriptions: words.Descriptions) -> str:
     parts = (
         []
         if from_filters.targeting == Targeting()
-        else [words.sentence(from_filters.targeting, LISTED, descriptions)]
+        else [words.sentence(from_filters.targeting, MOST_NAMES, descriptions)]
     )
     parts += [f"{'not ' * one.is_excluded}{_count_label(one)}" for one in from_filters.lists]
     return " · ".join([*parts, *([from_filters.media_type] if from_filters.media_type else [])])
@@ -132,14 +132,14 @@ def _count_label(one: NewList) -> str:
 def _open(context: PageContext, from_filters: FromFilters) -> None:
     """Draw the names of lists to create, and the button that opens the form."""
     does = catalogue.abilities(context)
-    refused = [
+    refusals = [
         reason
         for one in from_filters.lists
         if (reason := does.why_not(NEW_LISTS[one.kind.name][0], "create"))
     ]
-    if refused:
+    if refusals:
         st.caption(
-            f":material/lock: The {_count_label(from_filters.lists[0])} need a list. {plain(refused[0])}."
+            f":material/lock: The {_count_label(from_filters.lists[0])} need a list. {plain(refusals[0])}."
         )
         from_filters = replace(from_filters, lists=())
     names = [_name(context, place, one) for place, one in enumerate(from_filters.lists)]
@@ -176,6 +176,6 @@ def _list(context: PageContext, one: NewList, name: str) -> int:
     key = str(
         uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((context.person.username, entity, name, *one.entries)))
     )
-    created = context.deals.create(kind, kind(**{"name": name, field: one.entries}), key)
+    new_list = context.deals.create(kind, kind(**{"name": name, field: one.entries}), key)
     catalogue.forget()
-    return created.id or 0
+    return new_list.id or 0

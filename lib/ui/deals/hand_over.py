@@ -24,7 +24,7 @@ NO_DEAL_ID = "This service returns no deal ids, so the numbers are those of the 
 INTERNAL = "All seats (internal, not for buyers)"
 SEAT = "seat-"
 LONGEST_LINK = 2_000  # what mail programs on Windows are opened with is about that long
-ATTACHED = "The deal ids and prices are in the attached file."
+ATTACHMENT = "The deal ids and prices are in the attached file."
 
 
 @dataclass(frozen=True)
@@ -69,16 +69,16 @@ def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> 
     labels = {
         key: one.label if count[one.label] == 1 else f"{one.label} · {key}" for key, one in buyer_of.items()
     }
-    chosen = st.selectbox(
+    selection = st.selectbox(
         "Buyer", list(buyer_of), key=f"hand_over_{package.id}", filter_mode="contains",
         format_func=lambda key: labels.get(key, key),
     )  # fmt: skip
-    buyer = buyer_of.get(chosen) or next(iter(buyer_of.values()))
+    buyer = buyer_of.get(selection) or next(iter(buyer_of.values()))
     _draw_buyer(package, buyer, money)
     others = {contact for one in buyer_of.values() if one is not buyer for contact in one.contacts}
-    if shared := [one for one in buyer.contacts if one in others]:
-        is_contact = "is a contact" if len(shared) == 1 else "are contacts"
-        st.caption(f":material/info: {plain(', '.join(shared))} {is_contact} of other seats here, too.")
+    if contacts := [one for one in buyer.contacts if one in others]:
+        is_contact = "is a contact" if len(contacts) == 1 else "are contacts"
+        st.caption(f":material/info: {plain(', '.join(contacts))} {is_contact} of other seats here, too.")
     everything = tuple(row for one in buyer_of.values() for row in one.deals)
     _download(INTERNAL, "all-seats-internal", partial(csv, package, everything, money), package)
 
@@ -88,10 +88,10 @@ def draw_deal(deal: DemandDeal, packages: Sequence[SupplyPackage], money: Prices
     package = packages[0]
     if len(packages) > 1:
         titles = {one.id or 0: one.name or f"Package {one.id}" for one in packages}
-        chosen = st.selectbox(
+        selection = st.selectbox(
             "Package", list(titles), key=f"hand_over_of_{deal.id}", format_func=titles.__getitem__
         )
-        package = next((one for one in packages if one.id == chosen), package)
+        package = next((one for one in packages if one.id == selection), package)
     _draw_buyer(package, buyers([deal])[0], money)
 
 
@@ -144,7 +144,7 @@ def mail(package: SupplyPackage, buyer: Buyer, money: Prices) -> tuple[str, bool
     link = _mail(package, buyer, text(package, buyer.deals, money))
     if len(link) <= LONGEST_LINK:
         return link, True
-    return _mail(package, buyer, "\n".join([*_head(package), ATTACHED])), False
+    return _mail(package, buyer, "\n".join([*_head(package), ATTACHMENT])), False
 
 
 def _mail(package: SupplyPackage, buyer: Buyer, body: str) -> str:

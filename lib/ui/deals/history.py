@@ -93,8 +93,8 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     """Draw the first of the figures over time, and its table."""
     name = (query.data_fields or ("",))[0]
     field, period = context.slicer.data_field(name), report.period(context, query)
-    daily, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
-    figure = time_chart.over_time([Named(numbers.title(field), daily)], field, numbered)
+    daily, texts = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
+    figure = time_chart.over_time([Named(numbers.title(field), daily)], field, texts)
     st.plotly_chart(
         figure,
         key="delivery_chart",
@@ -104,12 +104,12 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     with st.expander("As a table"):
         columns = {
             "Day": list(daily.names),
-            numbers.title(field): [numbered.plain(v, field) for v in daily.values],
+            numbers.title(field): [texts.plain(v, field) for v in daily.values],
         }
         st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
 
 
-PLACE, CHOSEN, CHANGED, LONGEST = "evidence", "evidence_of", "changed", 90
+PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed", 90
 
 
 def draw_evidence(
@@ -122,25 +122,25 @@ def draw_evidence(
     names = {
         one.id: f"{facts.moment(one.at.astimezone(times.zone()))} · {what[:LONGEST]}"
         for one, what in zip(changes, words, strict=True)
-        if one.action == CHANGED
+        if one.action == CHANGE_ACTION
     }
     if not names:
         return
-    if st.session_state.get(CHOSEN) not in (None, *names):
-        del st.session_state[CHOSEN]
-    chosen = st.selectbox(
+    if st.session_state.get(SELECTION) not in (None, *names):
+        del st.session_state[SELECTION]
+    selection = st.selectbox(
         "Evidence of a change",
         list(names),
         index=None,
         placeholder="Choose a change to see the days before and after it",
         format_func=lambda one: names[one],
-        key=CHOSEN,
+        key=SELECTION,
     )
-    if chosen is None:
+    if selection is None:
         report.forget(PLACE)
         return
     with report_errors("The evidence", effect="Nothing was changed."):
-        _draw(context, key, changes, next(one for one in changes if one.id == chosen))
+        _draw(context, key, changes, next(one for one in changes if one.id == selection))
 
 
 def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
@@ -179,8 +179,8 @@ def _matter(
     around: EvidenceDays,
     hours: int,
 ) -> Matter:
-    changed = context.deals.get(*key)
-    entities, linked = (
+    entity = context.deals.get(*key)
+    entities, counterparts = (
         context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
         for entity in sorted(KINDS, key=lambda one: one != key[0])
     )
@@ -188,10 +188,10 @@ def _matter(
     also = [
         other for other in changes if other is not one and first <= evidence.day_of(other.at, hours) <= last
     ]
-    others = evidence.unchanged_ids(entities, linked, changed, first, hours)
-    beside = evidence.changed_with(changed, linked, first, hours)
+    others = evidence.unchanged_ids(entities, counterparts, entity, first, hours)
+    beside = evidence.changed_with(entity, counterparts, first, hours)
     days = evidence.change_days(changes, hours)
-    return Matter(key, changed, one, also, beside, around, others, days)
+    return Matter(key, entity, one, also, beside, around, others, days)
 
 
 def _draw_entries(
@@ -295,13 +295,13 @@ def _note(
     return f"Before: {before}. After: {after} · {where} · {' / '.join(exactly)} · {beside}."
 
 
-DONE = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
+ACTION_WORDS = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
 
 
 def sentences(change: EntityChange, money: Prices = USUAL) -> list[str]:
     """A sentence for each field that a change touched."""
-    if change.action in DONE:
-        return [DONE[change.action]]
+    if change.action in ACTION_WORDS:
+        return [ACTION_WORDS[change.action]]
     before, after = change.before or {}, change.after or {}
     return [sentence(field, before.get(field), after.get(field), money) for field in after]
 

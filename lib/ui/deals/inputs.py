@@ -165,7 +165,7 @@ USUAL = Look()
 def draw(name: str, key: str, look: Look = USUAL) -> None:
     """Draw the widget of a plain field; it keeps what is typed for as long as the session lives."""
     one = fields.BY_NAME[name]
-    label = look.label or one.called
+    label = look.label or one.form_label
     placeholder = look.placeholder or PLACEHOLDERS.get(name, "")
     if one.kind.limits is not None:
         amounts.field(label, key, disabled=look.disabled, placeholder=placeholder, help=one.help)
@@ -189,9 +189,9 @@ def draw(name: str, key: str, look: Look = USUAL) -> None:
 def _draw_choice(one: DealField, label: str, key: str, look: Look) -> None:
     """A choice that is always made as a row of buttons, one that may be left open as a list."""
     words = dict(look.options or one.kind.choices or {})
-    chosen = st.session_state.get(key)
-    if chosen is not None and chosen not in words:
-        words[chosen] = str(chosen)
+    value = st.session_state.get(key)
+    if value is not None and value not in words:
+        words[value] = str(value)
     if one.default is not None:
         st.segmented_control(
             plain(label), list(words), format_func=lambda one: plain(capital(words[one])), key=key,

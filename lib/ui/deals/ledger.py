@@ -7,32 +7,32 @@ import streamlit as st
 
 from lib.deals.forecasts import Kind, NewForecast
 from lib.insight import calibration
-from lib.insight.calibration import NOTHING_LEARNED, TEACHERS, Learned, ScoredForecast
+from lib.insight.calibration import NO_SCALE, TEACHERS, RangeScale, ScoredForecast
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
-ON_SCREEN, SCORED, ADDED = "forecasts_on_screen", "forecasts_scored", "forecasts_added"
+ON_SCREEN, CACHE_KEY, ADDED_KEY = "forecasts_on_screen", "forecasts_scored", "forecasts_added"
 SECONDS, MOST = 60.0, 20
 DRIFT = "The latest were off more often than chance allows: expect more misses."
 
 
-def learned(context: PageContext, kind: Kind, field: str) -> Learned:
+def range_scale(context: PageContext, kind: Kind, field: str) -> RangeScale:
     """What the ledger teaches of the next forecast of this field of the slicer on screen.
 
     Nothing without the database.
     """
-    scored = context.cache(SCORED, lambda: SessionCache[list[ScoredForecast]](SECONDS, MOST))
+    cache = context.cache(CACHE_KEY, lambda: SessionCache[list[ScoredForecast]](SECONDS, MOST))
 
     def fetch() -> list[ScoredForecast]:
-        return calibration.scored(context.clients.forecasts.learned(TEACHERS[kind]))
+        return calibration.scored_forecasts(context.clients.forecasts.scored_forecasts(TEACHERS[kind]))
 
     try:
-        past = scored.get((context.person.username, kind), fetch)
+        past = cache.get((context.person.username, kind), fetch)
     except TrancheError as error:
         log.warning("The ledger of forecasts could not be read: %s", error.reason)
-        return NOTHING_LEARNED
+        return NO_SCALE
     return calibration.learn(past, context.project, context.slicer_name, field)
 
 
@@ -56,15 +56,15 @@ def keep(context: PageContext, places: str, entity: str, entity_id: int | None) 
     """
     on_screen: dict[str, Sequence[NewForecast]] = st.session_state.get(ON_SCREEN, {})
     new = tuple(one for place, some in on_screen.items() if place.startswith(places) for one in some)
-    if new and st.session_state.get(ADDED) != (new, entity, entity_id):
+    if new and st.session_state.get(ADDED_KEY) != (new, entity, entity_id):
         try:
             context.clients.forecasts.keep(new, entity, entity_id)
-            st.session_state[ADDED] = (new, entity, entity_id)
+            st.session_state[ADDED_KEY] = (new, entity, entity_id)
         except TrancheError as error:
             log.warning("Forecasts could not be added to the ledger: %s", error.reason)
 
 
-def scale_note(of: Mapping[str, Learned]) -> str:
+def scale_note(of: Mapping[str, RangeScale]) -> str:
     """How the ranges of fields, by their titles, were scaled, as sentences; empty where none was."""
     parts = [f"{title} by {one.scale:.2f}" for title, one in of.items() if one.scale is not None]
     if not parts:

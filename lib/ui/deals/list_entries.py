@@ -43,29 +43,29 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Pasted:
+class Paste:
     """Parsed entries in order without repeats, those that can't be read, and the number of repeats."""
 
     entries: tuple[str, ...]
     broken: tuple[Broken, ...]
-    repeated: int
+    repeats: int
 
     def new(self, present: Iterable[str]) -> list[str]:
         """The entries that are not known yet."""
-        there = set(present)
-        return [one for one in self.entries if one not in there]
+        existing = set(present)
+        return [one for one in self.entries if one not in existing]
 
     @property
-    def left(self) -> str:
+    def rest(self) -> str:
         """The entries that can't be read, a line each, to be corrected."""
         return "\n".join(one.text for one in self.broken)
 
 
-def read(text: str, kind: ListKind) -> Pasted:
+def read(text: str, kind: ListKind) -> Paste:
     """One entry a line, or several with commas, semicolons or tabs between; empty lines count as lines."""
     unique: dict[str, None] = {}
     broken: list[Broken] = []
-    repeated = 0
+    repeats = 0
     for line_number, line in enumerate(text.splitlines(), start=1):
         for part in filter(None, (part.strip().strip("\"'").strip() for part in SEPARATORS.split(line))):
             try:
@@ -73,6 +73,6 @@ def read(text: str, kind: ListKind) -> Pasted:
             except ValueError as error:
                 broken.append(Broken(line_number, part, str(error)))
                 continue
-            repeated += entry in unique
+            repeats += entry in unique
             unique[entry] = None
-    return Pasted(tuple(unique), tuple(broken), repeated)
+    return Paste(tuple(unique), tuple(broken), repeats)

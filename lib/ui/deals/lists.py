@@ -12,7 +12,7 @@ from lib.deals.models import AppList, DomainList, SupplyPackage
 from lib.deals.supply.store import ImportedFile
 from lib.ui.deals import catalogue, supply_files
 from lib.ui.deals.change_steps import number
-from lib.ui.deals.list_entries import KINDS, ListKind, Pasted, read
+from lib.ui.deals.list_entries import KINDS, ListKind, Paste, read
 from lib.ui.kit import address, listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
@@ -20,8 +20,8 @@ from lib.ui.kit.problems import is_open, report_errors, show
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 from lib.wire.errors import NotFound, TrancheError
 
-KIND, SEARCH, LIST, TAKEN, NEW = "lists_kind", "lists_find", "lists_list", "lists_taken", "lists_new"
-OPEN, WIDTH, SHOWN, MOST = "list", 720, 1_000, 100
+KIND, SEARCH, LIST, RECEIPT, NEW = "lists_kind", "lists_find", "lists_list", "lists_taken", "lists_new"
+OPEN, WIDTH, MOST_ROWS, MOST = "list", 720, 1_000, 100
 FIND, PROBLEM = "list_find", "list_problem"
 ADDRESS = re.compile(r"(domain_lists|app_lists|supply_files)-([1-9][0-9]{0,15})")
 PLACEHOLDERS = {supply_files.ENTITY: "Domain or file"}
@@ -39,7 +39,7 @@ class OpenList:
 
     context: PageContext
     entity: str
-    found: DomainList | AppList
+    entry_list: DomainList | AppList
 
     @property
     def kind(self) -> ListKind:
@@ -49,26 +49,26 @@ class OpenList:
     @property
     def entries(self) -> tuple[str, ...]:
         """Its domains or apps."""
-        return self.kind.entries(self.found)
+        return self.kind.entries(self.entry_list)
 
     def key(self, name: str) -> str:
         """The key of a widget of its own."""
-        return f"list_{name}_{self.entity}-{self.found.id}"
+        return f"list_{name}_{self.entity}-{self.entry_list.id}"
 
-    def read_paste(self) -> Pasted:
+    def read_paste(self) -> Paste:
         """The parsed content of the field for new entries."""
         return read(st.session_state.get(self.key("paste")) or "", self.kind)
 
-    def change(self, fields: dict[str, Any], done: str) -> bool:
+    def change(self, fields: dict[str, Any], note: str) -> bool:
         """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""
         try:
-            self.context.deals.change(self.entity, self.found.id or 0, fields, self.found.etag)
+            self.context.deals.change(self.entity, self.entry_list.id or 0, fields, self.entry_list.etag)
         except TrancheError as error:
             st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
             return False
         finally:
             catalogue.forget()
-        notes.say(done)
+        notes.say(note)
         return True
 
 
@@ -110,9 +110,9 @@ def _draw_list(context: PageContext, kinds: list[str]) -> None:
             st.caption(plain(supply_files.WHAT))
         return
     columns = supply_files.COLUMNS if is_supply else COLUMNS
-    acts_taken: Taken = st.session_state.get(TAKEN, NOTHING_TAKEN)
+    receipt: Taken = st.session_state.get(RECEIPT, NOTHING_TAKEN)
     with st.container(key="lists_table"):
-        listing.draw(LIST, listing.Listing(_kind_title(entity), columns, rows, count), acts_taken, _open)
+        listing.draw(LIST, listing.Listing(_kind_title(entity), columns, rows, count), receipt, _open)
     if count > MOST:
         st.caption(f"The first {MOST:d} of {number(count)}. Search to find the others.")
 
@@ -137,10 +137,10 @@ def _kind_title(entity: str) -> str:
 def _open() -> None:
     """Open the row that was clicked last. A callback."""
     state = st.session_state
-    acts, acts_taken = listing.new_acts(state.get(LIST) or {}, state.get(TAKEN, NOTHING_TAKEN))
+    acts, receipt = listing.new_acts(state.get(LIST) or {}, state.get(RECEIPT, NOTHING_TAKEN))
     keys = [act.key for act in acts if isinstance(act, listing.Opened)]
     if keys:
-        state[TAKEN] = acts_taken
+        state[RECEIPT] = receipt
         address.write(OPEN, keys[-1])
 
 
@@ -167,7 +167,7 @@ def _create(context: PageContext, entity: str) -> None:
     fields: dict[str, Any] = {"name": name, kind.word: ()}
     key = state.setdefault(f"{NEW}_key", str(uuid.uuid4()))
     try:
-        created = context.deals.create(kind.model, kind.model(**fields), key)
+        new_list = context.deals.create(kind.model, kind.model(**fields), key)
     except TrancheError as error:
         advice = "Check the list before you retry." if is_open(error) else "Nothing was created."
         if not is_open(error):
@@ -178,7 +178,7 @@ def _create(context: PageContext, entity: str) -> None:
     catalogue.forget()
     notes.say(f"{name} is created")
     state[NEW], state[f"{NEW}_name"] = False, ""
-    address.write(OPEN, f"{entity}-{created.id}")
+    address.write(OPEN, f"{entity}-{new_list.id}")
 
 
 def _open_key() -> tuple[str, int] | None:
@@ -262,7 +262,7 @@ def _draw_entries(one: OpenList, may_change: bool) -> None:
             placeholder=f"Search among {number(len(entries))} {word}",
         )  # fmt: skip
         st.download_button(
-            "Download", data="\r\n".join(entries), file_name=f"{one.entity}-{one.found.id}.txt",
+            "Download", data="\r\n".join(entries), file_name=f"{one.entity}-{one.entry_list.id}.txt",
             mime="text/plain", icon=":material/download:", on_click="ignore", key="list_download",
             disabled=not entries,
         )  # fmt: skip
@@ -270,8 +270,8 @@ def _draw_entries(one: OpenList, may_change: bool) -> None:
         st.caption("No entries yet: the list selects nothing.")
         return
     matches = [entry for entry in entries if (text or "").strip().casefold() in entry.casefold()]
-    _draw_table({word.capitalize(): matches[:SHOWN]}, len(matches), 300, "Entries")
-    more = f", the first {number(SHOWN)} shown" if len(matches) > SHOWN else ""
+    _draw_table({word.capitalize(): matches[:MOST_ROWS]}, len(matches), 300, "Entries")
+    more = f", the first {number(MOST_ROWS)} shown" if len(matches) > MOST_ROWS else ""
     st.caption(f"{number(len(matches))} of {number(len(entries))} {word}{more}")
     if may_change and text and matches and len(matches) < len(entries):
         label = f"Remove these {number(len(matches))}"
@@ -291,8 +291,8 @@ def _draw_paste(one: OpenList) -> None:
         f"Add {one.kind.word}", key=one.key("paste"), height=120, persist_state="session",
         placeholder="Paste entries, one a line or separated by commas",
     )  # fmt: skip
-    pasted = one.read_paste()
-    new, broken = pasted.new(one.entries), pasted.broken
+    paste = one.read_paste()
+    new, broken = paste.new(one.entries), paste.broken
     if broken:
         st.markdown(f":red[{number(len(broken))} can't be read] and are not added:")
         columns: dict[str, list[Any]] = {
@@ -301,10 +301,10 @@ def _draw_paste(one: OpenList) -> None:
             "Why": [each.why for each in broken],
         }
         _draw_table(columns, len(broken), 250, "Not readable")
-    present = len(pasted.entries) - len(new)
-    parts = [f"{number(len(new))} new" if pasted.entries else ""]
+    present = len(paste.entries) - len(new)
+    parts = [f"{number(len(new))} new" if paste.entries else ""]
     parts += [f"{number(present)} already in the list" if present else ""]
-    parts += [f"{number(pasted.repeated)} pasted twice" if pasted.repeated else ""]
+    parts += [f"{number(paste.repeats)} pasted twice" if paste.repeats else ""]
     if sentence := ", ".join(filter(None, parts)):
         st.caption(sentence)
     label = f"Add {number(len(new))} {one.kind.word}" if new else f"Add {one.kind.word}"
@@ -316,12 +316,12 @@ def _add(one: OpenList) -> None:
 
     It reads the field itself: what is pasted is known only once the click has left it.
     """
-    pasted = one.read_paste()
-    new = pasted.new(one.entries)
+    paste = one.read_paste()
+    new = paste.new(one.entries)
     if not new:
         notes.say("Paste new entries first")
     elif one.change({one.kind.word: [*one.entries, *new]}, f"{number(len(new))} added"):
-        st.session_state[one.key("paste")] = pasted.left
+        st.session_state[one.key("paste")] = paste.rest
 
 
 def _remove(one: OpenList, some: tuple[str, ...]) -> None:
@@ -332,7 +332,7 @@ def _remove(one: OpenList, some: tuple[str, ...]) -> None:
 
 
 def _draw_name(one: OpenList) -> None:
-    st.session_state.setdefault(one.key("name"), one.found.name or "")
+    st.session_state.setdefault(one.key("name"), one.entry_list.name or "")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input("Name", key=one.key("name"), max_chars=200)
         st.button("Rename", key="list_rename", on_click=_rename, args=(one,))
@@ -343,7 +343,7 @@ def _rename(one: OpenList) -> None:
     name = (st.session_state[one.key("name")] or "").strip()
     if not name:
         st.session_state[PROBLEM] = "Type a name. Nothing was changed."
-    elif name != one.found.name:
+    elif name != one.entry_list.name:
         one.change({"name": name}, "Renamed")
 
 
@@ -353,7 +353,7 @@ def _draw_delete(one: OpenList) -> None:
     if not popover.open:
         return
     with popover:
-        if users := dependants(one.context.deals, (one.entity, one.found.id or 0)):
+        if users := dependants(one.context.deals, (one.entity, one.entry_list.id or 0)):
             st.markdown(f"**{len(users):d} packages use this list.** Remove it from their targeting first:")
             st.markdown("\n".join(f"- {plain(user)}" for user in users))
             return
@@ -373,12 +373,12 @@ def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
 def _delete(one: OpenList) -> None:
     """Delete the list. A callback."""
     try:
-        one.context.deals.remove(one.entity, one.found.id or 0, one.found.etag)
+        one.context.deals.remove(one.entity, one.entry_list.id or 0, one.entry_list.etag)
     except TrancheError as error:
         if not isinstance(error, NotFound):
             st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."
             return
     _close()
     catalogue.forget()
-    notes.say(f"{one.found.name} is deleted")
+    notes.say(f"{one.entry_list.name} is deleted")
     st.rerun()

@@ -23,12 +23,12 @@ from lib.deals.models import (
     shorten,
 )
 from lib.ui.deals import catalogue, facts, form_fields, inputs, questions
-from lib.ui.deals.draft import NEW, PLAIN, Draft, NewDeals, Terms, Typed, number, seat_name
+from lib.ui.deals.draft import NEW, PLAIN, Draft, FormValues, NewDeals, Terms, number, seat_name
 from lib.ui.deals.form_fields import seat_label
 from lib.ui.deals.new_package import state
 from lib.ui.deals.new_package.review import advice
 from lib.ui.deals.targeting import words
-from lib.ui.deals.view import OPEN, SAID
+from lib.ui.deals.view import NOTE, OPEN
 from lib.ui.kit import address, amounts, notes, screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
@@ -44,8 +44,8 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
     offset = start.utcoffset() or timedelta(0)
     zone = timezone(offset)
     first = max(start, datetime.now(UTC)).astimezone(zone).replace(microsecond=0, second=0)
-    bought = {deal.seat.id: deal for deal in deals if deal.seat is not None and deal.seat.id is not None}
-    shared = _common_terms(bought.values())
+    deal_of = {deal.seat.id: deal for deal in deals if deal.seat is not None and deal.seat.id is not None}
+    common = _common_terms(deal_of.values())
     name = f"{shorten(package.name or '', LONGEST_NAME - len(COPY))}{COPY}"
     end = package.end_date and package.end_date.astimezone(zone)
     own = {"name": name, "start_date": first, "end_date": end}
@@ -53,9 +53,9 @@ def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
         values={one: inputs.widget_value(one, own.get(one, getattr(package, one))) for one in PLAIN},
         offset=int(offset.total_seconds() // 60),
         targeting=package,
-        deals="new" if bought else "none",
-        seats={seat: _terms(deal, shared) for seat, deal in bought.items()},
-        terms={one: shared[one] for one in TERMS},
+        deals="new" if deal_of else "none",
+        seats={seat: _terms(deal, common) for seat, deal in deal_of.items()},
+        terms={one: common[one] for one in TERMS},
     )
 
 
@@ -72,30 +72,30 @@ def note(deals: Sequence[DemandDeal]) -> str:
         )
     if odd := [deal.name or f"Deal {deal.id}" for deal in deals if "agency_curation_fee_type" in deal.unread]:
         sentences.append(f"A fee that Tranche can't read is not copied: {', '.join(odd)}.")
-    if lost := [
+    if names := [
         deal.name or f"Deal {deal.id}" for deal in deals if deal.seat is None or deal.seat.id is None
     ]:
-        sentences.append(f"Without a known seat, and not copied: {', '.join(lost)}.")
+        sentences.append(f"Without a known seat, and not copied: {', '.join(names)}.")
     return " ".join(sentences)
 
 
-def _common_terms(deals: Iterable[DemandDeal]) -> Typed:
+def _common_terms(deals: Iterable[DemandDeal]) -> FormValues:
     """The terms that most of the active deals have: only active ones are created with a package."""
-    counted = Counter(tuple(_own(deal).items()) for deal in deals if deal.is_active is not False)
-    return dict(counted.most_common(1)[0][0]) if counted else _own(DemandDeal())
+    counts = Counter(tuple(_own(deal).items()) for deal in deals if deal.is_active is not False)
+    return dict(counts.most_common(1)[0][0]) if counts else _own(DemandDeal())
 
 
-def _terms(deal: DemandDeal, shared: Typed) -> Terms:
+def _terms(deal: DemandDeal, common: FormValues) -> Terms:
     own = _own(deal)
-    return Terms(amounts.typed(deal.price), bool(deal.deal_sync), None if own == shared else own)
+    return Terms(amounts.typed(deal.price), bool(deal.deal_sync), None if own == common else own)
 
 
-def _own(deal: DemandDeal) -> Typed:
+def _own(deal: DemandDeal) -> FormValues:
     terms = {name: inputs.widget_value(name, getattr(deal, name)) for name in TERMS}
     return {"is_active": deal.is_active is not False, **terms}
 
 
-ELSEWHERE = "Create it in the system in which the package was created."
+CREATE_THERE = "Create it in the system in which the package was created."
 SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
 PREFIX = "clone_"
 PER_SEAT = ("name", "price", "deal_sync", "contact_email")
@@ -111,7 +111,7 @@ def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
     elif odd := words.unread(entity):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown(
-                f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {ELSEWHERE}"
+                f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {CREATE_THERE}"
             )
     elif state.is_held(context.clients.drafts, catalogue.named_lists(context)):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
@@ -135,14 +135,14 @@ def _package(context: PageContext, package: SupplyPackage) -> None:
 
 def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
     """The package's deals, in one call if the service lists them by package, else one by one."""
-    listed: dict[int | None, DemandDeal] = {}
+    deals_by_id: dict[int | None, DemandDeal] = {}
     if client.abilities.lists and package.demand_deals:
         try:
             page = client.list(DemandDeal, supply_deals=package.id, limit=LARGEST_PAGE)
-            listed = {deal.id: deal for deal in page.results}
+            deals_by_id = {deal.id: deal for deal in page.results}
         except (BadRequest, Invalid):
-            listed = {}
-    return [listed.get(one.id) or client.get(DemandDeal, one.id) for one in package.demand_deals]
+            deals_by_id = {}
+    return [deals_by_id.get(one.id) or client.get(DemandDeal, one.id) for one in package.demand_deals]
 
 
 def _deal(context: PageContext, deal: DemandDeal) -> None:
@@ -178,9 +178,9 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
     try:
         client = context.deals
         is_once = client.abilities.repeats
-        created = client.create(DemandDeal, request, st.session_state[KEY])
+        new_deal = client.create(DemandDeal, request, st.session_state[KEY])
     except Invalid as error:
-        st.session_state[PROBLEMS] = FieldProblems.of(error, request.sent())
+        st.session_state[PROBLEMS] = FieldProblems.of(error, request.body())
     except TrancheError as error:
         sentence = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
         st.session_state[PROBLEMS] = FieldProblems({(): (sentence,)})
@@ -188,8 +188,8 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
         for name in (KEY, PROBLEMS, PRICE):
             st.session_state.pop(name, None)
         catalogue.forget()
-        st.session_state[SAID] = f"{created.name or ''} is created as deal {created.id}"
-        address.write(OPEN, f"demand_deals-{created.id}")
+        st.session_state[NOTE] = f"{new_deal.name or ''} is created as deal {new_deal.id}"
+        address.write(OPEN, f"demand_deals-{new_deal.id}")
         st.rerun()
 
 
@@ -220,7 +220,7 @@ def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDe
     return DemandDeal.model_construct(**values)
 
 
-ADD_KEY, ADD_PROBLEMS, TRIED = "key", "problems", "tried"
+ADD_KEY, ADD_PROBLEMS, ATTEMPT = "key", "problems", "tried"
 
 
 def is_offered(entity: PackageOrDeal, does: Abilities) -> bool:
@@ -234,14 +234,14 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     if not isinstance(package, SupplyPackage):
         return
     prefix, state = _prefix(package), st.session_state
-    deals, is_tried = form_fields.read_seats(prefix), f"{prefix}{TRIED}" in state
+    deals, is_tried = form_fields.read_seats(prefix), f"{prefix}{ATTEMPT}" in state
     problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
     draft_faults = deals.faults(bool(catalogue.abilities(context).fees))
     places = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *form_fields.cleared_places(prefix)}
-    still = problems.still({NEW: deals.request().sent()}) if problems else problems
-    still = still.with_({place: text for place, text in draft_faults.all.items() if place in places})
-    form_fields.draw_seats(context, prefix, still, after=lambda: _warn_of_second(context, package, deals))
-    beside(still.elsewhere([(NEW,)]))
+    remaining = problems.still({NEW: deals.request().body()}) if problems else problems
+    remaining = remaining.with_({place: text for place, text in draft_faults.all.items() if place in places})
+    form_fields.draw_seats(context, prefix, remaining, after=lambda: _warn_of_second(context, package, deals))
+    beside(remaining.elsewhere([(NEW,)]))
     doubt = questions.of_deals(context, deals)
     questions.confirm(doubt, prefix, "Not added: confirm this price first." if is_tried else "")
     st.button(
@@ -249,7 +249,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
         disabled=not deals.seats, on_click=add, args=(context, package),
     )  # fmt: skip
     if is_tried and draft_faults.all:
-        beside([f"Not added. To fix: {', '.join(draft_faults.named(deals, catalogue.seats(context)))}."])
+        beside([f"Not added. To fix: {', '.join(draft_faults.names(deals, catalogue.seats(context)))}."])
 
 
 def add(context: PageContext, package: SupplyPackage) -> None:
@@ -261,7 +261,7 @@ def add(context: PageContext, package: SupplyPackage) -> None:
     doubt = questions.of_deals(context, deals)
     is_wrong = deals.faults(bool(catalogue.abilities(context).fees)).all
     if is_wrong or not questions.is_confirmed(doubt, prefix):
-        state[prefix + TRIED] = True
+        state[prefix + ATTEMPT] = True
         return
     request = deals.request()
     key = state.setdefault(prefix + ADD_KEY, str(uuid.uuid4()))
@@ -269,7 +269,7 @@ def add(context: PageContext, package: SupplyPackage) -> None:
         context.deals.add_deals(package.id or 0, request, key)
     except Invalid as error:
         state.pop(prefix + ADD_KEY, None)
-        state[prefix + ADD_PROBLEMS] = FieldProblems.of(error, {NEW: request.sent()})
+        state[prefix + ADD_PROBLEMS] = FieldProblems.of(error, {NEW: request.body()})
     except TrancheError as error:
         sentence = f"{error.reason.rstrip('.')}. {advice(error, True)}"
         state[prefix + ADD_PROBLEMS] = FieldProblems({(): (sentence,)})
@@ -292,8 +292,8 @@ def _warn_of_second(context: PageContext, package: SupplyPackage, deals: NewDeal
     """Draw a warning for seats that have a deal of this package already: a second one is rarely intended."""
     if not deals.seats or not package.demand_deals:
         return
-    there = catalogue.deals_of(context.deals, [package])[package.id or 0]
-    has = {deal.seat.id for deal in there if deal.seat is not None}
+    own_deals = catalogue.deals_of(context.deals, [package])[package.id or 0]
+    has = {deal.seat.id for deal in own_deals if deal.seat is not None}
     buyers = catalogue.seats(context)
-    if twice := [seat_name(buyers.get(seat), seat) for seat in deals.seats if seat in has]:
-        st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(twice))}.")
+    if names := [seat_name(buyers.get(seat), seat) for seat in deals.seats if seat in has]:
+        st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(names))}.")

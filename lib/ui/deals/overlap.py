@@ -27,11 +27,11 @@ def draw(search: ListSearch, list_view: view.ListView) -> None:
     """Draw the button: the chosen packages, or without any the first ones of the list."""
     if search.entity != SUPPLY:
         return
-    chosen = [row.id for row in list_view.ticked.values() if row.entity == SUPPLY]
-    listed = [row.id for row in view.current().drawn.values() if row.entity == SUPPLY]
-    ids = chosen or listed
+    selection = [row.id for row in list_view.selection.values() if row.entity == SUPPLY]
+    visible_ids = [row.id for row in view.current().visible_rows.values() if row.entity == SUPPLY]
+    ids = selection or visible_ids
     st.button(
-        f"Overlap {len(chosen)}" if chosen else "Overlap",
+        f"Overlap {len(selection)}" if selection else "Overlap",
         icon=":material/join_inner:",
         type="tertiary",
         key="deals_overlap",
@@ -168,6 +168,6 @@ def _two_prices(
 
 
 def _row(two_prices: TwoPrices, names: list[str], words: Numbers) -> tuple[str, str, str, str]:
-    both = " and ".join(names[place] for place in (two_prices.shared.first, two_prices.shared.second))
-    listed = " and ".join(map(amount, two_prices.prices))
-    return two_prices.seat, both, listed, _volume(two_prices.shared.volume, words)
+    both = " and ".join(names[place] for place in (two_prices.pair.first, two_prices.pair.second))
+    prices = " and ".join(map(amount, two_prices.prices))
+    return two_prices.seat, both, prices, _volume(two_prices.pair.volume, words)

@@ -63,10 +63,10 @@ SORTS: dict[str, Measure] = {
 class PortfolioView:
     """The chosen deals, the order, the page, and the last act taken."""
 
-    ticked: frozenset[int] = field(default_factory=frozenset)
+    selection: frozenset[int] = field(default_factory=frozenset)
     order: tuple[str, Direction] = ("spend", "desc")
     page: int = 0
-    taken: Taken = NOTHING_TAKEN
+    receipt: Taken = NOTHING_TAKEN
 
 
 def draw(context: PageContext) -> None:
@@ -92,17 +92,17 @@ def _sections(context: PageContext, report_context: PageContext, portfolio: Port
     only = _filter(portfolio)
     visible = [one for one in portfolio.standings if not only or one.verdict in only]
     _picture(context, portfolio, visible)
-    chosen = [one for one in portfolio.standings if one.deal.id in view.ticked]
+    standings = [one for one in portfolio.standings if one.deal.id in view.selection]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(plain(_about(context, report_context, portfolio)), width="stretch")
         if context.now().deals.proposes:
-            portfolio_plan.draw_button(chosen)
+            portfolio_plan.draw_button(standings)
     _list(context, portfolio, visible, view)
     for sentence in portfolio.scope:
         st.caption(f":material/info: {plain(sentence)}")
     if open_key() is None:
         notes.draw()
-        portfolio_plan.draw_dialog(context, report_context, portfolio, chosen)
+        portfolio_plan.draw_dialog(context, report_context, portfolio, standings)
     screen.draw_drawer(context, partial(_evidence, portfolio))
 
 
@@ -211,13 +211,14 @@ def _about(context: PageContext, report_context: PageContext, portfolio: Portfol
 def catch_up() -> PortfolioView:
     """The view with new clicks applied, once. A callback, and the first step of a run."""
     before: PortfolioView = st.session_state.get(VIEW) or PortfolioView()
-    acts, acts_taken = new_acts(st.session_state.get(LIST) or {}, before.taken)
-    after = replace(before, taken=acts_taken)
+    acts, receipt = new_acts(st.session_state.get(LIST) or {}, before.receipt)
+    after = replace(before, receipt=receipt)
     for act in acts:
         match act:
             case Ticked(keys, is_ticked):
                 some = {int(key) for key in keys if key.isdecimal()}
-                after = replace(after, ticked=after.ticked | some if is_ticked else after.ticked - some)
+                selection = after.selection | some if is_ticked else after.selection - some
+                after = replace(after, selection=selection)
             case Ordered(column, direction) if column in SORTS:
                 after = replace(after, order=(column, direction), page=0)
             case Opened(key) if key.isdecimal():
@@ -234,20 +235,20 @@ def _list(context: PageContext, portfolio: Portfolio, visible: list[Standing], v
         measure = lambda one: portfolio.name(one.deal.id).casefold()  # noqa: E731
     sortable = [one for one in visible if measure(one) is not None]
     sortable.sort(key=measure, reverse=direction == "desc")
-    ordered = sortable + [one for one in visible if measure(one) is None]
-    page = min(view.page, max(0, (len(ordered) - 1) // PAGE))
+    in_order = sortable + [one for one in visible if measure(one) is None]
+    page = min(view.page, max(0, (len(in_order) - 1) // PAGE))
     texts, open_row = Numbers.of(st.context.locale), open_key()
     rows = tuple(
         ListRow(
-            str(one.deal.id), _cells(portfolio, one, texts), one.deal.id in view.ticked,
+            str(one.deal.id), _cells(portfolio, one, texts), one.deal.id in view.selection,
             open_row == ("demand_deals", one.deal.id),
         )
-        for one in ordered[page * PAGE : (page + 1) * PAGE]
+        for one in in_order[page * PAGE : (page + 1) * PAGE]
     )  # fmt: skip
-    table = Listing("Portfolio", _columns(view.order, _spend_title(context)), rows, len(ordered), ticks=True)
+    table = Listing("Portfolio", _columns(view.order, _spend_title(context)), rows, len(in_order), ticks=True)
     with st.container(key="portfolio_table"):
-        listing.draw(LIST, table, view.taken, catch_up)  # type: ignore[arg-type]
-    listing.draw_pager("portfolio", page, len(ordered), PAGE, texts.number, _turn)
+        listing.draw(LIST, table, view.receipt, catch_up)  # type: ignore[arg-type]
+    listing.draw_pager("portfolio", page, len(in_order), PAGE, texts.number, _turn)
 
 
 def _turn(page: int) -> None:
@@ -302,13 +303,13 @@ def _rival(portfolio: Portfolio, number: int) -> str:
 def _needs(portfolio: Portfolio, one: Standing, texts: Numbers) -> str:
     """`Budget 500.00 · 1,000 impressions · 34 days left`."""
     deal = next(deal for deal in portfolio.book.deals if deal.id == one.deal.id)
-    left = None if one.deal.end is None else (one.deal.end - portfolio.last).days
+    day_count = None if one.deal.end is None else (one.deal.end - portfolio.last).days
     parts = [
         None if deal.budget is None else f"Budget {amount(deal.budget)}",
         None if deal.units is None else f"{texts.number(float(deal.units))} impressions",
         None if deal.pacing is None else f"{deal.pacing} pacing",
         None if deal.frequency_cap is None else f"{texts.number(float(deal.frequency_cap))} per user and day",
-        None if left is None else f"{count_label('day', left)} left",
+        None if day_count is None else f"{count_label('day', day_count)} left",
     ]
     return " · ".join(filter(None, parts))
 

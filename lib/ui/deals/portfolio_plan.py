@@ -24,31 +24,31 @@ from lib.wire.errors import TrancheError
 OPEN, PROBLEMS, MOST = "portfolio_plan", "portfolio_plan_problems", 100
 
 
-def draw_button(chosen: Sequence[Standing]) -> None:
+def draw_button(choice: Sequence[Standing]) -> None:
     """Draw the button that opens the preview."""
     st.button(
-        f"Propose plan for {len(chosen):,}" if chosen else "Propose plan",
-        icon=":material/rate_review:", key="portfolio_propose", disabled=not chosen, on_click=_open,
-        help="What is known to help the chosen deals, as proposals" if chosen else "Choose deals in the list",
+        f"Propose plan for {len(choice):,}" if choice else "Propose plan",
+        icon=":material/rate_review:", key="portfolio_propose", disabled=not choice, on_click=_open,
+        help="What is known to help the chosen deals, as proposals" if choice else "Choose deals in the list",
     )  # fmt: skip
 
 
 def draw_dialog(
-    context: PageContext, report_context: PageContext, portfolio: Portfolio, chosen: Sequence[Standing]
+    context: PageContext, report_context: PageContext, portfolio: Portfolio, choice: Sequence[Standing]
 ) -> None:
     """Draw the preview, if it is open."""
-    if st.session_state.get(OPEN) and chosen:
+    if st.session_state.get(OPEN) and choice:
         dialog = st.dialog("Plan", width="large", icon=":material/rate_review:", on_dismiss=_close)
-        dialog(_content)(context, report_context, portfolio, chosen[:MOST])
+        dialog(_content)(context, report_context, portfolio, choice[:MOST])
 
 
 def plan(
-    portfolio: Portfolio, chosen: Sequence[Standing]
+    portfolio: Portfolio, choice: Sequence[Standing]
 ) -> tuple[dict[tuple[str, int], tuple[Standing, PlannedChange]], dict[str, list[Standing]]]:
     """The changes by what they change, once each, with the deal that each is for; other deals by reason."""
     changes: dict[tuple[str, int], tuple[Standing, PlannedChange]] = {}
     without: dict[str, list[Standing]] = {}
-    for one in chosen:
+    for one in choice:
         change = portfolio.change(one)
         if isinstance(change, str):
             without.setdefault(change, []).append(one)
@@ -87,9 +87,9 @@ def _close() -> None:
 
 
 def _content(
-    context: PageContext, report_context: PageContext, portfolio: Portfolio, chosen: Sequence[Standing]
+    context: PageContext, report_context: PageContext, portfolio: Portfolio, choice: Sequence[Standing]
 ) -> None:
-    changes, without = plan(portfolio, chosen)
+    changes, without = plan(portfolio, choice)
     if changes:
         st.markdown("Nothing is changed by this: somebody who may change deals decides about each proposal.")
     for _, change in changes.values():

@@ -23,7 +23,7 @@ from lib.wire.errors import BadRequest, Conflict, TrancheError
 
 REASON, PROBLEM = "{}proposal_reason", "{}proposal_problem"
 DATES = ("start_date", "end_date")
-SENT = "Proposed: somebody who may change deals decides"
+SUCCESS_NOTE = "Proposed: somebody who may change deals decides"
 
 
 def may_only_propose(context: PageContext) -> bool:
@@ -65,32 +65,32 @@ def propose(
         state[PROBLEM.format(prefix)] = f"{error.reason.rstrip('.')}. Not proposed; what you typed is kept."
         return False
     state[REASON.format(prefix)] = ""
-    notes.say(SENT)
+    notes.say(SUCCESS_NOTE)
     return True
 
 
 def estimate(
-    context: PageContext, targeting: Targeting, media_type: str | None, booked: expected.Booked
+    context: PageContext, targeting: Targeting, media_type: str | None, booking: expected.Booking
 ) -> dict[str, Any] | None:
     """What this targeting is expected to have, by the slicer on screen; None where no estimate exists."""
     try:
         asked_of = report.deal_report(context, context.reporting)
         lists = entries(catalogue.lists(context))
         return expected.of_targeting(
-            asked_of, targeting, lists, media_type, booked,
-            lambda field: ledger.learned(context, "proposal", field).factor,
+            asked_of, targeting, lists, media_type, booking,
+            lambda field: ledger.range_scale(context, "proposal", field).factor,
         )  # fmt: skip
     except TrancheError:
         return None
 
 
 def estimate_of_change(
-    context: PageContext, entity: PackageOrDeal, changed: Mapping[str, Any]
+    context: PageContext, entity: PackageOrDeal, changes: Mapping[str, Any]
 ) -> dict[str, Any] | None:
     """The same for a change of a package's targeting or dates; no other change has an estimate."""
-    if not isinstance(entity, SupplyPackage) or not {*changed} & {*Targeting.model_fields, *DATES}:
+    if not isinstance(entity, SupplyPackage) or not {*changes} & {*Targeting.model_fields, *DATES}:
         return None
-    after = entity.model_copy(update=dict(SupplyPackage.model_validate(changed)))
+    after = entity.model_copy(update=dict(SupplyPackage.model_validate(changes)))
     return estimate(context, after, after.media_type, (after.start_date, after.end_date))
 
 
@@ -103,17 +103,17 @@ def once(
     """
     if number is None:
         return write()
-    written: list[int] = []
+    ids: list[int] = []
 
     def write_once(_: Proposal) -> int:
-        written.append(write())
-        return written[0]
+        ids.append(write())
+        return ids[0]
 
     repeats = context.deals.abilities.repeats
     proposal = context.clients.proposals.apply(number, write_once, fields, repeats=repeats)
-    if not written:
+    if not ids:
         raise Conflict(f"{proposal.decided_by} has approved this proposal already; nothing was saved")
-    return written[0]
+    return ids[0]
 
 
 def draft_of(fields: Mapping[str, Any]) -> Draft:

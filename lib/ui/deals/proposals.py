@@ -26,10 +26,10 @@ from lib.ui.kit.problems import is_open, report_errors
 from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 from lib.wire.errors import TrancheError
 
-PARAM, LIST, TAKEN, PROBLEM = "proposal", "proposals_list", "proposals_taken", "proposals_problem"
+PARAM, LIST, RECEIPT, PROBLEM = "proposal", "proposals_list", "proposals_taken", "proposals_problem"
 COUNT, AT, WORD, WHICH = "proposals_count", "proposals_counted", "proposals_word", "proposals_which"
 SECONDS, MOST, IN_SIGHT = 30.0, 100, 5
-OPEN_ONES, DECIDED = "Open", "Decided"
+OPEN_ONES, DECIDED_ONES = "Open", "Decided"
 TONES = {"open": "blue", "applying": "orange", "approved": "green", "declined": "gray"}
 COLUMNS = (
     ListColumn("what", "Proposal", 14.0, on_phone=True),
@@ -84,36 +84,36 @@ def _open() -> None:
 def _content(context: PageContext) -> None:
     with report_errors("The proposals", effect="Nothing was changed."):
         text = address.read(PARAM)
-        chosen = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+        selection = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
         which = st.segmented_control(
-            "Which", [OPEN_ONES, DECIDED], default=OPEN_ONES, key=WHICH, required=True,
+            "Which", [OPEN_ONES, DECIDED_ONES], default=OPEN_ONES, key=WHICH, required=True,
             label_visibility="collapsed", on_change=_open,
         )  # fmt: skip
         states = [one for one in STATES if (one in ("open", "applying")) == (which == OPEN_ONES)]
         count, proposals = context.clients.proposals.page(states, MOST)
         _scores(context.clients.proposals.scores())
         if proposals:
-            _list(proposals, count, chosen)
+            _list(proposals, count, selection)
         else:
-            st.caption("There are none." if which == DECIDED else "Nothing is proposed right now.")
+            st.caption("There are none." if which == DECIDED_ONES else "Nothing is proposed right now.")
         notes.draw()
-        if chosen is not None:
-            _proposal(context, context.clients.proposals.get(chosen))
+        if selection is not None:
+            _proposal(context, context.clients.proposals.get(selection))
 
 
-def _list(proposals: list[Proposal], count: int, chosen: int | None) -> None:
+def _list(proposals: list[Proposal], count: int, selection: int | None) -> None:
     rows = tuple(
-        ListRow(str(one.id), _cells(one), is_open=one.id == chosen) for one in proposals
+        ListRow(str(one.id), _cells(one), is_open=one.id == selection) for one in proposals
     )  # fmt: skip
-    acts_taken: Taken = st.session_state.get(TAKEN, NOTHING_TAKEN)
+    receipt: Taken = st.session_state.get(RECEIPT, NOTHING_TAKEN)
     page = Listing("Proposals", COLUMNS, rows, count, most_in_sight=IN_SIGHT)
-    listing.draw(LIST, page, acts_taken, _take)
+    listing.draw(LIST, page, receipt, _take)
 
 
 def _take() -> None:
     """Open the proposal that was clicked. A callback."""
     state = st.session_state
-    acts, state[TAKEN] = new_acts(state.get(LIST) or {}, state.get(TAKEN, NOTHING_TAKEN))
+    acts, state[RECEIPT] = new_acts(state.get(LIST) or {}, state.get(RECEIPT, NOTHING_TAKEN))
     for act in acts:
         if isinstance(act, Opened):
             address.write(PARAM, act.key)
@@ -129,7 +129,7 @@ def _cells(one: Proposal) -> tuple[ListCell, ...]:
 def _scores(scores: Mapping[str, Score]) -> None:
     """Draw how often the ranges of each proposer held."""
     parts = [
-        f"{by} {f'{one.held} of {one.known}' if one.known else 'none yet'}" for by, one in scores.items()
+        f"{by} {f'{one.hits} of {one.count}' if one.count else 'none yet'}" for by, one in scores.items()
     ]
     words = " · ".join(parts) or "none yet"
     st.caption(plain(f"Expected ranges that held, of approved proposals whose days have passed: {words}"))
@@ -173,7 +173,7 @@ def _expected(one: Proposal, words: Numbers) -> str:
     days = numbers.days(date.fromisoformat(of["first_day"]), date.fromisoformat(of["last_day"]))
     span = f"{words.rough(float(of['low']))} to {words.rough(float(of['high']))} {of['field']}"
     came = "" if one.actual is None else f" It came to {words.rough(float(one.actual))}: "
-    outcome = "" if one.held is None else "the range held." if one.held else "outside of the range."
+    outcome = "" if one.has_held is None else "the range held." if one.has_held else "outside of the range."
     return f"Expected in {days}: {span} ({of['project']}/{of['slicer']}).{came}{outcome}"
 
 
@@ -192,13 +192,13 @@ def _drifts(context: PageContext, one: Proposal) -> list[Drift]:
 
 
 def _drift_line(drift: Drift, money: facts.Prices) -> str:
-    before, now, proposed = (
-        facts.value(drift.field, part) for part in (drift.before, drift.now, drift.proposed)
+    before, now, new_value = (
+        facts.value(drift.field, part) for part in (drift.before, drift.now, drift.new_value)
     )
-    went = f"{facts.title(drift.field, money)} went from {before} to {now}"
+    sentence = f"{facts.title(drift.field, money)} went from {before} to {now}"
     if drift.is_conflict:
-        return f"{went}; the proposal has {proposed}"
-    return f"{went}, as proposed" if drift.is_proposed else f"{went}, and stays so"
+        return f"{sentence}; the proposal has {new_value}"
+    return f"{sentence}, as proposed" if drift.is_proposed else f"{sentence}, and stays so"
 
 
 def _links(context: PageContext, one: Proposal) -> None:
@@ -226,9 +226,9 @@ def _show(one: Proposal, is_past: bool) -> None:
 
 
 def _outcome(one: Proposal) -> None:
-    edited = " with edits" if one.is_edited else ""
+    edits = " with edits" if one.is_edited else ""
     word = f": {one.word}" if one.word else ""
-    note = f"{one.state.capitalize()}{edited} by {one.decided_by}, {facts.moment(one.decided_at)}{word}"
+    note = f"{one.state.capitalize()}{edits} by {one.decided_by}, {facts.moment(one.decided_at)}{word}"
     st.markdown(plain(note))
 
 
@@ -278,8 +278,8 @@ def _attempt(work: Callable[[], None], note: str) -> None:
     try:
         work()
     except TrancheError as error:
-        done = "It may have been applied" if is_open(error) else "Nothing was changed"
-        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {done}."
+        outcome = "It may have been applied" if is_open(error) else "Nothing was changed"
+        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {outcome}."
         return
     finally:
         st.session_state.pop(AT, None)

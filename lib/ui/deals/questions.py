@@ -103,32 +103,30 @@ def quartile(client: Deals, seat: int) -> Decimal | None:
         count = client.list(DemandDeal, limit=1, seat=seat).count
         if count < FEWEST:
             return None
-        reached = client.list(DemandDeal, limit=1, offset=(count - 1) // 4, seat=seat, ordering="-price")
+        page = client.list(DemandDeal, limit=1, offset=(count - 1) // 4, seat=seat, ordering="-price")
     except TrancheError:
         return None
-    return reached.results[0].price if reached.results else None
+    return page.results[0].price if page.results else None
 
 
 @dataclass(frozen=True)
 class CsvQuestions:
     """Sentences about the lines of a file: those to confirm, and those to know."""
 
-    asked: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         """The key of the checkbox: other questions are asked anew."""
-        return f"csv_confirmed_{sha256(repr(self.asked).encode()).hexdigest()[:16]}"
+        return f"csv_confirmed_{sha256(repr(self.sentences).encode()).hexdigest()[:16]}"
 
 
 def of_lines(context: PageContext, entries: Iterable[Any]) -> CsvQuestions:
     """The questions about these entries, each with its `line`, its `request` and its `note`."""
     several = [*entries]
     packages = [targeting_of(one.request) for one in several if isinstance(one.request, SupplyPackage)]
-    marks = (
-        words.marks(context, catalogue.usual_days(context), packages, with_unchecked=True) if packages else {}
-    )
+    marks = words.marks(context, catalogue.usual_days(context), packages, with_gaps=True) if packages else {}
     quartile_of, unit = partial(upper_quartile, context), facts.prices_of(context).terms
     sentences: list[str] = []
     for one in several:
@@ -152,7 +150,7 @@ def draw_lines(questions: CsvQuestions) -> bool:
     """Draw the first of them, and a box to confirm; whether nothing is left to confirm."""
     if questions.notes:
         st.info(_list(questions.notes), icon=":material/info:")
-    if not (sentences := questions.asked):
+    if not (sentences := questions.sentences):
         return True
     st.warning(_list(sentences), title="Please check", icon=":material/warning:")
     return st.checkbox(
@@ -168,7 +166,7 @@ def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
             mark = marks.get(kind.name, {}).get(value)
             if mark == words.UNKNOWN:
                 yield f"{kind.title} '{value}' is not in the report"
-            elif mark == words.NOT_CHECKED and not doubts.is_known(kind.name, value):
+            elif mark == words.NO_CHECK and not doubts.is_known(kind.name, value):
                 yield f"{kind.title} '{value}' is not known, and the report can't be asked"
     if over := doubts.dates(package.end_date):
         yield over

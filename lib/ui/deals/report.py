@@ -132,8 +132,8 @@ def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audien
         except TrancheError:
             forget(place)
             raise
-    come, of = batch.come
-    st.caption(f":material/hourglass_top: Computing {what}: {come} of {of} questions answered.")
+    count, of = batch.progress
+    st.caption(f":material/hourglass_top: Computing {what}: {count} of {of} questions answered.")
     look_again(batch)
     return None
 

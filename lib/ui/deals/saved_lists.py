@@ -76,8 +76,8 @@ def _content(
 ) -> None:
     entries.problem(LISTS)
     opens = partial(go, does, options)
-    if (chosen := LISTS.chosen(views)) is not None:
-        _panel(context, chosen, now, options)
+    if (selection := LISTS.chosen(views)) is not None:
+        _panel(context, selection, now, options)
         return
     if entry is not None and entry.body != now:
         st.markdown(f"**{plain(entry.name)}** · changed since saved")
@@ -116,7 +116,7 @@ def go(does: Abilities, options: Options, one: DealEntry) -> None:
     missing = 0
     for name in available_filters(entity, does):
         saved_values = body["filters"].get(name, [])
-        state[FILTER.format(name)] = _there(options, name, saved_values)
+        state[FILTER.format(name)] = _existing(options, name, saved_values)
         missing += len(saved_values) - len(state[FILTER.format(name)])
     state[COLUMNS[entity]] = [*deal_list.read_columns(entity, body["columns"])[1:]]
     if entity == deal_health.DEALS:
@@ -132,8 +132,8 @@ def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[st
     """The URL parameters of a list, with the names of values as its filters have them."""
     link: dict[str, str | list[str]] = {KIND: PLURALS[body["kind"]], FIND: body["find"]}
     for name, values in body["filters"].items():
-        offered, named = options(name)
-        link[FILTER.format(name)] = [named(value) for value in values if value in offered]
+        choices, label_of = options(name)
+        link[FILTER.format(name)] = [label_of(value) for value in values if value in choices]
     titles = deal_list.column_titles(deal_list.PRICE)
     if body["columns"]:
         names = deal_list.read_columns(body["kind"], body["columns"])[1:]
@@ -144,13 +144,13 @@ def params(body: Mapping[str, Any], options: Options) -> dict[str, str | list[st
     return {name: value for name, value in link.items() if value}
 
 
-def _there(options: Options, name: str, saved_values: list[str]) -> list[str]:
+def _existing(options: Options, name: str, saved_values: list[str]) -> list[str]:
     """The values that the person may choose; all of them where that can't be read now."""
     try:
-        offered = {*options(name)[0]} if saved_values else set()
+        choices = {*options(name)[0]} if saved_values else set()
     except TrancheError:
         return saved_values
-    return [value for value in saved_values if value in offered]
+    return [value for value in saved_values if value in choices]
 
 
 def _label(entry: DealEntry | None, now: dict[str, Any]) -> str:

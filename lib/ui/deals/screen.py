@@ -29,7 +29,7 @@ from lib.ui.deals.edits import Fields
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import picker, words
-from lib.ui.deals.view import OPEN, SAID, open_key
+from lib.ui.deals.view import NOTE, OPEN, open_key
 from lib.ui.kit import address, notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -72,7 +72,7 @@ def problem() -> None:
 def set_active(context: PageContext, key: Key, is_active: bool, etag: str | None) -> None:
     """Pause or resume it, unless it changed since it was shown. A callback."""
     if _attempt(lambda: context.deals.change(*key, {"is_active": is_active}, etag)):
-        st.session_state[SAID] = "Resumed" if is_active else "Paused"
+        st.session_state[NOTE] = "Resumed" if is_active else "Paused"
         st.rerun()
 
 
@@ -80,7 +80,7 @@ def delete(context: PageContext, key: Key, etag: str | None) -> None:
     """Delete it, unless it changed since it was shown. A callback."""
     if _attempt(lambda: _remove(context, key, etag)):
         address.write(OPEN)
-        st.session_state[SAID] = f"{KINDS[key[0]]} {key[1]} is deleted"
+        st.session_state[NOTE] = f"{KINDS[key[0]]} {key[1]} is deleted"
         st.rerun()
 
 
@@ -124,18 +124,18 @@ def _attempt(work: Callable[[], None]) -> bool:
     try:
         work()
     except TrancheError as error:
-        done = "It may have succeeded" if is_open(error) else "Nothing was changed"
-        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {done}."
+        outcome = "It may have succeeded" if is_open(error) else "Nothing was changed"
+        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {outcome}."
         return False
     finally:
         catalogue.forget()
     return True
 
 
-KEPT = "gone_kept"
+DRAFT_KEY = "gone_kept"
 
 
-def draw_gone(context: PageContext, key: Key) -> None:
+def draw_missing(context: PageContext, key: Key) -> None:
     """Draw who deleted it and what becomes of unsaved edits, and let the list be read again.
 
     Those of a package become the draft of a new one, unless another draft would be lost: then it is asked.
@@ -153,7 +153,7 @@ def draw_gone(context: PageContext, key: Key) -> None:
             st.button(
                 "Replace draft", type="primary", key="gone_replace", on_click=_keep, args=(context, key, text)
             )
-    if st.session_state.get(KEPT) == key:
+    if st.session_state.get(DRAFT_KEY) == key:
         st.markdown("What you typed is kept as the draft of a new package.")
         st.page_link(screens.NEW_PACKAGE, label="Open the draft", icon=":material/edit:", query_params={})
 
@@ -178,15 +178,15 @@ def _keep(context: PageContext, key: Key, sentence: str) -> None:
     state.fill(draft, f"{sentence} This draft has what you typed.")
     state.keep(context.clients.drafts, draft)
     change.forget(key)
-    st.session_state[KEPT] = key
+    st.session_state[DRAFT_KEY] = key
 
 
-def _list(edited: Fields, money: Prices) -> None:
+def _list(values: Fields, money: Prices) -> None:
     """Draw the edits of a deal, which no form can take over."""
-    if edited:
+    if values:
         lines = [
             f"- {plain(facts.title(name, money))}: {plain(facts.value(name, value))}"
-            for name, value in edited.items()
+            for name, value in values.items()
         ]
         st.markdown("\n".join(["What you typed, and was not saved:\n", *lines]))
 
@@ -217,7 +217,7 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
 
 
 VERBS: tuple[Verb, ...] = ("create", "change", "delete")
-SHOWN, WIDTH = "drawer_shown", 720
+SECTION, WIDTH = "drawer_shown", 720
 FACTS, ADD, TARGETING, DELIVERY = "Facts", "Add deals", "Targeting", "Delivery"
 CHANGE, HISTORY = "Change", "History"
 
@@ -225,7 +225,7 @@ CHANGE, HISTORY = "Change", "History"
 def close() -> None:
     """Close the drawer. A callback."""
     address.write(OPEN)
-    st.session_state.pop(SHOWN, None)
+    st.session_state.pop(SECTION, None)
 
 
 def draw_drawer(context: PageContext, above: Callable[[Key], None] = lambda key: None) -> None:
@@ -237,7 +237,7 @@ def draw_drawer(context: PageContext, above: Callable[[Key], None] = lambda key:
         entity = context.deals.get(*key)
     except NotFound:
         close()
-        draw_gone(context, key)
+        draw_missing(context, key)
         return
     except TrancheError as error:
         show(error, f"{KINDS[key[0]]} {key[1]:d}", "Nothing was changed.")
@@ -254,7 +254,7 @@ def _content(context: PageContext, key: Key, above: Callable[[Key], None]) -> No
         try:
             entity = context.deals.get(*key)
         except NotFound:
-            draw_gone(context, key)
+            draw_missing(context, key)
             return
         _sections(context, key, entity, above)
 
@@ -277,7 +277,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal, above: Call
         CHANGE: lambda: change.draw(context, key, entity),
         HISTORY: lambda: history.draw(context, key),
     }
-    hidden = {
+    absent = {
         name
         for name, is_offered in (
             (CHANGE, may_change),
@@ -286,9 +286,9 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal, above: Call
         )
         if not is_offered
     }
-    names = [name for name in sections if name not in hidden]
-    if st.session_state.get(SHOWN) not in (None, *names):
-        del st.session_state[SHOWN]
+    names = [name for name in sections if name not in absent]
+    if st.session_state.get(SECTION) not in (None, *names):
+        del st.session_state[SECTION]
     is_unsaved = may_change and change.is_unsaved(context, key)
     section = st.segmented_control(
         "Section",
@@ -296,7 +296,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal, above: Call
         default=CHANGE if is_unsaved else FACTS,
         format_func=lambda name: f"{plain(name)} •" if name == CHANGE and is_unsaved else plain(name),
         required=True,
-        key=SHOWN,
+        key=SECTION,
         persist_state="session",
         label_visibility="collapsed",
     )

@@ -13,7 +13,7 @@ import streamlit as st
 from lib.deals.forecasts import NewForecast
 from lib.deals.models import DemandDeal
 from lib.insight import outcomes, seat_prices, win_prices
-from lib.insight.calibration import NOTHING_LEARNED, Learned
+from lib.insight.calibration import NO_SCALE, RangeScale
 from lib.insight.conformal import Span
 from lib.insight.filters import Translation
 from lib.insight.outcomes import Subject
@@ -73,11 +73,11 @@ class GuidePlace:
 
 @dataclass(frozen=True)
 class SeatGuide:
-    """A sentence for each seat's price, and what they are all computed from; `coming` is under way."""
+    """A sentence for each seat's price, and what they are all computed from; `batch` is under way."""
 
     by_seat: Mapping[int, str]
     note: str = ""
-    coming: QueryBatch | None = None
+    batch: QueryBatch | None = None
 
 
 NOTHING = SeatGuide({})
@@ -87,18 +87,18 @@ def of(
     context: PageContext,
     place: GuidePlace,
     translation: Translation,
-    typed: Mapping[int, SeatPrice],
+    price_of: Mapping[int, SeatPrice],
     money: Prices,
 ) -> SeatGuide:
     """What is known by now; what is missing is asked for.
 
-    `translation` is the targeting, `typed` the price of each seat, if there is one; 0 stands for no seat.
+    `translation` is the targeting, `price_of` the price of each seat, if there is one; 0 stands for no seat.
     """
     fields = win_prices.win_fields(context.slicer)
-    if not typed or fields is None:
+    if not price_of or fields is None:
         report.forget(place.key)
-        return SeatGuide({}, NO_FIELDS) if typed else NOTHING
-    seats = [seat for seat in typed if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
+        return SeatGuide({}, NO_FIELDS) if price_of else NOTHING
+    seats = [seat for seat in price_of if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
     base = report.question(context, translation.filters, DAYS, ())
     queries = [
         seat_prices.question(base, context.slicer, fields, seat, place.without) for seat in (None, *seats)
@@ -114,38 +114,38 @@ def of(
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    learned = ledger.learned(context, "price", fields.cpm)
-    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, learned)
+    scale = ledger.range_scale(context, "price", fields.cpm)
+    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, scale)
     own_prices = dict(zip(seats, each, strict=True))
     queries_by_seat = dict(zip((0, *seats), queries, strict=True))
-    ledger.note(place.key, _to_keep(context, queries_by_seat, {0: every, **own_prices}, typed, learned))
-    by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in typed.items()}
+    ledger.note(place.key, _to_keep(context, queries_by_seat, {0: every, **own_prices}, price_of, scale))
+    by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)
-    return SeatGuide(by_seat if every.won else {}, note)
+    return SeatGuide(by_seat if every.win_prices else {}, note)
 
 
 def draw_note(guide: SeatGuide, left_out: str = "") -> None:
     """Draw what the sentences are computed from and leave out; look again until they are there."""
     if guide.note:
-        icon = ":material/hourglass_top:" if guide.coming else ":material/info:"
+        icon = ":material/hourglass_top:" if guide.batch else ":material/info:"
         sentence = f"{guide.note} {left_out}" if guide.by_seat and left_out else guide.note
         st.caption(f"{icon} {plain(sentence)}")
-    if guide.coming is not None:
-        report.look_again(guide.coming)
+    if guide.batch is not None:
+        report.look_again(guide.batch)
 
 
 @dataclass(frozen=True)
 class SeatWords:
     """How win CPMs are written: the data field, the reader's numbers and the unit of prices.
 
-    `leaves_out`: a deal's own wins are left out. `learned` is how far the quartiles were from what came.
+    `leaves_out`: a deal's own wins are left out. `range_scale` is how far the quartiles were from what came.
     """
 
     field: DataField
-    shown: Numbers
+    numbers: Numbers
     money: Prices
     leaves_out: bool
-    learned: Learned = NOTHING_LEARNED
+    range_scale: RangeScale = NO_SCALE
 
     @property
     def other(self) -> str:
@@ -154,57 +154,58 @@ class SeatWords:
 
     def sentence(self, price: SeatPrice, every: SeatPrices, own: SeatPrices | None) -> str:
         """The quartiles of a seat's wins, else of all seats', with the place of the price among them."""
-        if own is None or own.won is None:
+        if own is None or own.win_prices is None:
             first = "" if own is None else f"This seat won nothing{self.other} in this targeting. "
             return f"{first}Wins of all seats: {self._figures(price, every)}"
         return f"Wins of this seat: {self._figures(price, own)}"
 
     def _figures(self, price: SeatPrice, of: SeatPrices) -> str:
-        if of.won is None:
+        if of.win_prices is None:
             return "none."
         low, median, high = (
-            self.shown.short(value, field=self.field) for value in (of.won.low, of.won.median, of.won.high)
+            self.numbers.short(value, field=self.field)
+            for value in (of.win_prices.low, of.win_prices.median, of.win_prices.high)
         )
         parts = [f"quartiles {low}, {median} and {high}."]
         if price.amount is not None and self.money.unit.upper() == BY_CPM:
-            standing = seat_prices.standing(price.amount, of.won)
+            standing = seat_prices.standing(price.amount, of.win_prices)
             parts.append(
                 f"Your fixed price is at or below what {standing} cost."
                 if price.is_fixed
                 else f"As a floor, your price lets through {standing}."
             )
-        if self.learned.scale is not None:
-            span = _span(of.won).scaled(self.learned.scale)
-            low, high = (self.shown.short(side, field=self.field) for side in (span.low, span.high))
+        if self.range_scale.scale is not None:
+            span = _span(of.win_prices).scale_by(self.range_scale.scale)
+            low, high = (self.numbers.short(side, field=self.field) for side in (span.low, span.high))
             parts.append(f"Median of the next {AHEAD} days: {low} to {high}.")
         if of.win_rate is not None:
-            parts.append(f"Win rate {self.shown.percent(of.win_rate)}.")
+            parts.append(f"Win rate {self.numbers.percent(of.win_rate)}.")
         return " ".join(parts)
 
 
-def _span(won: WinPrices) -> Span:
+def _span(win_prices: WinPrices) -> Span:
     """The median between the quartiles."""
-    return Span(won.median, won.low, won.high)
+    return Span(win_prices.median, win_prices.low, win_prices.high)
 
 
 def _to_keep(
     context: PageContext,
     queries: Mapping[int, AudienceQuery],
     prices: Mapping[int, SeatPrices],
-    typed: Mapping[int, SeatPrice],
-    learned: Learned,
+    price_of: Mapping[int, SeatPrice],
+    scale: RangeScale,
 ) -> list[NewForecast]:
     """The medians of the next days for the ledger, of the wins that each seat's sentence is about."""
     new = list[NewForecast]()
-    for seat in typed:
-        of = seat if seat in prices and prices[seat].won is not None else 0
-        won, query = prices[of].won, queries[of]
+    for seat in price_of:
+        of = seat if seat in prices and prices[seat].win_prices is not None else 0
+        win_prices, query = prices[of].win_prices, queries[of]
         until = report.period(context, query)[1]
         days = until + timedelta(days=1), until + timedelta(days=AHEAD)
         field = (query.data_fields or ("",))[0]
         subject = Subject(context.project, context.slicer_name, field, query.filters, is_price=True)
-        span = None if won is None else _span(won)
-        new += outcomes.to_keep("price", subject, days, until, span, learned.factor)
+        span = None if win_prices is None else _span(win_prices)
+        new += outcomes.to_keep("price", subject, days, until, span, scale.factor)
     return new
 
 
@@ -217,14 +218,14 @@ def _note(
 ) -> str:
     """The days, how exact the figures are, and what they are of."""
     days = numbers.days(*report.period(context, queries[0]))
-    won = [one.won for one in seat_pricess if one.won is not None]
-    if not won:
+    win_prices = [one.win_prices for one in seat_pricess if one.win_prices is not None]
+    if not win_prices:
         others = " of other deals" if leaves_out else ""
         return f"No wins{others} are recorded in this targeting, {days}."
-    named = " and ".join(context.slicer.key_field(one).description or one for one in queries[0].split_by)
-    exact = "Exact" if all(one.is_exact for one in won) else "Estimated from a sample"
+    names = " and ".join(context.slicer.key_field(one).description or one for one in queries[0].split_by)
+    exact = "Exact" if all(one.is_exact for one in win_prices) else "Estimated from a sample"
     wins = (context.slicer.data_field(fields.wins).description or fields.wins).lower()
-    groups = f"averages by {named.lower()}, " if named else ""
+    groups = f"averages by {names.lower()}, " if names else ""
     others = " of other deals" if leaves_out else ""
     return (
         f"Win CPM{others} in this targeting, {days} · {context.project}/{context.slicer_name} · {exact} · "

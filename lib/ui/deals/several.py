@@ -35,7 +35,7 @@ PERCENTAGE = Limits(least=-100, below=10_001, decimals=4)
 
 
 @dataclass(frozen=True)
-class SeveralWanted:
+class SeveralChanges:
     """The change requested for all: a price, or a percentage by which prices change, and dates.
 
     `dates` are local times by field, None for no end; `offset` is their zone in minutes east of UTC, None for
@@ -59,13 +59,13 @@ class SeveralWanted:
 
     def of_deal(self, deal: DemandDeal, rows: frozenset[Key]) -> Effect:
         """The new price of a deal."""
-        before, after, refused = {PRICE: deal.price}, {}, ""
+        before, after, refusal = {PRICE: deal.price}, {}, ""
         try:
             after = {PRICE: self._price(deal.price)}
         except ValueError as error:
-            refused = str(error)
+            refusal = str(error)
         after = {} if after == before else after
-        return Effect((DEALS, deal.id or 0), title_of(deal), before, after, deal.etag, refused, rows=rows)
+        return Effect((DEALS, deal.id or 0), title_of(deal), before, after, deal.etag, refusal, rows=rows)
 
     def of_package(self, package: SupplyPackage, rows: frozenset[Key]) -> Effect:
         """The new dates of a package, in the zone that was chosen or its own."""
@@ -78,13 +78,13 @@ class SeveralWanted:
         if self.percent is None:
             return self.price
         if price is None:
-            raise ValueError("It has no price, so that there is nothing to take a percentage of.")
+            raise ValueError("It has no price to apply a percentage to.")
         places = max(CENTS, min(DECIMALS, -int(price.normalize().as_tuple().exponent)))
-        changed = price * (100 + self.percent) / 100
-        rounded = changed.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
-        if rounded >= LARGEST_AMOUNT:
+        exact = price * (100 + self.percent) / 100
+        new_price = exact.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+        if new_price >= LARGEST_AMOUNT:
             raise ValueError(f"The price would not be less than {LARGEST_AMOUNT:,}.")
-        return rounded
+        return new_price
 
 
 def with_dates(package: SupplyPackage, rows: frozenset[Key], dates: Mapping[str, datetime | None]) -> Effect:
@@ -92,8 +92,8 @@ def with_dates(package: SupplyPackage, rows: frozenset[Key], dates: Mapping[str,
     before = {START: package.start_date, END: package.end_date}
     after = {one: at for one, at in dates.items() if at != before[one]}
     start, end = (after.get(one, before[one]) for one in (START, END))
-    chosen = {entity_id for entity, entity_id in rows if entity == DEALS}
-    others = {one.id: one.name or f"Deal {one.id}" for one in package.demand_deals if one.id not in chosen}
+    deal_ids = {entity_id for entity, entity_id in rows if entity == DEALS}
+    others = {one.id: one.name or f"Deal {one.id}" for one in package.demand_deals if one.id not in deal_ids}
     wrong = "The end would not be after the start." if after and start and end and end <= start else ""
     return Effect(
         (SUPPLY, package.id or 0), title_of(package), before, after, package.etag, wrong, rows=rows,
@@ -113,34 +113,34 @@ class SeveralJob(ChangeJob):
 
     entity: str
     rows: list[DealRow]
-    wanted: SeveralWanted = field(default_factory=SeveralWanted)
+    changes: SeveralChanges = field(default_factory=SeveralChanges)
     failure: str = ""
 
-    def preview(self, several_changes: SeveralWanted, rows: Iterable[DealRow]) -> None:
+    def preview(self, several_changes: SeveralChanges, rows: Iterable[DealRow]) -> None:
         """Read these rows, and what the change concerns, from now on."""
-        self.wanted, self.rows = several_changes, [*rows]
+        self.changes, self.rows = several_changes, [*rows]
         self.begin(row.key for row in self.rows)
 
     @property
-    def still_chosen(self) -> list[DealRow]:
+    def failed_rows(self) -> list[DealRow]:
         """The rows of which something failed or was not sent."""
-        return [row for row in self.rows if row.key in self.unsaved]
+        return [row for row in self.rows if row.key in self.unsaved_rows]
 
     def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
         """Add what becomes of an entity; of a deal whose dates change, its packages are read next."""
         if isinstance(entity, SupplyPackage):
-            self.add(entity, self.wanted.of_package(entity, rows))
+            self.add(entity, self.changes.of_package(entity, rows))
             return
-        if self.wanted.is_price:
-            self.add(entity, self.wanted.of_deal(entity, rows))
-        if not self.wanted.dates:
+        if self.changes.is_price:
+            self.add(entity, self.changes.of_deal(entity, rows))
+        if not self.changes.dates:
             return
         packages = [one.id for one in entity.supply_deals if one.id is not None]
         for package in packages:
             self.to_read.setdefault((SUPPLY, package), set()).update(rows)
         if not packages:
             why = "It belongs to no package, and dates are those of a package."
-            self.effects.append(Effect(key, self.name(key), refused=why, rows=rows))
+            self.effects.append(Effect(key, self.name(key), refusal=why, rows=rows))
 
     def name(self, key: Key) -> str:
         """What the list calls it."""
@@ -153,14 +153,14 @@ def button_title(verb: str, count: int, is_all: bool) -> str:
 
 
 def draw(
-    context: PageContext, search: ListSearch, count: int, chosen: Sequence[DealRow], is_all: bool
+    context: PageContext, search: ListSearch, count: int, selection: Sequence[DealRow], is_all: bool
 ) -> None:
     """Draw the button for the chosen rows, and the dialog while it is open."""
-    number = count if is_all else len(chosen)
+    number = count if is_all else len(selection)
     st.button(
         button_title("Edit", number, is_all), icon=":material/edit:", key="deals_edit",
         disabled=not 0 < number <= MOST, help=f"At most {MOST} at once" if number > MOST else None,
-        on_click=_open, args=(context, search, None if is_all else list(chosen)),
+        on_click=_open, args=(context, search, None if is_all else list(selection)),
     )  # fmt: skip
     if (job := st.session_state.get(JOB)) is not None:
         title = f"Edit {count_label(KINDS[job.entity], len(job.rows))}"
@@ -186,12 +186,12 @@ def _dialog(context: PageContext, job: SeveralJob) -> None:
         if job.phase == "form":
             _form(context, job)
             return
-        names = job.wanted.names
+        names = job.changes.names
         steps = ChangeSteps(
             PREFIX, lambda effects: change_steps.field_columns(context, effects, names, has_same=True),
             close=_close, back=partial(setattr, job, "phase", "form"),
-            again=partial(_ask_again, job) if job.still_chosen else None,
-            after=partial(_choose_failed, job), rest="What was not saved stays chosen.",
+            retry=partial(_ask_again, job) if job.failed_rows else None,
+            after=partial(_select_failures, job), rest="What was not saved stays chosen.",
         )  # fmt: skip
         steps.draw(context, job)
 
@@ -253,19 +253,19 @@ def _limits(how: str) -> Limits:
     return PERCENTAGE if how == PERCENT else values.AMOUNT
 
 
-def _read() -> SeveralWanted:
+def _read() -> SeveralChanges:
     """The typed change. ValueError, with a sentence, if a field is wrong or nothing changes."""
     state = st.session_state
     how = state.get(HOW) or SET
     number = amounts.read(state.get(AMOUNT) or "", _limits(how))
     has_no_end, zone = state.get(NO_END), state.get(ZONE)
-    typed = {
+    moments = {
         name: times.read(state.get(key) or "")
         for name, key in FIELDS.items()
         if not (name == END and has_no_end)
     }
-    dates = {name: at for name, at in typed.items() if at is not None} | ({END: None} if has_no_end else {})
-    several_changes = SeveralWanted(
+    dates = {name: at for name, at in moments.items() if at is not None} | ({END: None} if has_no_end else {})
+    several_changes = SeveralChanges(
         number if how == SET else None, number if how == PERCENT else None, dates,
         zone if isinstance(zone, int) else None,
     )  # fmt: skip
@@ -285,12 +285,12 @@ def _ask(job: SeveralJob) -> None:
 
 def _ask_again(job: SeveralJob) -> None:
     """Read those again that were not saved. A callback."""
-    job.preview(job.wanted, job.still_chosen)
+    job.preview(job.changes, job.failed_rows)
 
 
-def _choose_failed(job: SeveralJob) -> None:
+def _select_failures(job: SeveralJob) -> None:
     """Choose what was not saved."""
-    view.choose_only({as_text(row.key): row for row in job.still_chosen})
+    view.choose_only({as_text(row.key): row for row in job.failed_rows})
 
 
 def _forget() -> None:
@@ -304,5 +304,5 @@ def _close() -> None:
     job: SeveralJob | None = st.session_state.pop(JOB, None)
     _forget()
     if job is not None and job.phase == "writing":
-        _choose_failed(job)
+        _select_failures(job)
         catalogue.forget()

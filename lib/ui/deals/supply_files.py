@@ -71,22 +71,22 @@ def may_change(context: PageContext) -> bool:
 def _take(context: PageContext) -> None:
     """Import the file that was chosen; where its name has no domain, ask for that first. A callback."""
     state = st.session_state
-    chosen = components.chosen_file(state.get(FILE), LARGEST)
-    if chosen is None:
+    file = components.chosen_file(state.get(FILE), LARGEST)
+    if file is None:
         return
     state[WAITING], state[OUTCOME] = None, None
-    if chosen.problem:
-        state[OUTCOME] = ImportOutcome(chosen.name, refused=chosen.problem)
+    if file.problem:
+        state[OUTCOME] = ImportOutcome(file.name, refusal=file.problem)
         return
     try:
-        identify(chosen.name)
+        identify(file.name)
     except ImportRefused as error:
-        if chosen.name.lower() in KINDS:
-            state[WAITING] = chosen
+        if file.name.lower() in KINDS:
+            state[WAITING] = file
         else:
-            state[OUTCOME] = ImportOutcome(chosen.name, refused=error.reason)
+            state[OUTCOME] = ImportOutcome(file.name, refusal=error.reason)
         return
-    _add(context, chosen, "")
+    _add(context, file, "")
 
 
 def _import(context: PageContext) -> None:
@@ -96,16 +96,16 @@ def _import(context: PageContext) -> None:
         _add(context, waiting, (st.session_state.get(HOST) or "").strip())
 
 
-def _add(context: PageContext, chosen: ChosenFile, host: str) -> None:
+def _add(context: PageContext, file: ChosenFile, host: str) -> None:
     state = st.session_state
     if not may_change(context):
         return
     try:
-        (outcome,) = context.clients.supply_files.add([(chosen.name, chosen.text.encode())], host)
+        (outcome,) = context.clients.supply_files.add([(file.name, file.text.encode())], host)
     except TrancheError as error:
-        outcome = ImportOutcome(chosen.name, refused=f"{error.reason.rstrip('.')}. Nothing was imported")
+        outcome = ImportOutcome(file.name, refusal=f"{error.reason.rstrip('.')}. Nothing was imported")
     state[OUTCOME], state[IMPORT] = outcome, True
-    if not outcome.refused:
+    if not outcome.refusal:
         state[WAITING] = None
         supply_path.forget()
 
@@ -113,8 +113,8 @@ def _add(context: PageContext, chosen: ChosenFile, host: str) -> None:
 def _draw_outcome(outcome: ImportOutcome | None) -> None:
     if outcome is None:
         return
-    if outcome.refused:
-        st.error(f"{plain(outcome.refused.rstrip('.'))}.", icon=":material/error:")
+    if outcome.refusal:
+        st.error(f"{plain(outcome.refusal.rstrip('.'))}.", icon=":material/error:")
         return
     unread = (
         f"; {count_label('line', outcome.problem_count)} could not be read" if outcome.problem_count else ""

@@ -27,8 +27,8 @@ from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 from lib.ui.kit.session_cache import SessionCache
 
-INDEX, SECONDS, ONLY, SHOWN, NAMED = "supply_index", 30.0, "unauthorised", 300, 3
-MOST_FOUND, LEAST = 500, 1
+INDEX, SECONDS, ONLY, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, "unauthorised", 300, 3
+MOST_RESULTS, LEAST = 500, 1
 """The most packages or deals that a list finds by their ids, and the percent of bids from which it does."""
 Filters = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -87,8 +87,8 @@ def draw(
                 return
             answer, days = answers[0], numbers.days(*report.period(context, query))
             note = f"Of {whose}, {days}. From {context.project}/{context.slicer_name}. {_precision(answer)}."
-        listed = supply_path.listed(targeting, lists)
-        path = supply_path.supply_path(supply_index, listed, context.slicer, answer, name)
+        own_entries = supply_path.entries_in(targeting, lists)
+        path = supply_path.supply_path(supply_index, own_entries, context.slicer, answer, name)
         _draw_path(path, note, "" if title else "**Supply path** ")
 
 
@@ -97,20 +97,20 @@ def draw_lists(context: PageContext, targeting: Targeting) -> None:
     with report_errors("The supply path", effect="What you entered is kept."):
         if not (supply_index := index(context)).systems:
             return
-        listed = supply_path.listed(targeting, entries(catalogue.lists(context)))
-        path = supply_path.supply_path(supply_index, listed, context.slicer)
+        own_entries = supply_path.entries_in(targeting, entries(catalogue.lists(context)))
+        path = supply_path.supply_path(supply_index, own_entries, context.slicer)
         if wrong := path.of("unauthorised"):
-            of = f"{len(wrong):,} of {len(listed):,} in these lists"
+            of = f"{len(wrong):,} of {len(own_entries):,} in these lists"
             st.warning(plain(f"Not authorised: {_names(wrong)} ({of})."), icon=":material/gpp_maybe:")
 
 
 def sentence(path: SupplyPath, texts: Numbers) -> str:
     """`12 of 15 sites authorised (9 direct, 3 reseller), 2 not authorised (7.4 % of bids), 1 unknown.`"""
-    authorised = [f"{len(some):,} {one}" for one in AUTHORISED if (some := path.of(one))]
+    by_state = [f"{len(some):,} {one}" for one in AUTHORISED if (some := path.of(one))]
     kinds = {row.is_app for row in path.rows if row.name}
     noun = "sites and apps" if len(kinds) != 1 else "apps" if True in kinds else "sites"
     parts = [f"{len(path.of(*AUTHORISED)):,} of {len(path.rows):,} {noun} authorised"]
-    parts[0] += f" ({', '.join(authorised)})" if authorised else ""
+    parts[0] += f" ({', '.join(by_state)})" if by_state else ""
     others: tuple[State, ...] = ("unauthorised", "unknown")
     for state in others:
         if some := path.of(state):
@@ -142,8 +142,8 @@ def filters(context: PageContext, entity: str, is_on: bool) -> tuple[Filters, st
         )
     if isinstance(ids, str):
         return (), ids
-    if len(ids) > MOST_FOUND:
-        return (), f"{len(ids):,} have such bids; {MOST_FOUND:,} can be listed at once."
+    if len(ids) > MOST_RESULTS:
+        return (), f"{len(ids):,} have such bids; {MOST_RESULTS:,} can be listed at once."
     return (("id", tuple(sorted(ids)) or ("0",)),), ""
 
 
@@ -182,7 +182,7 @@ def _draw_path(path: SupplyPath, note: str, title: str) -> None:
     if doubts:
         st.caption(f":material/info: ads.txt and sellers.json differ about {plain(_names(doubts))}.")
     with st.expander("Sites and apps", icon=":material/lan:"):
-        rows = path.rows[:SHOWN]
+        rows = path.rows[:MOST_ROWS]
         columns = {
             "Site or app": [row.name or "(not set)" for row in rows],
             "State": [WORDS[row.state.state] for row in rows],
@@ -192,14 +192,14 @@ def _draw_path(path: SupplyPath, note: str, title: str) -> None:
             "Why": [f"{row.state.why} {row.state.doubt}".strip() for row in rows],
         }
         st.dataframe(straighten(columns), hide_index=True, alt="Supply path")
-        more = f"The first {SHOWN} of {len(path.rows):,}. " if len(path.rows) > SHOWN else ""
+        more = f"The first {MOST_ROWS} of {len(path.rows):,}. " if len(path.rows) > MOST_ROWS else ""
         st.caption(plain(more + note))
 
 
 def _names(rows: list[InventoryRow]) -> str:
     """`a.example, b.example and 3 more`."""
-    more = f" and {len(rows) - NAMED:,} more" if len(rows) > NAMED else ""
-    return ", ".join(row.name for row in rows[:NAMED]) + more
+    more = f" and {len(rows) - MOST_NAMES:,} more" if len(rows) > MOST_NAMES else ""
+    return ", ".join(row.name for row in rows[:MOST_NAMES]) + more
 
 
 def _share(share: float, path: SupplyPath, texts: Numbers) -> str:

@@ -35,10 +35,10 @@ from lib.ui.deals.view import (
     FILTER,
     FIND,
     KIND,
+    NOTE,
     OPEN,
     PAGE,
     PLURALS,
-    SAID,
     ListSearch,
     active_filters,
     available_filters,
@@ -87,7 +87,7 @@ def open_it(context: PageContext) -> None:
         state[ID_PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
     else:
         catalogue.forget()
-        state[SAID] = f"{deal.name or f'Deal {number}'} is in the list"
+        state[NOTE] = f"{deal.name or f'Deal {number}'} is in the list"
         address.write(OPEN, f"demand_deals-{number}")
         state[BY_ID], state[ID] = False, ""
 
@@ -166,8 +166,8 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
     means = catalogue.meanings(context, words) if does.finds else ()
     only, why_not = deal_health.filters(context, is_on, order[0])
     those, why_none = supply_path.filters(context, entity, is_unauthorised)
-    chosen = (*active_filters(filters, entity, does), *supply_path.join(only, those))
-    return ListSearch(entity, words, means, chosen, order, _page()), why_not or why_none
+    conditions = (*active_filters(filters, entity, does), *supply_path.join(only, those))
+    return ListSearch(entity, words, means, conditions, order, _page()), why_not or why_none
 
 
 def _phone_switch(names: Sequence[str]) -> bool:
@@ -194,11 +194,11 @@ def _narrow(is_open: bool) -> None:
 def _several(context: PageContext, name: str) -> list[str]:
     """Draw a filter; returns its values as the service takes them."""
     titles = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
-    options, named = _options(context, name)
+    options, label_of = _options(context, name)
     return st.multiselect(
         titles[name],
         options,
-        format_func=named,
+        format_func=label_of,
         key=FILTER.format(name),
         bind="query-params",
         placeholder=titles[name],
@@ -216,12 +216,12 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
         return list(MEDIA_TYPES), str.capitalize
     several = catalogue.seats(context) if name == "seat" else catalogue.dsps(context)
     names = {str(one.id): one.name or f"{name} {one.id}" for one in several.values()}
-    twice = (
+    duplicates = (
         {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
     )
     return sorted(
         names, key=lambda one: names[one].casefold()
-    ), lambda one: f"{names.get(one, one)} ({one})" if names.get(one) in twice else names.get(one, one)
+    ), lambda one: f"{names.get(one, one)} ({one})" if names.get(one) in duplicates else names.get(one, one)
 
 
 def _page() -> int:
@@ -246,7 +246,7 @@ def _listing(
     rows = deal_health.add_health(context, catalogue.mark_rows(context, part.rows))
     rows = details.add_owners(context, rows) if "owner" in names else rows
     title = facts.prices_of(context).title
-    ticked = (
+    selection = (
         frozenset(row.key for row in part.rows)
         if list_view.all_of == bulk.question(search)
         else list_view.keys
@@ -254,12 +254,12 @@ def _listing(
     listing_table = listing.Listing(
         label=PLURALS[search.entity],
         columns=deal_list.list_columns(names, title, orders(search.entity, does), search.order),
-        rows=deal_list.list_rows(rows, names, ticked, open_key()),
+        rows=deal_list.list_rows(rows, names, selection, open_key()),
         count=part.count,
         ticks=not does.why_not(search.entity, "change"),
     )
     with st.container(key="deals_table"):
-        listing.draw(view.LIST, listing_table, list_view.taken, view.catch_up)  # type: ignore[arg-type]
+        listing.draw(view.LIST, listing_table, list_view.receipt, view.catch_up)  # type: ignore[arg-type]
 
 
 def _choose_columns(context: PageContext, entity: str) -> list[str]:
@@ -269,13 +269,13 @@ def _choose_columns(context: PageContext, entity: str) -> list[str]:
         state[key] = _own_columns(context, entity)
     titles = deal_list.column_titles(deal_list.PRICE)
     with st.popover("Columns", icon=":material/view_column:", type="tertiary", key="deals_columns"):
-        chosen = st.pills(
-            "Columns", offered := [*usual, *deal_list.OPTIONAL[entity]], selection_mode="multi",
+        columns = st.pills(
+            "Columns", options := [*usual, *deal_list.OPTIONAL[entity]], selection_mode="multi",
             default=[*usual], format_func=titles.__getitem__, key=key, bind="query-params",
             on_change=_keep_columns, args=(context, entity), label_visibility="collapsed",
         )  # fmt: skip
         st.caption("Beside the name. Kept for you.")
-    return [one for one in offered if one in chosen]
+    return [one for one in options if one in columns]
 
 
 def _own_columns(context: PageContext, entity: str) -> list[str]:
@@ -325,7 +325,7 @@ def _count_label(context: PageContext, search: ListSearch, count: int) -> str:
     by_status = catalogue.statuses(context, search) if count else {}
     parts = [f"{numbers.number(by_status[one])} {one}" for one in STATUSES if by_status.get(one)]
     whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"
-    chosen = dict(search.filters).get("status")
-    if chosen:
+    statuses = dict(search.filters).get("status")
+    if statuses:
         return f"{whole} · without the filter by status: {', '.join(parts)}"
     return f"{whole}: {' · '.join(parts)}" if parts else whole

@@ -12,7 +12,7 @@ from lib.deals.fields import SUPPLY
 from lib.deals.forecasts import NewForecast
 from lib.deals.models import Targeting
 from lib.insight import cost, estimate, forecast, outcomes, seat_prices, win_prices
-from lib.insight.calibration import NOTHING_LEARNED, Learned
+from lib.insight.calibration import NO_SCALE, RangeScale
 from lib.insight.cost import Element, TargetCost, Trials
 from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
 from lib.insight.filters import Lists
@@ -26,17 +26,17 @@ from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import facts, ledger, report
 from lib.ui.deals.targeting import words
-from lib.ui.deals.targeting.words import Described
+from lib.ui.deals.targeting.words import Descriptions
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 
 DAYS, HISTORY, MOST_SEATS = 30, 126, 12
 ALL_BUYERS = "what all buyers together may have"
-Booked = tuple[datetime | None, datetime | None]
+Booking = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 Prices = Mapping[int, SeatPrice]
-Scales = Mapping[str, Learned]
+Scales = Mapping[str, RangeScale]
 NO_SCALES: Scales = {}
 
 
@@ -45,7 +45,7 @@ def draw_days(
     context: PageContext,
     place: str,
     filters: tuple[Filter, ...],
-    booked: Booked,
+    booking: Booking,
     prices: Prices,
     package: int | None = None,
 ) -> None:
@@ -66,7 +66,7 @@ def draw_days(
         with report_errors("The forecast", effect="What you entered is kept."):
             if facts.prices_of(context).unit.upper() != facts.BY_CPM:
                 prices = {seat: SeatPrice() for seat in prices}
-            _draw_forecast(context, place, filters, booked, fields, prices)
+            _draw_forecast(context, place, filters, booking, fields, prices)
     if package is not None:
         ledger.keep(context, place, SUPPLY, package)
 
@@ -75,13 +75,13 @@ def _draw_forecast(
     context: PageContext,
     place: str,
     filters: tuple[Filter, ...],
-    booked: Booked,
+    booking: Booking,
     fields: list[DataField],
     prices: Prices,
 ) -> None:
     query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
-    won = seat_fields(context.slicer, prices)
-    by_seat = [] if won is None else seat_prices.daily_questions(query, context.slicer, won, prices)
+    wins = seat_fields(context.slicer, prices)
+    by_seat = [] if wins is None else seat_prices.daily_questions(query, context.slicer, wins, prices)
     batch = report.query_batch(context, place, [query, *by_seat])
     answers = report.answers_or_progress(batch, place, "the figures per day")
     if answers is None:
@@ -96,30 +96,30 @@ def _draw_forecast(
     _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
     texts = Numbers.of(st.context.locale)
     phrases = {ALL_BUYERS: figures}
-    if won is not None:
-        daily = seat_prices.daily_wins(answers_by_seat, prices, won, period)
-        phrases = {wins_of(prices): [(context.slicer.data_field(won.wins), daily)], **phrases}
-    named = {field.name: field for some in phrases.values() for field, _ in some}
-    learned = {name: ledger.learned(context, "targeting", name) for name in named}
-    new, with_range = _to_keep(context, filters, booked, phrases, prices, learned)
+    if wins is not None:
+        daily = seat_prices.daily_wins(answers_by_seat, prices, wins, period)
+        phrases = {wins_of(prices): [(context.slicer.data_field(wins.wins), daily)], **phrases}
+    fields_by_name = {field.name: field for some in phrases.values() for field, _ in some}
+    scales = {name: ledger.range_scale(context, "targeting", name) for name in fields_by_name}
+    new, with_range = _to_keep(context, filters, booking, phrases, prices, scales)
     ledger.note(place, new)
-    for sentence in sentences(phrases, booked, context.slicer.timezone, texts, learned):
+    for sentence in sentences(phrases, booking, context.slicer.timezone, texts, scales):
         st.markdown(plain(sentence))
-    where_from = caution(figures, numbers.days(*period), left_out(prices, won))
-    by_title = {numbers.title(named[name]): learned[name] for name in with_range}
+    where_from = caution(figures, numbers.days(*period), left_out(prices, wins))
+    by_title = {numbers.title(fields_by_name[name]): scales[name] for name in with_range}
     st.caption(plain(f"{where_from} {ledger.scale_note(by_title)}"))
 
 
 def _to_keep(
     context: PageContext,
     filters: tuple[Filter, ...],
-    booked: Booked,
+    booking: Booking,
     phrases: Mapping[str, Figures],
     prices: Prices,
-    learned: Scales,
+    scales: Scales,
 ) -> tuple[list[NewForecast], list[str]]:
     """The forecasts of the booked period, for the ledger, and the fields that have a range."""
-    hours, (start, end) = context.slicer.timezone, booked
+    hours, (start, end) = context.slicer.timezone, booking
     end = end or (start and start + timedelta(days=DAYS))
     if start is None or end is None or not (parts := forecast.weekdays(start, end, hours)):
         return [], []
@@ -131,7 +131,7 @@ def _to_keep(
         for field, daily in figures:
             of = replace(subject, field=field.name, prices=of_seats)
             raw = forecast.forecast(daily, parts, _ahead(days[0], daily)).raw
-            new += outcomes.to_keep("targeting", of, days, daily[-1].day, raw, learned[field.name].factor)
+            new += outcomes.to_keep("targeting", of, days, daily[-1].day, raw, scales[field.name].factor)
             with_range += [field.name] if raw is not None else []
     return new, with_range
 
@@ -145,17 +145,17 @@ def seat_fields(slicer: Slicer, prices: Prices) -> WinFields | None:
 def wins_of(prices: Prices) -> str:
     """`what this seat may win at or above its floor`, `what these 3 seats may win at any price`."""
     who, whose = ("this seat", "its") if len(prices) == 1 else (f"these {len(prices)} seats", "their")
-    priced = [price.is_fixed for price in prices.values() if price.amount is not None]
-    if not priced:
+    flags = [price.is_fixed for price in prices.values() if price.amount is not None]
+    if not flags:
         return f"what {who} may win at any price"
-    noun = "price" if any(priced) else "floor"
-    some = "" if len(priced) == len(prices) else f" ({len(prices) - len(priced)} without one at any price)"
+    noun = "price" if any(flags) else "floor"
+    some = "" if len(flags) == len(prices) else f" ({len(prices) - len(flags)} without one at any price)"
     return f"what {who} may win at or above {whose} {noun}{'s' if len(prices) > 1 else ''}{some}"
 
 
-def left_out(prices: Prices, won: WinFields | None) -> str:
+def left_out(prices: Prices, wins: WinFields | None) -> str:
     """What the forecast leaves out, and why."""
-    if won is not None:
+    if wins is not None:
         return (
             "Wins reach a price where those of a site (or deal) and day do on average. Seasons and holidays "
             "are not in it."
@@ -168,13 +168,13 @@ def left_out(prices: Prices, won: WinFields | None) -> str:
 
 
 def sentences(
-    phrases: Mapping[str, Figures], booked: Booked, hours: int, texts: Numbers, learned: Scales = NO_SCALES
+    phrases: Mapping[str, Figures], booking: Booking, hours: int, texts: Numbers, scales: Scales = NO_SCALES
 ) -> list[str]:
     """The forecasts for the booked period, of figures by whose they are, or why there are none.
 
-    Their ranges are scaled by what was `learned` of their fields.
+    Their ranges are scaled by the `scales` of their fields.
     """
-    start, end = booked
+    start, end = booking
     if start is None:
         return ["Choose a start to see what the booked period would have."]
     parts = forecast.weekdays(start, end or start + timedelta(days=DAYS), hours)
@@ -189,7 +189,7 @@ def sentences(
         f"{what}, {whose}: "
         + "; ".join(
             _sentence(
-                field, forecast.forecast(daily, parts, _ahead(first, daily), _factor(learned, field)), texts
+                field, forecast.forecast(daily, parts, _ahead(first, daily), _factor(scales, field)), texts
             )
             for field, daily in of
         )
@@ -198,8 +198,8 @@ def sentences(
     ]
 
 
-def _factor(learned: Scales, field: DataField) -> float:
-    return learned.get(field.name, NOTHING_LEARNED).factor
+def _factor(scales: Scales, field: DataField) -> float:
+    return scales.get(field.name, NO_SCALE).factor
 
 
 def _ahead(first: date, daily: tuple[DayFigure, ...]) -> int:
@@ -215,7 +215,7 @@ def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
     if math.isnan(outlook.low):
         return f"about {texts.rough(outlook.value)} {name} (too little history for a range)"
     span = f"{texts.rough(outlook.low)} to {texts.rough(outlook.high)} {name}"
-    return f"{span} (so in {outlook.held} of {outlook.tests} past periods like it)"
+    return f"{span} (so in {outlook.hits} of {outlook.tests} past periods like it)"
 
 
 def caution(figures: Figures, days: str, without_what: str) -> str:
@@ -271,12 +271,12 @@ def draw_costs(
     targeting: Targeting,
     lists: Lists,
     media_type: str | None,
-    descriptions: Described,
+    descriptions: Descriptions,
 ) -> None:
     """The table, once it is computed; nothing where the targeting has no element."""
-    tried = cost.trials(targeting, context.slicer, lists, media_type)
+    trials = cost.trials(targeting, context.slicer, lists, media_type)
     field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
-    if not (tried.each or tried.unmeasured):
+    if not (trials.each or trials.omissions):
         report.forget(place)
         return
     st.header("Cost of each target", anchor=False)
@@ -284,13 +284,13 @@ def draw_costs(
         st.caption("This slicer has no data field for bids or impressions.")
         return
     with report_errors("The cost of each target", effect="What you entered is kept."):
-        _draw_trials(context, place, tried, field, descriptions)
+        _draw_trials(context, place, trials, field, descriptions)
 
 
 def _draw_trials(
-    context: PageContext, place: str, tried: Trials, field: DataField, descriptions: Described
+    context: PageContext, place: str, trials: Trials, field: DataField, descriptions: Descriptions
 ) -> None:
-    filters = (tried.whole.filters, *(trial.filters for trial in tried.each))
+    filters = (trials.whole.filters, *(trial.filters for trial in trials.each))
     queries = [report.question(context, one, COST_DAYS, (field.name,)) for one in filters]
     batch = report.query_batch(context, place, queries)
     answers = report.answers_or_progress(batch, place, "the cost of each target")
@@ -300,10 +300,10 @@ def _draw_trials(
     if not any(map(estimate.has_data, answers)):
         st.caption(f"The report has no data for {numbers.days(first, last)}.")
         return
-    _table(cost.costs(tried, answers, field.name), field, descriptions)
+    _table(cost.costs(trials, answers, field.name), field, descriptions)
     where = f"{plain(context.project)}/{plain(context.slicer_name)}"
     st.caption(f"{numbers.days(first, last)} · From {where} · {precision_of(answers, field)}")
-    for sentence in _omission_note(tried, descriptions):
+    for sentence in _omission_note(trials, descriptions):
         st.caption(f":material/info: {plain(sentence)}")
 
 
@@ -337,22 +337,22 @@ def without(costs: TargetCost, numbers: Numbers) -> str:
     return f"{numbers.rough(estimate.value)} {more}{range_text(estimate, numbers.rough)}"
 
 
-def name(element: Element, descriptions: Described) -> str:
+def name(element: Element, descriptions: Descriptions) -> str:
     """`not Safari`; `only US, CA` for all of a kind, as its targets are named one by one too."""
     text = words.sentence(element.targeting, None if len(element.targets) <= 2 else 2, descriptions)
     return f"only {text}" if len(element.targets) > 1 and not element.is_excluded else text
 
 
-def range_text(estimate: Estimate, written: Callable[[float], str]) -> str:
+def range_text(estimate: Estimate, write: Callable[[float], str]) -> str:
     """` (1.20 M to 1.40 M)` for an estimate; empty for an exact figure."""
     if estimate.low is None or estimate.high is None:
         return ""
     if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
         return f" ({NO_RANGE})"
-    return f" ({written(max(estimate.low, 0.0))} to {written(estimate.high)})"
+    return f" ({write(max(estimate.low, 0.0))} to {write(estimate.high)})"
 
 
-def _table(target_costs: list[TargetCost], field: DataField, descriptions: Described) -> None:
+def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descriptions) -> None:
     """The costs, highest first, then the gains."""
     texts = Numbers.of(st.context.locale)
     columns = {
@@ -363,10 +363,10 @@ def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descr
     st.table(pd.DataFrame(columns, index=index), border="horizontal", alt="What each target costs or brings")
 
 
-def _omission_note(tried: Trials, descriptions: Described) -> list[str]:
+def _omission_note(trials: Trials, descriptions: Descriptions) -> list[str]:
     """A note on what the table leaves out."""
-    names = [name(element, descriptions) for element in tried.unmeasured]
+    names = [name(element, descriptions) for element in trials.omissions]
     sentences = [f"Not measured, as this slicer can't tell: {', '.join(names)}."] if names else []
-    if tried.skipped:
-        sentences.append(f"Measured are the first {len(tried.each)}; {len(tried.skipped)} more are not.")
+    if trials.rest:
+        sentences.append(f"Measured are the first {len(trials.each)}; {len(trials.rest)} more are not.")
     return sentences

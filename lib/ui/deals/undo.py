@@ -10,7 +10,7 @@ import streamlit as st
 
 from lib.deals import moments
 from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
-from lib.deals.client import Deals, sent
+from lib.deals.client import Deals, to_json
 from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalogue, change_steps, edits, facts, view
 from lib.ui.deals.change_job import BatchJob, Effect, Outcome
@@ -27,7 +27,7 @@ OPEN, FIRST = "deals_undo", 10
 
 @dataclass(kw_only=True)
 class UndoJob(BatchJob):
-    """The undo of `action` as far as it has come; `stored` are its rows that are not undone yet.
+    """The undo of `action` as far as it has come; `rows` are its rows that are not undone yet.
 
     What was undone is noted with each batch, so that another undo goes on where this one stopped. It is an
     action itself, with an undo. One that `is_direct` shows no preview, unless something would stay as it is.
@@ -35,45 +35,45 @@ class UndoJob(BatchJob):
 
     actions: BulkActions
     action: BulkAction
-    stored: Mapping[Key, ActionRow]
+    rows: Mapping[Key, ActionRow]
     is_direct: bool = False
 
     @classmethod
     def of(cls, actions: BulkActions, action: BulkAction, is_direct: bool = False) -> "UndoJob":
         """The undo of this action, whose rows are read next. BadRequest if it can't be undone any more."""
-        stored = {row.key: row for row in actions.rows(action.number)}
+        rows = {row.key: row for row in actions.rows(action.number)}
         record = actions.record(title(action))
-        job = cls(record=record, actions=actions, action=action, stored=stored, is_direct=is_direct)
-        job.begin(stored)
+        job = cls(record=record, actions=actions, action=action, rows=rows, is_direct=is_direct)
+        job.begin(rows)
         return job
 
     def effect(self, entity: PackageOrDeal, key: Key) -> Effect:
         """The way back of an entity."""
-        return effect(entity, self.stored[key])
+        return effect(entity, self.rows[key])
 
     def read(self, client: Deals) -> None:
         """Read the next ones; after the last one it goes on by itself where nothing has to be looked at."""
         super().read(client)
-        if self.phase == "preview" and self.is_direct and not any(one.refused for one in self.effects):
+        if self.phase == "preview" and self.is_direct and not any(one.refusal for one in self.effects):
             self.start()
 
     def has_lists(self, keys: Sequence[Key]) -> bool:
         """Whether the action changed a list of one of these."""
-        return any(isinstance(value, list) for key in keys for value in self.stored[key].after.values())
+        return any(isinstance(value, list) for key in keys for value in self.rows[key].after.values())
 
     def name(self, key: Key) -> str:
         """What it was called when the action touched it."""
-        return self.stored[key].name
+        return self.rows[key].name
 
     def note(self, outcomes: Sequence[Outcome]) -> None:
         """Note what is as it was before; where that fails, another undo finds it so."""
         super().note(outcomes)
-        saved = [one.effect.key for one in outcomes if not one.reason]
-        same = [one.key for one in self.effects if not one.is_change and not one.refused]
+        keys = [one.effect.key for one in outcomes if not one.reason]
+        same = [one.key for one in self.effects if not one.is_change and not one.refusal]
         try:
-            self.actions.mark_undone(self.action.number, [*saved, *same])
+            self.actions.mark_undone(self.action.number, [*keys, *same])
         except TrancheError as error:
-            log.warning("%d rows that were put back stay listed for Undo: %s", len(saved), error.reason)
+            log.warning("%d rows that were put back stay listed for Undo: %s", len(keys), error.reason)
 
 
 def title(action: BulkAction) -> str:
@@ -85,15 +85,15 @@ def title(action: BulkAction) -> str:
 
 def effect(entity: PackageOrDeal, row: ActionRow) -> Effect:
     """The way back of an entity, field by field; refused if somebody has changed one of them since."""
-    now = {name: sent(value) for name, value in edits.of(entity).items() if name in row.after}
-    gone = [facts.title(one) for one in row.after if one not in now]
+    now = {name: to_json(value) for name, value in edits.of(entity).items() if name in row.after}
+    unread = [facts.title(one) for one in row.after if one not in now]
     others = [
         f"{facts.title(one)} now {facts.value(one, value)}, "
         f"set to {facts.value(one, row.after[one])} by the action"
         for one, value in now.items()
         if not _same(value, row.after[one]) and not _same(value, row.before[one])
     ]
-    why = f"{', '.join(gone)} can't be read. It stays." if gone else ""
+    why = f"{', '.join(unread)} can't be read. It stays." if unread else ""
     why = why or (f"Changed since: {'; '.join(others)}. It stays." if others else "")
     back = {one: row.before[one] for one, value in now.items() if not _same(value, row.before[one])}
     also = "" if back or why else "It is as it was before."
@@ -222,14 +222,14 @@ def _state(action: BulkAction) -> str:
 
 def _preview(undo_view: UndoView, job: UndoJob) -> None:
     back = [one for one in job.effects if one.is_change]
-    stays = [one for one in job.effects if one.refused]
+    stays = [one for one in job.effects if one.refusal]
     same, of = len(job.effects) - len(back) - len(stays), job.action
     sentence = f"**{count_effects(back)}** will be put back." if back else "**Nothing** to put back."
     sentence += f" {number(same)} as before already." if same else ""
     st.markdown(f"{plain(of.title)} by {plain(of.who)}, {facts.moment(of.at)}. {sentence}")
     if stays:
         st.markdown(f"**{number(len(stays))} stay{'s' if len(stays) == 1 else ''} as now**")
-        _draw_table([(one, one.refused) for one in stays], "Why", "What stays as it is now")
+        _draw_table([(one, one.refusal) for one in stays], "Why", "What stays as it is now")
     if back:
         st.markdown(f"**{number(len(back))} put back**")
         _draw_table([(one, _way_back(one)) for one in back], "Change", "What is put back")
@@ -242,19 +242,19 @@ def _preview(undo_view: UndoView, job: UndoJob) -> None:
 
 
 def _result(undo_view: UndoView, job: UndoJob) -> None:
-    saved = count_effects([one.effect for one in job.outcomes if not one.reason])
-    stays = [*job.failed, *job.left]
-    sentence = f"{saved} put back" if saved else "Nothing put back"
+    amount = count_effects([one.effect for one in job.outcomes if not one.reason])
+    stays = [*job.failures, *job.to_send]
+    sentence = f"{amount} put back" if amount else "Nothing put back"
     if stays:
-        left = f" {number(len(job.left))} not sent: another undo goes on there." if job.left else ""
-        st.warning(f"{sentence}, {number(len(stays))} not.{left}", icon=":material/info:")
+        rest = f" {number(len(job.to_send))} not sent: undo again to continue." if job.to_send else ""
+        st.warning(f"{sentence}, {number(len(stays))} not.{rest}", icon=":material/info:")
     else:
         st.success(f"{sentence}.", icon=":material/check_circle:")
     with st.container(horizontal=True):
         change_steps.close_button("undo_", close)
         _back_button(undo_view)
-    if job.failed:
-        _draw_table([(one.effect, one.reason) for one in job.failed], "Why", "What was not put back")
+    if job.failures:
+        _draw_table([(one.effect, one.reason) for one in job.failures], "Why", "What was not put back")
 
 
 def _draw_table(texts: Sequence[tuple[Effect, str]], column: str, alt: str) -> None:

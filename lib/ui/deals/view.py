@@ -22,7 +22,7 @@ from lib.ui.kit.rows import NOTHING_TAKEN, Taken
 PAGE = 50
 NEWEST: tuple[str, Direction] = ("id", "desc")
 FILTERS = {SUPPLY: ("status", "media_type"), DEALS: ("status", "seat", "dsp")}
-LINKED = {SUPPLY: ("seat", "dsp"), DEALS: ("media_type",)}
+LINK_FILTERS = {SUPPLY: ("seat", "dsp"), DEALS: ("media_type",)}
 ORDERS = {
     SUPPLY: ("name", "status", "media_type", "start_date", "end_date", "id"),
     DEALS: ("name", "status", "price", "deal_id", "id"),
@@ -74,14 +74,14 @@ class ListSearch:
 
 def available_filters(entity: str, does: Abilities) -> tuple[str, ...]:
     """The filters of a list, as far as the service has them."""
-    return FILTERS[entity] + (LINKED[entity] if does.finds else ())
+    return FILTERS[entity] + (LINK_FILTERS[entity] if does.finds else ())
 
 
 def orders(entity: str, does: Abilities) -> frozenset[str]:
     """The orders of a list, as far as the service has them."""
-    linked = LINKED_ORDERS[entity] if does.finds else ()
+    link_orders = LINKED_ORDERS[entity] if does.finds else ()
     health = (HEALTH,) if entity == DEALS and does.is_own else ()
-    return frozenset(ORDERS[entity] + linked + health)
+    return frozenset(ORDERS[entity] + link_orders + health)
 
 
 def read_order(text: str, entity: str, does: Abilities) -> tuple[str, Direction]:
@@ -102,7 +102,7 @@ def active_filters(
     return tuple((name, tuple(filters.get(name) or ())) for name in available_filters(entity, does))
 
 
-OPEN, SAID = "open", notes.SAID
+OPEN, NOTE = "open", notes.SAID
 FIND, KIND, FILTER = "find", "deals_kind", "deals_{}"
 COLUMNS = {SUPPLY: "package_columns", DEALS: "deal_columns"}
 CSV_MENU = "deals_csv_menu"
@@ -126,15 +126,15 @@ class ListView:
     `all_of` is the question all of whose rows are chosen, drawn or not; else None.
     """
 
-    drawn: dict[str, DealRow] = field(default_factory=dict)
-    ticked: dict[str, DealRow] = field(default_factory=dict)
+    visible_rows: dict[str, DealRow] = field(default_factory=dict)
+    selection: dict[str, DealRow] = field(default_factory=dict)
     all_of: object = None
-    taken: Taken = NOTHING_TAKEN
+    receipt: Taken = NOTHING_TAKEN
 
     @property
     def keys(self) -> frozenset[Key]:
         """The keys of the chosen rows."""
-        return frozenset(row.key for row in self.ticked.values())
+        return frozenset(row.key for row in self.selection.values())
 
 
 def current() -> ListView:
@@ -145,11 +145,11 @@ def current() -> ListView:
 def catch_up() -> ListView:
     """Apply new clicks once, in one write. A callback, and the first step of a run."""
     before: ListView = st.session_state.get(VIEW) or ListView()
-    acts, acts_taken = new_acts(st.session_state.get(LIST) or {}, before.taken)
+    acts, receipt = new_acts(st.session_state.get(LIST) or {}, before.receipt)
     if not acts:
         return before
-    after = replace(before, taken=acts_taken)
-    order, opened = "", ""
+    after = replace(before, receipt=receipt)
+    order, key_to_open = "", ""
     for act in acts:
         match act:
             case Ticked(keys, is_ticked):
@@ -157,22 +157,22 @@ def catch_up() -> ListView:
             case Ordered(column, direction):
                 order = f"{'-' if direction == 'desc' else ''}{column}"
             case Opened(key):
-                opened = key
+                key_to_open = key
     st.session_state[VIEW] = after
     if order:
         address.write(ORDER_PARAM, order)
         address.write(PAGE_PARAM)
-    if opened:
-        address.write(OPEN, opened)
+    if key_to_open:
+        address.write(OPEN, key_to_open)
     return after
 
 
 def note_rows(view: ListView, rows: Iterable[DealRow]) -> None:
     """Store the rows on screen, so that clicks can be matched by key."""
     row_of = {as_text(row.key): row for row in rows}
-    ticked = {key: row_of.get(key, row) for key, row in view.ticked.items()}
-    if row_of != view.drawn or ticked != view.ticked:
-        st.session_state[VIEW] = replace(view, drawn=row_of, ticked=ticked)
+    selection = {key: row_of.get(key, row) for key, row in view.selection.items()}
+    if row_of != view.visible_rows or selection != view.selection:
+        st.session_state[VIEW] = replace(view, visible_rows=row_of, selection=selection)
 
 
 def choose_all(question: object) -> None:
@@ -182,12 +182,12 @@ def choose_all(question: object) -> None:
 
 def choose_none() -> None:
     """Choose nothing. A callback."""
-    st.session_state[VIEW] = replace(current(), ticked={}, all_of=None)
+    st.session_state[VIEW] = replace(current(), selection={}, all_of=None)
 
 
 def choose_only(rows: dict[str, DealRow]) -> None:
     """Choose these rows, by their keys as text. A callback."""
-    st.session_state[VIEW] = replace(current(), ticked=rows, all_of=None)
+    st.session_state[VIEW] = replace(current(), selection=rows, all_of=None)
 
 
 def start_over(order: str | None = None) -> None:
@@ -209,9 +209,9 @@ def turn(to: int) -> None:
 
 
 def _tick(view: ListView, keys: Iterable[str], is_ticked: bool) -> ListView:
-    rows = {key: view.drawn[key] for key in keys if key in view.drawn}
+    rows = {key: view.visible_rows[key] for key in keys if key in view.visible_rows}
     if is_ticked:
-        return replace(view, ticked={**view.ticked, **rows})
+        return replace(view, selection={**view.selection, **rows})
     return replace(
-        view, ticked={key: row for key, row in view.ticked.items() if key not in rows}, all_of=None
+        view, selection={key: row for key, row in view.selection.items() if key not in rows}, all_of=None
     )

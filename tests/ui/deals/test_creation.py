@@ -63,7 +63,7 @@ def terms(deals: Deals, package: SupplyPackage) -> dict[int | None, tuple[object
 def test_each_deal_on_its_own_terms(deals: Deals) -> None:
     """Deals with the shared terms come with the package, each other one by its own request."""
     made = review.create_package(deals, DRAFT, SEATS, "key-1")
-    assert made.left == ()
+    assert made.gaps == ()
     assert terms(deals, made.package) == {
         1: (Decimal("2.5"), True, 1, Decimal("12.5"), "a@b.example"),
         2: (Decimal("3.25"), True, 3, Decimal("5"), "c@d.example"),
@@ -132,7 +132,7 @@ def test_a_service_that_creates_no_single_deals(plain: Deals, book: Book) -> Non
     seats = {71: Terms("2.5"), 72: Terms("3.25", False, own_terms(False, 3, "5", "c@d.example"))}
     draft = replace(DRAFT, seats=seats)
     made = review.create_package(plain, draft, {}, "key-5")
-    assert made.left == ()
+    assert made.gaps == ()
     assert terms(plain, made.package) == {
         71: (Decimal("2.5"), True, 1, Decimal("12.5"), "a@b.example"),
         72: (Decimal("3.25"), False, 3, Decimal("5"), "c@d.example"),
@@ -145,6 +145,6 @@ def test_what_a_service_left_otherwise_is_said(plain: Deals, book: Book) -> None
     book.forgets = frozenset({"is_active"})
     seats = {71: Terms("2.5"), 72: Terms("3", False, PAUSED)}
     made = review.create_package(plain, replace(DRAFT, seats=seats), {}, "key-6")
-    [left] = made.left
-    assert "has the shared terms" in left
-    assert "is_active" in left
+    [gaps] = made.gaps
+    assert "has the shared terms" in gaps
+    assert "is_active" in gaps

@@ -36,7 +36,7 @@ def planned(deals: Deals, text: str) -> CsvPlan:
     table = csv_text.read(text, SHAPE)
     seats = {one.id or 0: one for one in deals.everything(Seat)}
     *_, found = csv_deals.plan(deals, table.rows, seats, FEES)
-    return CsvPlan(found.entries, [*table.faults, *found.faults], found.done)
+    return CsvPlan(found.entries, [*table.faults, *found.faults], found.checked_lines)
 
 
 def count(deals: Deals) -> int:
@@ -52,7 +52,7 @@ def test_created_as_written(deals: Deals) -> None:
     job.start()
     finish(job, deals)
     assert job.state == "done"
-    made = [deals.get(DemandDeal, one.id or 0) for one in job.made]
+    made = [deals.get(DemandDeal, one.id or 0) for one in job.entities]
     assert [(one.supply_deals[0].id, one.seat and one.seat.id) for one in made] == [(2, 2), (1, 3), (2, 3)]
     assert [one.price for one in made] == [Decimal("2.5"), 3, Decimal("4.125")]
     assert [one.name for one in made] == ["Evening Sports - Beta Media", '=HYPERLINK("x")', "-Named"]
@@ -122,7 +122,7 @@ def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(deals, "create", refuse_third)
     job.start()
     finish(job, deals)
-    assert (job.state, job.reason, job.made) == ("undone", "Line 4: The database refused it.", [])
+    assert (job.state, job.reason, job.entities) == ("undone", "Line 4: The database refused it.", [])
     assert count(deals) == before
     monkeypatch.setattr(deals, "create", create)
     job.start()
@@ -143,7 +143,7 @@ def test_no_deal_twice_after_a_lost_answer(deals: Deals, monkeypatch: pytest.Mon
     monkeypatch.setattr(deals, "create", unheard)
     job.start()
     finish(job, deals)
-    assert (job.state, len(job.made)) == ("open", 1)
+    assert (job.state, len(job.entities)) == ("open", 1)
     monkeypatch.setattr(deals, "create", create)
     job.start()
     finish(job, deals)
@@ -169,9 +169,9 @@ def test_many_are_created_together(deals: Deals, monkeypatch: pytest.MonkeyPatch
     rest.start()
     finish(rest, deals)
     assert (rest.state, count(deals)) == ("done", before + 29)
-    made = deals.get(DemandDeal, rest.made[0].id or 0)
+    made = deals.get(DemandDeal, rest.entities[0].id or 0)
     assert (made.price, made.name, made.is_active) == (Decimal("2.00"), "Crowd - Crowd 0", True)
-    assert rest.made[0].deal_id == made.deal_id
+    assert rest.entities[0].deal_id == made.deal_id
     [created] = deals.history(DemandDeal, made.id or 0)
     assert created.action == "created"
 

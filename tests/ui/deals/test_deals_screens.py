@@ -249,8 +249,8 @@ def test_bulk_goes_on_after_a_failure(visit: Visit, deals: Deals) -> None:
     clean(desk.button(key="deals_pause").click().run())
     clean(desk.button(key="job_start").click().run())
     assert "1 deal paused, 1 failed" in desk.warning[0].value
-    failed = desk.table[-1].value.iloc[0].to_dict()
-    assert failed == {
+    failures = desk.table[-1].value.iloc[0].to_dict()
+    assert failures == {
         "Name": "Morning News - Alpha Buying",
         "Why": "It is not there any more, or you can't see it.",
     }
@@ -261,14 +261,14 @@ def test_a_stopped_bulk_sends_no_more(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was sent is done and counted, what was not is left alone and counted too."""
-    monkeypatch.setattr(ChangeJob, "together", 1)
+    monkeypatch.setattr(ChangeJob, "batch_size", 1)
     rows = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
     record = actions.record("Paused")
     job = bulk.BulkJob(entity="demand_deals", is_active=False, rows=rows, record=record)
     job.start()
     job.write(deals)
     job.stop()
-    assert (job.progress, job.failed, job.is_running) == ((1, 4), [], False)
+    assert (job.progress, job.failures, job.is_running) == ((1, 4), [], False)
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2)] == [False, True]
 
 

@@ -12,7 +12,7 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.ui.deals.deal_list import DealRow
-from lib.ui.deals.several import SeveralJob, SeveralWanted
+from lib.ui.deals.several import SeveralChanges, SeveralJob
 from lib.wire.errors import ResponseTimeout
 
 ROWS = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]
@@ -96,7 +96,7 @@ def test_refused_before_it_is_sent(visit: Visit, deals: Deals) -> None:
     assert notes == {"Morning News": "", "Evening Sports": "The end would not be after the start."}
     desk = press(desk, "several_save")
     assert "1 package saved, 1 failed" in desk.warning[0].value
-    assert desk.session_state["deals_view"].ticked.keys() == {"supply_deals-2"}
+    assert desk.session_state["deals_view"].selection.keys() == {"supply_deals-2"}
 
 
 def test_somebody_elses_change_is_kept(visit: Visit, deals: Deals) -> None:
@@ -111,7 +111,7 @@ def test_somebody_elses_change_is_kept(visit: Visit, deals: Deals) -> None:
     assert "price from 3 to 4, by manager" in failed["Note"]
     desk = press(desk, "several_again", "several_save")
     assert prices(deals)[:2] == [Decimal("2.75"), Decimal("4.4")], "the first one is not raised twice"
-    assert desk.session_state["deals_view"].ticked == {}
+    assert desk.session_state["deals_view"].selection == {}
 
 
 def test_slips_are_confirmed_or_refused(visit: Visit, deals: Deals) -> None:
@@ -133,15 +133,15 @@ def test_slips_are_confirmed_or_refused(visit: Visit, deals: Deals) -> None:
 def test_rounding(price: str, percent: str, after: str) -> None:
     """A percentage is rounded half up to cents, or to the decimals that the price has already."""
     deal = DemandDeal(id=1, name="One", price=Decimal(price))
-    effect = SeveralWanted(percent=Decimal(percent)).of_deal(deal, MANY)
+    effect = SeveralChanges(percent=Decimal(percent)).of_deal(deal, MANY)
     assert effect.after.get("price", deal.price) == Decimal(after)
 
 
 def test_no_price_has_no_percentage() -> None:
     """A deal without a price is refused for a percentage, and takes a price that is set."""
     deal = DemandDeal(id=1, name="One")
-    assert SeveralWanted(percent=Decimal(5)).of_deal(deal, MANY).refused
-    assert SeveralWanted(price=Decimal(5)).of_deal(deal, MANY).after == {"price": 5}
+    assert SeveralChanges(percent=Decimal(5)).of_deal(deal, MANY).refusal
+    assert SeveralChanges(price=Decimal(5)).of_deal(deal, MANY).after == {"price": 5}
 
 
 def test_an_unknown_result_is_not_applied_twice(
@@ -159,20 +159,20 @@ def test_an_unknown_result_is_not_applied_twice(
             raise ResponseTimeout("No answer in 30 s")
 
     monkeypatch.setattr(deals, "change", saved_unheard)
-    _until(job, deals, SeveralWanted(percent=Decimal(100)))
+    _until(job, deals, SeveralChanges(percent=Decimal(100)))
     assert [one.is_open for one in job.outcomes] == [False, True]
-    assert [row.id for row in job.still_chosen] == [2, 3]
+    assert [row.id for row in job.failed_rows] == [2, 3]
     assert prices(deals) == [5, 6, Decimal("3.25"), 7]
     monkeypatch.setattr(deals, "change", change)
-    job.rows = job.still_chosen
-    _until(job, deals, job.wanted)
+    job.rows = job.failed_rows
+    _until(job, deals, job.changes)
     assert prices(deals) == [5, 6, Decimal("6.5"), 7]
-    assert job.still_chosen == []
+    assert job.failed_rows == []
 
 
-def _until(job: SeveralJob, deals: Deals, wanted: SeveralWanted) -> None:
+def _until(job: SeveralJob, deals: Deals, changes: SeveralChanges) -> None:
     """The whole of a change: the preview, then the saving."""
-    job.preview(wanted, job.rows)
+    job.preview(changes, job.rows)
     while job.phase == "reading":
         job.read(deals)
     job.start()

@@ -22,7 +22,7 @@ def test_five_thousand_pasted_entries() -> None:
     ]
     assert pasted.entries[0] == "www.site-1.example"
     assert len(pasted.entries) + len(pasted.broken) == 5_000
-    assert pasted.left == "no dots\nunder score.example\n10.0.0.1"
+    assert pasted.rest == "no dots\nunder score.example\n10.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_domains_are_normalised(text: str, domain: str) -> None:
 def test_several_on_a_line_and_repeats() -> None:
     """Commas, semicolons and tabs separate; what is pasted twice is there once, and counted."""
     pasted = read("com.a.one, 123456;com.a.one\n\ncom.b\ttwo words", KINDS["app_lists"])
-    assert (pasted.entries, pasted.repeated) == (("com.a.one", "123456", "com.b"), 1)
+    assert (pasted.entries, pasted.repeats) == (("com.a.one", "123456", "com.b"), 1)
     assert [(one.line, one.why) for one in pasted.broken] == [(3, "An app id has no spaces")]
 
 

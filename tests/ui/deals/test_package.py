@@ -59,7 +59,7 @@ FULL = Draft.of(
 
 def test_request() -> None:
     """One request has everything, in the API's words; what is missing is not made up."""
-    sent = FULL.package().sent()
+    sent = FULL.package().body()
     assert sent == {
         "name": "Morning News",
         "media_type": "banner",
@@ -83,14 +83,14 @@ def test_request() -> None:
 
 def test_request_with_existing_deals() -> None:
     """Linking existing deals leaves the seats out, which were chosen before."""
-    sent = Draft.of(name="X", deals="existing", links=(4, 5), seats={1: Terms()}).package().sent()
+    sent = Draft.of(name="X", deals="existing", links=(4, 5), seats={1: Terms()}).package().body()
     assert sent["demand_deals"] == ({"id": 4}, {"id": 5})
     assert "create_demand_deals" not in sent
 
 
 def test_request_without_a_fee() -> None:
     """The fee type "none" has no amount, whatever was typed before."""
-    sent = Draft.of(seats={1: Terms()}, agency_curation_fee_type=4, agency_curation_fee="5").package().sent()
+    sent = Draft.of(seats={1: Terms()}, agency_curation_fee_type=4, agency_curation_fee="5").package().body()
     assert "agency_curation_fee" not in sent["create_demand_deals"]
 
 
@@ -199,7 +199,7 @@ def test_where_the_form_is_wrong() -> None:
         ("create_demand_deals", "agency_curation_fee"): True,
         ("create_demand_deals", "contact_email"): True,
     }
-    assert found.named(draft.new_deals, SEATS) == [
+    assert found.names(draft.new_deals, SEATS) == [
         "Name", "Start", "End", "Price of Alpha", "Price of Beta", "Fee", "Contact e-mail",
     ]  # fmt: skip
     assert not FULL.faults().wrong

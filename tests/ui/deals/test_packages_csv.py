@@ -39,7 +39,7 @@ def planned(deals: Deals, text: str, why_not: str = "") -> CsvPlan:
     }
     seats = {one.id or 0: one for one in deals.everything(Seat)}
     *_, found = csv_packages.plan(deals, table.rows, lists, DealCells(seats, FEE_TYPES, why_not))
-    return CsvPlan(found.entries, [*table.faults, *found.faults], found.done)
+    return CsvPlan(found.entries, [*table.faults, *found.faults], found.checked_lines)
 
 
 WITH_DEALS = """Name,Media type,Start,Country,Seat,Price,Deal name,Deal sync,Deal active,Fee type,Fee,Contact
@@ -76,7 +76,7 @@ def test_created_as_written(deals: Deals) -> None:
     job.start()
     finish(job, deals)
     assert job.state == "done"
-    spring, summer, sports = (deals.get(SupplyPackage, one.id or 0) for one in job.made)
+    spring, summer, sports = (deals.get(SupplyPackage, one.id or 0) for one in job.entities)
     assert (spring.name, spring.media_type) == ("Spring", "banner")
     assert spring.start_date == dt.datetime(2027, 3, 1, 9, tzinfo=zone(60))
     assert spring.end_date == dt.datetime(2027, 4, 1, tzinfo=zone(60))
@@ -149,7 +149,7 @@ def test_none_where_one_is_refused(deals: Deals, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(deals, "create", refuse_third)
     job.start()
     finish(job, deals)
-    assert (job.state, job.reason, job.made) == ("undone", "Line 4: The database refused it.", [])
+    assert (job.state, job.reason, job.entities) == ("undone", "Line 4: The database refused it.", [])
     assert count(deals) == before
 
 
@@ -161,8 +161,8 @@ def test_deals_with_their_packages(deals: Deals) -> None:
     job.start()
     finish(job, deals)
     assert job.state == "done"
-    spring, first, second, summer, third = job.made
-    assert [one.entity[0] for one in job.made] == ["s", "d", "d", "s", "d"]
+    spring, first, second, summer, third = job.entities
+    assert [one.entity[0] for one in job.entities] == ["s", "d", "d", "s", "d"]
     made = [deals.get(DemandDeal, one.id or 0) for one in (first, second, third)]
     assert [one.supply_deals[0].id for one in made] == [spring.id] * 3
     assert [one.seat and one.seat.id for one in made] == [2, 3, 1]
@@ -212,7 +212,7 @@ def test_no_deal_and_no_package_where_one_is_refused(deals: Deals, monkeypatch: 
     monkeypatch.setattr(deals, "remove", noting)
     job.start()
     finish(job, deals)
-    assert (job.state, job.reason, job.made) == ("undone", "Line 5: The database refused it.", [])
+    assert (job.state, job.reason, job.entities) == ("undone", "Line 5: The database refused it.", [])
     assert removed == ["supply_deals", "demand_deals", "demand_deals", "supply_deals"]
     assert (count(deals), deals.list(DemandDeal).count) == before
 

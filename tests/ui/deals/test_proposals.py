@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib import connect
 from lib.connect import Clients
-from lib.deals.client import sent
+from lib.deals.client import to_json
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.models import Proposal
 from lib.deals.proposals.writers import ClientWriter
@@ -46,7 +46,7 @@ def of_price(of: Clients, price: str = "2.75", reason: str = REASON, **more: obj
 
 def of_package(of: Clients) -> Proposal:
     """A proposal of a package with a deal for seat 1."""
-    fields = sent(package("Quiet Mornings", {1: "4.5"}))
+    fields = to_json(package("Quiet Mornings", {1: "4.5"}))
     return of.proposals.propose({"fields": fields, "reason": REASON}, ClientWriter(of.deals))
 
 

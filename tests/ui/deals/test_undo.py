@@ -20,7 +20,7 @@ from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.ui.deals import bulk
 from lib.ui.deals.change_job import ChangeJob
 from lib.ui.deals.deal_list import DealRow
-from lib.ui.deals.several import SeveralJob, SeveralWanted
+from lib.ui.deals.several import SeveralChanges, SeveralJob
 from lib.ui.deals.undo import UndoJob
 from lib.wire.errors import BadRequest, Forbidden, ResponseTimeout, StoreUnavailable
 
@@ -71,7 +71,7 @@ def test_exactly_the_rows_that_were_touched(deals: Deals, actions: BulkActions) 
     """A deal that was paused before "Pause all" stays paused when that is undone."""
     deals.change(DemandDeal, 2, {"is_active": False})
     job = set_active(deals, actions, False, 1, 2, 3, 4)
-    assert (len(job.outcomes), job.same, job.failed) == (4, {("demand_deals", 2)}, [])
+    assert (len(job.outcomes), job.same, job.failures) == (4, {("demand_deals", 2)}, [])
     [action] = actions.recent()
     assert (action.title, action.who, dict(action.counts)) == ("Paused", "manager", {"demand_deals": 3})
     finish(ready(deals, actions), deals)
@@ -81,13 +81,13 @@ def test_exactly_the_rows_that_were_touched(deals: Deals, actions: BulkActions) 
 def test_what_changed_since_stays(deals: Deals, actions: BulkActions) -> None:
     """Prices are restored but for the one that somebody has changed since, which is named with both."""
     job = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2, 3), record=actions.record("Edited"))
-    job.preview(SeveralWanted(percent=Decimal(10)), job.rows)
+    job.preview(SeveralChanges(percent=Decimal(10)), job.rows)
     finish(read(job, deals), deals)
     deals.change(DemandDeal, 2, {"price": Decimal("9.99")})
     deals.change(DemandDeal, 3, {"name": "Another name"})
     undo = ready(deals, actions)
-    refused = {one.key[1]: one.refused for one in undo.effects if one.refused}
-    assert refused == {2: "Changed since: Price now 9.99, set to 3.30 by the action. It stays."}
+    refusal = {one.key[1]: one.refusal for one in undo.effects if one.refusal}
+    assert refusal == {2: "Changed since: Price now 9.99, set to 3.30 by the action. It stays."}
     finish(undo, deals)
     prices = [deals.get(DemandDeal, number).price for number in (1, 2, 3)]
     assert prices == [Decimal("2.5"), Decimal("9.99"), Decimal("3.25")]
@@ -114,7 +114,7 @@ def test_dates_in_another_offset_are_the_same(deals: Deals, actions: BulkActions
     job = SeveralJob(
         entity="supply_deals", rows=[DealRow("supply_deals", 1, "One")], record=actions.record("Edited")
     )
-    job.preview(SeveralWanted(dates={"end_date": end.replace(tzinfo=None)}, offset=0), job.rows)
+    job.preview(SeveralChanges(dates={"end_date": end.replace(tzinfo=None)}, offset=0), job.rows)
     finish(read(job, deals), deals)
     zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
     deals.change(SupplyPackage, 1, {"end_date": end.astimezone(zone)})
@@ -135,7 +135,7 @@ def test_an_interrupted_undo_goes_on(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An undo that stops after a batch has noted what it did; the next one does the rest, and that only."""
-    monkeypatch.setattr(ChangeJob, "together", 2)
+    monkeypatch.setattr(ChangeJob, "batch_size", 2)
     set_active(deals, actions, False, 1, 2, 3, 4)
     job = ready(deals, actions)
     job.start()
@@ -162,7 +162,7 @@ def test_without_an_answer(deals: Deals, actions: BulkActions, monkeypatch: pyte
 
     monkeypatch.setattr(deals, "change_each", lost)
     job = set_active(deals, actions, False, 1, 2)
-    assert [one.is_open for one in job.failed] == [True, True]
+    assert [one.is_open for one in job.failures] == [True, True]
     monkeypatch.setattr(deals, "change_each", change)
     undo = ready(deals, actions)
     assert {one.key[1]: one.also for one in undo.effects} == {1: "", 2: "It is as it was before."}
@@ -182,7 +182,7 @@ def test_nothing_is_sent_that_is_not_recorded(
     job = set_active(deals, actions, False, 1)
     assert ["Not sent." in one.reason for one in job.outcomes] == [True]
     edit = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2), record=actions.record("Edited"))
-    edit.preview(SeveralWanted(price=Decimal(9)), edit.rows)
+    edit.preview(SeveralChanges(price=Decimal(9)), edit.rows)
     finish(read(edit, deals), deals)
     assert ["Not sent." in one.reason for one in edit.outcomes] == [True, True]
     assert len(deals.history(DemandDeal, 1)) == 1
@@ -191,7 +191,7 @@ def test_nothing_is_sent_that_is_not_recorded(
 def test_refused_rows_are_not_recorded(deals: Deals, actions: BulkActions) -> None:
     """A row that the service refused is not the action's: a later change of it is nobody's to undo."""
     job = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2), record=actions.record("Edited"))
-    job.preview(SeveralWanted(price=Decimal(9)), job.rows)
+    job.preview(SeveralChanges(price=Decimal(9)), job.rows)
     read(job, deals)
     deals.change(DemandDeal, 2, {"price": Decimal(8)})
     finish(job, deals)

@@ -8,15 +8,15 @@ from typing import Any
 import streamlit as st
 
 from lib.deals import doubts, fields
-from lib.deals.client import Deals, sent
+from lib.deals.client import Deals, to_json
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.insight.kinds import KINDS
 from lib.ui.deals import catalogue, facts, hand_over, ledger, proposal_form, questions
-from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, Typed, seat_name, terms_request
+from lib.ui.deals.draft import PLAIN, Draft, Faults, FormValues, Terms, seat_name, terms_request
 from lib.ui.deals.facts import sentences
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import typed
-from lib.ui.deals.targeting.words import Described, Marks
+from lib.ui.deals.targeting.words import Descriptions, Marks
 from lib.ui.kit import screens
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
@@ -36,14 +36,14 @@ class CreatedPackage:
     """The package, and sentences on what is not as it should be and could not be undone."""
 
     package: SupplyPackage
-    left: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
 
 
 def create_package(deals: Deals, draft: Draft, seats: Seats, key: str) -> CreatedPackage:
     """Create the package and all of its deals, or nothing.
 
     With the same key it may be repeated where the service honours keys: what is there already is not created
-    again. Undone where a deal was refused. A service that can't delete keeps what was created: then `left`
+    again. Undone where a deal was refused. A service that can't delete keeps what was created: then `gaps`
     says what is missing.
     """
     own = {seat: terms for seat, terms in draft.seats.items() if terms.own is not None}
@@ -51,9 +51,9 @@ def create_package(deals: Deals, draft: Draft, seats: Seats, key: str) -> Create
         return CreatedPackage(deals.create(SupplyPackage, draft.package(), key))
     if deals.abilities.why_not("demand_deals", "create"):
         return _adjust(deals, deals.create(SupplyPackage, draft.package(), key), own, seats)
-    shared = {seat: terms for seat, terms in draft.seats.items() if terms.own is None}
-    alike = replace(draft, seats=shared, deals="new" if shared else "none")
-    package = deals.create(SupplyPackage, alike.package(), key)
+    common_seats = {seat: terms for seat, terms in draft.seats.items() if terms.own is None}
+    common_draft = replace(draft, seats=common_seats, deals="new" if common_seats else "none")
+    package = deals.create(SupplyPackage, common_draft.package(), key)
     return _complete(deals, package, own, seats, key)
 
 
@@ -61,21 +61,21 @@ def _complete(
     deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats, key: str
 ) -> CreatedPackage:
     """The package with the deals that have terms of their own."""
-    added: list[DemandDeal] = []
+    new_deals: list[DemandDeal] = []
     for seat, terms in own.items():
         try:
-            added.append(deals.create(DemandDeal, _deal(package, seat, terms, seats), f"{key}-{seat}"))
+            new_deals.append(deals.create(DemandDeal, _deal(package, seat, terms, seats), f"{key}-{seat}"))
         except TrancheError as error:
             if is_open(error) and deals.abilities.repeats:
                 raise
-            missing = [*own][len(added) :]
-            return _give_up(deals, package, added, error, [seat_name(seats.get(one), one) for one in missing])
-    links = (*package.demand_deals, *({"id": one.id, "name": one.name} for one in added))
+            missing = [seat_name(seats.get(one), one) for one in [*own][len(new_deals) :]]
+            return _give_up(deals, package, new_deals, error, missing)
+    links = (*package.demand_deals, *({"id": one.id, "name": one.name} for one in new_deals))
     return CreatedPackage(SupplyPackage.model_validate({**package.model_dump(), "demand_deals": links}))
 
 
 def _give_up(
-    deals: Deals, package: SupplyPackage, added: list[DemandDeal], error: TrancheError, missing: list[str]
+    deals: Deals, package: SupplyPackage, new_deals: list[DemandDeal], error: TrancheError, missing: list[str]
 ) -> CreatedPackage:
     """Delete what was created; where that can't be, say what there is."""
     if is_open(error):
@@ -84,7 +84,7 @@ def _give_up(
         return CreatedPackage(package, tuple(filter(None, (first, rest))))
     why = f"The deal for {missing[0]}: {error.reason.rstrip('.')}"
     entities = [
-        *(("demand_deals", one.id) for one in added),
+        *(("demand_deals", one.id) for one in new_deals),
         *(("demand_deals", d.id) for d in package.demand_deals),
     ]
     for entity, entity_id in [*entities, ("supply_deals", package.id)]:
@@ -100,7 +100,7 @@ def _give_up(
 
 def _adjust(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> CreatedPackage:
     """The package of a service that creates no single deals: those that differ are changed."""
-    left: list[str] = []
+    gaps: list[str] = []
     left_over = dict(own)
     for link in package.demand_deals:
         try:
@@ -109,9 +109,9 @@ def _adjust(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seat
             if terms is not None and terms.own is not None:
                 deals.change(DemandDeal, link.id, _terms(terms.own, is_change=True))
         except TrancheError as error:
-            left.append(f"Deal {link.id} has the shared terms: {error.reason.rstrip('.')}")
-    left += [f"The deal for {seat_name(seats.get(one), one)} may have the shared terms" for one in left_over]
-    return CreatedPackage(package, tuple(left))
+            gaps.append(f"Deal {link.id} has the shared terms: {error.reason.rstrip('.')}")
+    gaps += [f"The deal for {seat_name(seats.get(one), one)} may have the shared terms" for one in left_over]
+    return CreatedPackage(package, tuple(gaps))
 
 
 def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> DemandDeal:
@@ -126,19 +126,19 @@ def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> Dema
     return DemandDeal.model_construct(**{name: value for name, value in fields.items() if value is not None})
 
 
-def _terms(own: Typed, is_change: bool = False) -> dict[str, Any]:
+def _terms(own: FormValues, is_change: bool = False) -> dict[str, Any]:
     """The fields of a deal's own terms; a change empties those of the specification that have no value."""
     values = {"is_active": own.get("is_active", True), **terms_request(own)}
-    emptied = {name for name in values if is_change and not fields.BY_NAME[name].is_extension}
-    return {name: value for name, value in values.items() if value is not None or name in emptied}
+    nullable = {name for name in values if is_change and not fields.BY_NAME[name].is_extension}
+    return {name: value for name, value in values.items() if value is not None or name in nullable}
 
 
-SHOWN = (
+OWN_PLACES = (
     *((name,) for name in PLAIN), ("create_demand_deals",), ("demand_deals",),
     *((kind.field,) for kind in KINDS),
 )  # fmt: skip
-KEPT = "What you entered is kept."
-LOOK = f"It may have been created: check the service and Deals before you retry. {KEPT}"
+INPUT_NOTE = "What you entered is kept."
+LOOK = f"It may have been created: check the service and Deals before you retry. {INPUT_NOTE}"
 
 
 def draw(
@@ -146,7 +146,7 @@ def draw(
     draft: Draft,
     faults: Faults,
     problems: FieldProblems,
-    descriptions: Described,
+    descriptions: Descriptions,
     marks: Marks,
 ) -> None:
     """A summary of what will be created, with the button and errors that belong to no field."""
@@ -155,11 +155,11 @@ def draw(
     seats, money = catalogue.seats(context), facts.prices_of(context)
     st.markdown("\n\n".join(sentences(draft, seats, deals, descriptions, marks, money)))
     if problems:
-        beside(problems.elsewhere(SHOWN))
+        beside(problems.elsewhere(OWN_PLACES))
     is_doubtful = _doubt()
     for doubt, words in _doubts(context, draft).items():
         questions.confirm(
-            doubt, state.PREFIX, f"Not created: {words}." if state.TRIED in st.session_state else ""
+            doubt, state.PREFIX, f"Not created: {words}." if state.ATTEMPT in st.session_state else ""
         )
     if proposal_form.may_only_propose(context):
         is_own = any(terms.own for terms in draft.seats.values())
@@ -183,12 +183,12 @@ def draw(
 
 def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
-    fields = [*faults.named(draft.new_deals, catalogue.seats(context)), *typed.pending_tasks(state.TARGETING)]
-    refused = not fields and bool(problems.found)
-    if not fields and not refused:
+    fields = [*faults.names(draft.new_deals, catalogue.seats(context)), *typed.pending_tasks(state.TARGETING)]
+    has_refusal = not fields and bool(problems.found)
+    if not fields and not has_refusal:
         return
-    sentence = "the fields marked above" if refused else ", ".join(fields)
-    if state.TRIED in st.session_state or faults.wrong or refused:
+    sentence = "the fields marked above" if has_refusal else ", ".join(fields)
+    if state.ATTEMPT in st.session_state or faults.wrong or has_refusal:
         beside([f"Not created. To fix: {sentence}."])
     else:
         st.caption(f"Still needed: {plain(sentence)}.")
@@ -211,7 +211,7 @@ def _start_over(context: PageContext, draft: Draft) -> None:
 def _doubt() -> bool:
     """The failure, and whether a lookup is needed because the package may have been created."""
     session = st.session_state
-    is_asked = state.ASKED in session
+    is_asked = state.DOUBT in session
     if failure := session.get(state.FAILURE, LOOK if is_asked else ""):
         st.error(plain(failure), icon=":material/error:")
     return is_asked and not st.checkbox("It was not created: retry", key=state.SURE)
@@ -228,13 +228,13 @@ def _doubts(context: PageContext, draft: Draft) -> dict[str, str]:
 def propose(context: PageContext) -> None:
     """Propose the package. A callback."""
     session = st.session_state
-    session[state.TRIED] = True
+    session[state.ATTEMPT] = True
     draft = state.read(catalogue.named_lists(context))
     if draft.faults(bool(catalogue.abilities(context).fees)).all or typed.pending_tasks(state.TARGETING):
         return
-    booked = (draft.moment("start_date"), draft.moment("end_date"))
-    estimate = proposal_form.estimate(context, draft.targeting, draft["media_type"], booked)
-    body = {"fields": sent(draft.package()), "expected": estimate}
+    booking = (draft.moment("start_date"), draft.moment("end_date"))
+    estimate = proposal_form.estimate(context, draft.targeting, draft["media_type"], booking)
+    body = {"fields": to_json(draft.package()), "expected": estimate}
     if proposal_form.propose(context, state.PREFIX, body, state.question()):
         state.discard(context.clients.drafts)
 
@@ -246,11 +246,11 @@ def create(context: PageContext) -> None:
     has looked whether it is there.
     """
     session = st.session_state
-    if session.get(state.CREATED) is not None or (state.ASKED in session and not session.get(state.SURE)):
+    if session.get(state.RESULT) is not None or (state.DOUBT in session and not session.get(state.SURE)):
         return
     for key in (state.PROBLEMS, state.FAILURE):
         session.pop(key, None)
-    session[state.TRIED] = True
+    session[state.ATTEMPT] = True
     try:
         draft = state.read(catalogue.named_lists(context))
         has_fees = bool(catalogue.abilities(context).fees)
@@ -259,9 +259,9 @@ def create(context: PageContext) -> None:
             return
         deals, seats = context.deals, catalogue.seats(context)
     except TrancheError as error:
-        session[state.FAILURE] = f"{error.reason.rstrip('.')}. Nothing was created. {KEPT}"
+        session[state.FAILURE] = f"{error.reason.rstrip('.')}. Nothing was created. {INPUT_NOTE}"
         return
-    for key in (state.ASKED, state.SURE):
+    for key in (state.DOUBT, state.SURE):
         session.pop(key, None)
     _ask(context, deals, draft, seats)
 
@@ -269,42 +269,42 @@ def create(context: PageContext) -> None:
 def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None:
     session, is_once = st.session_state, deals.abilities.repeats
     if not is_once:
-        session[state.ASKED] = True
+        session[state.DOUBT] = True
         state.keep(context.clients.drafts, draft)
     try:
-        created = _create(context, deals, draft, seats)
-        session[state.CREATED] = replace(created, left=(*created.left, *_keep_question(context, created)))
-        ledger.keep(context, state.PLACES, fields.SUPPLY, created.package.id)
+        result = _create(context, deals, draft, seats)
+        session[state.RESULT] = replace(result, gaps=(*result.gaps, *_keep_question(context, result)))
+        ledger.keep(context, state.PLACES, fields.SUPPLY, result.package.id)
     except TrancheError as error:
         if not is_open(error):
-            session.pop(state.ASKED, None)
+            session.pop(state.DOUBT, None)
         if isinstance(error, Undone):
             session[state.KEY] = str(uuid.uuid4())
         if isinstance(error, Invalid):
-            session[state.PROBLEMS] = FieldProblems.of(error, draft.package().sent())
+            session[state.PROBLEMS] = FieldProblems.of(error, draft.package().body())
         else:
             session[state.FAILURE] = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
     else:
-        session.pop(state.ASKED, None)
+        session.pop(state.DOUBT, None)
         state.forget_draft(context.clients.drafts)
     catalogue.forget()
 
 
 def _create(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> CreatedPackage:
     """Create the package, as the approval of a proposal where the form has one."""
-    session, created = st.session_state, list[CreatedPackage]()
+    session, results = st.session_state, list[CreatedPackage]()
 
     def write() -> int:
-        created.append(create_package(deals, draft, seats, session[state.KEY]))
-        return created[0].package.id or 0
+        results.append(create_package(deals, draft, seats, session[state.KEY]))
+        return results[0].package.id or 0
 
-    proposal_form.once(context, session.get(state.PROPOSAL), write, draft.package().sent())
-    return created[0]
+    proposal_form.once(context, session.get(state.PROPOSAL), write, draft.package().body())
+    return results[0]
 
 
-def _keep_question(context: PageContext, created: CreatedPackage) -> tuple[str, ...]:
+def _keep_question(context: PageContext, result: CreatedPackage) -> tuple[str, ...]:
     """Store the question that the package comes from; a sentence where that failed."""
-    package_question, package = state.question(), created.package.id
+    package_question, package = state.question(), result.package.id
     if package_question is None or package is None:
         return ()
     try:
@@ -320,20 +320,20 @@ def advice(error: TrancheError, is_once: bool) -> str:
         return "What you entered is kept: check Deals before you retry."
     if is_open(error):
         return "What you entered is kept. You can retry: it won't be created twice." if is_once else LOOK
-    return f"Nothing was created. {KEPT}"
+    return f"Nothing was created. {INPUT_NOTE}"
 
 
-def draw_result(context: PageContext, created: CreatedPackage) -> None:
+def draw_result(context: PageContext, result: CreatedPackage) -> None:
     """The package that was created, what is missing of it, and where to go from here."""
-    package = created.package
+    package = result.package
     count = len(package.demand_deals)
     with_deals = f"with {count} demand deal{'' if count == 1 else 's'}" if count else "without demand deals"
     st.success(
         f"{plain(package.name or '')} is created as package {package.id}, {with_deals}.",
         icon=":material/check_circle:",
     )
-    if created.left:
-        lines = "\n".join(f"- {plain(one)}" for one in created.left)
+    if result.gaps:
+        lines = "\n".join(f"- {plain(one)}" for one in result.gaps)
         st.warning(
             f"Some of it is not as you entered it. Fix this in Deals:\n\n{lines}", icon=":material/warning:"
         )

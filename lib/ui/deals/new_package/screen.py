@@ -45,7 +45,7 @@ from lib.ui.kit.problems import older, report_errors
 from lib.ui.query import ask, link, precision
 
 GUIDES = seat_guide.GuidePlace(f"{state.PLACES}prices")
-SEE_THERE = "Some targeting isn't included; see the panel."
+LEFT_OUT_NOTE = "Some targeting isn't included; see the panel."
 DEAL_CHOICES = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
 
 
@@ -56,43 +56,43 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
     """
     does = catalogue.abilities(context)
     reason = "" if proposal_form.may_only_propose(context) else does.why_not("supply_deals", "create")
-    closed = bool(reason)
+    is_closed = bool(reason)
     if reason:
         st.info(f"{plain(reason)}.", icon=":material/lock:")
     st.header("Name and dates", anchor=False)
-    form_fields.draw_package_fields(context, state.PREFIX, problems, PLAIN, disabled=closed)
+    form_fields.draw_package_fields(context, state.PREFIX, problems, PLAIN, disabled=is_closed)
     st.header("Targeting", anchor=False)
     st.caption("Only: one of these. Never: none of these. A kind that is left empty allows everything.")
     query = catalogue.usual_days(context)
-    offer = picker.PickerOffer(takes_ids=not does.lists, disabled=closed)
+    offer = picker.PickerOffer(takes_ids=not does.lists, disabled=is_closed)
     picker.draw(context, query, state.TARGETING, catalogue.named_lists(context), problems, offer)
     supply_path.draw_lists(context, draft.targeting)
     st.header("Demand deals", anchor=False)
     st.segmented_control(
         "Demand deals", list(DEAL_CHOICES), format_func=DEAL_CHOICES.__getitem__, key=state.DEALS,
-        required=True, persist_state="session", label_visibility="collapsed", disabled=closed,
+        required=True, persist_state="session", label_visibility="collapsed", disabled=is_closed,
     )  # fmt: skip
     if draft.deals == "new":
         prices = seat_guide.of_draft(context, draft)
         guide = seat_guide.of(context, GUIDES, translation, prices, facts.prices_of(context))
-        left_out = SEE_THERE if translation.left_out else ""
+        left_out = LEFT_OUT_NOTE if translation.left_out else ""
         form_fields.draw_seats(
             context, state.PREFIX, problems, guide.by_seat,
-            lambda: seat_guide.draw_note(guide, left_out), disabled=closed,
+            lambda: seat_guide.draw_note(guide, left_out), disabled=is_closed,
         )  # fmt: skip
     elif draft.deals == "existing":
-        _links(context, problems, does, closed)
+        _links(context, problems, does, is_closed)
 
 
-def _links(context: PageContext, problems: FieldProblems, does: Abilities, closed: bool) -> None:
-    chosen = st.session_state.get(state.LINKS, ())
+def _links(context: PageContext, problems: FieldProblems, does: Abilities, is_closed: bool) -> None:
+    selection = st.session_state.get(state.LINKS, ())
     form_fields.draw_numbers(
         "Deals to link",
-        catalogue.link_options(context, "deals to link", "np_links_search", DemandDeal, chosen, closed),
+        catalogue.link_options(context, "deals to link", "np_links_search", DemandDeal, selection, is_closed),
         state.LINKS,
         "Type a name, a seat or an id",
         takes_ids=not does.lists,
-        disabled=closed,
+        disabled=is_closed,
     )
     beside(problems.at("demand_deals"))
 
@@ -102,7 +102,7 @@ PLACE = "form_win_cpm"
 
 @st.fragment(parallel=True)
 def draw_price_guide(
-    context: PageContext, question: PackageQuestion | None, draft: Draft, closed: bool
+    context: PageContext, question: PackageQuestion | None, draft: Draft, is_closed: bool
 ) -> None:
     """Draw median and quartiles with what they are computed from, and the price that the fee makes of them.
 
@@ -121,11 +121,15 @@ def draw_price_guide(
         st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
     else:
         with report_errors("The win CPM", effect="What you entered is kept."):
-            _draw_price_guide(context, question, fields, draft, closed)
+            _draw_price_guide(context, question, fields, draft, is_closed)
 
 
 def _draw_price_guide(
-    context: PageContext, question: PackageQuestion, fields: win_prices.WinFields, draft: Draft, closed: bool
+    context: PageContext,
+    question: PackageQuestion,
+    fields: win_prices.WinFields,
+    draft: Draft,
+    is_closed: bool,
 ) -> None:
     read = link.from_params(question.params, context.slicer, context.project, context.slicer_name).query
     query = win_prices.win_question(read, context.slicer, fields)
@@ -140,7 +144,7 @@ def _draw_price_guide(
         st.caption(f"Nothing was won in {days}.")
         return
     _draw_answers(context.slicer, of, query, fields, days)
-    _proposal(context, of, draft, closed)
+    _proposal(context, of, draft, is_closed)
 
 
 def _draw_answers(
@@ -150,11 +154,11 @@ def _draw_answers(
     field = slicer.data_field(fields.cpm)
     low, median, high = (numbers.short(value, field=field) for value in (of.low, of.median, of.high))
     st.markdown(plain(f"Median {median} · quartiles {low} and {high}"))
-    named = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
+    names = " and ".join(slicer.key_field(name).description or name for name in query.split_by)
     wins = slicer.data_field(fields.wins).description or fields.wins
-    share = "all" if of.covered >= 100 else f"{numbers.percent(of.covered)} of the"
+    share = "all" if of.coverage >= 100 else f"{numbers.percent(of.coverage)} of the"
     exactness = "Exact" if of.is_exact else "Estimated from a sample"
-    groups = f"{numbers.number(of.groups)} groups by {named.lower()}" if named else "one group"
+    groups = f"{numbers.number(of.groups)} groups by {names.lower()}" if names else "one group"
     st.caption(
         plain(
             f"{days} · {exactness} · Averages of {groups}, weighted by {wins.lower()} "
@@ -163,7 +167,7 @@ def _draw_answers(
     )
 
 
-def _proposal(context: PageContext, of: WinPrices, draft: Draft, closed: bool) -> None:
+def _proposal(context: PageContext, of: WinPrices, draft: Draft, is_closed: bool) -> None:
     """Draw the price, what it is made of, and the button for the seats that have none."""
     if draft.deals != "new":
         return
@@ -180,7 +184,7 @@ def _proposal(context: PageContext, of: WinPrices, draft: Draft, closed: bool) -
     st.markdown(f"Proposed {noun}: **{amount(price)} {plain(money.terms)}** ({_made_of(draft, fee, money)})")
     without = [seat for seat, terms in draft.seats.items() if not terms.price.strip()]
     st.button(
-        "Use for seats without a price", key="np_use_price", disabled=closed or not without,
+        "Use for seats without a price", key="np_use_price", disabled=is_closed or not without,
         on_click=_use, args=(tuple(without), price),
         help=None if without else "Choose seats first; prices that you typed are kept",
     )  # fmt: skip
@@ -243,10 +247,10 @@ def table(slicer: Slicer, answers: list[Audience]) -> pd.DataFrame:
 
 def _style(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> Styler:
     """The numbers in words of their fields; they stay numbers, so that they stand to the right."""
-    styled = table(slicer, answers).style
+    style = table(slicer, answers).style
     for figure in report.report_figures(slicer):
-        styled = styled.format(_words(figure, numbers), subset=pd.IndexSlice[[figure.title], :])
-    return styled
+        style = style.format(_words(figure, numbers), subset=pd.IndexSlice[[figure.title], :])
+    return style
 
 
 def _words(figure: report.ReportFigure, numbers: Numbers) -> Callable[[Any], str]:
@@ -275,10 +279,10 @@ STAYS = """<style>
 
 def draw(context: PageContext) -> None:
     """The form until its package is there, then what was created."""
-    created: CreatedPackage | None = st.session_state.get(state.CREATED)
-    if created is not None:
+    result: CreatedPackage | None = st.session_state.get(state.RESULT)
+    if result is not None:
         page_scripts.ask_before(False)
-        review.draw_result(context, created)
+        review.draw_result(context, result)
         return
     state.begin(context.clients.drafts)
     with st.container():  # always there, so that what comes and goes moves no other element
@@ -291,7 +295,7 @@ def draw(context: PageContext) -> None:
 
 def _notes() -> None:
     """That the form holds a draft of before, and what a copy does not have."""
-    if at := st.session_state.get(state.FOUND):
+    if at := st.session_state.get(state.DRAFT_TIME):
         when = facts.moment(at.astimezone(times.zone()))
         st.caption(f":material/history: Your draft from {when}. Start over discards it.")
     if note := st.session_state.get(state.NOTE):
@@ -301,32 +305,32 @@ def _notes() -> None:
 def _draw(context: PageContext) -> None:
     draft = state.read(catalogue.named_lists(context))
     ledger.clear(state.PLACES)
-    left, right = st.columns([8, 5], gap="large")
+    left_side, right_side = st.columns([8, 5], gap="large")
     draft_faults = draft.faults(bool(catalogue.abilities(context).fees))
     problems = state.problems(draft, draft_faults)
     lists = entries(catalogue.lists(context))
     translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
-    with left:
+    with left_side:
         state.draw_templates(context, draft)
         draw_form(context, draft, problems, translation)
     st.html(STAYS)
-    with right, st.container(key="np_beside"):
+    with right_side, st.container(key="np_beside"):
         draw_panel(context, translation)
         may_create = not catalogue.abilities(context).why_not("supply_deals", "create")
-        closed = not (may_create or proposal_form.may_only_propose(context))
-        draw_price_guide(context, state.question(), draft, closed)
+        is_closed = not (may_create or proposal_form.may_only_propose(context))
+        draw_price_guide(context, state.question(), draft, is_closed)
         query = catalogue.usual_days(context)
         descriptions = picker.describe(context, query, draft.targeting)
-        marks = words.marks(context, query, [draft.targeting], with_unchecked=True)
+        marks = words.marks(context, query, [draft.targeting], with_gaps=True)
         review.draw(context, draft, draft_faults, problems, descriptions, marks)
         _keep(context, draft)
-        booked = (draft.moment("start_date"), draft.moment("end_date"))
+        booking = (draft.moment("start_date"), draft.moment("end_date"))
         prices = seat_guide.of_draft(context, draft)
         supply_path.draw(
             context, "form_supply", draft.targeting, lists, translation.filters,
             "all bids of this targeting", "Supply path",
         )  # fmt: skip
-        targeting_figures.draw_days(context, f"{state.PLACES}days", translation.filters, booked, prices)
+        targeting_figures.draw_days(context, f"{state.PLACES}days", translation.filters, booking, prices)
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions
         )

@@ -33,9 +33,9 @@ log = logging.getLogger(__name__)
 PREFIX, PLACES = "np_", "form_"
 TARGETING = "np_target"
 DEALS, LINKS = "np_deals", "np_links"
-KEY, PROBLEMS, FAILURE, CREATED = "np_idempotency_key", "np_problems", "np_failure", "np_created"
-ASKED, SURE, TRIED, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
-KEPT, FOUND, QUESTION, PROPOSAL = "np_kept", "np_found", "np_question", "np_proposal"
+KEY, PROBLEMS, FAILURE, RESULT = "np_idempotency_key", "np_problems", "np_failure", "np_created"
+DOUBT, SURE, ATTEMPT, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
+DRAFT_BODY, DRAFT_TIME, QUESTION, PROPOSAL = "np_kept", "np_found", "np_question", "np_proposal"
 STORED_QUESTION = TypeAdapter(PackageQuestion)
 
 
@@ -100,7 +100,7 @@ def forget_draft(drafts: Drafts) -> None:
 def keep(drafts: Drafts, draft: Draft) -> str:
     """Keep the draft where it was changed; why it could not be kept, in a sentence, else empty."""
     state = st.session_state
-    is_asked = ASKED in state
+    is_asked = DOUBT in state
     body: dict[str, Any] | None = None
     if not draft.is_untouched:
         body = {"draft": dump_draft(draft), "key": state[KEY], "asked": is_asked}
@@ -108,20 +108,20 @@ def keep(drafts: Drafts, draft: Draft) -> str:
             body["proposal"] = number
         if (of := question()) is not None:
             body["question"] = STORED_QUESTION.dump_python(of, mode="json")
-    if body == state.get(KEPT):
+    if body == state.get(DRAFT_BODY):
         return ""
     try:
         drafts.discard() if body is None else drafts.keep(body)
     except TrancheError as error:
         return f"{error.reason.rstrip('.')}. A reload of this page would lose what you entered."
-    state[KEPT] = body
+    state[DRAFT_BODY] = body
     return ""
 
 
 def is_held(drafts: Drafts, lists: NamedLists) -> bool:
     """Whether there is a draft that another one would replace."""
     if KEY in st.session_state:
-        return CREATED not in st.session_state and not read(lists).is_untouched
+        return RESULT not in st.session_state and not read(lists).is_untouched
     try:
         return drafts.get() is not None
     except TrancheError:
@@ -150,12 +150,12 @@ def problems(draft: Draft, draft_faults: Faults) -> FieldProblems:
     What is missing is only said once somebody tried to create the package, or emptied the field.
     """
     field_problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
-    still = field_problems.still(draft.package().sent()) if field_problems else field_problems
-    if TRIED in st.session_state:
-        return still.with_(draft_faults.all)
-    emptied = form_fields.cleared_places(PREFIX)
-    return still.with_(
-        {place: text for place, text in draft_faults.all.items() if place in {*draft_faults.wrong, *emptied}}
+    remaining = field_problems.still(draft.package().body()) if field_problems else field_problems
+    if ATTEMPT in st.session_state:
+        return remaining.with_(draft_faults.all)
+    places = form_fields.cleared_places(PREFIX)
+    return remaining.with_(
+        {place: text for place, text in draft_faults.all.items() if place in {*draft_faults.wrong, *places}}
     )
 
 
@@ -183,14 +183,14 @@ def _resume(drafts: Drafts) -> bool:
     st.session_state.update(
         {
             KEY: key,
-            KEPT: kept_draft.body,
-            FOUND: kept_draft.at,
+            DRAFT_BODY: kept_draft.body,
+            DRAFT_TIME: kept_draft.at,
             QUESTION: package_question,
             PROPOSAL: kept_draft.body.get("proposal"),
         }
     )
     if kept_draft.body.get("asked"):
-        st.session_state[ASKED] = True
+        st.session_state[DOUBT] = True
     return True
 
 
@@ -242,9 +242,9 @@ def draw_templates(context: PageContext, draft: Draft) -> None:
 def body_of(draft: Draft) -> dict[str, Any]:
     """What a template keeps of a form: no dates, and no contact of any deal."""
     seats = {seat: _without_contact(terms) for seat, terms in draft.seats.items()}
-    undated = draft.with_(start_date="", end_date="")
+    without_dates = draft.with_(start_date="", end_date="")
     terms = {**draft.terms, EMAIL: ""}
-    return {"draft": dump_draft(replace(undated, offset=0, terms=terms, seats=seats))}
+    return {"draft": dump_draft(replace(without_dates, offset=0, terms=terms, seats=seats))}
 
 
 def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple[Draft, int]:
@@ -258,16 +258,16 @@ def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple
         raise BadRequest("This template can't be read any more") from error
     usable_seats = {seat: terms for seat, terms in draft.seats.items() if seats is None or seat in seats}
     usual = empty()
-    dated = draft.with_(start_date=usual["start_date"], end_date="")
-    filled = replace(dated, offset=usual.offset, seats=usable_seats)
-    return filled, len(draft.seats) - len(usable_seats)
+    with_dates = draft.with_(start_date=usual["start_date"], end_date="")
+    result = replace(with_dates, offset=usual.offset, seats=usable_seats)
+    return result, len(draft.seats) - len(usable_seats)
 
 
 def _content(context: PageContext, draft: Draft) -> None:
     templates = context.clients.view_store.templates.all()
     entries.problem(TEMPLATES)
-    if (chosen := TEMPLATES.chosen(templates)) is not None:
-        _template_panel(context, chosen, draft)
+    if (template := TEMPLATES.chosen(templates)) is not None:
+        _template_panel(context, template, draft)
         return
     entries.new(TEMPLATES, "Keep this form as", partial(_save_template, context, draft))
     st.caption("Without dates and contact.")

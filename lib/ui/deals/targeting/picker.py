@@ -12,7 +12,7 @@ from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals.targeting import typed
 from lib.ui.deals.targeting.typed import SIDES
-from lib.ui.deals.targeting.words import Described, value_label
+from lib.ui.deals.targeting.words import Descriptions, value_label
 from lib.ui.deals.targeting.words import marks as marks_of
 from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
@@ -40,12 +40,12 @@ def fill(prefix: str, targeting: Targeting) -> None:
     """Fill the pickers with this targeting."""
     for kind in KINDS:
         for is_excluded in SIDES:
-            chosen = [
+            codes = [
                 str(getattr(target, "id", None) or kind.value(target))
                 for target in kind.of(targeting)
                 if target.is_excluded == is_excluded
             ]
-            st.session_state[typed.key(prefix, kind, is_excluded)] = chosen
+            st.session_state[typed.key(prefix, kind, is_excluded)] = codes
 
 
 def read(prefix: str, lists: NamedLists) -> Targeting:
@@ -59,14 +59,14 @@ def read(prefix: str, lists: NamedLists) -> Targeting:
     return Targeting.model_validate(elements)
 
 
-def describe(context: PageContext, query: AudienceQuery, targeting: Targeting) -> Described:
+def describe(context: PageContext, query: AudienceQuery, targeting: Targeting) -> Descriptions:
     """Words for the values of a targeting, by kind, as far as the report has them."""
-    described: dict[str, Mapping[str, str]] = {}
+    descriptions: dict[str, Mapping[str, str]] = {}
     for kind in KINDS:
-        field, chosen = key_field(kind, context.slicer), [kind.value(target) for target in kind.of(targeting)]
-        if field is not None and chosen and not kind.is_list:
-            described[kind.name] = values.words(context, query, field.name, chosen)
-    return described
+        field, codes = key_field(kind, context.slicer), [kind.value(target) for target in kind.of(targeting)]
+        if field is not None and codes and not kind.is_list:
+            descriptions[kind.name] = values.words(context, query, field.name, codes)
+    return descriptions
 
 
 def draw(
@@ -83,12 +83,12 @@ def draw(
     """
     targeting = read(prefix, lists)
     descriptions = describe(context, query, targeting)
-    marks = marks_of(context, query, [targeting], with_unchecked=True)
+    marks = marks_of(context, query, [targeting], with_gaps=True)
     with st.grid("auto", min_column_width=NARROWEST, gap="xsmall"):
         for kind in (kind for kind in KINDS if kind.field in offer.fields):
-            called = {**descriptions.get(kind.name, {}), **lists.get(kind.name, {})}
+            kind_words = {**descriptions.get(kind.name, {}), **lists.get(kind.name, {})}
             with st.container(gap="xxsmall"):
-                _kind(context, query, prefix, kind, called, marks.get(kind.name, {}), offer)
+                _kind(context, query, prefix, kind, kind_words, marks.get(kind.name, {}), offer)
     for kind_field in dict.fromkeys(kind.field for kind in KINDS):
         beside((problems or FieldProblems()).at(kind_field))
 
@@ -107,17 +107,17 @@ def _kind(
         plain(kind.title), key=f"{prefix}_{kind.name}", width="stretch", wrap=False, on_change="rerun",
         disabled=offer.disabled,
     )  # fmt: skip
-    if chosen := _in_words(prefix, kind, words, marks):
-        st.caption(plain(chosen))
+    if sentence := _in_words(prefix, kind, words, marks):
+        st.caption(plain(sentence))
     beside(typed.waiting(prefix, kind))
     if popover.open:
         with popover, report_errors("The values", effect="What you entered is kept."):
-            offered = words if kind.is_list else _options(context, query, prefix, kind)
+            options = words if kind.is_list else _options(context, query, prefix, kind)
             with st.container(key=f"{prefix}_{kind.name}_twins"):  # style.css: an open list covers no twin
                 for is_excluded in SIDES:
                     with st.container():
                         _values(
-                            context, query, (prefix, kind, is_excluded), {**words, **offered}, marks, offer
+                            context, query, (prefix, kind, is_excluded), {**words, **options}, marks, offer
                         )
 
 
@@ -145,7 +145,7 @@ def _values(
     context: PageContext,
     query: AudienceQuery,
     place: typed.Place,
-    offered: Mapping[str, str],
+    options: Mapping[str, str],
     marks: Mapping[str, str],
     offer: PickerOffer,
 ) -> None:
@@ -153,20 +153,20 @@ def _values(
     _, kind, is_excluded = place
     typed.settle(context, query, place)
     with st.container(gap="xxsmall"):  # above, as the picker's open list covers what is below
-        typed.draw(context, query, place, offered)
+        typed.draw(context, query, place, options)
     st.multiselect(
         SIDES[is_excluded],
-        list(dict.fromkeys([*typed.picker_values(place), *offered])),
-        format_func=partial(_value_label, place, offered, marks),
+        list(dict.fromkeys([*typed.picker_values(place), *options])),
+        format_func=partial(_value_label, place, options, marks),
         key=typed.key(*place),
         persist_state="session",
         filter_mode="contains",
         accept_new_options=offer.takes_ids or not kind.is_list,
         select_all=False,
-        placeholder=_placeholder(kind, bool(offered), offer),
+        placeholder=_placeholder(kind, bool(options), offer),
         width=WIDTH,
         on_change=typed.take,
-        args=(place, offered),
+        args=(place, options),
     )
 
 
@@ -200,8 +200,8 @@ def _in_words(prefix: str, kind: TargetingKind, words: Mapping[str, str], marks:
     """The choice below the button: `US, CA · not MX`; empty without one."""
     sides = []
     for is_excluded in SIDES:
-        chosen = _chosen_values(prefix, kind, is_excluded)
-        names = [value_label(value, {value: _value_text(kind, words, value)}, marks) for value in chosen]
+        codes = _chosen_values(prefix, kind, is_excluded)
+        names = [value_label(value, {value: _value_text(kind, words, value)}, marks) for value in codes]
         if names:
             sides.append(("not " if is_excluded else "") + ", ".join(names))
     return " · ".join(sides)

@@ -41,9 +41,9 @@ CLOSE, MOST_NEAR = 0.6, 3
 
 def exact(text: str, words_of: Mapping[str, str]) -> str | None:
     """The value with this code or description, ignoring case, or None."""
-    folded = text.strip().casefold()
+    text = text.strip().casefold()
     for code, words in words_of.items():
-        if folded in (code.casefold(), words.casefold()):
+        if text in (code.casefold(), words.casefold()):
             return code
     return None
 
@@ -51,14 +51,14 @@ def exact(text: str, words_of: Mapping[str, str]) -> str | None:
 def near(text: str, words_of: Mapping[str, str]) -> list[str]:
     """The codes of values like the one that was typed, the nearest first: the trade's other words, then
     those spelt alike. `words_of` has the descriptions by code."""
-    folded = text.strip().casefold()
+    text = text.strip().casefold()
     codes: dict[str, str] = {}
     for code, words in words_of.items():
         codes.setdefault(words.casefold(), code)
         codes.setdefault(code.casefold(), code)
-    others = [word for group in SAME if folded in group for word in group]
-    alike = difflib.get_close_matches(folded, codes, n=MOST_NEAR, cutoff=CLOSE)
-    return list(dict.fromkeys(codes[word] for word in [*others, *alike] if word in codes))[:MOST_NEAR]
+    others = [word for group in SAME if text in group for word in group]
+    similar = difflib.get_close_matches(text, codes, n=MOST_NEAR, cutoff=CLOSE)
+    return list(dict.fromkeys(codes[word] for word in [*others, *similar] if word in codes))[:MOST_NEAR]
 
 
 SIDES = {False: "Only", True: "Never"}
@@ -114,13 +114,13 @@ def fill(prefix: str, pending: Pending) -> None:
         _wait(place, odd)
 
 
-def take(place: Place, offered: Mapping[str, str]) -> None:
+def take(place: Place, options: Mapping[str, str]) -> None:
     """Choose known and earlier values; other input is pending. A callback."""
     kind, state = place[1], st.session_state
     was = state.get(_before(place), [])
     values, odd = list[str](), list[str]()
     for value in picker_values(place):
-        code = value if value in offered or value in was else exact(value, offered)
+        code = value if value in options or value in was else exact(value, options)
         if code is None and kind.is_list and CHECKS["list"].shape.fullmatch(value):
             code = value
         if code is None:
@@ -145,22 +145,22 @@ def settle(context: PageContext, query: AudienceQuery, place: Place) -> None:
     st.session_state[_before(place)] = settled_values(place)
 
 
-def draw(context: PageContext, query: AudienceQuery, place: Place, offered: Mapping[str, str]) -> None:
+def draw(context: PageContext, query: AudienceQuery, place: Place, options: Mapping[str, str]) -> None:
     """Draw the pending input: suggestions, and buttons to add it anyway or to drop it."""
     for odd in _waiting(place):
-        _draw(context, query, place, odd, offered)
+        _draw(context, query, place, odd, options)
 
 
 def _draw(
-    context: PageContext, query: AudienceQuery, place: Place, odd: str, offered: Mapping[str, str]
+    context: PageContext, query: AudienceQuery, place: Place, odd: str, options: Mapping[str, str]
 ) -> None:
     kind, at = place[1], f"{key(*place)}_{odd}"
     fault = wrong(kind, odd)
     beside([f"'{odd}': {fault}." if fault else f"The report has no '{odd}'."])
     with st.container(horizontal=True, gap="xsmall", width=WIDTH):
-        for code in () if fault else _near(context, query, kind, odd, offered):
+        for code in () if fault else _near(context, query, kind, odd, options):
             st.button(
-                f"{plain(offered.get(code, code))}?", key=f"{at}_near_{code}", type="secondary",
+                f"{plain(options.get(code, code))}?", key=f"{at}_near_{code}", type="secondary",
                 on_click=add, args=(place, odd, code),
             )  # fmt: skip
         if not fault:
@@ -204,10 +204,10 @@ def wrong(kind: TargetingKind, value: str) -> str:
 
 
 def _near(
-    context: PageContext, query: AudienceQuery, kind: TargetingKind, odd: str, offered: Mapping[str, str]
+    context: PageContext, query: AudienceQuery, kind: TargetingKind, odd: str, options: Mapping[str, str]
 ) -> list[str]:
     """Similar codes among the values listed and, if the report has more, those with the same beginning."""
-    candidates, field = dict(offered), key_field(kind, context.slicer)
+    candidates, field = dict(options), key_field(kind, context.slicer)
     if field is not None:
         with report_errors("Other values", effect="What you typed is kept."):
             candidates |= values.value_options(context, query, field.name, odd[:BEGINNING]).described
