@@ -93,9 +93,7 @@ def drifts(scores: Sequence[float]) -> bool:
     place = _place(count)
     misses = sum(one > before[place - 1] for one in scores[-LATELY:])
     above, below, more = count + 1 - place, place, np.arange(misses, LATELY + 1)
-    chances = binom(LATELY, more) * np.exp(
-        betaln(more + above, LATELY - more + below) - betaln(above, below)
-    )
+    chances = binom(LATELY, more) * np.exp(betaln(more + above, LATELY - more + below) - betaln(above, below))
     return float(chances.sum()) < FALSE_DRIFTS
 
 

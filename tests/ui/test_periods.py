@@ -24,7 +24,7 @@ WEEK = (date(2026, 11, 14), date(2026, 11, 20))
 def test_the_usual_days_are_complete() -> None:
     """A question that names no days is about the last seven complete ones, in the API's relative dates."""
     assert periods.usual(FRESH, TODAY) == ("-7d", "yesterday")
-    assert periods.resolved(*periods.usual(FRESH, TODAY), TODAY) == WEEK
+    assert periods.resolve(*periods.usual(FRESH, TODAY), TODAY) == WEEK
 
 
 def test_old_data_are_asked_up_to_their_end() -> None:
@@ -72,7 +72,7 @@ def test_the_last_days_weeks_and_months(today: date, count: int, unit: str) -> N
             preset = periods.parse_last(text, fresh, today)
             assert dates.date_range(preset.start, preset.end, today) == days
         if unit != "week":
-            found = periods.named(fresh, preset.start, preset.end, today)
+            found = periods.preset_of(fresh, preset.start, preset.end, today)
             assert found is not None and found[1:] == preset[1:]
             assert preset.start.startswith("-")
     old = Slicer(first_date="2015-01-01", last_date=yesterday.isoformat())

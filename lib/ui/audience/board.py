@@ -115,7 +115,7 @@ def draw(context: PageContext) -> None:
     _mount(
         key=drill.CARDS,
         data={
-            "taken": question.taken(drill.CARDS),
+            "taken": question.receipt(drill.CARDS),
             "params": question.whole(context),
             "steps": {
                 "undo": _latest(context, steps.past),
@@ -193,7 +193,7 @@ class _Turn:
         if self.answers.later_count == self.settled:
             return False
         self.settled = self.answers.later_count
-        for future in self.answers.awaited():
+        for future in self.answers.pending():
             while not future.done():
                 self.deadline.check()
                 with suppress(TimeoutError, TrancheError):

@@ -275,7 +275,7 @@ def rollup_split(pivot: Pivot) -> SplitRows:
     ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
     total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
     audience = replace(split_levels.take(answer, places), precision=sampled, total=total)
-    return replace(pivot.levels[0].split, answer=audience, compared=None)
+    return replace(pivot.levels[0].split, answer=audience, pair=None)
 
 
 def _fill(level: Level, keys: list[str]) -> Audience:

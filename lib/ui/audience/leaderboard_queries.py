@@ -61,7 +61,7 @@ def board(focus: Focus, card: Card, answer: Audience) -> Board:
     board_rows = _compared(focus, card, answer)
     for other in focus.comparisons[1:]:
         rows = board_rows.split.answer
-        both = compared_answers.fetch_compared(other, _query_of_rows(other, card, rows), rows)
+        both = compared_answers.fetch(other, _query_of_rows(other, card, rows), rows)
         board_rows = replace(
             board_rows, split=replace(board_rows.split, also=_split(other, rows, both, card))
         )
@@ -73,7 +73,7 @@ def _compared(focus: Focus, card: Card, answer: Audience) -> Board:
     query = _query_of_rows(focus, card, answer)
     if is_ranked(focus, card):
         query = question(focus, card).model_copy(update={"data_filters": ()})
-    both = compared_answers.fetch_compared(focus, query, answer)
+    both = compared_answers.fetch(focus, query, answer)
     count = answer.total.records_found
     if not is_ranked(focus, card):
         return Board(card, _split(focus, answer, both, card), _whole(focus, card, answer), count)

@@ -236,7 +236,7 @@ def _draw(focus: Focus, movers: Moved) -> None:
     if values:
         mover_table = table(focus, movers, can_part and st.session_state.get(PARTS, False))
         rows.draw(
-            drill.MOVED, [mover_table], question.taken(drill.MOVED), partial(drill.follow, focus.context)
+            drill.MOVERS, [mover_table], question.receipt(drill.MOVERS), partial(drill.follow, focus.context)
         )
     st.caption(plain(notes(focus, movers)))
 

@@ -36,9 +36,9 @@ def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | N
     line = series.over(now, name, focus.grain, focus.period, today)
     named = [Named(numbers.span(*focus.period), line)]
     for one, answers in zip(focus.comparisons, comparisons, strict=True):
-        if answers is not None and one.compared is not None and one.comparison is not None:
+        if answers is not None and one.compared_days is not None and one.comparison is not None:
             there = one.comparison.before
-            earlier = series.over(answers.before, name, focus.grain, one.compared, today, there)
+            earlier = series.over(answers.before, name, focus.grain, one.compared_days, today, there)
             named.append(Named(numbers.span(*there, focus.period[1].year), earlier))
     return named
 

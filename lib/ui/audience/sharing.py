@@ -116,7 +116,7 @@ def _make(context: PageContext, params: dict[str, str], fixed: dict[str, str], w
 def _fixed(context: PageContext, params: Params) -> tuple[dict[str, str], str]:
     """The parameters with today's meaning of their days, and these days in words."""
     query = link.from_params(params, context.slicer, context.project, context.slicer_name).query
-    start, end = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
+    start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
     return {**params, "start": start.isoformat(), "end": end.isoformat()}, f"Always {days(start, end)}"
 
 

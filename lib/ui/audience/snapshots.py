@@ -96,7 +96,7 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     against = [numbers.days(*one.comparison.before) for one in focus.comparisons if one.comparison]
     if against:
         yield "Compared with", "; ".join(against)
-    sentences = [filters.sentence(one, focus.slicer, listed=len(one.value)) for one in focus.query.filters]
+    sentences = [filters.sentence(one, focus.slicer, most=len(one.value)) for one in focus.query.filters]
     yield "Filters", straight("; ".join(sentences)) or "None"
     if field:
         yield "Precision", field["precision"]

@@ -27,7 +27,7 @@ def draw_rows(focus: Focus, table: Table) -> None:
     context = focus.context
     about = {"project": context.project, "slicer": context.slicer_name, "params": question.whole(context)}
     request = {**about, "part": "split"}
-    rows.draw(drill.BOARD, [table], focus.taken, partial(drill.follow, context), request)
+    rows.draw(drill.BOARD, [table], focus.receipt, partial(drill.follow, context), request)
 
 
 def table(focus: Focus, split: SplitRows) -> Table:

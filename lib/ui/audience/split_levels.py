@@ -34,7 +34,7 @@ def both_sides(focus: Focus, answer: Audience) -> ComparedAnswers | None:
         "limit": None,
         "data_fields": (focus.field.name,),
     }
-    return compared_answers.fetch_compared(focus, rows_query.model_copy(update=narrow), answer)
+    return compared_answers.fetch(focus, rows_query.model_copy(update=narrow), answer)
 
 
 def grid(page_focus: Focus) -> Audience:
@@ -265,7 +265,7 @@ def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> ComparedA
         "order_by": (),
         "data_fields": (focus.field.name,),
     }
-    return compared_answers.fetch_compared(focus, query.model_copy(update=narrow), audience)
+    return compared_answers.fetch(focus, query.model_copy(update=narrow), audience)
 
 
 def _rebase(answer: Audience, whole: Values) -> Audience:

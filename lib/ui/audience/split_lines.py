@@ -67,9 +67,9 @@ def _question(focus: Focus) -> AudienceQuery:
 
 
 def _earlier(focus: Focus, answer: Audience | None, value: str, there: Days | None) -> Series | None:
-    if answer is None or focus.compared is None:
+    if answer is None or focus.compared_days is None:
         return None
-    return _course(focus, answer, value, focus.compared, there)
+    return _course(focus, answer, value, focus.compared_days, there)
 
 
 def _course(focus: Focus, answer: Audience, value: str, period: Days, there: Days | None) -> Series:

@@ -268,19 +268,19 @@ def _other_lines(pivot: Pivot, above: Path) -> Iterator[PivotLine]:
         return
     level, below = pivot.levels[len(above)], pivot.below.get(above, [])
     count = level.found[above] - len(below)
-    left: dict[str, float | None] = {**_volumes(pivot, above)}
+    rest: dict[str, float | None] = {**_volumes(pivot, above)}
     is_unknown = bool(above) and level.is_cut
-    if count <= 0 and not (is_unknown and _is_something(pivot, above, left)):
+    if count <= 0 and not (is_unknown and _is_something(pivot, above, rest)):
         return
-    whole, front = pivot.figure((), pivot.front.name), left.get(pivot.front.name)
+    whole, front = pivot.figure((), pivot.front.name), rest.get(pivot.front.name)
     if level.split.has_share and whole and front is not None:
-        left[split_table.SHARE] = 100 * front / whole
+        rest[split_table.SHARE] = 100 * front / whole
     others = precision.others(level.split.answer, pivot.figures, split_table.OTHERS, count)
     changed = Change(None) if front is None else _other_change(pivot, above)
-    left[split_table.CHANGE] = split_table.in_percent(changed)
+    rest[split_table.CHANGE] = split_table.in_percent(changed)
     vague = frozenset() if changed.is_certain else frozenset({split_table.CHANGE})
     label = split_table.OTHERS if is_unknown else others
-    yield PivotLine("rest", above, len(above) + 1, label, left, vague)
+    yield PivotLine("rest", above, len(above) + 1, label, rest, vague)
 
 
 def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
@@ -294,31 +294,31 @@ def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
         return {}
     across = pivot.cross.names if pivot.cross is not None and pivot.front.name in answer.percents else ()
     wholes = {name: pivot.figure(above, name) for name in pivot.heads if name in {*answer.percents, *across}}
-    left = {
+    rest = {
         name: whole - sum(pivot.figure(path, name) or 0.0 for path in below)
         for name, whole in wholes.items()
         if whole is not None
     }
     is_estimate = is_sampled(answer)
-    return {name: max(0.0, value) for name, value in left.items() if value >= 0 or not is_estimate}
+    return {name: max(0.0, value) for name, value in rest.items() if value >= 0 or not is_estimate}
 
 
 def _other_change(pivot: Pivot, above: Path) -> Change:
     """The change of the rows below a row that are not shown."""
-    below, whole = pivot.levels[len(above)].split.compared, pivot.levels[0].split.whole
+    below, whole = pivot.levels[len(above)].split.pair, pivot.levels[0].split.whole
     if below is None or whole is None:
         return Change(None)
     name, paths = pivot.front.name, pivot.below.get(above, [])
     if not above:
-        return below.left(pivot.front, (of_total(whole.now, name), of_total(whole.before, name)), paths)
-    upper = pivot.levels[len(above) - 1].split.compared
+        return below.rest(pivot.front, (of_total(whole.now, name), of_total(whole.before, name)), paths)
+    upper = pivot.levels[len(above) - 1].split.pair
     sides = None if upper is None else upper.figures(pivot.front).get(above)
-    return Change(None) if sides is None else below.left(pivot.front, sides, paths)
+    return Change(None) if sides is None else below.rest(pivot.front, sides, paths)
 
 
-def _is_something(pivot: Pivot, above: Path, left: Mapping[str, float | None]) -> bool:
+def _is_something(pivot: Pivot, above: Path, rest: Mapping[str, float | None]) -> bool:
     """Whether there may be more rows, as far as the fields that add up say it."""
-    return not left or any(
+    return not rest or any(
         value is not None and value > LEAST_LEFT * abs(pivot.figure(above, name) or 0)
-        for name, value in left.items()
+        for name, value in rest.items()
     )

@@ -103,7 +103,7 @@ def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
         share = None if rest is None else 100 * rest / whole
         yield SplitColumn(SHARE, 100.0, split.answer.percents[name].tolist(), share, _one_place(figures))
     off = split_rows.off(split)
-    if (off >= precision.LEAST_SHOWN).any():
+    if (off >= precision.LEAST_RANGE).any():
         total = precision.total_range(split.answer, name)
         yield SplitColumn(
             OFF,
@@ -118,7 +118,7 @@ def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
 def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
     """The main field's change, per comparison that says anything of any row."""
     for one in split.comparisons:
-        rows = split_rows.changes(one) if one.compared is not None else []
+        rows = split_rows.changes(one) if one.pair is not None else []
         if all(changed.ratio is None for changed in rows):
             continue
         changes = [split_rows.total_change(one), *rows, split_rows.others_change(one)]

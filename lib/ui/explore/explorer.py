@@ -19,25 +19,25 @@ from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import NOTHING_TAKEN, Cell, Choice, Column, Ordering, Row, Table, Taken
 from lib.ui.query import ask, drill, precision, question
-from lib.ui.query.view import NOTHING_EXPLORED, Explored, Lower
+from lib.ui.query.view import NO_EXPLORATION, Exploration, Lower
 
 BOARD = "top_rows"
 SEARCH = "fields_search"
 
 
-def catch_up(context: PageContext, explored: Explored) -> tuple[Taken, Explored]:
+def catch_up(context: PageContext, fields: Exploration) -> tuple[Taken, Exploration]:
     """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
-    acts, receipt = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
-    orderings = [act for act in acts if isinstance(act, Ordering) and act.table == explored.key]
+    acts, receipt = rows.new_acts(st.session_state.get(BOARD), question.receipt(BOARD))
+    orderings = [act for act in acts if isinstance(act, Ordering) and act.table == fields.key]
     if orderings:
         order = Order(name=orderings[-1].column, direction=orderings[-1].direction)
-        explored = replace(explored, order=order)
-    chosen = [act for act in acts if isinstance(act, Choice)]
-    if chosen:
-        carry(context, drill.apply(question.current(context), chosen, context.slicer), explored.data, receipt)
+        fields = replace(fields, order=order)
+    choices = [act for act in acts if isinstance(act, Choice)]
+    if choices:
+        carry(context, drill.apply(question.current(context), choices, context.slicer), fields.data, receipt)
     elif acts:
-        question.follow(context, [(question.current(context), {"explored": explored})], {BOARD: receipt})
-    return receipt, explored
+        question.follow(context, [(question.current(context), {"exploration": fields})], {BOARD: receipt})
+    return receipt, fields
 
 
 def follow() -> None:
@@ -151,14 +151,13 @@ def explorer(context: PageContext) -> None:
             live=True,
             label_visibility="collapsed",
         )
-        linked = question.view(context).explored
+        old = question.view(context).exploration
         lists = _lists(context)
         with st.container(key="fields"):
             names = [
-                _choose(of, text or "", name)
-                for of, name in zip(lists, (linked.key, linked.data), strict=True)
+                _choose(of, text or "", name) for of, name in zip(lists, (old.key, old.data), strict=True)
             ]
-        chosen = _remember(context, linked, [*zip(lists, names, strict=True)])
+        chosen = _remember(context, old, [*zip(lists, names, strict=True)])
     with right:
         _answer(context, chosen)
 
@@ -173,10 +172,10 @@ def _lists(context: PageContext) -> tuple[FieldList, FieldList]:
     )
 
 
-def _choose(of: FieldList, text: str, linked: str) -> str:
+def _choose(of: FieldList, text: str, old: str) -> str:
     """Draw the fields that the search finds; returns the one chosen by a click, by the link, or before."""
     matches = screen.matching(of.fields, text)
-    name = linked or st.session_state.get(of.key, of.usual)
+    name = old or st.session_state.get(of.key, of.usual)
     name = screen.chosen_field(matches, name) if of.follows_search else name
     if not matches:
         st.caption(f"None of the {len(of.fields)} {plain(of.what.lower())}s matches.")
@@ -207,20 +206,20 @@ def _page(of: FieldList, matches: Sequence[Any], name: str) -> Listing:
     return Listing(label, columns, rows, len(rows), most_in_sight=of.most)
 
 
-def _remember(context: PageContext, linked: Explored, names: Sequence[tuple[FieldList, str]]) -> Explored:
+def _remember(context: PageContext, old: Exploration, names: Sequence[tuple[FieldList, str]]) -> Exploration:
     """Put the chosen fields into the link, and remember them for the next visit."""
     (_, key), (_, data) = names
-    order = linked.order if (key, data) == (linked.key, linked.data) else None
-    chosen = Explored(key, data, order)
+    order = old.order if (key, data) == (old.key, old.data) else None
+    chosen = Exploration(key, data, order)
     is_usual = all(name == of.usual for of, name in names)
-    if chosen != linked and not (linked == NOTHING_EXPLORED and is_usual):
-        question.look(context, explored=chosen)
+    if chosen != old and not (old == NO_EXPLORATION and is_usual):
+        question.look(context, exploration=chosen)
     for of, name in names:
         st.session_state[of.key] = name
     return chosen
 
 
-def _answer(context: PageContext, chosen: Explored) -> None:
+def _answer(context: PageContext, chosen: Exploration) -> None:
     """The chosen fields and the top values; a click on a value carries it to Audience."""
     receipt, chosen = catch_up(context, chosen)
     key, data = context.slicer.key_field(chosen.key), context.slicer.data_field(chosen.data)

@@ -180,7 +180,7 @@ def _everything(context: PageContext) -> AudienceQuery:
 
 def period(context: PageContext, query: AudienceQuery) -> Days:
     """The days of a question."""
-    return periods.resolved(query.start_date, query.end_date, ask.today(context, query))
+    return periods.resolve(query.start_date, query.end_date, ask.today(context, query))
 
 
 def _facts(slicer: Slicer) -> list[str]:

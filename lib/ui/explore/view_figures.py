@@ -97,7 +97,7 @@ def _answer(focus: Focus) -> None:
 
 
 def _figures(focus: Focus, answer: Audience) -> None:
-    compared = compared_answers.fetch_compared(focus, question(focus), answer)
+    compared = compared_answers.fetch(focus, question(focus), answer)
     fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:

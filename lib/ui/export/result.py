@@ -167,7 +167,7 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
 
 def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
     figures, query = Numbers.of(st.context.locale), file.query
-    first, last = periods.resolved(query.start_date, query.end_date, ask.today(context, question))
+    first, last = periods.resolve(query.start_date, query.end_date, ask.today(context, question))
     table = preview.first_rows(file, context.slicer)
     problem = preview.hindrance(file, len(table.columns))
     name = files.filename(context.slicer_name, first, last, query.export_format)

@@ -37,7 +37,7 @@ def quickly(context: PageContext, query: AudienceQuery) -> Audience:
     if query.audience_rows_limit != API_ROWS_LIMIT:
         return audience(context, query)
     answers, key = _answers(context), _key(context, query)
-    if (answer := answers.known(key)) is not None:
+    if (answer := answers.peek(key)) is not None:
         return answer
     quick = audience(context, query.model_copy(update=FIRST))
     if is_sampled(quick):
@@ -58,7 +58,7 @@ def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
 
 def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
     """The query that `quickly` sends first."""
-    is_kept = answers.known(_key(context, query)) is not None
+    is_kept = answers.peek(_key(context, query)) is not None
     if is_kept or query.audience_rows_limit != API_ROWS_LIMIT:
         return query
     return query.model_copy(update=FIRST)
@@ -69,9 +69,9 @@ def refine(place: str) -> None:
 
     `place` is the part of the screen that calls.
     """
-    waited = session_cache.of(ANSWERS, Answers).awaited()
-    if waited:
-        redraw.when(lambda: all(future.done() for future in waited), f"refined_{place}")
+    futures = session_cache.of(ANSWERS, Answers).pending()
+    if futures:
+        redraw.when(lambda: all(future.done() for future in futures), f"refined_{place}")
 
 
 def _refining(context: PageContext, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:
@@ -119,7 +119,7 @@ class Answers(SessionCache[Audience]):
     def __init__(self, now: Callable[[], float] = time.monotonic, is_parallel: bool = True) -> None:
         super().__init__(SECONDS, MOST, now)
         self.is_parallel, self.later_count = is_parallel, 0
-        self._awaited: list[Future[Audience]] = []
+        self._started: list[Future[Audience]] = []
 
     def soon(self, key: Key, fetch: Callable[[], Audience]) -> Audience | None:
         """The answer if it arrives within a moment; a query that is already under way is not waited for."""
@@ -129,7 +129,7 @@ class Answers(SessionCache[Audience]):
         except (TimeoutError, TrancheError):
             return None
 
-    def known(self, key: Key) -> Audience | None:
+    def peek(self, key: Key) -> Audience | None:
         """The cached answer, or None."""
         future = self.find(key)
         return future.result() if future is not None and future.done() else None
@@ -139,8 +139,8 @@ class Answers(SessionCache[Audience]):
         future, is_new = self.begin(key, fetch)
         if is_new:
             self.later_count += 1
-            self._awaited = [future, *self.awaited()]
+            self._started = [future, *self.pending()]
 
-    def awaited(self) -> "list[Future[Audience]]":
+    def pending(self) -> "list[Future[Audience]]":
         """The background queries that are still under way."""
-        return [future for future in self._awaited if not future.done()]
+        return [future for future in self._started if not future.done()]

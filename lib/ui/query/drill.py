@@ -29,9 +29,9 @@ from lib.ui.query import view as views
 from lib.ui.query.cards import Card
 from lib.ui.query.view import View, granularities
 
-BOARD, CARDS, MOVED = "split_rows", "leaderboards", "moved_rows"
+BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
 MODE, COUNT = "drill_mode", "drills"
-BOARDS = (BOARD, CARDS, MOVED)
+BOARDS = (BOARD, CARDS, MOVERS)
 KEEP, EXCLUDE = "keep", "exclude"
 WORDS = {KEEP: "Click keeps", EXCLUDE: "Click excludes"}
 ICONS = {KEEP: ":material/filter_alt:", EXCLUDE: ":material/block:"}
@@ -50,11 +50,11 @@ def catch_up(context: PageContext) -> None:
 
     To be called before a screen reads the question: the callback that followed a click may have broken off.
     """
-    sent = {name: rows.new_acts(st.session_state.get(name), question.taken(name)) for name in BOARDS}
-    acts = [act for some, _ in sent.values() for act in some]
+    clicks = {name: rows.new_acts(st.session_state.get(name), question.receipt(name)) for name in BOARDS}
+    acts = [act for some, _ in clicks.values() for act in some]
     if not acts:
         return
-    latest = {name: last for name, (_, last) in sent.items()}
+    latest = {name: last for name, (_, last) in clicks.items()}
     after = states(question.current(context), question.view(context), acts, context.slicer)
     question.follow(context, after, latest)
 
@@ -65,11 +65,11 @@ def states(
     """The question after each of these clicks, and what the click changes of the view."""
     for act in acts:
         if isinstance(act, Zooming):
-            query, changes = _zoomed(query, view, act)
+            query, changes = _apply_zoom(query, view, act)
         elif isinstance(act, RecordLimit):
             query, changes = _read(query, act), {}
         elif isinstance(act, Going):
-            query, changes = _gone(query, slicer, act)
+            query, changes = _apply_link(query, slicer, act)
         else:
             changes = {**looked_at(view, [act], slicer), **apply_lines(query, view, [act], slicer)}
             changes |= apply_folds(query, view, [act])
@@ -78,7 +78,7 @@ def states(
         yield query, changes
 
 
-def zoomed(query: AudienceQuery, view: View, days: Days) -> tuple[AudienceQuery, Mapping[str, Any]]:
+def zoom(query: AudienceQuery, view: View, days: Days) -> tuple[AudienceQuery, Mapping[str, Any]]:
     """The question about these days; its view keeps dates and granularity from before the first zoom."""
     start, end = (day.isoformat() for day in days)
     grain = [view.grain] if view.grain else []
@@ -95,7 +95,7 @@ def zoomed_out(query: AudienceQuery, view: View) -> tuple[AudienceQuery, Mapping
     return query.model_copy(update=days), {"grain": next(iter(grain), None), "zoom": ()}
 
 
-def _zoomed(query: AudienceQuery, view: View, act: Zooming) -> tuple[AudienceQuery, Mapping[str, Any]]:
+def _apply_zoom(query: AudienceQuery, view: View, act: Zooming) -> tuple[AudienceQuery, Mapping[str, Any]]:
     """The question after a brush; the same where its days are none."""
     if not act.first and not act.last:
         return zoomed_out(query, view)
@@ -103,7 +103,7 @@ def _zoomed(query: AudienceQuery, view: View, act: Zooming) -> tuple[AudienceQue
         days = date.fromisoformat(act.first), date.fromisoformat(act.last)
     except ValueError:
         return query, {}
-    return zoomed(query, view, days) if days[0] <= days[1] else (query, {})
+    return zoom(query, view, days) if days[0] <= days[1] else (query, {})
 
 
 def _read(query: AudienceQuery, act: RecordLimit) -> AudienceQuery:
@@ -112,11 +112,11 @@ def _read(query: AudienceQuery, act: RecordLimit) -> AudienceQuery:
     return query.model_copy(update={"audience_rows_limit": act.limit}) if is_offered else query
 
 
-def _gone(query: AudienceQuery, slicer: Slicer, act: Going) -> tuple[AudienceQuery, Mapping[str, Any]]:
+def _apply_link(query: AudienceQuery, slicer: Slicer, act: Going) -> tuple[AudienceQuery, Mapping[str, Any]]:
     """The question of a link about the same slicer."""
-    there = link.from_params(act.params, slicer, query.project_name, query.slicer_name).query
+    new_query = link.from_params(act.params, slicer, query.project_name, query.slicer_name).query
     view = views.from_params(act.params, slicer)
-    return there, {name: getattr(view, name) for name in view.__dataclass_fields__}
+    return new_query, {name: getattr(view, name) for name in view.__dataclass_fields__}
 
 
 def follow(context: PageContext) -> None:

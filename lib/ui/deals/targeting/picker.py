@@ -61,12 +61,12 @@ def read(prefix: str, lists: NamedLists) -> Targeting:
 
 def describe(context: PageContext, query: AudienceQuery, targeting: Targeting) -> Described:
     """Words for the values of a targeting, by kind, as far as the report has them."""
-    described: dict[str, Mapping[str, str]] = {}
+    descriptions: dict[str, Mapping[str, str]] = {}
     for kind in KINDS:
         field, chosen = key_field(kind, context.slicer), [kind.value(target) for target in kind.of(targeting)]
         if field is not None and chosen and not kind.is_list:
-            described[kind.name] = values.words(context, query, field.name, chosen)
-    return described
+            descriptions[kind.name] = values.words(context, query, field.name, chosen)
+    return descriptions
 
 
 def draw(
@@ -135,10 +135,10 @@ def _options(
     if options.has_more:
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
-            placeholder=options.searched(Numbers.of(st.context.locale)), label_visibility="collapsed",
+            placeholder=options.placeholder(Numbers.of(st.context.locale)), label_visibility="collapsed",
         )  # fmt: skip
         options = values.value_options(context, query, field.name, text or "")
-    return {code: words for code, words in options.described.items() if code}
+    return {code: words for code, words in options.descriptions.items() if code}
 
 
 def _values(

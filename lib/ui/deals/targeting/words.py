@@ -95,7 +95,7 @@ def _marks(
     context: PageContext, query: AudienceQuery, kind: TargetingKind, codes: list[str], with_unchecked: bool
 ) -> dict[str, str]:
     field = key_field(kind, context.slicer)
-    is_known = {} if field is None else values.known(context, query, field.name, codes)
+    is_known = {} if field is None else values.check(context, query, field.name, codes)
     unknown = {code: UNKNOWN for code in codes if is_known.get(code) is False}
     unchecked = dict.fromkeys((code for code in codes if code not in is_known), NOT_CHECKED)
     return unknown | unchecked if with_unchecked else unknown
