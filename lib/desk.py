@@ -95,14 +95,14 @@ if person:
     question.arrive(screen.url_path)
 title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
-hidden = st.container(key=sign_in.HIDDEN)
-sign_in.keep_cookie(hidden)
+slot = st.container(key=sign_in.COOKIE_SLOT)
+sign_in.keep_cookie(slot)
 if person is None and sign_in.arrive():
     st.rerun()
 if person is None:
     sign_in.form()
 else:
-    with hidden:
+    with slot:
         page_scripts.close_after_choice()
     if screen is start:
         own_first_screen(person)

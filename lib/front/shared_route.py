@@ -67,10 +67,10 @@ class SharedPages(Protocol):
     def enter(self, number: int, secret: str, fields: Fields) -> SharedPage | None:
         """What follows on the form of this key's page; None where it has none."""
 
-    def closed(self) -> SharedPage:
+    def not_found(self) -> SharedPage:
         """The page that says that a link does not work."""
 
-    def failed(self) -> SharedPage:
+    def unavailable(self) -> SharedPage:
         """The page that says that the figures could not be loaded."""
 
 
@@ -109,7 +109,7 @@ class SharedRoute:
         if isinstance(fields, Response):
             return fields
         if match is None:
-            return _response(self._pages.closed(), request.headers.getlist("if-none-match"))
+            return _response(self._pages.not_found(), request.headers.getlist("if-none-match"))
         work = self._pool.submit(address, lambda: self._page(int(match[1]), match[2], fields))
         page = await asyncio.wrap_future(work)
         if page is None:
@@ -127,7 +127,7 @@ class SharedRoute:
             log.warning("Share link %d could not be opened: %s", number, error.reason)
         except Exception:
             log.exception("Share link %d could not be opened", number)
-        return self._pages.failed()
+        return self._pages.unavailable()
 
 
 async def _fields(request: Request) -> Fields | Response:

@@ -44,7 +44,7 @@ class MailWriter(Protocol):
     ) -> Letter:
         """A saved view as this person sees it. Raises the errors of the service."""
 
-    def of_alerts(self, fired: Sequence[Alert], ended: Sequence[Alert]) -> Letter:
+    def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> Letter:
         """Alerts that fire now, and those that ceased to."""
 
 
@@ -202,18 +202,18 @@ def _of_alerts(
     """
     reported: Mapping[str, str] = subscription.mark.get("firing", {})
     firing = {str(alert.id): str(alert.since) for alert in alerts if alert.state == "firing"}
-    fired = [
+    starts = [
         one
         for one in alerts
         if firing.get(str(one.id), "") != reported.get(str(one.id), "") and str(one.id) in firing
     ]
-    ended = [one for one in alerts if str(one.id) in reported and str(one.id) not in firing]
+    ends = [one for one in alerts if str(one.id) in reported and str(one.id) not in firing]
     if firing == reported:
         return None
-    latest = max((one.since for one in (*fired, *ended) if one.since is not None), default=now - TOGETHER)
+    latest = max((one.since for one in (*starts, *ends) if one.since is not None), default=now - TOGETHER)
     if timedelta(0) <= now - latest < TOGETHER:
         return None
-    letter = writer.of_alerts(fired, ended) if fired or ended else Letter("", ())
+    letter = writer.of_alerts(starts, ends) if starts or ends else Letter("", ())
     return _Mail(letter, {"firing": firing})
 
 

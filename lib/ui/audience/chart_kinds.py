@@ -64,8 +64,8 @@ class ChartKind:
 
 def kind(focus: Focus) -> ChartKind:
     """The kind that is drawn: the chosen one, or bars where the split can't be drawn so."""
-    chosen = KINDS[focus.view.chart]
-    return KINDS["bars"] if chosen.shortfall(focus) else chosen
+    choice = KINDS[focus.view.chart]
+    return KINDS["bars"] if choice.shortfall(focus) else choice
 
 
 def fields(focus: Focus) -> list[DataField]:
@@ -127,10 +127,10 @@ def _table(focus: Focus, data: ChartData) -> Table:
 
 def rows_of(focus: Focus) -> Table | None:
     """The table or pivot of the split; None of one without rows, or that is drawn otherwise."""
-    chosen = kind(focus)
-    if not focus.query.split_by or chosen not in (KINDS["table"], KINDS["pivot"]):
+    own_kind = kind(focus)
+    if not focus.query.split_by or own_kind not in (KINDS["table"], KINDS["pivot"]):
         return None
-    data = chosen.ask(focus)
+    data = own_kind.ask(focus)
     return _table(focus, data) if headline.is_there(data.answer) else None
 
 
@@ -151,8 +151,8 @@ def _ask_grid(focus: Focus) -> ChartData:
 
 
 def _grid_notes(focus: Focus, data: ChartData) -> list[str]:
-    hatched = f"Hatched: fewer than {split_rows.FEW} records; the colour scale leaves these cells out."
-    few = [hatched] if split_rows.few(data.split).any() else []
+    note = f"Hatched: fewer than {split_rows.FEW} records; the colour scale leaves these cells out."
+    few = [note] if split_rows.few(data.split).any() else []
     return [*few, *_fields_left_out(focus, data.split.keys), *_values_left_out(focus)]
 
 

@@ -56,16 +56,16 @@ class Cross:
             for code, label in self.labels.items()
         }
         if self.has_rest:
-            rows = [self._left(path, whole) for path, whole in zip(paths, front.rows, strict=True)]
+            rows = [self._remainder(path, whole) for path, whole in zip(paths, front.rows, strict=True)]
             about = f"{front.title} of all other values of {self.title}"
             rest = replace(front, title=OTHERS, rows=rows, rest=None, about=about, order=None)
-            columns[self._rest] = replace(rest, total=self._left((), front.total))
+            columns[self._rest] = replace(rest, total=self._remainder((), front.total))
         return columns
 
     def _figure(self, path: Path, code: str) -> float | None:
         return self.figures.get(path, {}).get(code)
 
-    def _left(self, path: Path, whole: float | None) -> float | None:
+    def _remainder(self, path: Path, whole: float | None) -> float | None:
         return None if whole is None else max(0.0, whole - sum(self.figures.get(path, {}).values()))
 
 

@@ -114,8 +114,8 @@ def draw(context: PageContext) -> None:
             view = split_focus.view
             with speaking("The split", split_focus.query, context.slicer, view, HEIGHT, drill.CARDS):
                 data = kind.ask(split_focus)
-            remembered = data.pivot.levels if data.pivot is not None else [data]
-            for part in remembered:
+            parts = data.pivot.levels if data.pivot is not None else [data]
+            for part in parts:
                 values.remember(context, part.split.answer)
             if headline.is_there(data.answer):
                 fields = chart_kinds.fields(split_focus)

@@ -128,19 +128,19 @@ def _both(first: Rows | None, more: Rows | None) -> Rows | None:
 
 
 MOST_FIRST, MOST_BELOW = 100, 5000
-DRAWN, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, and each
+MOST_ROWS, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, each
 
 
 @dataclass(frozen=True)
 class Level:
     """The rows of one level that are shown, in the service's order, those of one row of the level above too.
 
-    `found` is how many rows each row of the level above has, as far as they came; with `is_cut` there may be
+    `counts` is how many rows each row of the level above has, as far as they came; with `is_cut` there may be
     more. Shares are those of the whole question.
     """
 
     split: SplitRows
-    found: Counter[Path]
+    counts: Counter[Path]
     is_cut: bool
 
     @property
@@ -238,7 +238,7 @@ def _most(focus: Focus, above: Sequence[Path]) -> int:
     depth = len(above[0]) + 1
     if depth == 1:
         return MOST_BELOW
-    return min(focus.view.rows, max(LEAST_BELOW[depth], DRAWN[depth] // len(above)))
+    return min(focus.view.rows, max(LEAST_BELOW[depth], MOST_ROWS[depth] // len(above)))
 
 
 def note(focus: Focus, levels: Sequence[Level]) -> str:
@@ -246,7 +246,7 @@ def note(focus: Focus, levels: Sequence[Level]) -> str:
     for upper, lower in pairwise(levels):
         above = open_rows(focus, upper.paths)
         most = _most(focus, above)
-        if most < focus.view.rows and any(count > most for count in lower.found.values()):
+        if most < focus.view.rows and any(count > most for count in lower.counts.values()):
             number = focus.numbers.number
             return (
                 f"With {number(len(above))} rows open, each shows its first {number(most)}; "

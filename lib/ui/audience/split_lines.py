@@ -66,17 +66,17 @@ def _question(focus: Focus) -> AudienceQuery:
     return focus.over_time().model_copy(update=changes)
 
 
-def _earlier(focus: Focus, answer: Audience | None, value: str, there: Days | None) -> Series | None:
+def _earlier(focus: Focus, answer: Audience | None, value: str, days: Days | None) -> Series | None:
     if answer is None or focus.compared_days is None:
         return None
-    return _course(focus, answer, value, focus.compared_days, there)
+    return _course(focus, answer, value, focus.compared_days, days)
 
 
-def _course(focus: Focus, answer: Audience, value: str, period: Days, there: Days | None) -> Series:
+def _course(focus: Focus, answer: Audience, value: str, period: Days, days: Days | None) -> Series:
     places = [place for place, code in enumerate(answer.names.iloc[:, 1]) if code == value]
     rows = split_levels.take(answer, places)
     today = ask.today(focus.context, focus.query)
-    return series.over(rows, focus.field.name, focus.grain or "day", period, today, there)
+    return series.over(rows, focus.field.name, focus.grain or "day", period, today, days)
 
 
 def _label(answer: Audience, name: str, value: str) -> str:
@@ -87,7 +87,7 @@ def _label(answer: Audience, name: str, value: str) -> str:
     return str(frame.loc[is_value, name].iloc[0]) or NOT_SET
 
 
-KEY, SHOWN = "split_lines", 12
+KEY, MOST_LINES = "split_lines", 12
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def key_field(focus: Focus) -> str | None:
 
 def fetch_courses(focus: Focus, name: str) -> Courses:
     """The top values of the order, then their courses."""
-    changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": SHOWN}
+    changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": MOST_LINES}
     query = focus.passing_rows().model_copy(update=changes)
     top = ask.quickly(focus.context, query)
     split = SplitRows(

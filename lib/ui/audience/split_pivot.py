@@ -27,13 +27,13 @@ def board(
 ) -> Table:
     """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
     now = {by.name: by.direction for by in order[:1]}
-    marked = kept_filters(query)
+    marks = kept_filters(query)
     bars = lengths(split, split.answer.total.values.get(split.field.name))
     rows = [
         Row(
             _split_board_cells(cells, place + 1, bars[place]),
             values,
-            tuple(value in marked for value in values),
+            tuple(value in marks for value in values),
         )
         for place, values in enumerate(_values(split))
     ]
@@ -103,7 +103,7 @@ def lengths(split: SplitRows, whole: float | None) -> list[Bar | None]:
     return [None if any(map(pd.isna, row)) else row for row in shares.itertuples(index=False, name=None)]
 
 
-STEP, LEAST_LEFT = " › ", 1e-9
+STEP, LEAST_REST = " › ", 1e-9
 
 
 @dataclass(frozen=True)
@@ -199,8 +199,8 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
         )
         for name, column in pivot.heads.items()
     ]
-    marked = kept_filters(pivot.query)
-    rows = [_row(pivot, line, marked) for line in lines(pivot)]
+    marks = kept_filters(pivot.query)
+    rows = [_row(pivot, line, marks) for line in lines(pivot)]
     return Table("split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True)
 
 
@@ -243,7 +243,7 @@ def _line(pivot: Pivot, path: Path, kind: Literal["row", "total"], label: str, r
     return PivotLine(kind, path, max(len(path), 1), label, figures, vague)
 
 
-def _row(pivot: Pivot, line: PivotLine, marked: set[tuple[str, str]]) -> Row:
+def _row(pivot: Pivot, line: PivotLine, marks: set[tuple[str, str]]) -> Row:
     values, is_row = pivot.values(line.path), line.kind == "row"
     bar = None
     if is_row:
@@ -255,7 +255,7 @@ def _row(pivot: Pivot, line: PivotLine, marked: set[tuple[str, str]]) -> Row:
     return Row(
         [Cell(line.label), *cells],
         values,
-        tuple(value in marked for value in values) if is_row else (),
+        tuple(value in marks for value in values) if is_row else (),
         kind=line.kind,
         level=line.level,
         is_open=pivot.is_open(line.path) if is_row else None,
@@ -267,7 +267,7 @@ def _other_lines(pivot: Pivot, above: Path) -> Iterator[PivotLine]:
     if len(above) >= len(pivot.levels):
         return
     level, below = pivot.levels[len(above)], pivot.below.get(above, [])
-    count = level.found[above] - len(below)
+    count = level.counts[above] - len(below)
     rest: dict[str, float | None] = {**_volumes(pivot, above)}
     is_unknown = bool(above) and level.is_cut
     if count <= 0 and not (is_unknown and _is_something(pivot, above, rest)):
@@ -276,9 +276,9 @@ def _other_lines(pivot: Pivot, above: Path) -> Iterator[PivotLine]:
     if level.split.has_share and whole and front is not None:
         rest[split_table.SHARE] = 100 * front / whole
     others = precision.others(level.split.answer, pivot.figures, split_table.OTHERS, count)
-    changed = Change(None) if front is None else _other_change(pivot, above)
-    rest[split_table.CHANGE] = split_table.in_percent(changed)
-    vague = frozenset() if changed.is_certain else frozenset({split_table.CHANGE})
+    change = Change(None) if front is None else _other_change(pivot, above)
+    rest[split_table.CHANGE] = split_table.in_percent(change)
+    vague = frozenset() if change.is_certain else frozenset({split_table.CHANGE})
     label = split_table.OTHERS if is_unknown else others
     yield PivotLine("rest", above, len(above) + 1, label, rest, vague)
 
@@ -319,6 +319,6 @@ def _other_change(pivot: Pivot, above: Path) -> Change:
 def _is_something(pivot: Pivot, above: Path, rest: Mapping[str, float | None]) -> bool:
     """Whether there may be more rows, as far as the fields that add up say it."""
     return not rest or any(
-        value is not None and value > LEAST_LEFT * abs(pivot.figure(above, name) or 0)
+        value is not None and value > LEAST_REST * abs(pivot.figure(above, name) or 0)
         for name, value in rest.items()
     )

@@ -119,7 +119,7 @@ def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
     """The main field's change, per comparison that says anything of any row."""
     for one in split.comparisons:
         rows = split_rows.changes(one) if one.pair is not None else []
-        if all(changed.ratio is None for changed in rows):
+        if all(change.ratio is None for change in rows):
             continue
         changes = [split_rows.total_change(one), *rows, split_rows.others_change(one)]
         total, *percents, rest = map(in_percent, changes)
@@ -134,9 +134,9 @@ def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
         )
 
 
-def in_percent(changed: Change) -> float | None:
+def in_percent(change: Change) -> float | None:
     """A relative change in percent."""
-    return None if changed.ratio is None else 100 * changed.ratio
+    return None if change.ratio is None else 100 * change.ratio
 
 
 def _ranks(split: SplitRows) -> list[SplitColumn]:

@@ -87,7 +87,7 @@ def _common_terms(deals: Iterable[DemandDeal]) -> Typed:
 
 def _terms(deal: DemandDeal, shared: Typed) -> Terms:
     own = _own(deal)
-    return Terms(amounts.typed(deal.price), bool(deal.deal_sync), None if own == shared else own)
+    return Terms(amounts.to_text(deal.price), bool(deal.deal_sync), None if own == shared else own)
 
 
 def _own(deal: DemandDeal) -> Typed:
@@ -155,7 +155,7 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
         format_func=lambda seat: seat_label(seats.get(seat), seat),
     )  # fmt: skip
     beside(problems.at("seat"))
-    st.session_state.setdefault(PRICE, amounts.typed(deal.price))
+    st.session_state.setdefault(PRICE, amounts.to_text(deal.price))
     amounts.field(facts.prices_of(context).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))

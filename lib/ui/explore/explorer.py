@@ -63,7 +63,7 @@ def board(top: TopValues, numbers: Numbers) -> Table:
     in_words = "id" in frame
     columns = [_column(top, key.name, key.description or key.name, not in_words, is_key=True)]
     columns += [Column("id", "ID")] if in_words else []
-    for field in top.shown:
+    for field in top.columns:
         columns.append(_column(top, field.name, title(field, with_unit=True), True, about=field.annotation))
         columns += [Column(name, words, about=about) for name, words, about in _beside(frame, field)]
     rows = [
@@ -98,7 +98,7 @@ def _beside(frame: pd.DataFrame, field: DataField) -> list[tuple[str, str, str]]
 def _cells(top: TopValues, record: Mapping[Any, Any], numbers: Numbers) -> list[Cell]:
     cells = []
     for name, value in record.items():
-        field = next((field for field in top.shown if field.name == name), None)
+        field = next((field for field in top.columns if field.name == name), None)
         if field is not None:
             cells.append(Cell(numbers.plain(value, field)))
         elif isinstance(value, float):
@@ -141,8 +141,8 @@ def explorer(context: PageContext) -> None:
     if not context.slicer.key_fields or not context.slicer.data_fields:
         st.info("This slicer has no fields yet.")
         return
-    left, right = st.columns([11, 13], gap="medium")
-    with left:
+    left_side, right_side = st.columns([11, 13], gap="medium")
+    with left_side:
         text = st.text_input(
             "Search fields",
             type="search",
@@ -157,18 +157,18 @@ def explorer(context: PageContext) -> None:
             names = [
                 _choose(of, text or "", name) for of, name in zip(lists, (old.key, old.data), strict=True)
             ]
-        chosen = _remember(context, old, [*zip(lists, names, strict=True)])
-    with right:
-        _answer(context, chosen)
+        fields = _remember(context, old, [*zip(lists, names, strict=True)])
+    with right_side:
+        _answer(context, fields)
 
 
 def _lists(context: PageContext) -> tuple[FieldList, FieldList]:
     slicer, where = context.slicer, f"{context.project}/{context.slicer_name}"
     first = next(iter(question.first_split(slicer)), slicer.key_fields[0].name)
-    measured = slicer.data_fields[0].name
+    usual = slicer.data_fields[0].name
     return (
         FieldList(f"key_field:{where}", "Key field", "Mapping", slicer.key_fields, first, 8, True),
-        FieldList(f"data_field:{where}", "Data field", "Formula", slicer.data_fields, measured, 6, False),
+        FieldList(f"data_field:{where}", "Data field", "Formula", slicer.data_fields, usual, 6, False),
     )
 
 
@@ -183,8 +183,8 @@ def _choose(of: FieldList, text: str, old: str) -> str:
     receipt = st.session_state.get(of.taken_key, NOTHING_TAKEN)
     acts, receipt = listing.new_acts(st.session_state.get(of.list_key), receipt)
     names = {field.name for field in of.fields}
-    clicked = [act.key for act in acts if isinstance(act, Opened) and act.key in names]
-    name = clicked[-1] if clicked else name
+    keys = [act.key for act in acts if isinstance(act, Opened) and act.key in names]
+    name = keys[-1] if keys else name
     st.session_state[of.taken_key] = receipt
     listing.draw(of.list_key, _page(of, matches, name), receipt, follow)
     return name
@@ -210,19 +210,19 @@ def _remember(context: PageContext, old: Exploration, names: Sequence[tuple[Fiel
     """Put the chosen fields into the link, and remember them for the next visit."""
     (_, key), (_, data) = names
     order = old.order if (key, data) == (old.key, old.data) else None
-    chosen = Exploration(key, data, order)
+    fields = Exploration(key, data, order)
     is_usual = all(name == of.usual for of, name in names)
-    if chosen != old and not (old == NO_EXPLORATION and is_usual):
-        question.look(context, exploration=chosen)
+    if fields != old and not (old == NO_EXPLORATION and is_usual):
+        question.look(context, exploration=fields)
     for of, name in names:
         st.session_state[of.key] = name
-    return chosen
+    return fields
 
 
-def _answer(context: PageContext, chosen: Exploration) -> None:
+def _answer(context: PageContext, fields: Exploration) -> None:
     """The chosen fields and the top values; a click on a value carries it to Audience."""
-    receipt, chosen = catch_up(context, chosen)
-    key, data = context.slicer.key_field(chosen.key), context.slicer.data_field(chosen.data)
+    receipt, fields = catch_up(context, fields)
+    key, data = context.slicer.key_field(fields.key), context.slicer.data_field(fields.data)
     with st.container(horizontal=True, vertical_alignment="center"):
         name = key.description or key.name
         st.header(f"{plain(name)} by {plain(title(data))}", anchor=False, width="stretch")
@@ -232,12 +232,12 @@ def _answer(context: PageContext, chosen: Exploration) -> None:
     with problems.report_errors("The top values"):
         query = screen.last_days(context)
         top = top_values.top_values(
-            partial(ask.quickly, context), query, context.slicer, key.name, data.name, chosen.order
+            partial(ask.quickly, context), query, context.slicer, key.name, data.name, fields.order
         )
         numbers = Numbers.of(st.context.locale)
         shown_days = days(*screen.period(context, query))
-        sentence = plain(precision.over(top.answer, top.shown, numbers))
-        st.caption(f"{top_values.counted(top, numbers)} · {shown_days} · {sentence}")
+        sentence = plain(precision.over(top.answer, top.columns, numbers))
+        st.caption(f"{top_values.count_label(top, numbers)} · {shown_days} · {sentence}")
         _about(context, key, data, top)
         _table(top, receipt)
         ask.refine("top_values")

@@ -63,8 +63,8 @@ def _view_focus(context: PageContext, view: SavedView) -> tuple[Focus, list[str]
     """The view's question, and a sentence for each part of it that the slicer no longer has."""
     reading = link.from_params(view.params, context.slicer, context.project, context.slicer_name)
     missing = looks.left_out(view.params, context.slicer, context.slicer_name)
-    looked = focus.of_question(context, reading.query, looks.from_params(view.params, context.slicer))
-    return looked, [*reading.left_out, *missing]
+    view_focus = focus.of_question(context, reading.query, looks.from_params(view.params, context.slicer))
+    return view_focus, [*reading.left_out, *missing]
 
 
 def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | None) -> None:
@@ -97,21 +97,19 @@ def _answer(focus: Focus) -> None:
 
 
 def _figures(focus: Focus, answer: Audience) -> None:
-    compared = compared_answers.fetch(focus, question(focus), answer)
+    pair = compared_answers.fetch(focus, question(focus), answer)
     fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
-            changed = None if compared is None else compared.total(field)
-            style = compared_answers.UNCERTAIN if changed is None else compared_answers.style(field, changed)
+            change = None if pair is None else pair.total(field)
+            style = compared_answers.UNCERTAIN if change is None else compared_answers.style(field, change)
             st.metric(
                 plain(numbers.title(field)),
                 plain(focus.numbers.short(answer.total.values.get(field.name), field)),
-                None if changed is None else plain(compared_answers.delta(focus, field, changed) or ""),
+                None if change is None else plain(compared_answers.delta(focus, field, change) or ""),
                 delta_color=style.color,
                 delta_arrow=style.arrow,
             )
     exact = precision.over(answer, fields, focus.numbers)
-    before = (
-        "" if compared is None or focus.comparison is None else f" with {numbers.days(*focus.comparison[1])}"
-    )
+    before = "" if pair is None or focus.comparison is None else f" with {numbers.days(*focus.comparison[1])}"
     st.caption(plain(f"{numbers.days(*focus.period)}{before and ', compared' + before} · {exact}"))

@@ -93,7 +93,7 @@ def draw_download(
     """Draw the button; it is disabled if there is a problem."""
     making: Making = st.session_state.setdefault(MAKING, Making())
     reporting, query, slicer = context.reporting, file.query, context.slicer
-    check = sign_in.still_here()
+    check = sign_in.session_check()
     st.download_button(
         f"Download {query.export_format}",
         data=lambda: making.make(reporting, query, slicer, check),
@@ -110,7 +110,7 @@ def draw_download(
 
 def news(file: Preview, filename: str) -> None:
     """Draw the state of the last download, as long as the question is the same."""
-    takes_long = file.found >= MANY_ROWS
+    takes_long = file.row_count >= MANY_ROWS
     st.fragment(_news, run_every=POLL_SECONDS if takes_long else None)(file, filename)
 
 

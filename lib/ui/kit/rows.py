@@ -221,18 +221,18 @@ def straighten(part: Any) -> dict[str, Any]:
     }
 
 
-def new_acts(sent: object, receipt: Taken) -> tuple[list[Act], Taken]:
+def new_acts(state: object, receipt: Taken) -> tuple[list[Act], Taken]:
     """The acts in a component's state that come after the last one taken, and the number of the new last one.
 
     What can't be read is passed over: it comes from a browser.
     """
-    raw, last = fresh(sent, receipt)
-    return [act for one in raw for act in parsed(one)], last
+    raw, last = fresh(state, receipt)
+    return [act for one in raw for act in parse(one)], last
 
 
-def fresh(sent: object, receipt: Taken) -> tuple[list[list[Any]], Taken]:
+def fresh(state: object, receipt: Taken) -> tuple[list[list[Any]], Taken]:
     """The same, unread: each a list without its number."""
-    message = sent.get("acts") if isinstance(sent, Mapping) else None
+    message = state.get("acts") if isinstance(state, Mapping) else None
     if not isinstance(message, Mapping):
         return [], receipt
     by, last = str(message.get("by")), receipt[1] if receipt[0] == str(message.get("by")) else 0
@@ -244,7 +244,7 @@ def fresh(sent: object, receipt: Taken) -> tuple[list[list[Any]], Taken]:
     return acts, (by, last) if last else receipt
 
 
-def parsed(act: Sequence[Any]) -> Iterator[Act]:
+def parse(act: Sequence[Any]) -> Iterator[Act]:
     """The act that a list from a browser (without its number) stands for; nothing if it can't be read."""
     match act:
         case ["order", str(table), str(column), "asc" | "desc" as direction]:

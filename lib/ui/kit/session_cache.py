@@ -123,8 +123,8 @@ class SessionCache(Generic[Value]):
         if not self._fails_together:
             return None
         with self._lock:
-            failed = [entry for entry in self._entries.values() if entry.trouble and not self._is_old(entry)]
-        return failed[0].trouble if failed else None
+            entries = [entry for entry in self._entries.values() if entry.trouble and not self._is_old(entry)]
+        return entries[0].trouble if entries else None
 
     def _end_trouble(self) -> None:
         """The service answers again: read anew whatever is as it was before."""

@@ -53,7 +53,7 @@ def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
     for query in queries:
         first = _first(context, query, answers)
         fetch = partial(reporting.audience, first, context.slicer)
-        answers.begin(_key(context, first), waiting.tracked(fetch))
+        answers.begin(_key(context, first), waiting.track(fetch))
 
 
 def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> AudienceQuery:

@@ -289,8 +289,8 @@ def test_a_problem_goes_when_its_field_is_changed() -> None:
     """What has been changed since it was sent is not known to be wrong any more; the rest still is."""
     said = Invalid({"name": ["Empty."], "start_date": ["Past."]})
     problems = FieldProblems.of(said, {"name": "", "start_date": "x"})
-    assert list(problems.still({"name": "News", "start_date": "x"}).found) == [("start_date",)]
-    assert problems.still({"name": "", "start_date": "x"}).found == problems.found
+    assert list(problems.still({"name": "News", "start_date": "x"}).messages) == [("start_date",)]
+    assert problems.still({"name": "", "start_date": "x"}).messages == problems.messages
 
 
 def test_a_meeting_of_two() -> None:

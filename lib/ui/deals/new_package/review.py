@@ -184,7 +184,7 @@ def draw(
 def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
     fields = [*faults.named(draft.new_deals, catalogue.seats(context)), *typed.pending_tasks(state.TARGETING)]
-    refused = not fields and bool(problems.found)
+    refused = not fields and bool(problems.messages)
     if not fields and not refused:
         return
     sentence = "the fields marked above" if refused else ", ".join(fields)

@@ -161,7 +161,7 @@ def problems(draft: Draft, draft_faults: Faults) -> FieldProblems:
 
 def empty() -> Draft:
     """The form before anything is entered: it starts tomorrow."""
-    return Draft.of(media_type="banner", start_date=times.typed(_tomorrow()), offset=times.offset())
+    return Draft.of(media_type="banner", start_date=times.to_text(_tomorrow()), offset=times.offset())
 
 
 def _resume(drafts: Drafts) -> bool:
