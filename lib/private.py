@@ -75,17 +75,17 @@ def lock(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
+def process_lock(path: Path, *, is_shared: bool = False) -> Iterator[int]:
     """Hold the file for this process; gives 0, or the number of the process that holds it (-1: unknown).
 
-    `shared`: others may hold it too who say the same. The kernel lets go of it when the process ends, however
-    that happens.
+    `is_shared`: others may hold it too who say the same. The kernel lets go of it when the process ends,
+    however that happens.
     """
     with _write_whole(folder(path.parent)):
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         try:
-            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            fcntl.flock(handle, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             number = os.read(handle, 32).decode("ascii", "replace").strip()
             yield int(number) if number.isdecimal() and int(number) > 0 else -1

@@ -74,10 +74,10 @@ def check(alert: Alert, settings: Settings, read: Read) -> Verdict:
         clients = connect.connect(person, settings)
         view = clients.view_store.views.get(alert.view_id)
         if view is None or (view.project, view.slicer) not in clients.slicers:
-            return _lost(alert)
+            return _loss(alert)
         return _of_view(alert, view, clients, read)
     except AccessError:
-        return _lost(alert)
+        return _loss(alert)
     except FigureUnavailable as unavailable:
         return Verdict(problem=str(unavailable))
     except ResponseTimeout:
@@ -88,7 +88,7 @@ def check(alert: Alert, settings: Settings, read: Read) -> Verdict:
         return Verdict(problem=f"{error.reason.rstrip('.')}.")
 
 
-def _lost(alert: Alert) -> Verdict:
+def _loss(alert: Alert) -> Verdict:
     return Verdict(
         "lost", problem=f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
     )

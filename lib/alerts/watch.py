@@ -35,12 +35,12 @@ from lib.wire.sockets import client
 
 STORE_SECONDS, AT_ONCE = 10, 20
 LONGEST_PAUSE = timedelta(hours=1)
-WATCHED = ("view_id", "owner", "created", "field", "rule", "bound")
+RULE_FIELDS = ("view_id", "owner", "created", "field", "rule", "bound")
 log = logging.getLogger(__name__)
 EVERY = timedelta(minutes=CHECK_MINUTES)
 Slicer = tuple[str, str]
 SECONDS, CONNECT_SECONDS = 10, 5
-CLAIMED = timedelta(minutes=5)
+CLAIM = timedelta(minutes=5)
 PAUSES = *(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30)), LONGEST_PAUSE
 
 
@@ -80,7 +80,7 @@ class AlertStore:
 
         def within(connection: Connection) -> bool:
             row = connection.execute(WITH_VIEWS.where(alerts.c.id == alert.id)).one_or_none()
-            if row is None or any(row._mapping[name] != getattr(alert, name) for name in WATCHED):
+            if row is None or any(row._mapping[name] != getattr(alert, name) for name in RULE_FIELDS):
                 return False
             before = alert_of(row)
             state = verdict.state or before.state
@@ -236,7 +236,7 @@ class Webhook:
         if not self.is_set:
             return
         for message in store.waiting(now):
-            if not store.claim(message, now, now + CLAIMED):
+            if not store.claim(message, now, now + CLAIM):
                 continue
             trouble, is_reached = self._send(message)
             if not trouble:

@@ -101,8 +101,8 @@ class DeskDocument:
 class _Rewriting:
     """Sends an answer on; that of an HTML document whole, with what is `added` inserted."""
 
-    def __init__(self, send: Send, early: bytes, *added: bytes) -> None:
-        self._send, self._early, self._added = send, early, added
+    def __init__(self, send: Send, early: bytes, *additions: bytes) -> None:
+        self._send, self._early, self._added = send, early, additions
         self._start: Message | None = None
         self._body = b""
 

@@ -31,9 +31,9 @@ Answer = TypeVar("Answer")
 ToSet = Mapping[str, tuple[str, float]]
 """Cookies to set: name → value, and the seconds that the browser keeps it."""
 OUTCOME = "sign_in"
-DENIED, UNREACHABLE, FAILED = "denied", "unreachable", "failed"
+DENIAL, UNREACHABLE, FAILURE = "denied", "unreachable", "failed"
 RETURN, RETURN_SECONDS, LONGEST_RETURN = "tranche_return", 600, 2000
-FOUND = 302
+REDIRECT = 302
 
 
 class SignInCookies(Protocol):
@@ -92,11 +92,11 @@ class SignInRoutes:
 
     def _with_browser(self, scope: Scope) -> Scope:
         """The handshake with the browser's number and address in our headers, whatever it brought there."""
-        named = {**scope, "headers": [*scope["headers"]]}
-        headers = MutableHeaders(scope=named)
+        handshake = {**scope, "headers": [*scope["headers"]]}
+        headers = MutableHeaders(scope=handshake)
         headers[BROWSER_HEADER] = self._cookies.browser_number(_cookie(scope))
         headers[ADDRESS_HEADER] = (scope.get("client") or ("",))[0]
-        return named
+        return handshake
 
     async def _media_refusal(self, scope: Scope) -> Response | None:
         file = scope["path"].removeprefix(MEDIA).partition(".")[0]
@@ -214,7 +214,7 @@ class CompanyRoutes:
         if scope["type"] != "http" or scope["path"] not in (LOGIN, CALLBACK):
             await self._app(scope, receive, send)
         elif scope["path"] == LOGIN and (near := self._same_machine(scope)):
-            await RedirectResponse(near, FOUND)(scope, receive, send)
+            await RedirectResponse(near, REDIRECT)(scope, receive, send)
         else:
             await self._app(scope, receive, _Leading(self, scope, send))
 
@@ -223,8 +223,8 @@ class CompanyRoutes:
 
         The provider leads back to its own name for the desk, where the cookie of this one would be missing.
         """
-        host, registered = urlsplit(f"//{Headers(scope=scope).get('host', '')}"), urlsplit(self._address)
-        names = {host.hostname, registered.hostname}
+        host, own_url = urlsplit(f"//{Headers(scope=scope).get('host', '')}"), urlsplit(self._address)
+        names = {host.hostname, own_url.hostname}
         if len(names) == 1 or not names <= LOOPBACK_NAMES:
             return ""
         return f"{self._address}{LOGIN}?{scope['query_string'].decode('latin-1')}"
@@ -307,8 +307,8 @@ def _outcome(scope: Scope) -> str:
     """Why nobody is signed in; empty where the provider only leads back from a sign-out."""
     params = parse_qs(scope["query_string"].decode("latin-1"))
     if _first(params.get("error")):
-        return DENIED if _first(params.get("error")) == "access_denied" else FAILED
-    return FAILED if "code" in params else ""
+        return DENIAL if _first(params.get("error")) == "access_denied" else FAILURE
+    return FAILURE if "code" in params else ""
 
 
 def _first(values: Sequence[str] | None) -> str:
@@ -320,5 +320,5 @@ def _outcome_text(outcome: str) -> str:
 
 
 def _to(start: Message, headers: MutableHeaders, address: str) -> None:
-    start["status"] = FOUND
+    start["status"] = REDIRECT
     headers["location"] = address

@@ -46,7 +46,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
 }
 """Test ids, classes and attributes that our styles and scripts select by → the module that draws them."""
 _CLIENT = re.compile(rb'<script type="module" crossorigin src="(\./static/js/index\.[\w-]+\.js)"></script>')
-_IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
+_IMPORTS = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
 _FIRST = 10_000
 
 
@@ -73,7 +73,7 @@ def modules(static: Path, name: str) -> list[Path]:
 def imports(module: Path) -> list[str]:
     """The names of the files that a module imports, which it does in its first line."""
     with module.open(encoding="utf-8") as file:
-        return _IMPORTED.findall(file.read(_FIRST))
+        return _IMPORTS.findall(file.read(_FIRST))
 
 
 def insert(document: bytes, head: bytes, head_end: bytes, body_end: bytes) -> bytes:

@@ -17,7 +17,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.text import is_mailable
 
 SECONDS, AT_ONCE = 10, 50
-CLAIMED = timedelta(minutes=5)
+CLAIM = timedelta(minutes=5)
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240, 720))
 LONGEST_PAUSE = PAUSES[-1]
 
@@ -126,12 +126,12 @@ class Outbox:
         One whose process ends amid sending is sent again: at least once.
         """
         mine = mail_messages.c.id == message.id, _is_due(now)
-        claiming = update(mail_messages).where(*mine).values(due=now + CLAIMED)
+        claiming = update(mail_messages).where(*mine).values(due=now + CLAIM)
         return transact(
             self.engine, lambda connection: connection.execute(claiming).rowcount == 1, Deadline(SECONDS)
         )
 
-    def sent(self, message: MailMessage, now: datetime) -> None:
+    def finish(self, message: MailMessage, now: datetime) -> None:
         """It arrived at the mail server."""
         self._end(message, {"sent": now, "problem": ""})
 

@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 from lib import connect, database
 from lib.mail.letter import Letter, Remark, message
 from lib.mail.outbox import PAUSES, MailMessage, Outbox, waiting_mail
-from lib.mail.server import MailRefused, MailServer
+from lib.mail.server import MailRefusal, MailServer
 from lib.mail.unsubscribe import Unsubscriber
 from lib.people import Person
 from lib.settings import Settings
@@ -80,11 +80,11 @@ class Post:
         try:
             mail, recipient = self._mail(subscription, now)
         except TrancheError as error:
-            self._failed(subscription, error, now)
+            self._postpone(subscription, error, now)
             return
         except Exception:
             log.exception("Mail %d could not be made", subscription.id)
-            self._failed(subscription, TrancheError("It could not be made; the log has the details"), now)
+            self._postpone(subscription, TrancheError("It could not be made; the log has the details"), now)
             return
         changes = {"due": subscription.schedule.next_after(now), "failures": 0, "problem": ""}
         if mail is None:
@@ -124,7 +124,7 @@ class Post:
         letter = self._writer.of_view(view, person, clients, subscription.with_snapshot)
         return _Mail(letter, mark), recipient
 
-    def _failed(self, subscription: Subscription, error: TrancheError, now: datetime) -> None:
+    def _postpone(self, subscription: Subscription, error: TrancheError, now: datetime) -> None:
         """Try again later, later each time; at last at its next time."""
         problem = f"{error.reason.rstrip('.')}."
         is_last = subscription.failures >= len(PAUSES) and subscription.next_time is not None
@@ -167,7 +167,7 @@ class Post:
                 if isinstance(error, Unreachable):
                     return
             else:
-                self.outbox.sent(mail, now)
+                self.outbox.finish(mail, now)
 
     def _obstacle(self, mail: MailMessage) -> str:
         """Why a mail is not to be sent any more: whoever has it sent lost access after it was made."""
@@ -183,7 +183,7 @@ class Post:
         return person.may_share and self._settings.share_links
 
     def _put_off(self, mail: MailMessage, error: TrancheError, now: datetime) -> None:
-        is_refused = isinstance(error, MailRefused) and error.is_final
+        is_refused = isinstance(error, MailRefusal) and error.is_final
         if is_refused or mail.attempts >= len(PAUSES):
             log.error("%s; mail %d is given up", error.reason, mail.id)
             self.outbox.give_up(mail, f"{error.reason}. It is given up.")
@@ -200,15 +200,15 @@ def _of_alerts(
 
     The mail waits for a minute after the latest of them, since one import may let several fire.
     """
-    reported: Mapping[str, str] = subscription.mark.get("firing", {})
+    last_firing: Mapping[str, str] = subscription.mark.get("firing", {})
     firing = {str(alert.id): str(alert.since) for alert in alerts if alert.state == "firing"}
     starts = [
         one
         for one in alerts
-        if firing.get(str(one.id), "") != reported.get(str(one.id), "") and str(one.id) in firing
+        if firing.get(str(one.id), "") != last_firing.get(str(one.id), "") and str(one.id) in firing
     ]
-    ends = [one for one in alerts if str(one.id) in reported and str(one.id) not in firing]
-    if firing == reported:
+    ends = [one for one in alerts if str(one.id) in last_firing and str(one.id) not in firing]
+    if firing == last_firing:
         return None
     latest = max((one.since for one in (*starts, *ends) if one.since is not None), default=now - TOGETHER)
     if timedelta(0) <= now - latest < TOGETHER:

@@ -40,8 +40,8 @@ class Scope:
 
     def owns(self, owner: str, created: datetime) -> bool:
         """Whether the row is this person's, and not an earlier person's of the same name."""
-        added = self.person.added
-        return owner == self.person.username and (added is None or created >= added)
+        since = self.person.added
+        return owner == self.person.username and (since is None or created >= since)
 
     def reaches(self, row: Row[Any]) -> bool:
         """Whether the row is about this service, and the person may see its slicer."""

@@ -184,7 +184,7 @@ def test_a_version_that_vanishes_is_followed_by_the_next(
             imported(warehouse, left.pop(0))
         return original(path, name)
 
-    monkeypatch.setattr(make, "_linked", linked)
+    monkeypatch.setattr(make, "_link", linked)
     with make.hold(warehouse.root) as held:
         slicer = next(one for one in held if one.folder.name == "delivery")
         assert slicer.manifest.version == warehouse.open("demo", "delivery").version

@@ -118,7 +118,7 @@ def _change(context: PageContext, access: Access, person: Person, close: OnClose
     if person.company:
         if new_person.draw_company_person(person, is_oneself=is_oneself):
             block = partial(
-                access.block, person.username, context.person.username, blocked=not person.is_shut_out
+                access.block, person.username, context.person.username, is_blocked=not person.is_shut_out
             )
             _try(block, f"{person.name} {'may sign in again' if person.is_shut_out else 'is blocked'}", close)
     else:

@@ -39,7 +39,7 @@ def send_mentions(context: PageContext, note: Note, noun: str, before: str) -> N
     earlier = mentions(before, people)
     about = {"project": note.project, "slicer": note.slicer}
     link = Link("Open on the desk", f"{settings.address}/audience?{urlencode(about)}")
-    for person in context.clients.view_store.notes.mentioned(note, people):
+    for person in context.clients.view_store.notes.mentioned_people(note, people):
         if person not in earlier:
             subject = f"{context.person.name} mentions you in a {noun}"
             tell(access.store.engine, settings, person, subject, note.text, link)
