@@ -29,7 +29,7 @@ def folder(path: Path) -> Path:
 
 def write(path: Path, text: str) -> None:
     """Replace the file's content in one step: a reader sees the old text or the new one, never a part."""
-    with _written_beside(path, text) as temporary, _write_whole(path):
+    with _temporary_file(path, text) as temporary, _write_whole(path):
         temporary.replace(path)
 
 
@@ -99,7 +99,7 @@ def process_lock(path: Path, *, is_shared: bool = False) -> Iterator[int]:
 
 
 @contextmanager
-def _written_beside(path: Path, text: str) -> Iterator[Path]:
+def _temporary_file(path: Path, text: str) -> Iterator[Path]:
     """A temporary file in the same folder with this text, synced to disk; removed afterwards."""
     with _write_whole(folder(path.parent)):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

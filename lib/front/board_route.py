@@ -93,7 +93,7 @@ A_MINUTE, AHEAD_A_MINUTE = 600, 120
 LINES = "application/x-ndjson"
 TOO_LARGE = 413
 SIGNED_OUT = "You are signed out. Sign in again."
-ELSEWHERE = "Only a page of the desk may send this"
+FOREIGN_PAGE = "Only a page of the desk may send this"
 log = logging.getLogger(__name__)
 Line = Mapping[str, Any]
 
@@ -181,7 +181,7 @@ class BoardRoute:
         if request.method != "POST":
             return PlainTextResponse("Send a POST from a page of the desk", 405, {"Allow": "POST"})
         if not is_from_own_page(request.headers, self._origins):
-            raise AccessError(ELSEWHERE)
+            raise AccessError(FOREIGN_PAGE)
         deadline = Deadline(self._limits.seconds)
         cookie = "; ".join(request.headers.getlist("cookie"))
         person = await asyncio.wrap_future(self._sessions.submit(None, lambda: self._person_of(cookie)))

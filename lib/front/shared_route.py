@@ -67,7 +67,7 @@ class SharedPages(Protocol):
     def enter(self, number: int, secret: str, fields: Fields) -> SharedPage | None:
         """What follows on the form of this key's page; None where it has none."""
 
-    def not_found(self) -> SharedPage:
+    def dead_link(self) -> SharedPage:
         """The page that says that a link does not work."""
 
     def unavailable(self) -> SharedPage:
@@ -109,7 +109,7 @@ class SharedRoute:
         if isinstance(fields, Response):
             return fields
         if match is None:
-            return _response(self._pages.not_found(), request.headers.getlist("if-none-match"))
+            return _response(self._pages.dead_link(), request.headers.getlist("if-none-match"))
         work = self._pool.submit(address, lambda: self._page(int(match[1]), match[2], fields))
         page = await asyncio.wrap_future(work)
         if page is None:

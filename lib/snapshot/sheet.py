@@ -107,15 +107,15 @@ def _place(canvas: Canvas, blocks: Sequence[Block]) -> None:
         y += block.height
 
 
-def _sheets(blocks: Sequence[Block], room: float) -> list[list[Block]]:
+def _sheets(blocks: Sequence[Block], height: float) -> list[list[Block]]:
     """The blocks on as many sheets as they need."""
     sheets: list[list[Block]] = [[]]
-    rest = room
+    rest = height
     for block in blocks:
         if block.height > rest and sheets[-1]:
             above = [] if block.head is None else [block.head]
             sheets.append(above)
-            rest = room - sum(one.height for one in above)
+            rest = height - sum(one.height for one in above)
         sheets[-1].append(block)
         rest -= block.height
     return sheets
@@ -162,12 +162,12 @@ def _figures(figures: Sequence[SnapshotFigure], width: float) -> Block:
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
         for place, figure in enumerate(figures):
-            left, room = x + place * step, step - 18
+            left, space = x + place * step, step - 18
             canvas.box(left, y, step - 6, FIGURE_HEIGHT - 6, SOFT)
-            canvas.text(left + 6, y + 12, fit(figure.title, room, 8), 8)
-            canvas.text(left + 6, y + 28, fit(figure.text, room, 13), 13, bold=True)
+            canvas.text(left + 6, y + 12, fit(figure.title, space, 8), 8)
+            canvas.text(left + 6, y + 28, fit(figure.text, space, 13), 13, bold=True)
             parts = "  ".join(filter(None, (figure.delta, figure.range)))
-            canvas.text(left + 6, y + 40, fit(parts, room, SMALL), SMALL, COLORS.get(figure.color, GREY))
+            canvas.text(left + 6, y + 40, fit(parts, space, SMALL), SMALL, COLORS.get(figure.color, GREY))
 
     return Block(FIGURE_HEIGHT, draw)
 
@@ -217,8 +217,8 @@ def _table(table: SnapshotTable, width: float) -> Iterator[Block]:
     if not table.rows:
         yield from top
         return
-    room = width * (1 - KEY_SHARE * (1.25 if table.keys > 1 else 1))
-    figures = min(len(table.columns) - table.keys, int(room // LEAST_COLUMN))
+    space = width * (1 - KEY_SHARE * (1.25 if table.keys > 1 else 1))
+    figures = min(len(table.columns) - table.keys, int(space // LEAST_COLUMN))
     columns = [*range(table.keys + figures)]
     edges = _edges(table.keys, figures, width)
     head = _head([table.columns[place] for place in columns], table.keys, edges)
@@ -249,7 +249,7 @@ def _edges(keys: int, figures: int, width: float) -> list[float]:
 
 def _head(titles: Sequence[str], keys: int, edges: Sequence[float]) -> Block:
     sizes = [right - left - 3 for left, right in itertools.pairwise(edges)]
-    lines = [wrap(title, room, SMALL)[:3] for title, room in zip(titles, sizes, strict=True)]
+    lines = [wrap(title, space, SMALL)[:3] for title, space in zip(titles, sizes, strict=True)]
     height = 9.0 * max(map(len, lines)) + 5
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
@@ -268,13 +268,13 @@ def _row(row: SnapshotRow, keys: int, edges: Sequence[float], head: Block) -> Bl
         if row.kind != "row":
             canvas.box(x, y, edges[-1], ROW, SOFT)
         for place, cell in enumerate(row.cells[: len(edges) - 1]):
-            left, room = edges[place], edges[place + 1] - edges[place]
+            left, space = edges[place], edges[place + 1] - edges[place]
             if cell.bar is not None:
-                middle = room / 2 if cell.has_sides else 0.0
-                length = cell.bar[0] * (room / 2 if cell.has_sides else room - 4)
+                middle = space / 2 if cell.has_sides else 0.0
+                length = cell.bar[0] * (space / 2 if cell.has_sides else space - 4)
                 canvas.box(x + left + middle + min(length, 0), y + 1.5, abs(length), ROW - 3, ACCENT, 0.18)
             color, inset = GREY if cell.is_faint else INK, 8.0 * (row.level - 1) * (place == 0)
-            text = fit(cell.text, room - 6 - inset, 8)
+            text = fit(cell.text, space - 6 - inset, 8)
             at = x + (left + 2 + inset if place < keys else edges[place + 1] - 3)
             canvas.text(at, y + ROW - 4, text, 8, color, right=place >= keys)
         canvas.box(x, y + ROW - 0.4, edges[-1], 0.4, RULE)
@@ -288,24 +288,24 @@ def _width(text: str, size: float) -> float:
     return float(width)
 
 
-def fit(text: str, room: float, size: float) -> str:
+def fit(text: str, width: float, size: float) -> str:
     """The text, cut at its end where it is wider than the room."""
-    if _width(text, size) <= room:
+    if _width(text, size) <= width:
         return text
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if _width(text[:middle] + "…", size) <= room else (low, middle - 1)
+        low, high = (middle, high) if _width(text[:middle] + "…", size) <= width else (low, middle - 1)
     return f"{text[:low]}…"
 
 
-def wrap(text: str, room: float, size: float) -> list[str]:
+def wrap(text: str, width: float, size: float) -> list[str]:
     """The text in lines that fit the room, none if it is empty; a longer word is cut."""
     lines = [""] if text.strip() else []
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and _width(longer, size) > room:
+        if lines[-1] and _width(longer, size) > width:
             lines.append(word)
         else:
             lines[-1] = longer
-    return [fit(line, room, size) for line in lines]
+    return [fit(line, width, size) for line in lines]

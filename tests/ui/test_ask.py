@@ -107,8 +107,8 @@ def test_an_answer_in_the_background() -> None:
         may_come.wait(10)
         return service.answer()
 
-    answers.later(key(), slow)
-    answers.later(key(), slow)
+    answers.start(key(), slow)
+    answers.start(key(), slow)
     assert answers.peek(key()) is None
     (pending,) = answers.pending()
     may_come.set()

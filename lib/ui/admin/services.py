@@ -14,7 +14,7 @@ from lib.settings import Settings
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
-RESULT, AGAIN = "services_found", "services_check"
+RESULT, CHECK = "services_found", "services_check"
 KEPT_SECONDS = 60
 MARKS = {
     "ok": ":green[:material/check_circle:]",
@@ -44,7 +44,7 @@ def draw(context: PageContext) -> None:
             "Where reports and deals come from. A check changes nothing; `tranche check` does the same.",
             width="stretch",
         )
-        st.button("Check again", icon=":material/refresh:", key=AGAIN, on_click=_forget)
+        st.button("Check again", icon=":material/refresh:", key=CHECK, on_click=_forget)
     _resting(settings)
     summary, places = st.empty(), st.columns(2, gap="large")
     check_result: CheckResult | None = st.session_state.get(RESULT)

@@ -36,8 +36,8 @@ Params = Mapping[str, str]
 def head(focus: Focus, params: Params) -> Json:
     """Headline and time chart. `params` are those of the question. Raises the errors of the service."""
     query = focus.over_time()
-    ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in focus.other_days)])
-    now = ask.quickly(focus.context, query)
+    ask.prefetch(focus.context, [query, *(focus.in_days(query, days) for days in focus.other_days)])
+    now = ask.estimate(focus.context, query)
     comparisons = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
         return _about(focus) | _nothing(headline.no_data(focus), params)
@@ -158,7 +158,7 @@ def _figure(
         "delta": figure.delta,
         "color": figure.style.color,
         "arrow": figure.style.arrow,
-        "range": figure.off,
+        "range": figure.range_text,
         "is_noise": figure.is_noise,
         "help": straight(figure.help),
         "spark": straight(figure.spark_text(focus)),
@@ -181,7 +181,7 @@ def _field(
     )
     return {
         "title": straight(over_time.title(focus, now)),
-        "precision": straight(precision.over(now, headline.fields_in_sight(focus), focus.numbers)),
+        "precision": straight(precision.summary(now, headline.fields_in_sight(focus), focus.numbers)),
         "notes": [
             straight(note) for note in [*headline.notes(focus, now, comparisons), *_trend_notes(focus, now)]
         ],

@@ -175,7 +175,7 @@ class _Turn:
             raise
         except TrancheError as error:
             return head | {"error": _problem(error)}
-        return head | {"is_final": self.answers.later_count == self.exact_count, name: content}
+        return head | {"is_final": self.answers.start_count == self.exact_count, name: content}
 
     def content(self, name: str) -> Json | list[Json]:
         """A part as it is now. Raises the errors of the service."""
@@ -190,9 +190,9 @@ class _Turn:
 
     def settle(self) -> bool:
         """Wait for the exact answers under way; False if there were none since the last time."""
-        if self.answers.later_count == self.exact_count:
+        if self.answers.start_count == self.exact_count:
             return False
-        self.exact_count = self.answers.later_count
+        self.exact_count = self.answers.start_count
         for future in self.answers.pending():
             while not future.done():
                 self.deadline.check()

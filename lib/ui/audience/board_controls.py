@@ -59,14 +59,14 @@ def _ask_fields(context: PageContext, key: str) -> None:
     own_cards = tuple(usual_cards.get(name, Card(name)) for name in st.session_state[key])
     new_cards = None if own_cards == cards.usual(context.slicer) else own_cards or None
     question.keep(context, new_cards and tuple(replace(card, find="") for card in new_cards))
-    question.look(context, cards=new_cards)
+    question.change_view(context, cards=new_cards)
     st.rerun()
 
 
 def _ask(context: PageContext, name: str, key: str) -> None:
     value = st.session_state[key]
     changes: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value}
-    question.look(context, **changes)
+    question.change_view(context, **changes)
     st.rerun()
 
 
@@ -129,7 +129,7 @@ def _download(focus: Focus) -> None:
     if menu is None:
         return
     with menu, problems.report_errors("The file of these figures"):
-        now = ask.quickly(focus.context, focus.over_time())
+        now = ask.estimate(focus.context, focus.over_time())
         fields = headline.fields_in_sight(focus)
         export_menu.rows(focus, "chart", now, fields, "Download these rows as CSV")
         export_menu.button("chart", file=export_menu.file(focus, "chart"))

@@ -103,7 +103,7 @@ def count_label(answer: Audience, row_count: int, numbers: Numbers) -> str:
 
 def _ask_rows(focus: Focus) -> ChartData:
     """The rows, and the same rows on the days compared."""
-    answer = ask.quickly(focus.context, focus.passing_rows())
+    answer = ask.estimate(focus.context, focus.passing_rows())
     first, *others = (_compared_rows(one, answer) for one in focus.comparisons)
     return ChartData(replace(first, also=next(iter(others), None)), answer)
 
@@ -233,7 +233,7 @@ def _more(focus: Focus, answer: Audience, row_count: int, most: int) -> None:
 
 
 def _look_more(focus: Focus) -> None:
-    question.look(focus.context, rows=min(focus.view.rows * MORE, MOST))
+    question.change_view(focus.context, rows=min(focus.view.rows * MORE, MOST))
 
 
 def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:

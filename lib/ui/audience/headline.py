@@ -21,7 +21,7 @@ MOST_FILTERS = 6
 class HeadlineFigure:
     """A figure of the headline: the total of a data field, with its change, and the range of an estimate.
 
-    `delta` and `off` are None without a comparison and for exact figures; `course` is the sparkline. A change
+    `delta` is None without a comparison, `range_text` for exact figures; `course` is the sparkline. A change
     `is_noise` where single days differ by as much.
     """
 
@@ -30,7 +30,7 @@ class HeadlineFigure:
     text: str
     delta: str | None
     style: Style
-    off: str | None
+    range_text: str | None
     help: str
     course: Series | None
     is_noise: bool
@@ -57,7 +57,7 @@ def figure(
         text=focus.numbers.short(value, field),
         delta=compared_answers.delta(focus, field, change),
         style=compared_answers.style(field, change, is_noise),
-        off=compared_answers.off(focus, field, now),
+        range_text=compared_answers.range_text(focus, field, now),
         help=" · ".join([_help(focus, field, value, change, is_noise), *_others(focus, field, changes[1:])]),
         course=_course(lines),
         is_noise=is_noise or not change.is_certain,

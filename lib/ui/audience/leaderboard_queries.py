@@ -34,18 +34,18 @@ class Board:
 
 def begin(focus: Focus) -> None:
     """Start the first queries of all leaderboards."""
-    ask.ahead(focus.context, [query for card in focus.cards for query in _first(focus, card)])
+    ask.prefetch(focus.context, [query for card in focus.cards for query in _first(focus, card)])
 
 
 def begin_comparison(focus: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
     """Start the queries for the days compared that depend on the rows shown."""
     queries = [_query_of_rows(focus, card, answer) for card, answer in answers if not is_ranked(focus, card)]
-    ask.ahead(focus.context, [focus.in_days(query, days) for query in queries for days in focus.other_days])
+    ask.prefetch(focus.context, [focus.in_days(one, days) for one in queries for days in focus.other_days])
 
 
 def rows(focus: Focus, card: Card) -> Audience:
     """The leaderboard's rows on the question's days: the top ones, and those chosen."""
-    answer = ask.quickly(focus.context, question(focus, card))
+    answer = ask.estimate(focus.context, question(focus, card))
     names = set(answer.names[card.name])
     missing = tuple(value for value in chosen_values(focus, card.name) if value not in names)
     if not missing or is_ranked(focus, card):
@@ -53,7 +53,7 @@ def rows(focus: Focus, card: Card) -> Audience:
     exact = Filter(name=card.name, value=missing, match="equals")
     filters = (*others(focus.query, card.name), exact)
     more = question(focus, card).model_copy(update={"filters": filters, "limit": None, "data_filters": ()})
-    return split_levels.with_rows(answer, ask.quickly(focus.context, more))
+    return split_levels.with_rows(answer, ask.estimate(focus.context, more))
 
 
 def board(focus: Focus, card: Card, answer: Audience) -> Board:
@@ -156,7 +156,7 @@ def _whole(focus: Focus, card: Card, answer: Audience) -> float | None:
     filters = others(focus.query, card.name)
     changes = {"split_by": (), "filters": filters, "data_fields": (focus.field.name,), "order_by": ()}
     total_query = focus.rows().model_copy(update={**changes, "limit": None})
-    return ask.quickly(focus.context, total_query).total.values.get(focus.field.name)
+    return ask.estimate(focus.context, total_query).total.values.get(focus.field.name)
 
 
 def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: Card) -> SplitRows:

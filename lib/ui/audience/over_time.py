@@ -89,7 +89,7 @@ def _totals(focus: Focus) -> list[Line]:
     """The lines of what shares are of: all values of the key field with lines, else all without filters."""
     filters = leaderboard_queries.others(focus.query, focus.lines[0]) if focus.lines else ()
     query = focus.over_time().model_copy(update={"filters": filters})
-    now = ask.quickly(focus.context, query)
+    now = ask.estimate(focus.context, query)
     return lines(focus, now, compared_answers.fetch_each(focus, query, now))
 
 
@@ -114,7 +114,7 @@ def draw_table(focus: Focus) -> None:
         return
     with popover, problems.report_errors("The values"):
         query = focus.over_time()
-        now = ask.quickly(focus.context, query)
+        now = ask.estimate(focus.context, query)
         values = split_lines.fetch_value_lines(focus)
         comparisons = compared_answers.fetch_each(focus, query, now)
         data = _lines(value_trends(focus, values, now)) or trends(focus, lines(focus, now, comparisons), now)

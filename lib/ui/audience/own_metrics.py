@@ -163,7 +163,7 @@ def _save(context: PageContext, metric: OwnMetric | None, values: tuple[str, str
         store.change(metric.id, *values)
     else:
         new_metric = store.save(context.project, context.slicer_name, *values)
-        question.look(context, field=own_metrics.name(new_metric))
+        question.change_view(context, field=own_metrics.name(new_metric))
 
 
 def _attempt(work: Callable[[], None]) -> None:

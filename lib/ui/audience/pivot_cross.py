@@ -82,7 +82,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
     key = focus.view.cross
     if key not in focus.query.split_by or len(focus.query.split_by) < 2:
         return None
-    top = ask.quickly(focus.context, _columns_query(focus, key))
+    top = ask.estimate(focus.context, _columns_query(focus, key))
     today = ask.today(focus.context, focus.query)
     split = SplitRows(top, None, focus.field, focus.slicer, focus.period, today)
     codes = top.names[key].astype(str).tolist()
@@ -90,7 +90,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
     figures: dict[Path, dict[str, float]] = defaultdict(dict)
     figures[()] = dict(zip(codes, top.values[focus.field.name].tolist(), strict=True))
     for level in levels:
-        answer = ask.quickly(focus.context, _cells_query(focus, level, key, codes))
+        answer = ask.estimate(focus.context, _cells_query(focus, level, key, codes))
         values = answer.values[focus.field.name].tolist()
         for (*path, code), value in zip(split_levels.paths(answer), values, strict=True):
             figures[tuple(path)][code] = value

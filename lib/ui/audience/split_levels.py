@@ -44,7 +44,7 @@ def grid(page_focus: Focus) -> Audience:
     filters = (*page_focus.query.filters, *top)
     fields = tuple(dict.fromkeys((page_focus.field.name, focus.volume(page_focus.slicer, page_focus.field))))
     changes = {"split_by": (down, across), "filters": filters, "limit": None, "data_fields": fields}
-    return ask.quickly(page_focus.context, page_focus.rows().model_copy(update={**changes, "order_by": ()}))
+    return ask.estimate(page_focus.context, page_focus.rows().model_copy(update={**changes, "order_by": ()}))
 
 
 def cuts(focus: Focus) -> list[tuple[str, int, Audience]]:
@@ -66,7 +66,7 @@ def overlap(page_focus: Focus, segmented: str) -> float | None:
         "limit": None,
         "precision": 0,
     }
-    answer = ask.quickly(page_focus.context, page_focus.rows().model_copy(update=plain))
+    answer = ask.estimate(page_focus.context, page_focus.rows().model_copy(update=plain))
     if volume not in answer.percents:
         return None
     return float(answer.percents[volume].sum()) / 100
@@ -82,7 +82,7 @@ def _top(page_focus: Focus, name: str, count: int) -> Audience:
         "order_by": (Order(name=volume),),
     }
     query: AudienceQuery = page_focus.rows().model_copy(update=changes)
-    return ask.quickly(page_focus.context, query)
+    return ask.estimate(page_focus.context, query)
 
 
 def _only(name: str, values: Sequence[str]) -> Filter:
@@ -163,7 +163,7 @@ def fetch_levels(focus: Focus) -> list[Level]:
         if not above:
             break
         query = _question(focus, depth, above)
-        answer = ask.quickly(focus.context, query)
+        answer = ask.estimate(focus.context, query)
         whole = whole or answer.total.values
         levels.append(_level(focus, query, _rebase(answer, whole), above))
     return levels

@@ -26,7 +26,7 @@ def fetch_value_lines(focus: Focus) -> list[ValueLine]:
     name, *values = focus.lines
     query, colors = _question(focus), lines.colors(focus.lines)
     _begin(focus, query)
-    now = ask.quickly(focus.context, query)
+    now = ask.estimate(focus.context, query)
     labels = {value: _label(now, name, value) for value in values}
     return value_lines_courses(focus, query, labels, {value: colors[name, value] for value in values})
 
@@ -36,9 +36,9 @@ def value_lines_courses(
 ) -> list[ValueLine]:
     """The courses of these values, in their order; the query is split by time and then their key field."""
     _begin(focus, query)
-    now = ask.quickly(focus.context, query)
+    now = ask.estimate(focus.context, query)
     other = focus.comparison.before if focus.comparison else None
-    before = ask.quickly(focus.context, focus.in_days(query, other)) if other else None
+    before = ask.estimate(focus.context, focus.in_days(query, other)) if other else None
     return [
         ValueLine(
             label=label,
@@ -53,7 +53,7 @@ def value_lines_courses(
 def _begin(focus: Focus, query: AudienceQuery) -> None:
     """Start both queries of the comparison in parallel."""
     earlier = [focus.in_days(query, focus.comparison.before)] if focus.comparison else []
-    ask.ahead(focus.context, [query, *earlier])
+    ask.prefetch(focus.context, [query, *earlier])
 
 
 def _question(focus: Focus) -> AudienceQuery:
@@ -109,7 +109,7 @@ def fetch_courses(focus: Focus, name: str) -> Courses:
     """The top values of the order, then their courses."""
     changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": MOST_LINES}
     query = focus.passing_rows().model_copy(update=changes)
-    top = ask.quickly(focus.context, query)
+    top = ask.estimate(focus.context, query)
     split = SplitRows(
         top, None, focus.field, focus.slicer, focus.period, ask.today(focus.context, focus.query)
     )
@@ -126,7 +126,7 @@ def fetch_courses(focus: Focus, name: str) -> Courses:
     )
     figures = [focus.numbers.full(value, focus.field) for value in top.values[focus.field.name]]
     panels = [Panel(line, text) for line, text in zip(courses, figures, strict=True)]
-    return Courses(split, ask.quickly(focus.context, over_time), panels)
+    return Courses(split, ask.estimate(focus.context, over_time), panels)
 
 
 def draw(focus: Focus, courses: Courses, title: str) -> None:

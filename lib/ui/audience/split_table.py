@@ -102,13 +102,13 @@ def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
     if split.has_share and whole:
         share = None if rest is None else 100 * rest / whole
         yield SplitColumn(SHARE, 100.0, split.answer.percents[name].tolist(), share, _one_place(figures))
-    off = split_rows.off(split)
-    if (off >= precision.LEAST_RANGE).any():
+    half_ranges = split_rows.half_ranges(split)
+    if (half_ranges >= precision.LEAST_RANGE).any():
         total = precision.total_range(split.answer, name)
         yield SplitColumn(
             OFF,
             total,
-            off.tolist(),
+            half_ranges.tolist(),
             None,
             _one_place(figures),
             f"{LEVEL} confidence interval: how far off the figure may be",

@@ -34,8 +34,8 @@ def _note_text(note: Note) -> str:
     return f"{numbers.days(note.day, note.day)}: {note.text}"
 
 
-TIME_HEIGHT, MOST_TICKS, LABEL_ROOM = 168, 13, 96
-SCALE_ROOM, DATES_ROOM = 52, 44
+TIME_HEIGHT, MOST_TICKS, LABEL_SPACE = 168, 13, 96
+SCALE_SPACE, DATES_SPACE = 52, 44
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def empty(times: Series, field: DataField, numbers: Numbers) -> go.Figure:
     figure = theme.figure(
         TIME_HEIGHT,
         numbers.separators,
-        margin={"l": SCALE_ROOM, "r": LABEL_ROOM, "t": 8, "b": DATES_ROOM},
+        margin={"l": SCALE_SPACE, "r": LABEL_SPACE, "t": 8, "b": DATES_SPACE},
         hovermode="x unified",
         dragmode=False,
     )

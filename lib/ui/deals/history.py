@@ -83,7 +83,7 @@ def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> No
                     series.over(answer, name, "day", period), field, "day", period, locale_numbers
                 )
     where = f"{context.project}/{context.slicer_name}"
-    exact = precision.over(
+    exact = precision.summary(
         answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers
     )
     st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
@@ -283,7 +283,7 @@ def _note(
 ) -> str:
     """The days, the slicer, how exact the figures are, and what they are compared with."""
     before, after = (numbers.days(*days) for days in (matter.around.before, matter.around.after))
-    exactly = dict.fromkeys(precision.over(answer, fields, locale_numbers) for answer in answers)
+    exactly = dict.fromkeys(precision.summary(answer, fields, locale_numbers) for answer in answers)
     kind, count = KINDS[matter.key[0]].lower(), len(matter.others)
     if count:
         several = f"{count} {kind}{'' if count == 1 else 's'}"

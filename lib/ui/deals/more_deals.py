@@ -162,7 +162,7 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
     questions.confirm(_doubt(context, st.session_state[SEAT], number(st.session_state[PRICE])), PREFIX)
     st.session_state.setdefault(KEY, str(uuid.uuid4()))
     st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(context, deal, seats))
-    beside(problems.elsewhere([("seat",), ("price",)]))
+    beside(problems.others([("seat",), ("price",)]))
 
 
 def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> None:
@@ -241,7 +241,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     still = problems.still({NEW: deals.request().sent()}) if problems else problems
     still = still.with_({place: text for place, text in draft_faults.all.items() if place in places})
     form_fields.draw_seats(context, prefix, still, after=lambda: _warn_of_second(context, package, deals))
-    beside(still.elsewhere([(NEW,)]))
+    beside(still.others([(NEW,)]))
     doubt = questions.of_deals(context, deals)
     questions.confirm(doubt, prefix, "Not added: confirm this price first." if is_tried else "")
     st.button(

@@ -213,7 +213,7 @@ def _remember(context: PageContext, old: Exploration, names: Sequence[tuple[Fiel
     fields = Exploration(key, data, order)
     is_usual = all(name == of.usual for of, name in names)
     if fields != old and not (old == NO_EXPLORATION and is_usual):
-        question.look(context, exploration=fields)
+        question.change_view(context, exploration=fields)
     for of, name in names:
         st.session_state[of.key] = name
     return fields
@@ -232,11 +232,11 @@ def _answer(context: PageContext, fields: Exploration) -> None:
     with problems.report_errors("The top values"):
         query = screen.last_days(context)
         top = top_values.top_values(
-            partial(ask.quickly, context), query, context.slicer, key.name, data.name, fields.order
+            partial(ask.estimate, context), query, context.slicer, key.name, data.name, fields.order
         )
         numbers = Numbers.of(st.context.locale)
         shown_days = days(*screen.period(context, query))
-        sentence = plain(precision.over(top.answer, top.columns, numbers))
+        sentence = plain(precision.summary(top.answer, top.columns, numbers))
         st.caption(f"{top_values.count_label(top, numbers)} · {shown_days} · {sentence}")
         _about(context, key, data, top)
         _table(top, receipt)

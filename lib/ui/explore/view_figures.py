@@ -33,7 +33,7 @@ def draw(context: PageContext) -> None:
         start = context.clients.view_store.start.get()
         saved_views = first(views, start.id if start else 0, alerts)
         focuses = [_view_focus(context, view) for view in saved_views]
-        ask.ahead(context, (question(focus) for focus, left_out in focuses if not left_out))
+        ask.prefetch(context, (question(focus) for focus, left_out in focuses if not left_out))
         st.subheader("Saved views", anchor=False)
         with st.grid(len(saved_views), min_column_width=NARROWEST, gap="small"):
             for view, (focus, left_out) in zip(saved_views, focuses, strict=True):
@@ -91,7 +91,7 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
 
 def _answer(focus: Focus) -> None:
     try:
-        _figures(focus, ask.quickly(focus.context, question(focus)))
+        _figures(focus, ask.estimate(focus.context, question(focus)))
     except TrancheError as error:
         st.caption(problems.sentence(error))
 
@@ -110,6 +110,6 @@ def _figures(focus: Focus, answer: Audience) -> None:
                 delta_color=style.color,
                 delta_arrow=style.arrow,
             )
-    exact = precision.over(answer, fields, focus.numbers)
+    exact = precision.summary(answer, fields, focus.numbers)
     before = "" if pair is None or focus.comparison is None else f" with {numbers.days(*focus.comparison[1])}"
     st.caption(plain(f"{numbers.days(*focus.period)}{before and ', compared' + before} · {exact}"))

@@ -66,7 +66,7 @@ class FieldProblems:
             for text in sentences
         ]
 
-    def elsewhere(self, visible: Iterable[Path]) -> list[str]:
+    def others(self, visible: Iterable[Path]) -> list[str]:
         """The messages that are at none of the places `visible`, each with its place."""
         places = list(visible)
         return [

@@ -148,7 +148,7 @@ def _without_slicer(context: PageContext) -> NoReturn:
             context.person.username, context.project, context.slicer_name
         ).trouble
     if trouble is None:
-        retry.over(what)
+        retry.note_success(what)
         st.rerun()
     problems.show(trouble, what, "Your question is kept in the address of this page.")
     st.stop()

@@ -17,7 +17,7 @@ from lib.wire.errors import (
     TrancheError,
 )
 
-SECONDS, LONGEST_SECONDS, LONGEST_WISH = 15, 120, 300
+SECONDS, LONGEST_SECONDS, LONGEST_RETRY = 15, 120, 300
 PASSING = (ServiceProblem, InternalError, Throttled, ResponseTimeout)
 PAUSES, RETRY_TIME, BUTTONS = "pauses_before_trying_again", "wanted_again", "offers_to_try_again"
 
@@ -48,7 +48,7 @@ def begin() -> None:
     st.session_state[BUTTONS] = {}
 
 
-def over(what: str) -> None:
+def note_success(what: str) -> None:
     """Note a success: the next failure starts again with the shortest pause."""
     _pauses().pop(what, None)
 
@@ -62,7 +62,7 @@ def is_wanted_since(failed_at: float) -> bool:
 def _pause(error: TrancheError, what: str) -> Pause:
     now = time.monotonic()
     if isinstance(error, CircuitOpen | Throttled):
-        return Pause(min(error.retry_after, LONGEST_WISH) + 1, now)
+        return Pause(min(error.retry_after, LONGEST_RETRY) + 1, now)
     last = _pauses().get(what)
     seconds = SECONDS
     if last is not None:

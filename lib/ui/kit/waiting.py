@@ -34,15 +34,15 @@ _current: ContextVar["Wait | None"] = ContextVar("wait", default=None)
 _latest: dict[Hashable, deque[float]] = defaultdict(lambda: deque(maxlen=LATEST))
 
 
-class NotYet(Exception):
+class NotReady(Exception):
     """An answer is not there yet, or was given up."""
 
 
 class Wait:
     """A wait for the answers that `what` is drawn from; `about` is their question."""
 
-    def __init__(self, what: str, about: Hashable, engine: str, lately: float | None) -> None:
-        self.about, self._lately = about, lately
+    def __init__(self, what: str, about: Hashable, engine: str, usual_seconds: float | None) -> None:
+        self.about, self._usual_seconds = about, usual_seconds
         self._name = f"{engine}: {what[0].lower()}{what[1:]}"
         self._group, self._calls = CallGroup(), dict[Hashable, Future[Any]]()
         self._began, self._future = time.monotonic(), Future[Any]()
@@ -61,8 +61,8 @@ class Wait:
     @property
     def sentence(self) -> str:
         """What is computed by whom, for how long so far, and how long that took lately."""
-        lately = "" if self._lately is None else f"; lately this took {self._lately:.1f} s"
-        return f"{self._name} is being computed, for {self.seconds:.0f} s so far{lately}."
+        usual = "" if self._usual_seconds is None else f"; lately this took {self._usual_seconds:.1f} s"
+        return f"{self._name} is being computed, for {self.seconds:.0f} s so far{usual}."
 
     def give_up(self) -> None:
         """Abandon the calls under way. A callback."""
@@ -92,7 +92,7 @@ class Wait:
             self._future, self.has_waited = future, True
             futures.wait([future], max(0.0, SPEAK_SECONDS - self.seconds))
         if self.is_given_up or not future.done():
-            raise NotYet
+            raise NotReady
         return future.result()
 
 
@@ -127,7 +127,7 @@ def speaking(
         token = _current.set(wait)
         try:
             yield
-        except NotYet:
+        except NotReady:
             raise
         except Exception:
             st.session_state.pop(key, None)

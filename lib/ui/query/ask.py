@@ -28,11 +28,11 @@ def audience(context: PageContext, query: AudienceQuery) -> Audience:
     return waiting.cached(_answers(context), _key(context, query), fetch)
 
 
-def quickly(context: PageContext, query: AudienceQuery) -> Audience:
-    """The same: exact where the service expects that to be quick, otherwise an estimate first.
+def estimate(context: PageContext, query: AudienceQuery) -> Audience:
+    """An estimate, whose exact answer is fetched in the background; exact at once where that is quick.
 
-    Then the answer is asked for in the background. After drawing what came, call `refined`. A service without
-    the extension `exact_within` gives the estimate first, whatever it has to read.
+    After drawing what came, call `refine`. A service without the extension `exact_within` gives the estimate
+    first, whatever it has to read.
     """
     if query.audience_rows_limit != API_ROWS_LIMIT:
         return audience(context, query)
@@ -41,11 +41,11 @@ def quickly(context: PageContext, query: AudienceQuery) -> Audience:
         return answer
     quick = audience(context, query.model_copy(update=FIRST))
     if is_sampled(quick):
-        answers.later(key, _refining(context, query, quick))
+        answers.start(key, _refining(context, query, quick))
     return quick
 
 
-def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
+def prefetch(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
     """Start several queries in parallel, so that `audience` finds their answers under way."""
     answers, reporting = _answers(context), context.reporting
     if not answers.is_parallel:
@@ -57,7 +57,7 @@ def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
 
 
 def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
-    """The query that `quickly` sends first."""
+    """The query that `estimate` sends first."""
     is_kept = answers.peek(_key(context, query)) is not None
     if is_kept or query.audience_rows_limit != API_ROWS_LIMIT:
         return query
@@ -91,13 +91,13 @@ def _key(context: PageContext, query: AudienceQuery) -> "Key":
     return context.person.username, today(context, query), with_own_fields(query, context.slicer)
 
 
-def soon(context: PageContext, query: AudienceQuery) -> Audience | None:
+def try_fetch(context: PageContext, query: AudienceQuery) -> Audience | None:
     """The answer if it arrives within a moment, for optional parts of a screen; None if it is late or fails.
 
     It goes on being asked for, so that it may be there next time.
     """
     answers, reporting = _answers(context), context.reporting
-    return answers.soon(_key(context, query), lambda: reporting.audience(query, context.slicer))
+    return answers.try_fetch(_key(context, query), lambda: reporting.audience(query, context.slicer))
 
 
 def today(context: PageContext, query: AudienceQuery) -> date:
@@ -118,10 +118,10 @@ class Answers(SessionCache[Audience]):
 
     def __init__(self, now: Callable[[], float] = time.monotonic, is_parallel: bool = True) -> None:
         super().__init__(SECONDS, MOST, now)
-        self.is_parallel, self.later_count = is_parallel, 0
+        self.is_parallel, self.start_count = is_parallel, 0
         self._started: list[Future[Audience]] = []
 
-    def soon(self, key: Key, fetch: Callable[[], Audience]) -> Audience | None:
+    def try_fetch(self, key: Key, fetch: Callable[[], Audience]) -> Audience | None:
         """The answer if it arrives within a moment; a query that is already under way is not waited for."""
         future, is_new = self.begin(key, fetch)
         try:
@@ -134,11 +134,11 @@ class Answers(SessionCache[Audience]):
         future = self.find(key)
         return future.result() if future is not None and future.done() else None
 
-    def later(self, key: Key, fetch: Callable[[], Audience]) -> None:
+    def start(self, key: Key, fetch: Callable[[], Audience]) -> None:
         """Start the query in the background."""
         future, is_new = self.begin(key, fetch)
         if is_new:
-            self.later_count += 1
+            self.start_count += 1
             self._started = [future, *self.pending()]
 
     def pending(self) -> "list[Future[Audience]]":

@@ -233,13 +233,13 @@ def _remove_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
 def _have(context: PageContext, change: Callable[[tuple[DataFilter, ...]], tuple[DataFilter, ...]]) -> None:
     """Change the filters by figures of the current view."""
     having = tuple(dict.fromkeys(change(question.view(context).having)))[: figure_filters.MOST]
-    question.look(context, having=having)
+    question.change_view(context, having=having)
     st.rerun()
 
 
 def _clear(context: PageContext) -> None:
     """Clear all filters, in one step."""
-    question.look(context, question.current(context).model_copy(update={"filters": ()}), having=())
+    question.change_view(context, question.current(context).model_copy(update={"filters": ()}), having=())
     st.rerun()
 
 

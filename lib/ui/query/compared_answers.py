@@ -96,8 +96,8 @@ def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
     if focus.comparison is None:
         return None
     days_now, days_before = focus.comparison
-    before = ask.quickly(focus.context, focus.in_days(query, days_before))
-    now = whole if days_now == focus.period else ask.quickly(focus.context, focus.in_days(query, days_now))
+    before = ask.estimate(focus.context, focus.in_days(query, days_before))
+    now = whole if days_now == focus.period else ask.estimate(focus.context, focus.in_days(query, days_now))
     return ComparedAnswers(now, before, _with_data(now, days_now), _with_data(before, days_before))
 
 
@@ -117,7 +117,7 @@ def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> Audi
 def of_whole(focus: Focus, filters: tuple[Filter, ...] | None = None) -> ComparedAnswers | None:
     """The totals of the question on both sides, as the headline has them; under `filters` if given."""
     query = whole_query(focus, filters)
-    return None if focus.comparison is None else fetch(focus, query, ask.quickly(focus.context, query))
+    return None if focus.comparison is None else fetch(focus, query, ask.estimate(focus.context, query))
 
 
 def notes(focus: Focus, answers: ComparedAnswers | None) -> Iterator[str]:
@@ -190,10 +190,10 @@ def delta(focus: Focus, field: DataField, change: Change) -> str | None:
     return focus.numbers.change(change.ratio)
 
 
-def off(focus: Focus, field: DataField, now: Audience) -> str | None:
+def range_text(focus: Focus, field: DataField, now: Audience) -> str | None:
     """The range of the figure, if it is an estimate."""
-    off = precision.total_range(now, field.name)
-    return f"± {focus.numbers.percent(off)}" if off >= precision.LEAST_RANGE else None
+    half_range = precision.total_range(now, field.name)
+    return f"± {focus.numbers.percent(half_range)}" if half_range >= precision.LEAST_RANGE else None
 
 
 def style(field: DataField, change: Change, is_noise: bool = False) -> Style:

@@ -140,12 +140,12 @@ def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...]
         format_func=KINDS.__getitem__,
         key=key,
         required=True,
-        on_change=_look_by_kind,
+        on_change=_compare_kind,
         args=(context, name, period, key),
         width=380,
     )
     if other := len(compare) == 2 and periods.compared_days(compare, period, period[1]):
-        _range(context, f"{name}_range", other, partial(_look_range, name=name))
+        _range(context, f"{name}_range", other, partial(_compare_range, name=name))
 
 
 def _range(context: PageContext, name: str, period: Days, on_change: Callable[..., None]) -> None:
@@ -218,22 +218,22 @@ def _ask_zone(context: PageContext, key: str) -> None:
 def _ask_dates(context: PageContext, query: AudienceQuery, start: str, end: str) -> None:
     """Apply other dates and end a zoom."""
     st.session_state.pop(UNREAD, None)
-    question.look(context, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
+    question.change_view(context, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
     st.rerun()
 
 
-def _look_by_kind(context: PageContext, name: str, period: Days, key: str) -> None:
+def _compare_kind(context: PageContext, name: str, period: Days, key: str) -> None:
     before = periods.compared_days((PREVIOUS,), period, period[1])
     kinds = {NONE: (), "range": tuple(day.isoformat() for day in before or period)}
     kind = st.session_state[key]
-    _look(context, name, kinds.get(kind, (kind,)))
+    _compare(context, name, kinds.get(kind, (kind,)))
 
 
-def _look_range(context: PageContext, key: str, name: str) -> None:
-    _look(context, name, tuple(day.isoformat() for day in st.session_state[key]))
+def _compare_range(context: PageContext, key: str, name: str) -> None:
+    _compare(context, name, tuple(day.isoformat() for day in st.session_state[key]))
 
 
-def _look(context: PageContext, name: str, compare: tuple[str, ...]) -> None:
+def _compare(context: PageContext, name: str, compare: tuple[str, ...]) -> None:
     changes: dict[str, Any] = {name: compare}
-    question.look(context, **changes)
+    question.change_view(context, **changes)
     st.rerun()

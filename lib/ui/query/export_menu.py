@@ -174,7 +174,7 @@ def rows(focus: Focus, name: str, answer: Audience, fields: Sequence[DataField],
     """Draw the download button for the rows of an answer to the question of `focus`."""
     labels = [
         f"Question: {question(focus, [str(key) for key in answer.names])}",
-        f"Precision: {precision.over(answer, fields, focus.numbers)}",
+        f"Precision: {precision.summary(answer, fields, focus.numbers)}",
     ]
     download(focus, name, partial(answer_csv_text, answer, fields, focus.slicer, labels), label)
 

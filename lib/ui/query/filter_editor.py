@@ -66,7 +66,7 @@ def _found_by(key: str, name: str) -> str:
 
 def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
     field, numbers = _page_field(context, query), Numbers.of(st.context.locale)
-    answer = ask.quickly(context, _values_query(context, query, name, field, values.searching(name, text)))
+    answer = ask.estimate(context, _values_query(context, query, name, field, values.searching(name, text)))
     labels = dict([*values.matching(context, answer, name, text).items()][:LIMIT])
     figures = _figures(answer, name, field)
     if not text:
@@ -123,7 +123,7 @@ def _add_missing(
         return labels, figures
     exact = Filter(name=name, value=missing, match="equals")
     field = _page_field(context, query)
-    answer = ask.quickly(context, _values_query(context, query, name, field, (exact,)))
+    answer = ask.estimate(context, _values_query(context, query, name, field, (exact,)))
     descriptions = values.matching(context, answer, name, "")
     more = {code: descriptions.get(code, code) for code in missing}
     return labels | more, figures | _figures(answer, name, field)

@@ -57,7 +57,7 @@ def check_paste(context: PageContext, query: AudienceQuery, name: str, text: str
     """The pasted values, looked up in the data of the question's days. Raises the service's errors."""
     lines = [_texts(line) for line in text.splitlines() if line.strip()]
     codes = {one: "" if one == NOT_SET else one for line in lines for one in line}
-    codes_by_text, is_exact = values.looked_up(context, query, name, dict.fromkeys(codes.values()))
+    codes_by_text, is_exact = values.look_up(context, query, name, dict.fromkeys(codes.values()))
     matches: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for whole, *parts in lines:
@@ -117,11 +117,11 @@ def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, paste
 
 def _fitting(existing: Iterable[str], new_values: Iterable[str]) -> tuple[str, ...]:
     """As many of the values as fit into the link, beside those already chosen."""
-    room = MOST_CHARACTERS - sum(len(quote(value)) + 1 for value in existing)
+    space = MOST_CHARACTERS - sum(len(quote(value)) + 1 for value in existing)
     fit = []
     for value in new_values:
-        room -= len(quote(value)) + 1
-        if room < 0:
+        space -= len(quote(value)) + 1
+        if space < 0:
             break
         fit.append(value)
     return tuple(fit)

@@ -118,7 +118,7 @@ def sentence(audience: Audience, field: str, numbers: Numbers) -> str:
     return EXACT_TO_DIGITS if abs(audience.total.values.get(field) or 0) >= LARGEST_WHOLE else EXACT
 
 
-def over(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> str:
+def summary(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> str:
     """The same for all the fields shown, the main one first: "Exact" means that all of them are exact."""
     front, others = fields[0], fields[1:]
     text = sentence(audience, front.name, numbers)

@@ -183,7 +183,7 @@ def ask(query: AudienceQuery) -> None:
     st.session_state.pop(LEFT_OUT, None)
 
 
-def look(context: PageContext, query: AudienceQuery | None = None, **changes: object) -> None:
+def change_view(context: PageContext, query: AudienceQuery | None = None, **changes: object) -> None:
     """Change these fields of the view, in one step with `query` if given."""
     view = replace(_view(context), **changes)  # type: ignore[arg-type]
     _write(params_of(query or current(context)) | views.to_params(view))

@@ -141,7 +141,7 @@ def row_labels(split: SplitRows) -> list[str]:
     return [" · ".join(row) for row in labels(split).itertuples(index=False, name=None)]
 
 
-def off(split: SplitRows) -> npt.NDArray[np.float64]:
+def half_ranges(split: SplitRows) -> npt.NDArray[np.float64]:
     """The larger side of the range of each row's value, in percent."""
     answer, name = split.answer, split.field.name
     if answer.low is None or answer.high is None or name not in answer.low:
@@ -156,7 +156,7 @@ def ranks(split: SplitRows) -> list[str]:
     `18+` where rows that are not shown may stand as high. Empty for exact rows: their order says it.
     """
     answer, name = split.answer, split.field.name
-    if answer.low is None or answer.high is None or not (off(split) >= LEAST_RANGE).any():
+    if answer.low is None or answer.high is None or not (half_ranges(split) >= LEAST_RANGE).any():
         return []
     low, high, values = (
         frame[name].to_numpy(dtype=float) for frame in (answer.low, answer.high, answer.values)
@@ -176,7 +176,7 @@ def few(split: SplitRows) -> npt.NDArray[np.bool_]:
     answer, name = split.answer, split.field.name
     if answer.n_eff is None or name not in answer.n_eff:
         return np.zeros(len(answer), dtype=bool)
-    is_rough = ~(off(split) < LEAST_RANGE) | (split.field.formula is not None)
+    is_rough = ~(half_ranges(split) < LEAST_RANGE) | (split.field.formula is not None)
     has_value = answer.values[name].notna().to_numpy()
     is_few: npt.NDArray[np.bool_] = is_rough & has_value & (answer.n_eff[name] < FEW).to_numpy()
     return is_few
@@ -226,7 +226,7 @@ def doubts(split: SplitRows, numbers: Numbers) -> list[str]:
     sentences = []
     name, answer = split.field.name, split.answer
     if answer.n_eff is not None and name in answer.n_eff:
-        unsure = ~(off(split) < LEAST_RANGE) & answer.values[name].notna().to_numpy()
+        unsure = ~(half_ranges(split) < LEAST_RANGE) & answer.values[name].notna().to_numpy()
         few = int((answer.n_eff[name][unsure] < FEW).sum())
         rows = "1 row is based" if few == 1 else f"{numbers.number(few)} rows are based"
         sentences += [f"{rows} on few records: their figures are rough."] if few else []

@@ -84,7 +84,7 @@ def words(context: PageContext, query: AudienceQuery, name: str, codes: Iterable
     missing = tuple(code for code in codes if code not in labels)
     if missing and context.slicer.key_field(name).mapping and context.slicer.knows("include_mappings"):
         exact = Filter(name=name, value=missing, match="equals")
-        answer = ask.soon(context, _question(context, query, name, (exact,)))
+        answer = ask.try_fetch(context, _question(context, query, name, (exact,)))
         if answer is None:
             return labels
         _describe(context, answer, name)
@@ -103,14 +103,14 @@ def check(context: PageContext, query: AudienceQuery, name: str, codes: Iterable
     for start in range(0, len(unseen), MOST_VALUES):
         some = unseen[start : start + MOST_VALUES]
         exact = Filter(name=name, value=some, match="equals")
-        answer = ask.soon(context, _question(context, query, name, (exact,)))
+        answer = ask.try_fetch(context, _question(context, query, name, (exact,)))
         if answer is not None:
             names, is_exact = {*answer.names[name].tolist()}, answer.confidence_range is None
             occurrences.update({code: code in names for code in some if is_exact or code in names})
     return {code: occurrences[code] for code in all_codes if code in occurrences}
 
 
-def looked_up(
+def look_up(
     context: PageContext, query: AudienceQuery, name: str, texts: Iterable[str]
 ) -> tuple[dict[str, tuple[str, ...]], bool]:
     """The values that each of these texts means, on the question's days: by code, else whatever its case by

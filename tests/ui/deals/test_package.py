@@ -282,7 +282,7 @@ def test_problems_have_places() -> None:
     assert problems.at("name") == ["Too long."]
     assert problems.at("geo_targetings") == problems.at("geo_targetings", 1) == ["No."]
     assert problems.at("geo_targetings", 0) == []
-    assert problems.elsewhere([("name",)]) == ["geo targetings 2 type: No.", "Not both."]
+    assert problems.others([("name",)]) == ["geo targetings 2 type: No.", "Not both."]
 
 
 def test_a_problem_goes_when_its_field_is_changed() -> None:

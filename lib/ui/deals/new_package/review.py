@@ -155,7 +155,7 @@ def draw(
     seats, money = catalogue.seats(context), facts.prices_of(context)
     st.markdown("\n\n".join(sentences(draft, seats, deals, descriptions, marks, money)))
     if problems:
-        beside(problems.elsewhere(SHOWN))
+        beside(problems.others(SHOWN))
     is_doubtful = _doubt()
     for doubt, words in _doubts(context, draft).items():
         questions.confirm(
