@@ -177,7 +177,7 @@ def test_a_version_that_vanishes_is_followed_by_the_next(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Imports that remove a version's files while they are being held: the next version is backed up."""
-    warehouse, original, left = Warehouse(own_home / "warehouse"), make._linked, [3, 4]
+    warehouse, original, left = Warehouse(own_home / "warehouse"), make._link, [3, 4]
 
     def linked(path: Path, name: Path) -> Path:
         while left and "delivery" in str(path):
