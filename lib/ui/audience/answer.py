@@ -19,7 +19,7 @@ from lib.ui.audience import chart_kinds, headline, leaderboards, over_time, spli
 from lib.ui.audience.headline import NoData
 from lib.ui.charts import numbers, theme, time_chart
 from lib.ui.charts.series import Series, bucket_words
-from lib.ui.charts.time_chart import Line, ValueLine
+from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import rows
 from lib.ui.query import ask, compared_answers, precision, question
@@ -148,7 +148,7 @@ def of_nothing(name: str) -> Json | list[Json]:
 
 
 def _figure(
-    focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None], lines: Sequence[Line]
+    focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None], lines: Sequence[ChartLine]
 ) -> Json:
     figure = headline.figure(focus, now, comparisons, [line.series for line in lines])
     return {
@@ -167,7 +167,7 @@ def _figure(
 
 def _field(
     focus: Focus,
-    lines: Sequence[Line],
+    lines: Sequence[ChartLine],
     now: Audience,
     comparisons: Sequence[ComparedAnswers | None],
     values: Sequence[ValueLine],
@@ -238,7 +238,7 @@ def _value_line(focus: Focus, now: Audience, line: ValueLine) -> Json:
     }
 
 
-def _buckets(lines: Sequence[Line]) -> Json:
+def _buckets(lines: Sequence[ChartLine]) -> Json:
     """The buckets of the chart, shared by all its lines."""
     if not lines:
         return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": None}, "buckets_before": []}
@@ -256,7 +256,7 @@ def _buckets(lines: Sequence[Line]) -> Json:
     return {"buckets": buckets, "buckets_before": before}
 
 
-def _date_notes(notes: Iterable[Note], lines: Sequence[Line]) -> list[Json]:
+def _date_notes(notes: Iterable[Note], lines: Sequence[ChartLine]) -> list[Json]:
     """The notes, each with the place of its bucket (-1 without a chart)."""
     starts = lines[0].series.starts if lines else ()
     return [

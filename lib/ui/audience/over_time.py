@@ -12,7 +12,7 @@ import streamlit as st
 from lib.reporting.answers import Audience
 from lib.ui.audience import leaderboard_queries, split_lines
 from lib.ui.charts import numbers, series, time_chart
-from lib.ui.charts.time_chart import Line, ValueLine
+from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import problems
 from lib.ui.kit.markdown import straighten
@@ -28,29 +28,29 @@ TWIN, TABLE_WIDTH = "time_table", 420
 POPOVER, WIDTH = "date_notes", 400
 
 
-def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> list[Line]:
+def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> list[ChartLine]:
     """The line of the period and those compared; none without time key fields."""
     if focus.grain is None:
         return []
     name, today = focus.field.name, ask.today(focus.context, focus.query)
     line = series.over(now, name, focus.grain, focus.period, today)
-    all_lines = [Line(numbers.span(*focus.period), line)]
+    all_lines = [ChartLine(numbers.span(*focus.period), line)]
     for one, answers in zip(focus.comparisons, comparisons, strict=True):
         if answers is not None and one.compared_days is not None and one.comparison is not None:
             days = one.comparison.before
             earlier = series.over(answers.before, name, focus.grain, one.compared_days, today, days)
-            all_lines.append(Line(numbers.span(*days, focus.period[1].year), earlier))
+            all_lines.append(ChartLine(numbers.span(*days, focus.period[1].year), earlier))
     return all_lines
 
 
-def trends(focus: Focus, all_lines: Sequence[Line], now: Audience) -> list[Line]:
+def trends(focus: Focus, all_lines: Sequence[ChartLine], now: Audience) -> list[ChartLine]:
     """The lines as the chart draws them: of the trend chosen, where the data field adds up."""
     if not has_trend(focus, now):
         return [*all_lines]
     trend = TRENDS[focus.view.trend]
     totals = _totals(focus) if trend.has_total else all_lines
     return [
-        Line(line.label, trend.line(line.series, total.series))
+        ChartLine(line.label, trend.line(line.series, total.series))
         for line, total in zip(all_lines, totals, strict=False)
     ]
 
@@ -85,7 +85,7 @@ def has_trend(focus: Focus, now: Audience) -> bool:
     return focus.view.trend != EACH and focus.field.name in now.percents
 
 
-def _totals(focus: Focus) -> list[Line]:
+def _totals(focus: Focus) -> list[ChartLine]:
     """The lines of what shares are of: all values of the key field with lines, else all without filters."""
     filters = leaderboard_queries.others(focus.query, focus.lines[0]) if focus.lines else ()
     query = focus.over_time().model_copy(update={"filters": filters})
@@ -93,9 +93,9 @@ def _totals(focus: Focus) -> list[Line]:
     return lines(focus, now, compared_answers.fetch_each(focus, query, now))
 
 
-def _lines(value_lines: Sequence[ValueLine]) -> list[Line]:
+def _lines(value_lines: Sequence[ValueLine]) -> list[ChartLine]:
     """The lines of values, for the table."""
-    return [Line(line.label, line.now) for line in value_lines]
+    return [ChartLine(line.label, line.now) for line in value_lines]
 
 
 def alternative(focus: Focus, values: Sequence[ValueLine] = (), notes: Sequence[Note] = ()) -> str:
@@ -121,7 +121,7 @@ def draw_table(focus: Focus) -> None:
         writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in data}
         if (beside := second(focus)) is not None:
             label = title(beside, now)
-            data.append(Line(label, trends(beside, lines(beside, now, [None]), now)[0].series))
+            data.append(ChartLine(label, trends(beside, lines(beside, now, [None]), now)[0].series))
             writes[straight(label)] = _plain(beside, now)
         st.dataframe(
             straighten(table(str(focus.grain), data)).style.format(writes),
@@ -132,7 +132,7 @@ def draw_table(focus: Focus) -> None:
         )
 
 
-def table(grain: str, all_lines: Sequence[Line]) -> pd.DataFrame:
+def table(grain: str, all_lines: Sequence[ChartLine]) -> pd.DataFrame:
     """A row per bucket of the first line, a column per line; the n-th of each side by side."""
     first = all_lines[0].series
     buckets = [series.bucket_text(name, part) for name, part in zip(first.names, first.parts, strict=True)]

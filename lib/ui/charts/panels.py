@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from lib.reporting.models import DataField
 from lib.ui.charts import theme, time_chart
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.time_chart import Line, ValueLine
+from lib.ui.charts.time_chart import ChartLine, ValueLine
 
 ACROSS, INSIDE, HEAD, FOOT, APART = 3, 88, 42, 36, 0.03
 LABEL_LENGTH, SPARE = 24, 0.06
@@ -40,10 +40,10 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
 
 
 def _traces(line: ValueLine, field: DataField, numbers: Numbers) -> list[go.Scatter]:
-    now = Line(line.label, line.now)
+    now = ChartLine(line.label, line.now)
     traces = time_chart.band(line.now)
     if line.before is not None:
-        earlier = Line(f"{line.label}, before", line.before)
+        earlier = ChartLine(f"{line.label}, before", line.before)
         traces.append(time_chart.line(earlier, line.now, field, numbers, theme.GREY, is_dotted=True))
     if not line.now.is_whole.all():
         traces += time_chart.partial(now, field, numbers, line.color)

@@ -39,7 +39,7 @@ SCALE_SPACE, DATES_SPACE = 52, 44
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """A series and its name on the chart."""
 
     label: str
@@ -56,7 +56,7 @@ class ValueLine:
     before: Series | None = None
 
 
-def over_time(lines: Sequence[Line], field: DataField, numbers: Numbers) -> go.Figure:
+def over_time(lines: Sequence[ChartLine], field: DataField, numbers: Numbers) -> go.Figure:
     """The field over time: a line, a dotted one for the days compared, and a band for the 95 % range."""
     now, before = lines[0], lines[1] if len(lines) > 1 else None
     figure = empty(now.series, field, numbers)
@@ -94,7 +94,7 @@ def time_axis(times: Series, most: int = MOST_TICKS) -> dict[str, object]:
 
 
 def line(
-    source: Line,
+    source: ChartLine,
     times: Series,
     field: DataField,
     numbers: Numbers,
@@ -126,7 +126,9 @@ def line(
     )
 
 
-def partial(source: Line, field: DataField, numbers: Numbers, color: str | None = None) -> list[go.Scatter]:
+def partial(
+    source: ChartLine, field: DataField, numbers: Numbers, color: str | None = None
+) -> list[go.Scatter]:
     """Partial buckets: hollow points, with dotted light lines to the whole buckets beside them."""
     line, whole = source.series, source.series.is_whole
     light = {"color": theme.PART} if color is None else {"color": color}
@@ -208,7 +210,7 @@ def _edges(times: Series) -> list[datetime]:
     return [first - spare, last + spare]
 
 
-def _label(figure: go.Figure, lines: Sequence[Line], times: Series) -> None:
+def _label(figure: go.Figure, lines: Sequence[ChartLine], times: Series) -> None:
     """Label the lines at their right ends without overlaps, in the theme's text colour."""
     ends = []
     for place, line in enumerate(lines):

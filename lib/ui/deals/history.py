@@ -16,7 +16,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.time_chart import Line
+from lib.ui.charts.time_chart import ChartLine
 from lib.ui.deals import deal_health, dossier_panel, facts, report
 from lib.ui.deals.deal_list import KINDS, Key
 from lib.ui.deals.facts import USUAL, Prices
@@ -94,7 +94,7 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     name = (query.data_fields or ("",))[0]
     field, period = context.slicer.data_field(name), report.period(context, query)
     daily, numbered = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
-    figure = time_chart.over_time([Line(numbers.title(field), daily)], field, numbered)
+    figure = time_chart.over_time([ChartLine(numbers.title(field), daily)], field, numbered)
     st.plotly_chart(
         figure,
         key="delivery_chart",
