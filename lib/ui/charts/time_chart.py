@@ -126,11 +126,9 @@ def line(
     )
 
 
-def partial(
-    source: ChartLine, field: DataField, numbers: Numbers, color: str | None = None
-) -> list[go.Scatter]:
+def partial(one: ChartLine, field: DataField, numbers: Numbers, color: str | None = None) -> list[go.Scatter]:
     """Partial buckets: hollow points, with dotted light lines to the whole buckets beside them."""
-    line, whole = source.series, source.series.is_whole
+    line, whole = one.series, one.series.is_whole
     light = {"color": theme.PART} if color is None else {"color": color}
     beside = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
     places = np.flatnonzero(~whole)
@@ -149,7 +147,7 @@ def partial(
             y=line.values[places],
             mode="markers",
             marker={"size": 7, "symbol": "circle-open", "color": color or theme.ACCENT},
-            name=theme.plain_text(source.label),
+            name=theme.plain_text(one.label),
             customdata=[texts[place] for place in places],
             hovertemplate="%{customdata}",
         ),
