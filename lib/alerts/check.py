@@ -30,7 +30,7 @@ def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
     figure (lib/reporting/noise.py); of figures above zero, on a logarithmic scale. Where nothing has changed,
     about one check in a hundred falls outside.
 
-    None where nothing can be said: too few earlier figures, or all of them alike.
+    None where nothing is known: too few earlier figures, or all of them alike.
     """
     figures = np.asarray(past, dtype=np.float64)
     is_positive = bool(np.all(figures[np.isfinite(figures)] > 0))

@@ -110,9 +110,9 @@ class AlertStore:
         return reading(self.engine, within, Deadline(STORE_SECONDS))
 
     def claim(self, message: Waiting, now: datetime, until: datetime) -> bool:
-        """Take a message that is due, so that no other process over this database sends it until then.
+        """Claim a due message, so that no other process over this database sends it until then.
 
-        Whether nobody else had. One whose process ends amid sending is sent again: at least once.
+        False if another has claimed it. One whose process ends while sending is sent again: at least once.
         """
         mine = alert_messages.c.id == message.id, _is_due(now)
 

@@ -42,7 +42,7 @@ LARGEST_MANIFEST = 256 << 20
 def receive(archive: Path, folder: Path) -> Inventory:
     """Unpack an archive into an empty folder and return its manifest, which all files agree with.
 
-    Damage says what is wrong. Files are their owner's alone, whatever the archive says of them.
+    Damage says what is wrong. Files are readable by their owner only, whatever mode the archive gives them.
     """
     try:
         with tarfile.open(archive, mode="r:") as tar:

@@ -273,7 +273,7 @@ class _Connection:
 def _with_socket_header(scope: Scope, socket: OpenSocket) -> Scope:
     """The handshake with the socket's own header, and without a session to resume if nobody is signed in.
 
-    Streamlit hands a session to whoever names it.
+    Streamlit resumes a session for anyone who sends its identifier.
     """
     headers = MutableHeaders(raw=[one for one in scope["headers"] if one[0] != HEADER.encode()])
     headers.append(HEADER, socket.id)

@@ -189,8 +189,8 @@ class OpenSockets:
     def add(self, socket: OpenSocket) -> int:
         """Add the socket; otherwise the HTTP status that says why there is no room for it.
 
-        Where there are too many in all, the address with the most makes room, so that one that opens hundreds
-        shuts out nobody else.
+        Where there are too many in all, one of the address with the most is closed, so that an address that
+        opens hundreds blocks no other.
         """
         if not socket.is_signed_in:
             addresses = Counter(one.address for one in self._sockets if not one.is_signed_in)

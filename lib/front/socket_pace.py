@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 from lib.front.socket_messages import OpenSocket
 
 RUN_SECONDS = 10.0
-"""A run that takes longer waits for something else than this process: it keeps nobody from running."""
+"""A run that takes longer waits for something outside this process, and blocks no other run."""
 VISITOR_RUNS = 2
 """Runs for visitors at the same time. One takes 15 ms of a core, and 0.2 s where it checks a password."""
 ADDRESSES_BEFORE_A_SWEEP = 1000

@@ -14,7 +14,7 @@ SOCKET, HEALTH, HOST_CONFIG = f"{CORE}/stream", f"{CORE}/health", f"{CORE}/host-
 COMPONENTS, FRAMES, APP_FILES, MEDIA = f"{CORE}/bidi-components/", "/component/", "/app/static/", "/media/"
 LOGIN, CALLBACK, LOGOUT = "/auth/login", "/oauth2callback", "/auth/logout"
 IDENTITY = "_streamlit_user"
-"""The cookie in which Streamlit keeps what the company's provider said."""
+"""The cookie in which Streamlit keeps the claims of the company's provider."""
 
 MODULES, PAGE = "static/js", "index.html"
 HEAD, HEAD_END, BODY_END = b"<head>", b"</head>", b"</body>"

@@ -121,9 +121,9 @@ class Outbox:
         return reading(self.engine, within, Deadline(SECONDS))
 
     def claim(self, message: MailMessage, now: datetime) -> bool:
-        """Take a message that is due, so that no other desk sends it meanwhile; whether nobody else had.
+        """Claim a due message, so that no other desk sends it meanwhile; False if another has claimed it.
 
-        One whose process ends amid sending is sent again: at least once.
+        One whose process ends while sending is sent again: at least once.
         """
         mine = mail_messages.c.id == message.id, _is_due(now)
         claiming = update(mail_messages).where(*mine).values(due=now + CLAIM)

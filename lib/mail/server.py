@@ -1,6 +1,6 @@
 """The way to the mail server: SMTP (RFC 5321) with STARTTLS (RFC 3207), TLS, and a login.
 
-The password is in no error and no log: what is said of a failure are the step, the server's code and our
+The password is in no error and no log: an error has the step, the server's code and our
 words. smtplib's own time limit is for each answer; here one deadline is for the whole conversation.
 """
 
@@ -131,7 +131,7 @@ class _Conversation(smtplib.SMTP):
         super().close()
 
     def _cut(self) -> None:
-        """Let whoever waits for an answer have an error."""
+        """End the wait for an answer with an error."""
         with contextlib.suppress(OSError, AttributeError):
             self.sock.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]
 

@@ -108,7 +108,7 @@ class TokenRefusal(TrancheError):
 def routes(access: Access, services: Collection[str], lifetime: timedelta) -> APIRouter:
     """The token endpoint, for these service identifiers; its tokens work for `lifetime`.
 
-    Checking a password takes long on purpose, so it has two threads of its own and keeps nobody else waiting;
+    Checking a password takes long on purpose, so it has two threads of its own and blocks no other request;
     at most `PLACES` requests wait for these.
     """
     router = APIRouter(tags=["tokens"])

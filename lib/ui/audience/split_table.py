@@ -37,7 +37,7 @@ class SplitColumn:
 
     @property
     def kind(self) -> str:
-        """What its figures are: the name of a data field, or what is said of the one in front."""
+        """What its figures are: the name of a data field, or the column that describes the first one."""
         return CHANGE if self.changes else self.order or self.title
 
     def is_vague(self, row: int) -> bool:

@@ -51,7 +51,7 @@ class Making:
     ) -> bytes:
         """The bytes of the file. An error is stored as a sentence and raised. `slicer` as in the client.
 
-        `check` raises where the file is not for whoever asks any more: before it is made, and before it is
+        `check` raises where the person may no longer have the file: before it is made, and before it is
         handed out.
         """
         self.query, self._began, self.state = query, time.monotonic(), "making"

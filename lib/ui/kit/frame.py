@@ -28,7 +28,7 @@ Cache = TypeVar("Cache")
 class PageContext:
     """The context of a screen: the person, the slicer chosen in the header, and their clients.
 
-    Where the slicer could not be loaded `trouble` says why; `slicer` is then as it was told before, or empty.
+    Where the slicer could not be loaded `trouble` says why; `slicer` is then the last one loaded, or empty.
     It is empty too where there is no slicer that the person may see (and nameless), and where the slicer
     `is_missing`: one of this name does not exist, or they may not see it.
     """

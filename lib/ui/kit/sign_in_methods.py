@@ -64,7 +64,7 @@ class SignInMethod(Protocol):
     """A way to sign in. Each is asked on every run of a tab in which nobody is signed in."""
 
     def arrival(self, visit: Visit) -> Person | None:
-        """Who comes with this page and has proved who they are; None if nobody does. `problem` says why.
+        """The person whom this page authenticates; None if there is none, with the reason in `problem`.
 
         The method notes the sign-in in the audit log itself, as `Access.sign_in` does.
         """
@@ -158,7 +158,7 @@ class CompanyAccount:
     """An account at the OpenID Connect provider of the settings."""
 
     def arrival(self, visit: Visit) -> Person | None:
-        """Who comes from the provider with this page; None if nobody does, or they may not sign in.
+        """The person whom the provider sends with this page; None without one, or if they may not sign in.
 
         Tried once per tab: what was refused is shown until the tab is reloaded.
         """
@@ -203,7 +203,7 @@ class CompanyAccount:
 
 
 def _claims() -> dict[str, object]:
-    """What the provider said of who has this browser; Streamlit reads it when a tab is opened."""
+    """The provider's claims about the person in this browser; Streamlit reads them when a tab is opened."""
     return dict(st.user.to_dict())
 
 

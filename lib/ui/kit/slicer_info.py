@@ -155,7 +155,7 @@ def pick(project: str, slicer: str) -> None:
 def draw_pickers(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
     """Draw the two pickers; what they show, and whether that is missing.
 
-    Both are bound to their query parameters, so that a link shows the same to somebody else.
+    Both are bound to their query parameters, so that a link shows the same to others.
     """
     in_order = sorted(slicers, key=lambda pair: pair[0])
     choice: dict[str, str] = st.session_state.pop(NEXT, {})

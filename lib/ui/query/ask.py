@@ -94,7 +94,7 @@ def _key(context: PageContext, query: AudienceQuery) -> "Key":
 def try_fetch(context: PageContext, query: AudienceQuery) -> Audience | None:
     """The answer if it arrives within a moment, for optional parts of a screen; None if it is late or fails.
 
-    It goes on being asked for, so that it may be there next time.
+    The query goes on, so that its answer may be cached next time.
     """
     answers, reporting = _answers(context), context.reporting
     return answers.try_fetch(_key(context, query), lambda: reporting.audience(query, context.slicer))

@@ -209,7 +209,7 @@ def style(field: DataField, change: Change, is_noise: bool = False) -> Style:
 def is_noise(now: Values, before: Values) -> bool:
     """Whether the values of two periods, part by part, differ by chance only: the paired t-test at 5 %.
 
-    NaN where nothing is known. Of fewer than FEWEST pairs nobody can tell: that is noise too.
+    NaN where nothing is known. Of fewer than FEWEST pairs there is no telling: that is noise too.
     """
     pair_count = min(len(now), len(before))
     apart = now[:pair_count] - before[:pair_count]

@@ -107,7 +107,7 @@ def row(
     actions: Iterable[Action],
     more: str = "",
 ) -> None:
-    """Draw an entry: a click on its name opens it; `actions` are icons, `more` follows what is said of it."""
+    """Draw an entry: a click on its name opens it; `actions` are icons, `more` follows its description."""
     icon = "check" if is_current else "group" if entry.is_shared else "bookmark"
     with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False):
         with st.container(gap=None, width="stretch"):

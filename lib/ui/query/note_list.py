@@ -102,7 +102,7 @@ def _row(context: PageContext, place: NotePlace, note: Note) -> None:
 
 
 def _about(place: NotePlace, note: Note) -> str:
-    """The day, if it is about one, who wrote it and when, and whether it mentions whoever reads it."""
+    """The day, if it is about one, who wrote it and when, and whether it mentions the reader."""
     day = note.created.date()
     parts = [] if place.day is None else [numbers.days(note.day, note.day)]
     parts.append(f"by {'you' if note.is_mine else plain(note.owner)}")

@@ -228,7 +228,7 @@ def draw_saved_list(
 
 
 def _comment_count(comments: list[Note]) -> str:
-    """How many comments there are, and how many of them mention whoever reads it."""
+    """How many comments there are, and how many of them mention the reader."""
     if not comments:
         return ""
     own = sum(note.is_for_me for note in comments)

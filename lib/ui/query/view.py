@@ -238,7 +238,7 @@ def lower(params: Mapping[str, str]) -> Lower:
 
 
 def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
-    """The tab in sight; `moved=1` is what links said before there were tabs."""
+    """The tab in sight; `moved=1` is from links made before there were tabs."""
     old: Lower = "moved" if params.get("moved") == "1" else _usual_lower(chart)
     return next((one for one in LOWERS if one == params.get("lower")), old)
 
