@@ -45,7 +45,7 @@ PAUSES = *(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30)), LONGEST_PA
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class AlertMessage:
     """A message that is to be sent, and how often that was tried."""
 
     id: int
@@ -99,17 +99,17 @@ class AlertStore:
 
         return transact(self.engine, within, Deadline(STORE_SECONDS))
 
-    def waiting(self, now: datetime) -> list[Waiting]:
+    def waiting(self, now: datetime) -> list[AlertMessage]:
         """Messages that are due, the oldest first; twenty at most."""
         due = select(alert_messages).where(_is_due(now)).order_by(alert_messages.c.id)
 
-        def within(connection: Connection) -> list[Waiting]:
+        def within(connection: Connection) -> list[AlertMessage]:
             rows = connection.execute(due.limit(AT_ONCE))
-            return [Waiting(row.id, row.body, row.attempts) for row in rows]
+            return [AlertMessage(row.id, row.body, row.attempts) for row in rows]
 
         return reading(self.engine, within, Deadline(STORE_SECONDS))
 
-    def claim(self, message: Waiting, now: datetime, until: datetime) -> bool:
+    def claim(self, message: AlertMessage, now: datetime, until: datetime) -> bool:
         """Claim a due message, so that no other process over this database sends it until then.
 
         False if another has claimed it. One whose process ends while sending is sent again: at least once.
@@ -121,7 +121,7 @@ class AlertStore:
 
         return transact(self.engine, within, Deadline(STORE_SECONDS))
 
-    def forget(self, message: Waiting) -> None:
+    def forget(self, message: AlertMessage) -> None:
         """Forget a message: it arrived, or is given up."""
 
         def within(connection: Connection) -> None:
@@ -129,7 +129,7 @@ class AlertStore:
 
         transact(self.engine, within, Deadline(STORE_SECONDS))
 
-    def postpone(self, message: Waiting, due: datetime) -> None:
+    def postpone(self, message: AlertMessage, due: datetime) -> None:
         """Try again then."""
 
         def within(connection: Connection) -> None:
@@ -258,7 +258,7 @@ class Webhook:
     def _host(self) -> str:
         return urlsplit(self._address).hostname or ""
 
-    def _send(self, message: Waiting) -> tuple[str, bool]:
+    def _send(self, message: AlertMessage) -> tuple[str, bool]:
         """Why the message was not taken, empty if it was; and whether somebody was there.
 
         The status is all that counts: no body is read.

@@ -134,18 +134,18 @@ class Archive:
         self._tar.close()
 
     def _add(self, name: str, file: IO[bytes], size: int, mtime: float) -> Member:
-        digesting = _Digesting(file)
+        digesting = _DigestReader(file)
         self._add_member(name, digesting, size, mtime)
         self.members[name] = Member(size=size, sha256=digesting.digest.hexdigest())
         return self.members[name]
 
-    def _add_member(self, name: str, file: "IO[bytes] | _Digesting", size: int, mtime: float = 0) -> None:
+    def _add_member(self, name: str, file: "IO[bytes] | _DigestReader", size: int, mtime: float = 0) -> None:
         about = tarfile.TarInfo(name)
         about.size, about.mtime, about.mode = size, int(mtime or time.time()), private.FILE_MODE
         self._tar.addfile(about, file)
 
 
-class _Digesting:
+class _DigestReader:
     """A file that is read from its start, and the digest of what was read."""
 
     def __init__(self, file: IO[bytes]) -> None:

@@ -196,7 +196,9 @@ def _staging(home: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool) -> "_Loading":
+def _database(
+    contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool
+) -> "_DatabaseStep":
     """See that the database can be restored where the settings will look for it; what fills PostgreSQL."""
     settings = Settings.load(home=fresh)
     url, database = make_url(settings.database_url), contents.database
@@ -210,7 +212,7 @@ def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, rep
         missing = [name for name in database.tables if table_member(name) not in contents.members]
         if missing:
             raise Damage(f"The archive has no rows of the table '{missing[0]}'")
-        return _Loading(settings, database, folder, replace)
+        return _DatabaseStep(settings, database, folder, replace)
     if database is not None:
         target = Path(url.database or "").absolute()
         if not is_file or target not in (fresh / database.file, home / database.file):
@@ -221,11 +223,11 @@ def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, rep
         if not (fresh / database.file).is_file():
             raise Damage(f"The archive has no database {database.file}")
         check_database(fresh / database.file, database.revision)
-    return _Loading(settings, None, folder, replace)
+    return _DatabaseStep(settings, None, folder, replace)
 
 
 @dataclass(frozen=True)
-class _Loading:
+class _DatabaseStep:
     """The database step that remains when all is verified."""
 
     settings: Settings

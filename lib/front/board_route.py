@@ -325,14 +325,14 @@ class _Stream:
         packer = zlib.compressobj(wbits=31) if self._is_packed else None  # 31: gzip (RFC 1952)
         line: bytes | TrancheError | None = self._first
         while line is not None:
-            text = line if isinstance(line, bytes) else _torn(line)
+            text = line if isinstance(line, bytes) else _error_line(line)
             yield text if packer is None else packer.compress(text) + packer.flush(zlib.Z_SYNC_FLUSH)
             line = await self._work.next()
         if packer is not None:
             yield packer.flush()
 
 
-def _torn(error: TrancheError) -> bytes:
+def _error_line(error: TrancheError) -> bytes:
     return orjson.dumps({"part": "end", "error": {"sentence": error.reason}}) + b"\n"
 
 

@@ -86,7 +86,7 @@ class DeskDocument:
         elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            await self._app(plain, receive, _Rewriting(send, self._early(scope), *self._added))
+            await self._app(plain, receive, _Rewriter(send, self._early(scope), *self._added))
         else:
             await self._app(scope, receive, send)
 
@@ -98,7 +98,7 @@ class DeskDocument:
         return EARLY % module.encode()
 
 
-class _Rewriting:
+class _Rewriter:
     """Sends an answer on; that of an HTML document whole, with what is `added` inserted."""
 
     def __init__(self, send: Send, early: bytes, *additions: bytes) -> None:

@@ -216,7 +216,7 @@ class CompanyRoutes:
         elif scope["path"] == LOGIN and (near := self._same_machine(scope)):
             await RedirectResponse(near, REDIRECT)(scope, receive, send)
         else:
-            await self._app(scope, receive, _Leading(self, scope, send))
+            await self._app(scope, receive, _StartSender(self, scope, send))
 
     def _same_machine(self, scope: Scope) -> str:
         """Where to begin instead, if this is localhost and the provider knows 127.0.0.1, or the reverse.
@@ -236,9 +236,9 @@ class CompanyRoutes:
             if start["status"] >= 400:
                 _to(start, headers, _outcome_text(UNREACHABLE))
             else:
-                headers.append("set-cookie", _return(begun_at(scope)))
+                headers.append("set-cookie", _return(start_path(scope)))
         elif self._has_signed_in(start["headers"]):
-            _to(start, headers, returned_to(scope))
+            _to(start, headers, return_path(scope))
             headers.append("set-cookie", _return(""))
         elif outcome := _outcome(scope):
             _to(start, headers, _outcome_text(outcome))
@@ -255,7 +255,7 @@ class CompanyRoutes:
         return is_set
 
 
-class _Leading:
+class _StartSender:
     """Sends an answer on with its start changed, and without the body that it had."""
 
     def __init__(self, routes: CompanyRoutes, scope: Scope, send: Send) -> None:
@@ -271,7 +271,7 @@ class _Leading:
             await self._send({"type": "http.response.body", "body": b""})
 
 
-def begun_at(scope: Scope) -> str:
+def start_path(scope: Scope) -> str:
     """The path and query of the page that began the sign-in; empty if it is not of this desk, or too long."""
     headers = Headers(scope=scope)
     try:
@@ -283,7 +283,7 @@ def begun_at(scope: Scope) -> str:
     return path if is_ours and f"{OUTCOME}=" not in page.query else ""
 
 
-def returned_to(scope: Scope) -> str:
+def return_path(scope: Scope) -> str:
     """The path that the cookie of this request names, or the first page."""
     try:
         cookie = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(RETURN)

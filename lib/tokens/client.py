@@ -34,7 +34,7 @@ class _Grant:
     renew_at: float
 
 
-class Temporary:
+class TemporaryToken:
     """A credential: temporary tokens for one service (deals specification, Temporary token).
 
     One thread asks, the others wait for its answer, a failure too. A refused password is not tried again for
@@ -74,7 +74,7 @@ class Temporary:
         Refused where name and password are, Throttled where the service asks to slow down, ResponseTimeout or
         ServiceProblem without an answer.
         """
-        return self._had(lambda grant: self._now() < grant.renew_at)
+        return self._valid_text(lambda grant: self._now() < grant.renew_at)
 
     def renew(self, old_token: str) -> str | None:
         """Another token; None if the refused one is so new that another would be refused too."""
@@ -83,9 +83,9 @@ class Temporary:
         is_other = grant is None or grant.text != old_token
         if grant is not None and not is_other and self._now() - grant.at < RENEWED_AT_MOST_EVERY:
             return None
-        return self._had(lambda grant: grant.text != old_token)
+        return self._valid_text(lambda grant: grant.text != old_token)
 
-    def _had(self, is_good: Callable[[_Grant], bool]) -> str:
+    def _valid_text(self, is_good: Callable[[_Grant], bool]) -> str:
         """The token if it is valid; else a new one, requested by this thread or by another one already."""
         with self._lock:
             if self._latest is not None and is_good(self._latest):

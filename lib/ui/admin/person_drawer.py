@@ -106,7 +106,7 @@ def _add_person(context: PageContext, access: Access, deals: DealsGrant, close: 
         )
         access.add(new, entry.password, context.person.username)
 
-    if _did(add):
+    if _attempt(add):
         close()
         st.session_state[CONFIRMATION] = f"{entry.username} is added"
 
@@ -258,13 +258,13 @@ def _password(key: str, label: str) -> str:
 
 def _try(work: Callable[[], object], sentence: str, close: OnClose) -> None:
     """Run `work` and close the drawer; errors are shown in it."""
-    if _did(work):
+    if _attempt(work):
         close()
         notes.say(sentence)
         st.rerun()
 
 
-def _did(work: Callable[[], object]) -> bool:
+def _attempt(work: Callable[[], object]) -> bool:
     """Run `work` if the person signed in is still an administrator; returns whether it succeeded."""
     me = sign_in.person()
     try:

@@ -45,7 +45,7 @@ def draw(context: PageContext) -> None:
             width="stretch",
         )
         st.button("Check again", icon=":material/refresh:", key=CHECK, on_click=_forget)
-    _resting(settings)
+    _circuit_notes(settings)
     summary, places = st.empty(), st.columns(2, gap="large")
     check_result: CheckResult | None = st.session_state.get(RESULT)
     if check_result is None or time.monotonic() - check_result.at > KEPT_SECONDS:
@@ -65,7 +65,7 @@ def _forget() -> None:
     st.session_state.pop(RESULT, None)
 
 
-def _resting(settings: Settings) -> None:
+def _circuit_notes(settings: Settings) -> None:
     """Draw a note for each service that is not called at the moment (circuit open)."""
     for breaker in connect.installation(settings).lines.breakers:
         if breaker.rest:

@@ -177,7 +177,7 @@ def _lines_shortfall(focus: Focus) -> str:
 
 
 def _ask_pivot(focus: Focus) -> ChartData:
-    pivot = split_charts.asked_pivot(focus)
+    pivot = split_charts.fetch_pivot(focus)
     split = rollup_split(pivot)
     return ChartData(split, split.answer, pivot=pivot)
 

@@ -37,7 +37,7 @@ def table(focus: Focus, split: SplitRows) -> Table:
     return split_pivot.board(cells, split, focus.query, focus.order, alternative(focus, split.keys))
 
 
-def asked_pivot(focus: Focus) -> Pivot:
+def fetch_pivot(focus: Focus) -> Pivot:
     """The pivot, from a question per level of its rows, and one more each for the values across."""
     more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
     rows = pivot_cross.row_focus(focus)

@@ -27,7 +27,7 @@ def board(
 ) -> Table:
     """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
     now = {by.name: by.direction for by in order[:1]}
-    marks = kept_filters(query)
+    marks = included_values(query)
     bars = lengths(split, split.answer.total.values.get(split.field.name))
     rows = [
         Row(
@@ -75,7 +75,7 @@ def figure(
     return Cell(text, is_faint=is_vague, bar=bar)
 
 
-def kept_filters(query: AudienceQuery) -> set[tuple[str, str]]:
+def included_values(query: AudienceQuery) -> set[tuple[str, str]]:
     """The values of key fields that filters include."""
     return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
 
@@ -199,7 +199,7 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
         )
         for name, column in pivot.heads.items()
     ]
-    marks = kept_filters(pivot.query)
+    marks = included_values(pivot.query)
     rows = [_row(pivot, line, marks) for line in lines(pivot)]
     return Table("split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True)
 

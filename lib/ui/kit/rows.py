@@ -131,7 +131,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Search:
     """A search in a card, for values that contain a text; an empty text shows all."""
 
     table: str
@@ -170,7 +170,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Zooming:
+class Zoom:
     """A brush over the time chart: the first and the last day (ISO 8601); without days, back from there."""
 
     first: str = ""
@@ -185,13 +185,13 @@ class RecordLimit:
 
 
 @dataclass(frozen=True)
-class Going:
+class Navigation:
     """A click that leads to another question, by the parameters of its link."""
 
     params: Mapping[str, str]
 
 
-Act = Choice | CardChoice | Ordering | Finding | Opening | Setting | Zooming | RecordLimit | Going
+Act = Choice | CardChoice | Ordering | Search | Opening | Setting | Zoom | RecordLimit | Navigation
 
 
 def draw(
@@ -250,7 +250,7 @@ def parse(act: Sequence[Any]) -> Iterator[Act]:
         case ["order", str(table), str(column), "asc" | "desc" as direction]:
             yield Ordering(table, column, direction)
         case ["find", str(table), str(text)]:
-            yield Finding(table, text)
+            yield Search(table, text)
         case ["open", str(table)]:
             yield Opening(table)
         case ["card", str(table)]:
@@ -272,13 +272,13 @@ def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
         case ["field" | "grain" | "trend" | "second" | "lower" as name, str(value)]:
             yield Setting(name, value)
         case ["zoom", str(first), str(last)]:
-            yield Zooming(first, last)
+            yield Zoom(first, last)
         case ["zoom_out"]:
-            yield Zooming()
+            yield Zoom()
         case ["read", int(limit)]:
             yield RecordLimit(limit)
         case ["go", dict(params)]:
-            yield Going({str(name): text for name, text in params.items() if isinstance(text, str)})
+            yield Navigation({str(name): text for name, text in params.items() if isinstance(text, str)})
 
 
 def _lists(items: object) -> Iterator[list[Any]]:

@@ -16,7 +16,7 @@ from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts.numbers import LONGEST, NOTHING, Numbers, title
 from lib.ui.kit import problems, rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Finding, Row, Table
+from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Row, Search, Table
 from lib.ui.query import ask, drill, filter_paste, filters, focus, precision, question, values
 
 LIMIT, MOST_VALUES = 100, 100
@@ -39,7 +39,7 @@ def catch_up(context: PageContext, key: str, name: str) -> None:
     """Apply the clicks in the list that are not applied yet, then rerun the page."""
     acts, latest = rows.new_acts(st.session_state.get(key), question.receipt(key))
     for act in acts:
-        if isinstance(act, Finding):
+        if isinstance(act, Search):
             st.session_state[_found_by(key, name)] = act.text
     if acts:
         choices = [act for act in acts if isinstance(act, Choice)]

@@ -92,7 +92,7 @@ def _say(paste: PastedValues) -> None:
 def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, paste: PastedValues) -> None:
     with_unknown = bool(paste.unknown) and st.checkbox("Add unknown values too", key=f"{key}_unknown")
     new_values = (*paste.matches, *(paste.unknown if with_unknown else ()))
-    fit = _fitting(filters.values(query, name), new_values)
+    fit = _fit(filters.values(query, name), new_values)
     if len(fit) < len(new_values):
         st.warning(
             f"{len(fit):,} of {len(new_values):,} fit into the link. The others stay here.",
@@ -115,7 +115,7 @@ def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, paste
             )
 
 
-def _fitting(existing: Iterable[str], new_values: Iterable[str]) -> tuple[str, ...]:
+def _fit(existing: Iterable[str], new_values: Iterable[str]) -> tuple[str, ...]:
     """As many of the values as fit into the link, beside those already chosen."""
     space = MOST_CHARACTERS - sum(len(quote(value)) + 1 for value in existing)
     fit = []
