@@ -64,9 +64,9 @@ def close(home: Path) -> None:
 @contextmanager
 def lock(path: Path) -> Iterator[None]:
     """Hold a lock against other threads and processes (`<path>.lock` beside the file)."""
-    beside = path.with_name(f"{path.name}.lock")
+    lock_path = path.with_name(f"{path.name}.lock")
     with _write_whole(folder(path.parent)):
-        handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        handle = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

@@ -196,9 +196,7 @@ def _staging(home: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _database(
-    contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool
-) -> "_DatabaseStep":
+def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool) -> "_RowLoader":
     """See that the database can be restored where the settings will look for it; what fills PostgreSQL."""
     settings = Settings.load(home=fresh)
     url, database = make_url(settings.database_url), contents.database
@@ -212,7 +210,7 @@ def _database(
         missing = [name for name in database.tables if table_member(name) not in contents.members]
         if missing:
             raise Damage(f"The archive has no rows of the table '{missing[0]}'")
-        return _DatabaseStep(settings, database, folder, replace)
+        return _RowLoader(settings, database, folder, replace)
     if database is not None:
         target = Path(url.database or "").absolute()
         if not is_file or target not in (fresh / database.file, home / database.file):
@@ -223,11 +221,11 @@ def _database(
         if not (fresh / database.file).is_file():
             raise Damage(f"The archive has no database {database.file}")
         check_database(fresh / database.file, database.revision)
-    return _DatabaseStep(settings, None, folder, replace)
+    return _RowLoader(settings, None, folder, replace)
 
 
 @dataclass(frozen=True)
-class _DatabaseStep:
+class _RowLoader:
     """The database step that remains when all is verified."""
 
     settings: Settings

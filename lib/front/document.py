@@ -119,8 +119,8 @@ class _Rewriter:
 
     async def _finish(self, start: Message) -> None:
         body = parts.insert(self._body, *self._added)
-        if self._early and (later := parts.later(body)) is not None:
-            body = later.replace(TAG, self._early, 1)
+        if self._early and (page := parts.defer_scripts(body)) is not None:
+            body = page.replace(TAG, self._early, 1)
         MutableHeaders(raw=start["headers"])["content-length"] = str(len(body))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})

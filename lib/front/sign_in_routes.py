@@ -213,8 +213,8 @@ class CompanyRoutes:
         """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or scope["path"] not in (LOGIN, CALLBACK):
             await self._app(scope, receive, send)
-        elif scope["path"] == LOGIN and (near := self._same_machine(scope)):
-            await RedirectResponse(near, REDIRECT)(scope, receive, send)
+        elif scope["path"] == LOGIN and (url := self._same_machine(scope)):
+            await RedirectResponse(url, REDIRECT)(scope, receive, send)
         else:
             await self._app(scope, receive, _StartSender(self, scope, send))
 

@@ -86,7 +86,7 @@ def insert(document: bytes, head: bytes, head_end: bytes, body_end: bytes) -> by
     return document.replace(BODY_END, body_end + BODY_END, 1)
 
 
-def later(document: bytes) -> bytes | None:
+def defer_scripts(document: bytes) -> bytes | None:
     """The document with its client, and all that is loaded ahead for it, for a script of ours to start.
 
     None where it is not one script of the kind that we know.
@@ -117,7 +117,7 @@ def reaches(static: Path) -> Iterator[Reach]:
     yield Reach(
         "the tag of its client's script",
         "a link to figures shows them later",
-        lambda: later(page(static).encode()) is not None,
+        lambda: defer_scripts(page(static).encode()) is not None,
     )
     yield Reach(
         "window.__streamlit",

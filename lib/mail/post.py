@@ -28,7 +28,7 @@ from lib.wire.text import is_mailable
 
 log = logging.getLogger(__name__)
 FAILURE = "Mails could not be made"
-TOGETHER, SLOW = timedelta(seconds=60), timedelta(minutes=15)
+BATCH_WAIT, SLOW = timedelta(seconds=60), timedelta(minutes=15)
 NO_ADDRESS = "There is no e-mail address for this person: an administrator sets it (Access, People)."
 NO_VIEW = "Its owner can't see this view any more."
 NO_SHARING = "Its owner may not send figures to people without an account any more."
@@ -210,8 +210,8 @@ def _of_alerts(
     ends = [one for one in alerts if str(one.id) in last_firing and str(one.id) not in firing]
     if firing == last_firing:
         return None
-    latest = max((one.since for one in (*starts, *ends) if one.since is not None), default=now - TOGETHER)
-    if timedelta(0) <= now - latest < TOGETHER:
+    latest = max((one.since for one in (*starts, *ends) if one.since is not None), default=now - BATCH_WAIT)
+    if timedelta(0) <= now - latest < BATCH_WAIT:
         return None
     letter = writer.of_alerts(starts, ends) if starts or ends else Letter("", ())
     return _Mail(letter, {"firing": firing})

@@ -104,9 +104,9 @@ def _failures(connection: Connection, key: Key, now: float) -> tuple[int, float]
 
 def _forget(connection: Connection, now: float) -> None:
     """Bound the table: remove what is over, and beyond `MOST_ROWS` rows the oldest."""
-    over = (attempts.c.at <= now - WINDOW) | (attempts.c.at > now + LONGEST_DELAY)
+    is_over = (attempts.c.at <= now - WINDOW) | (attempts.c.at > now + LONGEST_DELAY)
     oldest = select(attempts.c.id).order_by(attempts.c.id.desc()).limit(1).offset(MOST_ROWS)
-    connection.execute(delete(attempts).where(over | (attempts.c.id <= oldest.scalar_subquery())))
+    connection.execute(delete(attempts).where(is_over | (attempts.c.id <= oldest.scalar_subquery())))
 
 
 def _of(key: Key) -> ColumnElement[bool]:

@@ -34,10 +34,10 @@ class Sessions:
     def begin(self, username: str, ends: float) -> None:
         """Note that this person signed in, and forget the sign-ins that are over."""
         row = {"username": username, "ends": ends, "proof": _proof(self._people.record(username) or {})}
-        over = sign_ins.c.ends <= self._clock()
+        is_over = sign_ins.c.ends <= self._clock()
 
         def within(connection: Connection) -> None:
-            connection.execute(delete(sign_ins).where(over | _of(username, ends)))
+            connection.execute(delete(sign_ins).where(is_over | _of(username, ends)))
             connection.execute(insert(sign_ins).values(row))
 
         transact(self._engine, within, Deadline(SECONDS))

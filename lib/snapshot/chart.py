@@ -84,14 +84,14 @@ def picture(chart: SnapshotChart, scale: int = 2) -> bytes:
 def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tuple[Axes, Values]]:
     """Draw the lines on the axes, `width` points wide; returns for each line its axes and its points."""
     starts = [datetime.fromisoformat(start).timestamp() for start in chart.starts]
-    beside = axes.twinx() if any(line.is_beside for line in chart.lines) else axes
+    second_axes = axes.twinx() if any(line.is_beside for line in chart.lines) else axes
     curves: list[tuple[Axes, Values]] = []
     for rank, line in enumerate(chart.lines):
-        own = beside if line.is_beside else axes
+        own = second_axes if line.is_beside else axes
         values = _numbers(line.values, len(starts))
         _course(own, line, np.array(starts), values, chart.parts, 10 - rank)
         curves.append((own, np.column_stack([starts, values])))
-    for one in {axes, beside}:
+    for one in {axes, second_axes}:
         lines = [line for line in chart.lines if line.is_beside == (one is not axes)]
         _frame(one, lines, chart.has_zero, font)
     if starts:
@@ -133,8 +133,8 @@ def _course(
         axes.plot(x, values, ls=_dashes(line), lw=1.5 if line.is_before else 2, **style)
     else:
         axes.plot(x, np.where(is_part, np.nan, values), lw=2, **style)
-        beside = is_part | np.roll(is_part, 1) | np.roll(is_part, -1)
-        axes.plot(x, np.where(beside, values, np.nan), ls=(0, (2, 3)), lw=1.5, **style)
+        joins = is_part | np.roll(is_part, 1) | np.roll(is_part, -1)
+        axes.plot(x, np.where(joins, values, np.nan), ls=(0, (2, 3)), lw=1.5, **style)
     if len(x) <= MOST_POINTS and not line.is_before:
         whole = np.where(is_part, np.nan, values)
         axes.plot(x, whole, "o", ms=4.5, **style)

@@ -256,8 +256,8 @@ def _run() -> Any:
     return get(suppress_warning=True) if get is not None else None
 
 
-def _of_run(name: str, otherwise: object) -> Any:
-    return getattr(_run(), name, otherwise)
+def _of_run(name: str, default: object) -> Any:
+    return getattr(_run(), name, default)
 
 
 def _runtime() -> Any:

@@ -49,7 +49,7 @@ class DealEntries(NamedEntries[DealEntry]):
         values = {name: value for name, value in row._mapping.items() if name not in ("service", "kind")}
         return DealEntry(**values, is_mine=self.scope.owns(row.owner, row.created))
 
-    def beside(self, row: Row[Any]) -> tuple[Any, ...]:
+    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
         """The entries of the same kind."""
         return self._about()
 

@@ -80,7 +80,7 @@ class OwnMetrics(NamedEntries[OwnMetric]):
         values = {name: value for name, value in row._mapping.items() if name != "service"}
         return OwnMetric(**values, is_mine=self.scope.owns(row.owner, row.created))
 
-    def beside(self, row: Row[Any]) -> tuple[Any, ...]:
+    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
         """The metrics of the same slicer."""
         return self.scope.about(own_metrics, row.project, row.slicer)
 

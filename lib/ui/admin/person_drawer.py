@@ -76,15 +76,15 @@ def _add(context: PageContext, access: Access, close: OnClose) -> None:
     wrong = new_person.draw(access)
     role = _role("new", "viewer", disabled=False)
     grants = _grants(context, "new", role, ())
-    odd = new_person.grants_fault(grants)
-    beside([odd] if odd else [])
+    fault = new_person.grants_fault(grants)
+    beside([fault] if fault else [])
     deals = _deals(context, "new", role, NO_DEALS)
     _shares("new", role, shares=False)
     st.button(
         "Add", type="primary", key="person_add_sure", on_click=_add_person,
         args=(context, access, deals, close),
     )  # fmt: skip
-    fields = new_person.labels_of_errors(wrong, odd)
+    fields = new_person.labels_of_errors(wrong, fault)
     beside([f"Not added. To fix: {', '.join(fields)}."] if fields and new_person.was_tried() else [])
     _problem()
 

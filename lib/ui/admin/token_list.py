@@ -138,9 +138,9 @@ def revoke(access: Access, tokens: Iterable[Token]) -> None:
     """Revoke those of the tokens that the person signed in may revoke."""
     person = sign_in.person()
     if person is not None:
-        theirs = {token.id for token in of(access, person)}
+        own_ids = {token.id for token in of(access, person)}
         for token in tokens:
-            if token.id in theirs:
+            if token.id in own_ids:
                 access.revoke(token, person.username)
 
 

@@ -238,8 +238,8 @@ class BoardAnswers:
         began, turn = time.monotonic(), self._turn(request, person, deadline)
         latest = self._latest.setdefault((request.project, request.slicer), deque(maxlen=LATEST))
         if not request.ahead and not self._reports.is_quick(request.project, request.slicer):
-            lately = round(median(latest), 1) if latest else None
-            yield {"part": "wait", "engine": turn.context.slicer.engine or "", "lately": lately}
+            usual_seconds = round(median(latest), 1) if latest else None
+            yield {"part": "wait", "engine": turn.context.slicer.engine or "", "lately": usual_seconds}
         for name in dict.fromkeys(request.parts):
             yield turn.part(name, "first")
         latest.append(time.monotonic() - began)

@@ -33,14 +33,14 @@ def table(focus: Focus, board: Board) -> Table:
     field = focus.slicer.key_field(card.name)
     title = filters.field(card.name, focus.slicer)
     label = f"{title} by {numbers.title(focus.field)}"
-    around = rows.CardHeader(title, _about(focus, board), card.find, _message(board, card))
+    header = rows.CardHeader(title, _about(focus, board), card.find, _message(board, card))
     return Table(
         id=field.name,
         label=label,
         columns=_columns(focus, board),
         rows=[*_rows(focus, board), *_rest(focus, board)],
         verb="Keep",
-        card=around,
+        card=header,
         has_lines=focus.grain is not None,
     )
 

@@ -119,10 +119,10 @@ def draw_table(focus: Focus) -> None:
         comparisons = compared_answers.fetch_each(focus, query, now)
         data = _lines(value_trends(focus, values, now)) or trends(focus, lines(focus, now, comparisons), now)
         writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in data}
-        if (beside := second(focus)) is not None:
-            label = title(beside, now)
-            data.append(ChartLine(label, trends(beside, lines(beside, now, [None]), now)[0].series))
-            writes[straight(label)] = _plain(beside, now)
+        if (other := second(focus)) is not None:
+            label = title(other, now)
+            data.append(ChartLine(label, trends(other, lines(other, now, [None]), now)[0].series))
+            writes[straight(label)] = _plain(other, now)
         st.dataframe(
             straighten(table(str(focus.grain), data)).style.format(writes),
             hide_index=True,

@@ -147,7 +147,7 @@ class Pivot:
     @cached_property
     def heads(self) -> dict[str, split_table.SplitColumn]:
         """A column of each kind, those of the field in front first."""
-        own = [self.front.name, split_table.SHARE, split_table.OFF, split_table.CHANGE]
+        own = [self.front.name, split_table.SHARE, split_table.RANGE, split_table.CHANGE]
         kinds = {name: column for columns in reversed(self.columns) for name, column in columns.items()}
         across = self.cross.names if self.cross is not None else ()
         return {name: kinds[name] for name in (*own, *(f.name for f in self.more), *across) if name in kinds}

@@ -14,7 +14,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision, split_rows
 from lib.ui.query.split_rows import SplitRows
 
-TOTAL, OTHERS, SHARE, OFF, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
+TOTAL, OTHERS, SHARE, RANGE, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
 RANK, GREY = "Rank", "Grey: smaller than its uncertainty"
 
 
@@ -106,7 +106,7 @@ def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
     if (half_ranges >= precision.LEAST_RANGE).any():
         total = precision.total_range(split.answer, name)
         yield SplitColumn(
-            OFF,
+            RANGE,
             total,
             half_ranges.tolist(),
             None,

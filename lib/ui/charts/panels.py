@@ -11,7 +11,7 @@ from lib.ui.charts import theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import ChartLine, ValueLine
 
-ACROSS, INSIDE, HEAD, FOOT, APART = 3, 88, 42, 36, 0.03
+ACROSS, INSIDE, HEAD, FOOT, GAP = 3, 88, 42, 36, 0.03
 LABEL_LENGTH, SPARE = 24, 0.06
 
 
@@ -73,8 +73,8 @@ def _axes(chart: go.Figure, place: int, count: int, panel: Panel, scale: list[fl
     """The panel's place and the scale of all; labels at the left and at the foot of the figure."""
     row, column = divmod(place, ACROSS)
     down = -(-count // ACROSS)
-    width = (1 - APART * (ACROSS - 1)) / ACROSS
-    x, head = column * (width + APART), HEAD / (HEAD + INSIDE)
+    width = (1 - GAP * (ACROSS - 1)) / ACROSS
+    x, head = column * (width + GAP), HEAD / (HEAD + INSIDE)
     top = 1 - (row + head) / down
     name = _number(place)
     is_lowest = place + ACROSS >= count

@@ -130,13 +130,13 @@ def partial(one: ChartLine, field: DataField, numbers: Numbers, color: str | Non
     """Partial buckets: hollow points, with dotted light lines to the whole buckets beside them."""
     line, whole = one.series, one.series.is_whole
     light = {"color": theme.PART} if color is None else {"color": color}
-    beside = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
+    joins = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
     places = np.flatnonzero(~whole)
     texts = _texts(line, field, numbers)
     return [
         go.Scatter(
             x=line.starts,
-            y=np.where(beside, line.values, np.nan),
+            y=np.where(joins, line.values, np.nan),
             mode="lines",
             line={**light, "width": 2, "dash": "dot"},
             opacity=1 if color is None else 0.55,
@@ -251,9 +251,9 @@ def picture(values: np.ndarray) -> str:
     side = max(LEAST_SIDE * abs(mean), float(np.abs(finite - mean).max())) or 1.0
     low, span = mean - side, 2 * side
     across = np.linspace(EDGE, WIDTH - EDGE, len(values))
-    up = HEIGHT - EDGE - (values - low) / span * (HEIGHT - 2 * EDGE)
+    heights = HEIGHT - EDGE - (values - low) / span * (HEIGHT - 2 * EDGE)
     steps, is_first = [], True
-    for x, y in zip(across.tolist(), up.tolist(), strict=True):
+    for x, y in zip(across.tolist(), heights.tolist(), strict=True):
         if np.isfinite(y):
             steps.append(f"{'M' if is_first else 'L'}{x:.1f} {y:.1f}")
         is_first = not np.isfinite(y)

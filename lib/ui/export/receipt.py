@@ -125,8 +125,8 @@ def _of_rows(split: SplitRows, names: Iterable[str], exact: Exact, query: Export
                 for side in (answer.low, answer.high)
             )
             field = split.slicer.data_field(name)
-            exactly = values.get(name)
-            lines.append(ReceiptLine(label, field, value, low, high, exactly, is_sampled, is_left_out))
+            exact_value = values.get(name)
+            lines.append(ReceiptLine(label, field, value, low, high, exact_value, is_sampled, is_left_out))
     return lines
 
 

@@ -212,9 +212,9 @@ def is_noise(now: Values, before: Values) -> bool:
     NaN where nothing is known. Of fewer than FEWEST pairs there is no telling: that is noise too.
     """
     pair_count = min(len(now), len(before))
-    apart = now[:pair_count] - before[:pair_count]
-    apart = apart[np.isfinite(apart)]
-    if len(apart) < FEWEST:
+    differences = now[:pair_count] - before[:pair_count]
+    differences = differences[np.isfinite(differences)]
+    if len(differences) < FEWEST:
         return True
-    error = float(apart.std(ddof=1)) / math.sqrt(len(apart))
-    return abs(float(apart.mean())) <= error * float(stdtrit(len(apart) - 1, 1 - TAIL))
+    error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
+    return abs(float(differences.mean())) <= error * float(stdtrit(len(differences) - 1, 1 - TAIL))

@@ -99,7 +99,7 @@ def _values_query(
     return query.model_copy(
         update={
             "split_by": (name,),
-            "filters": (*filters.beside(query, name), *more),
+            "filters": (*filters.other_filters(query, name), *more),
             "data_fields": None if field is None else tuple(dict.fromkeys((field.name, volume))),
             "order_by": (values.in_order(name, volume),),
             "limit": LIMIT,

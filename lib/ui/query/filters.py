@@ -64,7 +64,7 @@ def about(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
     return tuple(filter_ for filter_ in query.filters if filter_.name == name and is_whole(filter_))
 
 
-def beside(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
+def other_filters(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
     """The other filters of the question."""
     return tuple(filter_ for filter_ in query.filters if filter_.name != name or not is_whole(filter_))
 
@@ -124,7 +124,7 @@ def change(query: AudienceQuery, name: str, work: Change) -> AudienceQuery:
 
 def clear(query: AudienceQuery, name: str) -> AudienceQuery:
     """The question without filters on whole values of the key field."""
-    return _asking(query, beside(query, name))
+    return _asking(query, other_filters(query, name))
 
 
 def _without(filters: Iterable[Filter], name: str, old_values: Set[str], match: Match) -> list[Filter]:
