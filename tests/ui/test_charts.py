@@ -46,9 +46,8 @@ def test_comparison_is_dotted_and_aligned() -> None:
 
 def test_longer_comparison_is_cut() -> None:
     """Days compared with that the period has no counterpart for are not drawn."""
-    figure = time_chart.over_time(
-        [ChartLine("now", line([3])), ChartLine("then", line([1, 2, 3]))], IMPS, ENGLISH
-    )
+    lines = [ChartLine("now", line([3])), ChartLine("then", line([1, 2, 3]))]
+    figure = time_chart.over_time(lines, IMPS, ENGLISH)
     assert [len(trace.x) for trace in drawn(figure)] == [1, 1]
 
 

@@ -169,9 +169,8 @@ def test_only_the_top(ask: Ask, slicer: Slicer, rows: pd.DataFrame) -> None:
     """Of many values the first are shown, and how many there are is said."""
     top = top_values.top_values(ask, ASKED, slicer, "granularity_hour", "imps")
     assert len(top.values) == top_values.MOST
-    assert (
-        top_values.count_label(top, NUMBERS) == f"{rows['time'].nunique()} values, the top {top_values.MOST}"
-    )
+    values = f"{rows['time'].nunique()} values, the top {top_values.MOST}"
+    assert top_values.count_label(top, NUMBERS) == values
 
 
 @pytest.fixture
