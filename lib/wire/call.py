@@ -227,13 +227,13 @@ def _check_encoding(response: httpx.Response) -> None:
 def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
     """The decoded body, within the call's deadline and size."""
     _check_encoding(response)
-    size = renew = 0
+    size = renewal_size = 0
     for piece in response.iter_bytes():
         size += len(piece)
         if size > request.max_bytes:
             raise TooLarge(f"The response is larger than the {request.max_bytes:,} bytes allowed")
-        if request.is_download and size - renew >= DOWNLOAD_STEP:
-            renew = size
+        if request.is_download and size - renewal_size >= DOWNLOAD_STEP:
+            renewal_size = size
             request.deadline.renew()
         if request.deadline.remaining() == 0:
             raise _timeout_error(request.deadline)
