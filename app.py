@@ -71,7 +71,7 @@ DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, man
 
 
 @asynccontextmanager
-async def preloaded(_: st.App) -> AsyncIterator[None]:
+async def preload(_: st.App) -> AsyncIterator[None]:
     """Import what the first visitor would wait for, and keep it out of each rerun's garbage collection."""
     for module in HEAVY:
         importlib.import_module(module)
@@ -81,10 +81,10 @@ async def preloaded(_: st.App) -> AsyncIterator[None]:
     gc.freeze()
     gc.enable()
     gc.set_threshold(ALLOCATIONS)
-    closed = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), sign_in.is_signed_in)
-    streamlit_compat.store_closed_sessions(closed)
+    sessions = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), sign_in.is_signed_in)
+    streamlit_compat.store_closed_sessions(sessions)
     streamlit_compat.replace_media(lambda files: OwnedMedia(files, script_owner))
-    ending = create_task(closed.end_in_time())
+    ending = create_task(sessions.end_in_time())
     yield
     ending.cancel()
 
@@ -122,7 +122,7 @@ def application(settings: Settings) -> ASGIApp:
         limits=_board_limits(settings),
         origins=settings.origins,
     )
-    shared = Middleware(SharedRoute, pages=SnapshotPages(settings, DossierPages(settings)))
+    shares = Middleware(SharedRoute, pages=SnapshotPages(settings, DossierPages(settings)))
     access = installation.access
     mail = Middleware(MailRoute, Unsubscriber.of(access.store.engine, access.audit, settings.address).stop)
     modules = {audience_board.FILE: audience_board.SCRIPT}
@@ -136,8 +136,8 @@ def application(settings: Settings) -> ASGIApp:
         streamlit_compat.knows_session,
     )
     agents = Middleware(AgentRoute, settings=settings)
-    middleware = [apis, agents, shared, signing_in, board, mail, routes, socket, *provider, tabs, document]
-    desk = st.App(DESK, middleware=middleware, lifespan=preloaded, secrets=installation.secrets or None)
+    middleware = [apis, agents, shares, signing_in, board, mail, routes, socket, *provider, tabs, document]
+    desk = st.App(DESK, middleware=middleware, lifespan=preload, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
 
 

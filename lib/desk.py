@@ -26,22 +26,22 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("services", "Services", ":material/lan:", ("admin",)),
 )
 TITLES = {name: title for name, title, _, _ in SCREENS}
-STARTED = "start_page_opened"
+START_KEY = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
-    "deals": lambda granted: granted.reads,
-    "portfolio": lambda granted: granted.reads,
-    "lists": lambda granted: granted.reads,
-    "forecasts": lambda granted: granted.reads,
-    "new_package": lambda granted: granted.proposes,
+    "deals": lambda grant: grant.reads,
+    "portfolio": lambda grant: grant.reads,
+    "lists": lambda grant: grant.reads,
+    "forecasts": lambda grant: grant.reads,
+    "new_package": lambda grant: grant.proposes,
 }
 
 
-def titled(name: str, title: str) -> str:
+def title_of(name: str, title: str) -> str:
     """A screen's name in the navigation; that of the deals with how many need attention, or a decision."""
     if name != "deals" or person is None:
         return title
-    attention, proposed = deal_health.drawn_number(), proposals.number(person)
-    parts = [str(attention)] * bool(attention) + [f"{proposed} proposed"] * bool(proposed)
+    attention, proposals_open = deal_health.drawn_number(), proposals.number(person)
+    parts = [str(attention)] * bool(attention) + [f"{proposals_open} proposed"] * bool(proposals_open)
     return f"{title} ({', '.join(parts)})" if parts else title
 
 
@@ -52,7 +52,7 @@ def may_open(person: Person, name: str, roles: tuple[Role, ...]) -> bool:
 
 person = sign_in.person()
 screens = [
-    st.Page(PAGES / f"{name}.py", title=titled(name, title), icon=icon, url_path=name)
+    st.Page(PAGES / f"{name}.py", title=title_of(name, title), icon=icon, url_path=name)
     for name, title, icon, roles in SCREENS
     if person is None or may_open(person, name, roles)
 ]
@@ -78,8 +78,8 @@ def own_first_screen(person: Person) -> None:
 
     To be called before the frame's pickers are drawn, which put theirs into the address.
     """
-    if STARTED not in st.session_state:
-        st.session_state[STARTED] = True
+    if START_KEY not in st.session_state:
+        st.session_state[START_KEY] = True
         params = {} if st.query_params else start_page.params(person)
         if params:
             st.session_state[firing.AT_START] = True
@@ -95,14 +95,14 @@ if person:
     question.arrive(screen.url_path)
 title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
-hidden = st.container(key=sign_in.HIDDEN)
-sign_in.keep_cookie(hidden)
+slot = st.container(key=sign_in.COOKIE_SLOT)
+sign_in.keep_cookie(slot)
 if person is None and sign_in.arrive():
     st.rerun()
 if person is None:
     sign_in.form()
 else:
-    with hidden:
+    with slot:
         page_scripts.close_after_choice()
     if screen is start:
         own_first_screen(person)

@@ -29,7 +29,7 @@ def folder(path: Path) -> Path:
 
 def write(path: Path, text: str) -> None:
     """Replace the file's content in one step: a reader sees the old text or the new one, never a part."""
-    with _written_beside(path, text) as temporary, _write_whole(path):
+    with _temporary_file(path, text) as temporary, _write_whole(path):
         temporary.replace(path)
 
 
@@ -64,9 +64,9 @@ def close(home: Path) -> None:
 @contextmanager
 def lock(path: Path) -> Iterator[None]:
     """Hold a lock against other threads and processes (`<path>.lock` beside the file)."""
-    beside = path.with_name(f"{path.name}.lock")
+    lock_path = path.with_name(f"{path.name}.lock")
     with _write_whole(folder(path.parent)):
-        handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        handle = os.open(lock_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -75,17 +75,17 @@ def lock(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
+def process_lock(path: Path, *, is_shared: bool = False) -> Iterator[int]:
     """Hold the file for this process; gives 0, or the number of the process that holds it (-1: unknown).
 
-    `shared`: others may hold it too who say the same. The kernel lets go of it when the process ends, however
-    that happens.
+    `is_shared`: others may hold it too who say the same. The kernel lets go of it when the process ends,
+    however that happens.
     """
     with _write_whole(folder(path.parent)):
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         try:
-            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            fcntl.flock(handle, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
             number = os.read(handle, 32).decode("ascii", "replace").strip()
             yield int(number) if number.isdecimal() and int(number) > 0 else -1
@@ -99,7 +99,7 @@ def process_lock(path: Path, *, shared: bool = False) -> Iterator[int]:
 
 
 @contextmanager
-def _written_beside(path: Path, text: str) -> Iterator[Path]:
+def _temporary_file(path: Path, text: str) -> Iterator[Path]:
     """A temporary file in the same folder with this text, synced to disk; removed afterwards."""
     with _write_whole(folder(path.parent)):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -7,10 +7,10 @@ from lib.ui.kit import frame
 from lib.ui.query import bar, question
 
 context = frame.with_slicer(frame.signed_in())
-asked = question.current(context)
+query = question.current(context)
 bar.draw(context, with_comparison=False)
-left, right = st.columns([9, 20], gap="medium")
-with left:
-    query = form.draw(context, asked)
-with right:
-    result.draw(context, asked, query)
+left_side, right_side = st.columns([9, 20], gap="medium")
+with left_side:
+    export_query = form.draw(context, query)
+with right_side:
+    result.draw(context, query, export_query)

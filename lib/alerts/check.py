@@ -30,7 +30,7 @@ def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
     figure (lib/reporting/noise.py); of figures above zero, on a logarithmic scale. Where nothing has changed,
     about one check in a hundred falls outside.
 
-    None where nothing can be said: too few earlier figures, or all of them alike.
+    None where nothing is known: too few earlier figures, or all of them alike.
     """
     figures = np.asarray(past, dtype=np.float64)
     is_positive = bool(np.all(figures[np.isfinite(figures)] > 0))
@@ -74,10 +74,10 @@ def check(alert: Alert, settings: Settings, read: Read) -> Verdict:
         clients = connect.connect(person, settings)
         view = clients.view_store.views.get(alert.view_id)
         if view is None or (view.project, view.slicer) not in clients.slicers:
-            return _lost(alert)
+            return _loss(alert)
         return _of_view(alert, view, clients, read)
     except AccessError:
-        return _lost(alert)
+        return _loss(alert)
     except FigureUnavailable as unavailable:
         return Verdict(problem=str(unavailable))
     except ResponseTimeout:
@@ -88,7 +88,7 @@ def check(alert: Alert, settings: Settings, read: Read) -> Verdict:
         return Verdict(problem=f"{error.reason.rstrip('.')}.")
 
 
-def _lost(alert: Alert) -> Verdict:
+def _loss(alert: Alert) -> Verdict:
     return Verdict(
         "lost", problem=f"Its owner can't see this view of {alert.project}/{alert.slicer} any more."
     )

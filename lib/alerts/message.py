@@ -10,7 +10,7 @@ from lib.views import Alert, AlertState
 
 @dataclass(frozen=True)
 class Verdict:
-    """`state` is None where nothing could be said, and `problem` why; the alert's state then stays.
+    """`state` is None where it is unknown, and `problem` says why; the alert's state then stays.
 
     `value` is the figure, `low` and `high` the bounds between which it is as usual, for `changed`.
     """
@@ -25,7 +25,7 @@ class Verdict:
 def body(alert: Alert, verdict: Verdict, number: str, now: datetime, origin: str) -> str:
     """The message as JSON. `number` is its own; where a message arrives twice, it is the same.
 
-    An owner who lost access is told of no figure.
+    An owner who lost access gets no figure.
     """
     link = urlencode({"project": alert.project, "slicer": alert.slicer, **alert.params})
     message = {

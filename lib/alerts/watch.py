@@ -35,17 +35,17 @@ from lib.wire.sockets import client
 
 STORE_SECONDS, AT_ONCE = 10, 20
 LONGEST_PAUSE = timedelta(hours=1)
-WATCHED = ("view_id", "owner", "created", "field", "rule", "bound")
+RULE_FIELDS = ("view_id", "owner", "created", "field", "rule", "bound")
 log = logging.getLogger(__name__)
 EVERY = timedelta(minutes=CHECK_MINUTES)
 Slicer = tuple[str, str]
 SECONDS, CONNECT_SECONDS = 10, 5
-CLAIMED = timedelta(minutes=5)
+CLAIM = timedelta(minutes=5)
 PAUSES = *(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30)), LONGEST_PAUSE
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class AlertMessage:
     """A message that is to be sent, and how often that was tried."""
 
     id: int
@@ -80,7 +80,7 @@ class AlertStore:
 
         def within(connection: Connection) -> bool:
             row = connection.execute(WITH_VIEWS.where(alerts.c.id == alert.id)).one_or_none()
-            if row is None or any(row._mapping[name] != getattr(alert, name) for name in WATCHED):
+            if row is None or any(row._mapping[name] != getattr(alert, name) for name in RULE_FIELDS):
                 return False
             before = alert_of(row)
             state = verdict.state or before.state
@@ -99,20 +99,20 @@ class AlertStore:
 
         return transact(self.engine, within, Deadline(STORE_SECONDS))
 
-    def waiting(self, now: datetime) -> list[Waiting]:
+    def waiting(self, now: datetime) -> list[AlertMessage]:
         """Messages that are due, the oldest first; twenty at most."""
         due = select(alert_messages).where(_is_due(now)).order_by(alert_messages.c.id)
 
-        def within(connection: Connection) -> list[Waiting]:
+        def within(connection: Connection) -> list[AlertMessage]:
             rows = connection.execute(due.limit(AT_ONCE))
-            return [Waiting(row.id, row.body, row.attempts) for row in rows]
+            return [AlertMessage(row.id, row.body, row.attempts) for row in rows]
 
         return reading(self.engine, within, Deadline(STORE_SECONDS))
 
-    def claim(self, message: Waiting, now: datetime, until: datetime) -> bool:
-        """Take a message that is due, so that no other process over this database sends it until then.
+    def claim(self, message: AlertMessage, now: datetime, until: datetime) -> bool:
+        """Claim a due message, so that no other process over this database sends it until then.
 
-        Whether nobody else had. One whose process ends amid sending is sent again: at least once.
+        False if another has claimed it. One whose process ends while sending is sent again: at least once.
         """
         mine = alert_messages.c.id == message.id, _is_due(now)
 
@@ -121,7 +121,7 @@ class AlertStore:
 
         return transact(self.engine, within, Deadline(STORE_SECONDS))
 
-    def forget(self, message: Waiting) -> None:
+    def forget(self, message: AlertMessage) -> None:
         """Forget a message: it arrived, or is given up."""
 
         def within(connection: Connection) -> None:
@@ -129,7 +129,7 @@ class AlertStore:
 
         transact(self.engine, within, Deadline(STORE_SECONDS))
 
-    def postpone(self, message: Waiting, due: datetime) -> None:
+    def postpone(self, message: AlertMessage, due: datetime) -> None:
         """Try again then."""
 
         def within(connection: Connection) -> None:
@@ -236,7 +236,7 @@ class Webhook:
         if not self.is_set:
             return
         for message in store.waiting(now):
-            if not store.claim(message, now, now + CLAIMED):
+            if not store.claim(message, now, now + CLAIM):
                 continue
             trouble, is_reached = self._send(message)
             if not trouble:
@@ -258,7 +258,7 @@ class Webhook:
     def _host(self) -> str:
         return urlsplit(self._address).hostname or ""
 
-    def _send(self, message: Waiting) -> tuple[str, bool]:
+    def _send(self, message: AlertMessage) -> tuple[str, bool]:
         """Why the message was not taken, empty if it was; and whether somebody was there.
 
         The status is all that counts: no body is read.

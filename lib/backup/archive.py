@@ -46,18 +46,18 @@ class Damage(Misconfigured):
     """An archive that can't be restored; says what is wrong. Nothing was changed."""
 
 
-class _Stated(BaseModel):
+class _Entry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Member(_Stated):
+class Member(_Entry):
     """A file of the archive: its size in bytes, and the SHA-256 digest of them in hexadecimal."""
 
     size: int = Field(ge=0)
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
-class SqliteFile(_Stated):
+class SqliteFile(_Entry):
     """The database as a file of the home; `revision` is that of its migrations."""
 
     kind: Literal["sqlite"] = "sqlite"
@@ -65,14 +65,14 @@ class SqliteFile(_Stated):
     revision: str
 
 
-class TableRows(_Stated):
+class TableRows(_Entry):
     """The rows of one table: the columns in the order of the file, and the last number that was given."""
 
     columns: tuple[str, ...]
     last_number: int | None = None
 
 
-class PostgresRows(_Stated):
+class PostgresRows(_Entry):
     """The rows of a database of PostgreSQL, table by table, each after those that it refers to."""
 
     kind: Literal["postgresql"] = "postgresql"
@@ -80,7 +80,7 @@ class PostgresRows(_Stated):
     tables: dict[str, TableRows]
 
 
-class Inventory(_Stated):
+class Inventory(_Entry):
     """The manifest: which program made the archive, when, and what is in it."""
 
     format: Literal[1] = 1
@@ -133,19 +133,19 @@ class Archive:
         )
         self._tar.close()
 
-    def _add(self, name: str, file: IO[bytes], size: int, changed: float) -> Member:
-        digesting = _Digesting(file)
-        self._add_member(name, digesting, size, changed)
+    def _add(self, name: str, file: IO[bytes], size: int, mtime: float) -> Member:
+        digesting = _DigestReader(file)
+        self._add_member(name, digesting, size, mtime)
         self.members[name] = Member(size=size, sha256=digesting.digest.hexdigest())
         return self.members[name]
 
-    def _add_member(self, name: str, file: "IO[bytes] | _Digesting", size: int, changed: float = 0) -> None:
+    def _add_member(self, name: str, file: "IO[bytes] | _DigestReader", size: int, mtime: float = 0) -> None:
         about = tarfile.TarInfo(name)
-        about.size, about.mtime, about.mode = size, int(changed or time.time()), private.FILE_MODE
+        about.size, about.mtime, about.mode = size, int(mtime or time.time()), private.FILE_MODE
         self._tar.addfile(about, file)
 
 
-class _Digesting:
+class _DigestReader:
     """A file that is read from its start, and the digest of what was read."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -167,13 +167,13 @@ def new_archive(path: Path) -> Iterator[tuple[Archive, Path]]:
     """
     refuse_existing(path)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        unfinished = Path(folder) / "archive"
-        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE)
+        draft = Path(folder) / "archive"
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE)
         with os.fdopen(handle, "wb") as stream:
             yield Archive(stream), Path(folder)
             stream.flush()
             os.fsync(stream.fileno())
-        _name(unfinished, path)
+        _name(draft, path)
 
 
 def refuse_existing(path: Path) -> None:
@@ -184,14 +184,14 @@ def refuse_existing(path: Path) -> None:
         raise BadRequest(f"There is no folder {path.parent}")
 
 
-def _name(unfinished: Path, path: Path) -> None:
+def _name(draft: Path, path: Path) -> None:
     """Give the file its name, unless another took it meanwhile; where there are no links, by a rename."""
     try:
-        path.hardlink_to(unfinished)
+        path.hardlink_to(draft)
     except FileExistsError:
         raise BadRequest(f"{path} exists already: name a new file, a backup replaces none") from None
     except OSError:
-        unfinished.rename(path)
+        draft.rename(path)
     with suppress(OSError):
         folder = os.open(path.parent, os.O_RDONLY)
         try:
@@ -208,11 +208,11 @@ def copy_database(source: Path, target: Path) -> str:
     try:
         with (
             closing(sqlite3.connect(source, timeout=BUSY_SECONDS)) as ours,
-            closing(sqlite3.connect(target)) as copied,
+            closing(sqlite3.connect(target)) as copy,
         ):
-            ours.backup(copied)
-            copied.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
-            (revision,) = copied.execute(REVISION).fetchone()
+            ours.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+            (revision,) = copy.execute(REVISION).fetchone()
             return str(revision)
     except (sqlite3.Error, TypeError) as error:
         raise Misconfigured(f"The database {source} can't be copied: {error}") from error

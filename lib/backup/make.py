@@ -41,12 +41,12 @@ from lib.wire.errors import BadRequest, Misconfigured, StoreUnavailable
 
 FILES, FOLDERS = (SETTINGS, PEOPLE, SESSIONS), (SECRETS, REJECTS)
 PASSING = (".lock", "-wal", "-shm", "-journal", ".carried-over")  # of running processes, or not read any more
-HELD = ".backup"  # below the warehouse, so on its disk; no slicer has such a name
+LINKS = ".backup"  # below the warehouse, so on its disk; no slicer has such a name
 ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
-class Made:
+class Backup:
     """A backup: what is in it, its bytes, and the names in the home that are not in it."""
 
     contents: Inventory
@@ -54,7 +54,7 @@ class Made:
     left_out: tuple[str, ...]
 
 
-def back_up(settings: Settings, path: Path) -> Made:
+def back_up(settings: Settings, path: Path) -> Backup:
     """Write everything that the installation keeps into a new file, or nothing.
 
     People, permissions and the database come first, each as it is at one moment, then the slicers as they
@@ -80,7 +80,7 @@ def back_up(settings: Settings, path: Path) -> Made:
             members=archive.members,
         )
         archive.finish(contents)
-    return Made(contents, path.stat().st_size, tuple(_left_out(home, database)))
+    return Backup(contents, path.stat().st_size, tuple(_left_out(home, database)))
 
 
 @contextmanager
@@ -122,11 +122,11 @@ def _add_database(archive: Archive, settings: Settings, folder: Path) -> SqliteF
         )
     if not source.exists():
         return None
-    copied = folder / "database"
+    copy = folder / "database"
     database_file = SqliteFile(
-        file=source.relative_to(settings.home).as_posix(), revision=copy_database(source, copied)
+        file=source.relative_to(settings.home).as_posix(), revision=copy_database(source, copy)
     )
-    archive.add(member_of(HOME, database_file.file), copied)
+    archive.add(member_of(HOME, database_file.file), copy)
     return database_file
 
 
@@ -169,7 +169,7 @@ def hold(warehouse: Path) -> Iterator[list[HeldSlicer]]:
 
     Misconfigured for a slicer that lacks a file or has a damaged manifest.
     """
-    links = warehouse / HELD
+    links = warehouse / LINKS
     shutil.rmtree(links, ignore_errors=True)  # of a backup that was killed
     try:
         folders = sorted(path.parent for path in warehouse.glob(f"*/*/{MANIFEST}"))
@@ -200,7 +200,7 @@ def _hold(folder: Path, links: Path) -> HeldSlicer:
         names = sorted(manifest_of(content, folder).files())
         private.folder(links)
         try:
-            files = {name: _linked(folder / name, links / str(at)) for at, name in enumerate(names)}
+            files = {name: _link(folder / name, links / str(at)) for at, name in enumerate(names)}
             return HeldSlicer(folder, content, files)
         except FileNotFoundError as error:
             if content == previous:
@@ -212,6 +212,6 @@ def _hold(folder: Path, links: Path) -> HeldSlicer:
     raise StoreUnavailable(f"{folder} changes too quickly to be backed up; try again")
 
 
-def _linked(path: Path, name: Path) -> Path:
+def _link(path: Path, name: Path) -> Path:
     name.hardlink_to(path)
     return name

@@ -57,11 +57,11 @@ def _copy_rows(source: Connection, target: Connection) -> dict[str, int]:
     _refuse_existing(target)
     database.upgrade(target, revision)
     numbers = {row.name: row.seq for row in source.execute(NUMBERS)}
-    copied = {}
+    counts = {}
     for table in tables:
-        copied[table.name] = _copy(source, target, table)
+        counts[table.name] = _copy(source, target, table)
         _go_on(target, table, numbers.get(table.name))
-    return copied
+    return counts
 
 
 def _refuse_existing(target: Connection) -> None:
@@ -73,14 +73,14 @@ def _refuse_existing(target: Connection) -> None:
 def _copy(source: Connection, target: Connection, table: Table) -> int:
     """Copy the rows of a table; returns how many arrived."""
     mapping_result = source.execution_options(yield_per=ROWS_AT_ONCE).execute(select(table)).mappings()
-    sent = 0
+    total = 0
     for rows in mapping_result.partitions():
         target.execute(insert(table), [dict(row) for row in rows])
-        sent += len(rows)
-    arrived: int = target.execute(select(func.count()).select_from(table)).scalar_one()
-    if arrived != sent:
-        raise Misconfigured(f"Of the table {table.name} {arrived} of {sent} rows arrived; nothing was moved")
-    return arrived
+        total += len(rows)
+    new: int = target.execute(select(func.count()).select_from(table)).scalar_one()
+    if new != total:
+        raise Misconfigured(f"Of the table {table.name} {new} of {total} rows arrived; nothing was moved")
+    return new
 
 
 def _go_on(target: Connection, table: Table, number: int | None) -> None:

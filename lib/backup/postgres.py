@@ -91,10 +91,10 @@ def _make_room(connection: Connection, revision: str, columns: Columns, *, repla
     names = sql.SQL(", ").join(map(sql.Identifier, columns))
     cursor = _cursor(connection)
     cursor.execute(sql.SQL("LOCK TABLE {}").format(names))
-    filled = [name for name in columns if _has_rows(cursor, name)]
-    if filled and not replace:
+    full = [name for name in columns if _has_rows(cursor, name)]
+    if full and not replace:
         raise Misconfigured(
-            f"The database of database_url holds rows ({', '.join(filled[:3])}): name an empty database, or "
+            f"The database of database_url holds rows ({', '.join(full[:3])}): name an empty database, or "
             "replace everything with --replace"
         )
     cursor.execute(sql.SQL("TRUNCATE {} RESTART IDENTITY").format(names))

@@ -42,7 +42,7 @@ LARGEST_MANIFEST = 256 << 20
 def receive(archive: Path, folder: Path) -> Inventory:
     """Unpack an archive into an empty folder and return its manifest, which all files agree with.
 
-    Damage says what is wrong. Files are their owner's alone, whatever the archive says of them.
+    Damage says what is wrong. Files are readable by their owner only, whatever mode the archive gives them.
     """
     try:
         with tarfile.open(archive, mode="r:") as tar:
@@ -103,7 +103,7 @@ def _manifest(content: IO[bytes], size: int) -> Inventory:
 
 
 def _write(content: IO[bytes], size: int, path: Path) -> Member:
-    digest, written = hashlib.sha256(), 0
+    digest, count = hashlib.sha256(), 0
     try:
         path.parent.mkdir(mode=private.FOLDER_MODE, parents=True, exist_ok=True)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE)
@@ -113,20 +113,20 @@ def _write(content: IO[bytes], size: int, path: Path) -> Member:
         while piece := content.read(PIECE_BYTES):
             file.write(piece)
             digest.update(piece)
-            written += len(piece)
-    if written != size:
+            count += len(piece)
+    if count != size:
         raise Damage(f"The archive ends within '{_printable(path.name)}'")
     return Member(size=size, sha256=digest.hexdigest())
 
 
-def _compare(members: dict[str, Member], stated: dict[str, Member]) -> None:
+def _compare(members: dict[str, Member], manifest: dict[str, Member]) -> None:
     """Damage for the first member that is not as the manifest states it."""
-    for name in sorted(members.keys() | stated.keys()):
-        if name not in stated:
+    for name in sorted(members.keys() | manifest.keys()):
+        if name not in manifest:
             raise Damage(f"The member '{_printable(name)}' is not in {MANIFEST}")
         if name not in members:
             raise Damage(f"The member '{_printable(name)}' is missing")
-        if members[name] != stated[name]:
+        if members[name] != manifest[name]:
             raise Damage(f"The member '{_printable(name)}' is damaged: its SHA-256 digest is another one")
 
 
@@ -139,14 +139,14 @@ DESK = "desk.lock"
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreResult:
     """The result of a restore, and the new place of the previous home; None if there was none."""
 
     contents: Inventory
     former: Path | None
 
 
-def restore(archive: Path, home: Path, *, replace: bool = False) -> Restored:
+def restore(archive: Path, home: Path, *, replace: bool = False) -> RestoreResult:
     """Make `home` what it was when the archive was made. A home that holds something needs `replace`.
 
     The archive is unpacked and verified beside the home first; then the one takes the place of the other,
@@ -165,7 +165,7 @@ def restore(archive: Path, home: Path, *, replace: bool = False) -> Restored:
         load = _database(contents, fresh, home, folder, replace=replace)
         os.sync()
         load()
-        return Restored(contents, _swap(fresh, home))
+        return RestoreResult(contents, _swap(fresh, home))
 
 
 @contextmanager
@@ -196,36 +196,36 @@ def _staging(home: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool) -> "_Loading":
+def _database(contents: Inventory, fresh: Path, home: Path, folder: Path, *, replace: bool) -> "_RowLoader":
     """See that the database can be restored where the settings will look for it; what fills PostgreSQL."""
     settings = Settings.load(home=fresh)
-    url, stored = make_url(settings.database_url), contents.database
+    url, database = make_url(settings.database_url), contents.database
     is_file = url.get_backend_name() == "sqlite"
-    if isinstance(stored, PostgresRows):
+    if isinstance(database, PostgresRows):
         if is_file:
             raise Misconfigured(
                 "The backup has the rows of a PostgreSQL database: set database_url (TRANCHE_DATABASE_URL) "
                 "to an empty one"
             )
-        missing = [name for name in stored.tables if table_member(name) not in contents.members]
+        missing = [name for name in database.tables if table_member(name) not in contents.members]
         if missing:
             raise Damage(f"The archive has no rows of the table '{missing[0]}'")
-        return _Loading(settings, stored, folder, replace)
-    if stored is not None:
+        return _RowLoader(settings, database, folder, replace)
+    if database is not None:
         target = Path(url.database or "").absolute()
-        if not is_file or target not in (fresh / stored.file, home / stored.file):
+        if not is_file or target not in (fresh / database.file, home / database.file):
             raise Misconfigured(
-                f"The backup's database is the file {stored.file} of the data directory, but database_url "
+                f"The backup's database is the file {database.file} of the data directory, but database_url "
                 "names another one: set database_url (TRANCHE_DATABASE_URL) to that file"
             )
-        if not (fresh / stored.file).is_file():
-            raise Damage(f"The archive has no database {stored.file}")
-        check_database(fresh / stored.file, stored.revision)
-    return _Loading(settings, None, folder, replace)
+        if not (fresh / database.file).is_file():
+            raise Damage(f"The archive has no database {database.file}")
+        check_database(fresh / database.file, database.revision)
+    return _RowLoader(settings, None, folder, replace)
 
 
 @dataclass(frozen=True)
-class _Loading:
+class _RowLoader:
     """The database step that remains when all is verified."""
 
     settings: Settings

@@ -10,7 +10,7 @@ import httpx
 
 from lib.remote import Line
 from lib.settings import Settings
-from lib.tokens.client import Temporary
+from lib.tokens.client import TemporaryToken
 from lib.wire.call import Call, call
 from lib.wire.deadline import Deadline
 from lib.wire.errors import (
@@ -114,7 +114,7 @@ def _answer(http: httpx.Client, seconds: float) -> str:
 
 
 def _token(service: Settled, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
-    if not isinstance(line.credential, Temporary):
+    if not isinstance(line.credential, TemporaryToken):
         yield Step(
             service.name, "Token", "note", f"The settings give a permanent one for the service {identifier}."
         )

@@ -119,7 +119,7 @@ def list_people() -> None:
 @click.option("--undo", is_flag=True, help="Let them sign in again.")
 def block(name: str, undo: bool) -> None:
     """Block the person NAME, who has a company account: their sessions and tokens stop working at once."""
-    person = _access().block(name, caller(), blocked=not undo)
+    person = _access().block(name, caller(), is_blocked=not undo)
     click.echo(f"{person.username} {'may sign in again' if undo else 'is blocked'}", err=True)
 
 

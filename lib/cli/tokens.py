@@ -89,7 +89,7 @@ def list_tokens(person: str | None) -> None:
 def revoke(token_id: int) -> None:
     """Revoke the token of this number (see `token list`), at once and permanently."""
     access = Access.of(Settings.load())
-    access.revoke(access.store.numbered(token_id), caller())
+    access.revoke(access.store.get(token_id), caller())
     click.echo(f"Token {token_id} is revoked", err=True)
 
 

@@ -240,7 +240,7 @@ def one_desk(settings: Settings) -> Iterator[None]:
     serve` may work beside a desk.
     """
     is_shared = make_url(settings.database_url).get_backend_name() == "postgresql"
-    with private.process_lock(settings.home / "desk.lock", shared=is_shared) as other:
+    with private.process_lock(settings.home / "desk.lock", is_shared=is_shared) as other:
         if other:
             whose = f" (process {other})" if other > 0 else ""
             raise Misconfigured(
@@ -253,7 +253,7 @@ def one_desk(settings: Settings) -> Iterator[None]:
 
 def startup_warnings(settings: Settings) -> Iterator[str]:
     """Sentences for whoever starts the desk: who can't sign in, and what a setting leaves open."""
-    if names := installation(settings).people.locked():
+    if names := installation(settings).people.locked_names():
         yield (
             f"Demo mode is off, and {', '.join(names)} can't sign in or use tokens: everybody knows their "
             "password. Give each another (tranche user password NAME) or remove them (tranche user remove "

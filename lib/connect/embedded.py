@@ -16,7 +16,7 @@ import httpx
 import pandas as pd
 
 from lib.operations import Meter
-from lib.operations.meter import ABANDONED
+from lib.operations.meter import NO_CLIENT
 from lib.reporting.answers import Audience, received
 from lib.reporting.answers.as_json import EXTRAS
 from lib.reporting.client import PATH, Reporting
@@ -77,7 +77,7 @@ class EmbeddedReporting(Reporting):
             slicer = f"{admitted.stored.project}/{admitted.stored.name}"
             return self._run(admitted, work, deadline)
         except Abandoned:
-            status = ABANDONED
+            status = NO_CLIENT
             raise
         except TrancheError as error:
             status = error.http

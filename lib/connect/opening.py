@@ -247,7 +247,7 @@ def _open(settings: Settings) -> Installation:
             operations_routes(settings, access, lines, meter, connected),
         ],
         settings.max_body_bytes,
-        partial(operations.Observed, meter=meter),
+        partial(operations.RequestMeter, meter=meter),
     )
     return Installation(
         settings=settings,

@@ -93,7 +93,7 @@ A_MINUTE, AHEAD_A_MINUTE = 600, 120
 LINES = "application/x-ndjson"
 TOO_LARGE = 413
 SIGNED_OUT = "You are signed out. Sign in again."
-ELSEWHERE = "Only a page of the desk may send this"
+FOREIGN_PAGE = "Only a page of the desk may send this"
 log = logging.getLogger(__name__)
 Line = Mapping[str, Any]
 
@@ -169,7 +169,7 @@ class BoardRoute:
             await self._app(scope, receive, send)
             return
         try:
-            answer = await self._answered(Request(scope, receive))
+            answer = await self._respond(Request(scope, receive))
         except ClientDisconnect:
             return
         except TrancheError as error:
@@ -177,11 +177,11 @@ class BoardRoute:
             answer.headers["Cache-Control"] = "no-store"
         await answer(scope, receive, send)
 
-    async def _answered(self, request: Request) -> "Response | _Stream":
+    async def _respond(self, request: Request) -> "Response | _Stream":
         if request.method != "POST":
             return PlainTextResponse("Send a POST from a page of the desk", 405, {"Allow": "POST"})
         if not is_from_own_page(request.headers, self._origins):
-            raise AccessError(ELSEWHERE)
+            raise AccessError(FOREIGN_PAGE)
         deadline = Deadline(self._limits.seconds)
         cookie = "; ".join(request.headers.getlist("cookie"))
         person = await asyncio.wrap_future(self._sessions.submit(None, lambda: self._person_of(cookie)))
@@ -193,11 +193,11 @@ class BoardRoute:
             answer = problem(PATH, BadRequest(reason), TOO_LARGE)
             answer.headers["Connection"] = "close"
             return answer
-        return await self._begun(
+        return await self._start(
             request, read(body, request.headers.get("accept-language", "")), person, deadline
         )
 
-    async def _begun(
+    async def _start(
         self, request: Request, board_request: BoardRequest, person: SignedIn, deadline: Deadline
     ) -> "Response | _Stream":
         """The answer with its first line ready. Raises why there is none."""
@@ -218,8 +218,8 @@ class BoardRoute:
             self._ahead.admit(person.username)
         except TrancheError:
             return False
-        looked = self._sessions.submit(None, lambda: self._answers.may_ask_ahead(board_request, person))
-        return await asyncio.wrap_future(looked)
+        future = self._sessions.submit(None, lambda: self._answers.may_ask_ahead(board_request, person))
+        return await asyncio.wrap_future(future)
 
 
 def read(body: bytes, languages: str = "") -> BoardRequest:
@@ -242,8 +242,8 @@ def read(body: bytes, languages: str = "") -> BoardRequest:
 
 async def _body(request: Request) -> bytes | None:
     """The body; None where it is larger than allowed, whatever its headers promise."""
-    promised = request.headers.get("content-length", "0")
-    if promised.isdecimal() and int(promised) > LONGEST_BODY:
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > LONGEST_BODY:
         return None
     body = b""
     async for piece in request.stream():
@@ -325,14 +325,14 @@ class _Stream:
         packer = zlib.compressobj(wbits=31) if self._is_packed else None  # 31: gzip (RFC 1952)
         line: bytes | TrancheError | None = self._first
         while line is not None:
-            text = line if isinstance(line, bytes) else _torn(line)
+            text = line if isinstance(line, bytes) else _error_line(line)
             yield text if packer is None else packer.compress(text) + packer.flush(zlib.Z_SYNC_FLUSH)
             line = await self._work.next()
         if packer is not None:
             yield packer.flush()
 
 
-def _torn(error: TrancheError) -> bytes:
+def _error_line(error: TrancheError) -> bytes:
     return orjson.dumps({"part": "end", "error": {"sentence": error.reason}}) + b"\n"
 
 

@@ -43,7 +43,7 @@ from lib.front.socket_pace import (
 from lib.front.streamlit_parts import CALLBACK, LOGIN, LOGOUT, SOCKET
 from lib.wire.network import client_network
 
-CLOSED = (parts.CORE, parts.FRAMES, parts.APP_FILES)
+PRIVATE = (parts.CORE, parts.FRAMES, parts.APP_FILES)
 OPEN = (parts.HEALTH, parts.HOST_CONFIG, parts.COMPONENTS)
 METHODS = ("GET", "HEAD")
 POLICY_VIOLATION = 1008
@@ -90,7 +90,7 @@ class DeskRoutes:
         if method not in METHODS:
             headers = {"Allow": ", ".join(METHODS), **CLOSE}
             return PlainTextResponse("Uploads and forms are not accepted", 405, headers)
-        is_closed = path.startswith(CLOSED) and not path.startswith(OPEN)
+        is_closed = path.startswith(PRIVATE) and not path.startswith(OPEN)
         if is_closed or (path in COMPANY and not self._has_company):
             return PlainTextResponse("There is nothing here", 404, CLOSE)
         return None
@@ -190,10 +190,10 @@ class _Connection:
         try:
             first = await self._next()
             if self._end is None:
-                begun = iter(({"type": "websocket.connect"}, first))
+                messages = iter(({"type": "websocket.connect"}, first))
 
                 async def receive() -> Message:
-                    return next(begun, None) or await self._next()
+                    return next(messages, None) or await self._next()
 
                 await app(scope, receive, self.send)
         finally:
@@ -205,7 +205,7 @@ class _Connection:
             return
         if self._end is not None:
             raise OSError("The socket is closed")
-        if message["type"] == "websocket.send" and self._messages.note_sent(
+        if message["type"] == "websocket.send" and self._messages.note_output(
             message["bytes"], is_signed_in=self.socket.is_signed_in
         ):
             self._desk.runs.end(self.socket)
@@ -229,7 +229,7 @@ class _Connection:
             while (message := await self._receive())["type"] != "websocket.disconnect":
                 await self._desk.pace(self.socket)
                 data, is_signed_in = message.get("bytes"), self.socket.is_signed_in
-                passed_on = self._messages.received(data, is_signed_in=is_signed_in)
+                passed_on = self._messages.read(data, is_signed_in=is_signed_in)
                 if passed_on is not None:
                     await self._enqueue(passed_on)
         except PolicyViolation as refused:
@@ -273,7 +273,7 @@ class _Connection:
 def _with_socket_header(scope: Scope, socket: OpenSocket) -> Scope:
     """The handshake with the socket's own header, and without a session to resume if nobody is signed in.
 
-    Streamlit hands a session to whoever names it.
+    Streamlit resumes a session for anyone who sends its identifier.
     """
     headers = MutableHeaders(raw=[one for one in scope["headers"] if one[0] != HEADER.encode()])
     headers.append(HEADER, socket.id)

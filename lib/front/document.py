@@ -86,7 +86,7 @@ class DeskDocument:
         elif _is_screen(scope):
             plain = {**scope, "headers": [*scope["headers"]]}
             del MutableHeaders(scope=plain)["accept-encoding"]
-            await self._app(plain, receive, _Rewriting(send, self._early(scope), *self._added))
+            await self._app(plain, receive, _Rewriter(send, self._early(scope), *self._added))
         else:
             await self._app(scope, receive, send)
 
@@ -98,11 +98,11 @@ class DeskDocument:
         return EARLY % module.encode()
 
 
-class _Rewriting:
+class _Rewriter:
     """Sends an answer on; that of an HTML document whole, with what is `added` inserted."""
 
-    def __init__(self, send: Send, early: bytes, *added: bytes) -> None:
-        self._send, self._early, self._added = send, early, added
+    def __init__(self, send: Send, early: bytes, *additions: bytes) -> None:
+        self._send, self._early, self._added = send, early, additions
         self._start: Message | None = None
         self._body = b""
 
@@ -119,8 +119,8 @@ class _Rewriting:
 
     async def _finish(self, start: Message) -> None:
         body = parts.insert(self._body, *self._added)
-        if self._early and (later := parts.later(body)) is not None:
-            body = later.replace(TAG, self._early, 1)
+        if self._early and (page := parts.defer_scripts(body)) is not None:
+            body = page.replace(TAG, self._early, 1)
         MutableHeaders(raw=start["headers"])["content-length"] = str(len(body))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})

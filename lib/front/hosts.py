@@ -62,7 +62,7 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:/?#@\\\s]+)(?::[0-9]{0,5})?")
 
 
-MISDIRECTED = 421
+MISDIRECTED_REQUEST = 421
 
 
 POLICY_VIOLATION = 1008
@@ -92,7 +92,7 @@ class OwnHosts:
             await receive()
             await send({"type": "websocket.close", "code": POLICY_VIOLATION})
         else:
-            answer = problem(scope["path"], BadRequest(REASON), MISDIRECTED)
+            answer = problem(scope["path"], BadRequest(REASON), MISDIRECTED_REQUEST)
             answer.headers["Connection"] = "close"
             await answer(scope, receive, send)
 

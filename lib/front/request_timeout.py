@@ -108,14 +108,14 @@ class RequestTimeout(H11Protocol):
         state = self.conn.their_state
         self._await(None if is_socket or state not in (h11.IDLE, h11.SEND_BODY) else (state, self.cycle))
 
-    def _await(self, awaited: object) -> None:
-        if awaited == self._awaited:
+    def _await(self, target: object) -> None:
+        if target == self._awaited:
             return
-        self._awaited = awaited
+        self._awaited = target
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if awaited is not None:
+        if target is not None:
             self._timer = self.loop.call_later(self._seconds, self._late)
 
     def _has_begun(self) -> bool:

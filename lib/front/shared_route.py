@@ -45,7 +45,7 @@ SEE_OTHER = 303
 log = logging.getLogger(__name__)
 PATH, STOPS_A_MINUTE, LONGEST_TOKEN = "/mail/stop", 60, 100
 STOP_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
-STOPPED = "This mail is stopped"
+STOP_TITLE = "This mail is stopped"
 NOTHING = "There is no such mail: it is stopped already, or the link is incomplete"
 
 
@@ -67,10 +67,10 @@ class SharedPages(Protocol):
     def enter(self, number: int, secret: str, fields: Fields) -> SharedPage | None:
         """What follows on the form of this key's page; None where it has none."""
 
-    def closed(self) -> SharedPage:
+    def dead_link(self) -> SharedPage:
         """The page that says that a link does not work."""
 
-    def failed(self) -> SharedPage:
+    def unavailable(self) -> SharedPage:
         """The page that says that the figures could not be loaded."""
 
 
@@ -97,7 +97,7 @@ class SharedRoute:
 
     async def _answer(self, request: Request) -> Response:
         if request.method not in WITH_FORM:
-            return _not_allowed()
+            return _wrong_method()
         address, is_form = request.client.host if request.client else "", request.method == "POST"
         try:
             (self._forms if is_form else self._throttle).admit(address)
@@ -109,11 +109,11 @@ class SharedRoute:
         if isinstance(fields, Response):
             return fields
         if match is None:
-            return _response(self._pages.closed(), request.headers.getlist("if-none-match"))
+            return _response(self._pages.dead_link(), request.headers.getlist("if-none-match"))
         work = self._pool.submit(address, lambda: self._page(int(match[1]), match[2], fields))
         page = await asyncio.wrap_future(work)
         if page is None:
-            return _not_allowed()
+            return _wrong_method()
         if page.status == SEE_OTHER:
             return Response(status_code=SEE_OTHER, headers=HEADERS | {"Location": match[0]})
         return _response(page, request.headers.getlist("if-none-match"))
@@ -127,7 +127,7 @@ class SharedRoute:
             log.warning("Share link %d could not be opened: %s", number, error.reason)
         except Exception:
             log.exception("Share link %d could not be opened", number)
-        return self._pages.failed()
+        return self._pages.unavailable()
 
 
 async def _fields(request: Request) -> Fields | Response:
@@ -138,10 +138,10 @@ async def _fields(request: Request) -> Fields | Response:
         if len(body) > LARGEST_FORM:
             headers = HEADERS | {"Connection": "close"}
             return PlainTextResponse(f"A form may have {LARGEST_FORM:,} bytes at most.", 413, headers)
-    received: list[Message] = [{"type": "http.request", "body": body}]
+    messages: list[Message] = [{"type": "http.request", "body": body}]
 
     async def replay() -> Message:
-        return received.pop() if received else {"type": "http.disconnect"}
+        return messages.pop() if messages else {"type": "http.disconnect"}
 
     try:
         async with Request(request.scope, replay).form(
@@ -154,7 +154,7 @@ async def _fields(request: Request) -> Fields | Response:
         return PlainTextResponse("The form can't be read.", 400, HEADERS)
 
 
-def _not_allowed() -> Response:
+def _wrong_method() -> Response:
     headers = {"Allow": ", ".join(METHODS), "Connection": "close"}
     return PlainTextResponse("A share link can only be opened", 405, HEADERS | headers)
 
@@ -199,7 +199,7 @@ class MailRoute:
         if request.method != "POST":
             return Response(status_code=405, headers={"Allow": "GET, HEAD, POST", "Connection": "close"})
         is_stopped = await run_in_threadpool(self._stop, token)
-        answer = _page(STOPPED if is_stopped else NOTHING)
+        answer = _page(STOP_TITLE if is_stopped else NOTHING)
         answer.headers["Connection"] = "close"  # the body was not read
         return answer
 

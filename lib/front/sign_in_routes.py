@@ -31,9 +31,9 @@ Answer = TypeVar("Answer")
 ToSet = Mapping[str, tuple[str, float]]
 """Cookies to set: name → value, and the seconds that the browser keeps it."""
 OUTCOME = "sign_in"
-DENIED, UNREACHABLE, FAILED = "denied", "unreachable", "failed"
+DENIAL, UNREACHABLE, FAILURE = "denied", "unreachable", "failed"
 RETURN, RETURN_SECONDS, LONGEST_RETURN = "tranche_return", 600, 2000
-FOUND = 302
+REDIRECT = 302
 
 
 class SignInCookies(Protocol):
@@ -92,11 +92,11 @@ class SignInRoutes:
 
     def _with_browser(self, scope: Scope) -> Scope:
         """The handshake with the browser's number and address in our headers, whatever it brought there."""
-        named = {**scope, "headers": [*scope["headers"]]}
-        headers = MutableHeaders(scope=named)
+        handshake = {**scope, "headers": [*scope["headers"]]}
+        headers = MutableHeaders(scope=handshake)
         headers[BROWSER_HEADER] = self._cookies.browser_number(_cookie(scope))
         headers[ADDRESS_HEADER] = (scope.get("client") or ("",))[0]
-        return named
+        return handshake
 
     async def _media_refusal(self, scope: Scope) -> Response | None:
         file = scope["path"].removeprefix(MEDIA).partition(".")[0]
@@ -213,18 +213,18 @@ class CompanyRoutes:
         """One request, WebSocket or lifespan."""
         if scope["type"] != "http" or scope["path"] not in (LOGIN, CALLBACK):
             await self._app(scope, receive, send)
-        elif scope["path"] == LOGIN and (near := self._same_machine(scope)):
-            await RedirectResponse(near, FOUND)(scope, receive, send)
+        elif scope["path"] == LOGIN and (url := self._same_machine(scope)):
+            await RedirectResponse(url, REDIRECT)(scope, receive, send)
         else:
-            await self._app(scope, receive, _Leading(self, scope, send))
+            await self._app(scope, receive, _StartSender(self, scope, send))
 
     def _same_machine(self, scope: Scope) -> str:
         """Where to begin instead, if this is localhost and the provider knows 127.0.0.1, or the reverse.
 
         The provider leads back to its own name for the desk, where the cookie of this one would be missing.
         """
-        host, registered = urlsplit(f"//{Headers(scope=scope).get('host', '')}"), urlsplit(self._address)
-        names = {host.hostname, registered.hostname}
+        host, own_url = urlsplit(f"//{Headers(scope=scope).get('host', '')}"), urlsplit(self._address)
+        names = {host.hostname, own_url.hostname}
         if len(names) == 1 or not names <= LOOPBACK_NAMES:
             return ""
         return f"{self._address}{LOGIN}?{scope['query_string'].decode('latin-1')}"
@@ -236,9 +236,9 @@ class CompanyRoutes:
             if start["status"] >= 400:
                 _to(start, headers, _outcome_text(UNREACHABLE))
             else:
-                headers.append("set-cookie", _return(begun_at(scope)))
+                headers.append("set-cookie", _return(start_path(scope)))
         elif self._has_signed_in(start["headers"]):
-            _to(start, headers, returned_to(scope))
+            _to(start, headers, return_path(scope))
             headers.append("set-cookie", _return(""))
         elif outcome := _outcome(scope):
             _to(start, headers, _outcome_text(outcome))
@@ -255,7 +255,7 @@ class CompanyRoutes:
         return is_set
 
 
-class _Leading:
+class _StartSender:
     """Sends an answer on with its start changed, and without the body that it had."""
 
     def __init__(self, routes: CompanyRoutes, scope: Scope, send: Send) -> None:
@@ -271,7 +271,7 @@ class _Leading:
             await self._send({"type": "http.response.body", "body": b""})
 
 
-def begun_at(scope: Scope) -> str:
+def start_path(scope: Scope) -> str:
     """The path and query of the page that began the sign-in; empty if it is not of this desk, or too long."""
     headers = Headers(scope=scope)
     try:
@@ -283,7 +283,7 @@ def begun_at(scope: Scope) -> str:
     return path if is_ours and f"{OUTCOME}=" not in page.query else ""
 
 
-def returned_to(scope: Scope) -> str:
+def return_path(scope: Scope) -> str:
     """The path that the cookie of this request names, or the first page."""
     try:
         cookie = SimpleCookie(Headers(scope=scope).get("cookie", "")).get(RETURN)
@@ -307,8 +307,8 @@ def _outcome(scope: Scope) -> str:
     """Why nobody is signed in; empty where the provider only leads back from a sign-out."""
     params = parse_qs(scope["query_string"].decode("latin-1"))
     if _first(params.get("error")):
-        return DENIED if _first(params.get("error")) == "access_denied" else FAILED
-    return FAILED if "code" in params else ""
+        return DENIAL if _first(params.get("error")) == "access_denied" else FAILURE
+    return FAILURE if "code" in params else ""
 
 
 def _first(values: Sequence[str] | None) -> str:
@@ -320,5 +320,5 @@ def _outcome_text(outcome: str) -> str:
 
 
 def _to(start: Message, headers: MutableHeaders, address: str) -> None:
-    start["status"] = FOUND
+    start["status"] = REDIRECT
     headers["location"] = address

@@ -50,7 +50,7 @@ class Messages:
     protocol: Protocol
     drawn_values: dict[str, str] = field(default_factory=dict)
 
-    def received(self, data: bytes | None, *, is_signed_in: bool) -> Any:
+    def read(self, data: bytes | None, *, is_signed_in: bool) -> Any:
         """The message in these bytes, reduced to what may pass, or None. Raises PolicyViolation."""
         if data is None:
             raise PolicyViolation("a text message")
@@ -73,7 +73,7 @@ class Messages:
             state.widget_states.widgets.extend(widgets)
         return message if is_signed_in else self._reduce(message)
 
-    def note_sent(self, data: bytes, *, is_signed_in: bool) -> bool:
+    def note_output(self, data: bytes, *, is_signed_in: bool) -> bool:
         """Note the widgets that a message to a visitor draws; returns whether it says that a run is over."""
         if is_signed_in and len(data) > LARGEST_END:
             return False
@@ -126,11 +126,11 @@ def supersedes(earlier: Any, later: Any) -> bool:
     if len(pages) > 1 or earlier.rerun_script.fragment_id or later.rerun_script.fragment_id:
         return False
     widgets = later.rerun_script.widget_states.widgets
-    there = {one.id for one in widgets}
+    ids = {one.id for one in widgets}
     clicks = [
         one
         for one in earlier.rerun_script.widget_states.widgets
-        if one.WhichOneof("value") in TRIGGERS and one.id not in there
+        if one.WhichOneof("value") in TRIGGERS and one.id not in ids
     ]
     widgets.extend(clicks)
     return True
@@ -189,8 +189,8 @@ class OpenSockets:
     def add(self, socket: OpenSocket) -> int:
         """Add the socket; otherwise the HTTP status that says why there is no room for it.
 
-        Where there are too many in all, the address with the most makes room, so that one that opens hundreds
-        shuts out nobody else.
+        Where there are too many in all, one of the address with the most is closed, so that an address that
+        opens hundreds blocks no other.
         """
         if not socket.is_signed_in:
             addresses = Counter(one.address for one in self._sockets if not one.is_signed_in)

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 from lib.front.socket_messages import OpenSocket
 
 RUN_SECONDS = 10.0
-"""A run that takes longer waits for something else than this process: it keeps nobody from running."""
+"""A run that takes longer waits for something outside this process, and blocks no other run."""
 VISITOR_RUNS = 2
 """Runs for visitors at the same time. One takes 15 ms of a core, and 0.2 s where it checks a password."""
 ADDRESSES_BEFORE_A_SWEEP = 1000
@@ -111,8 +111,8 @@ class RunQueue:
 
     def note_sign_in(self, socket: OpenSocket) -> None:
         """Somebody has signed in during the run for this socket: the rest of it is a person's."""
-        if socket.is_signed_in and (begun := self._visitors.pop(socket, None)) is not None:
-            self._people[socket] = begun
+        if socket.is_signed_in and (start := self._visitors.pop(socket, None)) is not None:
+            self._people[socket] = start
             self._last_of_people = asyncio.get_running_loop().time()
             self._start()
 
@@ -154,7 +154,7 @@ class RunQueue:
     def _shared_wait(self, now: float) -> float:
         """Seconds until any visitor may have a run, as far as is known now: `end` looks again."""
         for runs in (self._visitors, self._people):
-            for socket in [one for one, begun in runs.items() if now - begun >= RUN_SECONDS]:
+            for socket in [one for one, start in runs.items() if now - start >= RUN_SECONDS]:
                 del runs[socket]
         wait = self._beside_people.wait(now) if self._is_beside_people(now) else 0.0
         if len(self._visitors) >= VISITOR_RUNS:

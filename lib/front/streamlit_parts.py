@@ -14,7 +14,7 @@ SOCKET, HEALTH, HOST_CONFIG = f"{CORE}/stream", f"{CORE}/health", f"{CORE}/host-
 COMPONENTS, FRAMES, APP_FILES, MEDIA = f"{CORE}/bidi-components/", "/component/", "/app/static/", "/media/"
 LOGIN, CALLBACK, LOGOUT = "/auth/login", "/oauth2callback", "/auth/logout"
 IDENTITY = "_streamlit_user"
-"""The cookie in which Streamlit keeps what the company's provider said."""
+"""The cookie in which Streamlit keeps the claims of the company's provider."""
 
 MODULES, PAGE = "static/js", "index.html"
 HEAD, HEAD_END, BODY_END = b"<head>", b"</head>", b"</body>"
@@ -46,7 +46,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
 }
 """Test ids, classes and attributes that our styles and scripts select by → the module that draws them."""
 _CLIENT = re.compile(rb'<script type="module" crossorigin src="(\./static/js/index\.[\w-]+\.js)"></script>')
-_IMPORTED = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
+_IMPORTS = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
 _FIRST = 10_000
 
 
@@ -73,7 +73,7 @@ def modules(static: Path, name: str) -> list[Path]:
 def imports(module: Path) -> list[str]:
     """The names of the files that a module imports, which it does in its first line."""
     with module.open(encoding="utf-8") as file:
-        return _IMPORTED.findall(file.read(_FIRST))
+        return _IMPORTS.findall(file.read(_FIRST))
 
 
 def insert(document: bytes, head: bytes, head_end: bytes, body_end: bytes) -> bytes:
@@ -86,7 +86,7 @@ def insert(document: bytes, head: bytes, head_end: bytes, body_end: bytes) -> by
     return document.replace(BODY_END, body_end + BODY_END, 1)
 
 
-def later(document: bytes) -> bytes | None:
+def defer_scripts(document: bytes) -> bytes | None:
     """The document with its client, and all that is loaded ahead for it, for a script of ours to start.
 
     None where it is not one script of the kind that we know.
@@ -117,7 +117,7 @@ def reaches(static: Path) -> Iterator[Reach]:
     yield Reach(
         "the tag of its client's script",
         "a link to figures shows them later",
-        lambda: later(page(static).encode()) is not None,
+        lambda: defer_scripts(page(static).encode()) is not None,
     )
     yield Reach(
         "window.__streamlit",

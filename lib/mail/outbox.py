@@ -17,7 +17,7 @@ from lib.wire.deadline import Deadline
 from lib.wire.text import is_mailable
 
 SECONDS, AT_ONCE = 10, 50
-CLAIMED = timedelta(minutes=5)
+CLAIM = timedelta(minutes=5)
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240, 720))
 LONGEST_PAUSE = PAUSES[-1]
 
@@ -121,17 +121,17 @@ class Outbox:
         return reading(self.engine, within, Deadline(SECONDS))
 
     def claim(self, message: MailMessage, now: datetime) -> bool:
-        """Take a message that is due, so that no other desk sends it meanwhile; whether nobody else had.
+        """Claim a due message, so that no other desk sends it meanwhile; False if another has claimed it.
 
-        One whose process ends amid sending is sent again: at least once.
+        One whose process ends while sending is sent again: at least once.
         """
         mine = mail_messages.c.id == message.id, _is_due(now)
-        claiming = update(mail_messages).where(*mine).values(due=now + CLAIMED)
+        claiming = update(mail_messages).where(*mine).values(due=now + CLAIM)
         return transact(
             self.engine, lambda connection: connection.execute(claiming).rowcount == 1, Deadline(SECONDS)
         )
 
-    def sent(self, message: MailMessage, now: datetime) -> None:
+    def finish(self, message: MailMessage, now: datetime) -> None:
         """It arrived at the mail server."""
         self._end(message, {"sent": now, "problem": ""})
 

@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 from lib import connect, database
 from lib.mail.letter import Letter, Remark, message
 from lib.mail.outbox import PAUSES, MailMessage, Outbox, waiting_mail
-from lib.mail.server import MailRefused, MailServer
+from lib.mail.server import MailRefusal, MailServer
 from lib.mail.unsubscribe import Unsubscriber
 from lib.people import Person
 from lib.settings import Settings
@@ -28,7 +28,7 @@ from lib.wire.text import is_mailable
 
 log = logging.getLogger(__name__)
 FAILURE = "Mails could not be made"
-TOGETHER, SLOW = timedelta(seconds=60), timedelta(minutes=15)
+BATCH_WAIT, SLOW = timedelta(seconds=60), timedelta(minutes=15)
 NO_ADDRESS = "There is no e-mail address for this person: an administrator sets it (Access, People)."
 NO_VIEW = "Its owner can't see this view any more."
 NO_SHARING = "Its owner may not send figures to people without an account any more."
@@ -44,7 +44,7 @@ class MailWriter(Protocol):
     ) -> Letter:
         """A saved view as this person sees it. Raises the errors of the service."""
 
-    def of_alerts(self, fired: Sequence[Alert], ended: Sequence[Alert]) -> Letter:
+    def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> Letter:
         """Alerts that fire now, and those that ceased to."""
 
 
@@ -80,11 +80,11 @@ class Post:
         try:
             mail, recipient = self._mail(subscription, now)
         except TrancheError as error:
-            self._failed(subscription, error, now)
+            self._postpone(subscription, error, now)
             return
         except Exception:
             log.exception("Mail %d could not be made", subscription.id)
-            self._failed(subscription, TrancheError("It could not be made; the log has the details"), now)
+            self._postpone(subscription, TrancheError("It could not be made; the log has the details"), now)
             return
         changes = {"due": subscription.schedule.next_after(now), "failures": 0, "problem": ""}
         if mail is None:
@@ -124,7 +124,7 @@ class Post:
         letter = self._writer.of_view(view, person, clients, subscription.with_snapshot)
         return _Mail(letter, mark), recipient
 
-    def _failed(self, subscription: Subscription, error: TrancheError, now: datetime) -> None:
+    def _postpone(self, subscription: Subscription, error: TrancheError, now: datetime) -> None:
         """Try again later, later each time; at last at its next time."""
         problem = f"{error.reason.rstrip('.')}."
         is_last = subscription.failures >= len(PAUSES) and subscription.next_time is not None
@@ -167,7 +167,7 @@ class Post:
                 if isinstance(error, Unreachable):
                     return
             else:
-                self.outbox.sent(mail, now)
+                self.outbox.finish(mail, now)
 
     def _obstacle(self, mail: MailMessage) -> str:
         """Why a mail is not to be sent any more: whoever has it sent lost access after it was made."""
@@ -183,7 +183,7 @@ class Post:
         return person.may_share and self._settings.share_links
 
     def _put_off(self, mail: MailMessage, error: TrancheError, now: datetime) -> None:
-        is_refused = isinstance(error, MailRefused) and error.is_final
+        is_refused = isinstance(error, MailRefusal) and error.is_final
         if is_refused or mail.attempts >= len(PAUSES):
             log.error("%s; mail %d is given up", error.reason, mail.id)
             self.outbox.give_up(mail, f"{error.reason}. It is given up.")
@@ -200,20 +200,20 @@ def _of_alerts(
 
     The mail waits for a minute after the latest of them, since one import may let several fire.
     """
-    reported: Mapping[str, str] = subscription.mark.get("firing", {})
+    last_firing: Mapping[str, str] = subscription.mark.get("firing", {})
     firing = {str(alert.id): str(alert.since) for alert in alerts if alert.state == "firing"}
-    fired = [
+    starts = [
         one
         for one in alerts
-        if firing.get(str(one.id), "") != reported.get(str(one.id), "") and str(one.id) in firing
+        if firing.get(str(one.id), "") != last_firing.get(str(one.id), "") and str(one.id) in firing
     ]
-    ended = [one for one in alerts if str(one.id) in reported and str(one.id) not in firing]
-    if firing == reported:
+    ends = [one for one in alerts if str(one.id) in last_firing and str(one.id) not in firing]
+    if firing == last_firing:
         return None
-    latest = max((one.since for one in (*fired, *ended) if one.since is not None), default=now - TOGETHER)
-    if timedelta(0) <= now - latest < TOGETHER:
+    latest = max((one.since for one in (*starts, *ends) if one.since is not None), default=now - BATCH_WAIT)
+    if timedelta(0) <= now - latest < BATCH_WAIT:
         return None
-    letter = writer.of_alerts(fired, ended) if fired or ended else Letter("", ())
+    letter = writer.of_alerts(starts, ends) if starts or ends else Letter("", ())
     return _Mail(letter, {"firing": firing})
 
 

@@ -1,6 +1,6 @@
 """The way to the mail server: SMTP (RFC 5321) with STARTTLS (RFC 3207), TLS, and a login.
 
-The password is in no error and no log: what is said of a failure are the step, the server's code and our
+The password is in no error and no log: an error has the step, the server's code and our
 words. smtplib's own time limit is for each answer; here one deadline is for the whole conversation.
 """
 
@@ -18,7 +18,7 @@ from lib.wire.errors import Misconfigured, TrancheError, Unreachable
 SECONDS, ANSWER_SECONDS = 60.0, 15.0
 
 
-class MailRefused(TrancheError):
+class MailRefusal(TrancheError):
     """The mail server refused something; `is_final` where another attempt would be refused too."""
 
     def __init__(self, reason: str, *, is_final: bool = False) -> None:
@@ -46,7 +46,7 @@ class MailServer:
     def check(self) -> None:
         """Connect, encrypt and sign in; nothing is sent.
 
-        Unreachable, MailRefused or Misconfigured say why that fails.
+        Unreachable, MailRefusal or Misconfigured say why that fails.
         """
         self._talk(lambda smtp: smtp.noop())
 
@@ -89,7 +89,7 @@ class MailServer:
         where = f"The mail server at {self.address}"
         match error:
             case smtplib.SMTPAuthenticationError():
-                return MailRefused(f"{where} refused the login (code {error.smtp_code})")
+                return MailRefusal(f"{where} refused the login (code {error.smtp_code})")
             case smtplib.SMTPNotSupportedError():
                 return Misconfigured(
                     f"{where} has no STARTTLS or no login: check smtp_security and smtp_username"
@@ -97,10 +97,10 @@ class MailServer:
             case smtplib.SMTPRecipientsRefused():
                 codes = [code for code, _ in error.recipients.values()]
                 is_final = all(500 <= code < 600 for code in codes)
-                return MailRefused(f"{where} refused the recipient (code {codes[0]})", is_final=is_final)
+                return MailRefusal(f"{where} refused the recipient (code {codes[0]})", is_final=is_final)
             case smtplib.SMTPResponseException():
                 is_final = isinstance(error, smtplib.SMTPDataError) and 500 <= error.smtp_code < 600
-                return MailRefused(f"{where} refused the mail (code {error.smtp_code})", is_final=is_final)
+                return MailRefusal(f"{where} refused the mail (code {error.smtp_code})", is_final=is_final)
             case ssl.SSLCertVerificationError():
                 return Unreachable(f"{where} has a certificate that is not trusted: {error.verify_message}")
             case smtplib.SMTPServerDisconnected() | TimeoutError():
@@ -109,7 +109,7 @@ class MailServer:
                 return Unreachable(f"{where} can't be found: {error.strerror}")
             case OSError():
                 return Unreachable(f"{where} can't be reached: {error.strerror or type(error).__name__}")
-        return MailRefused(f"{where} answered what is not SMTP ({type(error).__name__})")
+        return MailRefusal(f"{where} answered what is not SMTP ({type(error).__name__})")
 
 
 class _Conversation(smtplib.SMTP):
@@ -131,7 +131,7 @@ class _Conversation(smtplib.SMTP):
         super().close()
 
     def _cut(self) -> None:
-        """Let whoever waits for an answer have an error."""
+        """End the wait for an answer with an error."""
         with contextlib.suppress(OSError, AttributeError):
             self.sock.shutdown(socket.SHUT_RDWR)  # type: ignore[union-attr]
 

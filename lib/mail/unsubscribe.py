@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, delete
 from lib.database import transact
 from lib.people.secret import secret
 from lib.tokens.audit import Audit
-from lib.views.subscriptions import REMOVED, WITH_VIEWS, Subscription, subscription_of, words
+from lib.views.subscriptions import REMOVAL, WITH_VIEWS, Subscription, subscription_of, words
 from lib.views.tables import mail_subscriptions
 from lib.wire.deadline import Deadline
 
@@ -56,10 +56,10 @@ class Unsubscriber:
             connection.execute(delete(mail_subscriptions).where(mail_subscriptions.c.id == subscription.id))
             return subscription
 
-        stopped = transact(self.engine, within, Deadline(SECONDS))
-        if stopped is not None:
-            self.audit.note(REMOVED, BY_LINK, stopped.owner, words(stopped))
-        return stopped is not None
+        result = transact(self.engine, within, Deadline(SECONDS))
+        if result is not None:
+            self.audit.note(REMOVAL, BY_LINK, result.owner, words(result))
+        return result is not None
 
     def _proof(self, subscription: Subscription) -> str:
         about = f"{subscription.id}/{subscription.created.isoformat()}/{subscription.recipient}"

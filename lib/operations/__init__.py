@@ -22,16 +22,16 @@ from sqlalchemy import Connection, Engine, text
 from starlette.exceptions import HTTPException
 
 from lib import database
-from lib.operations.meter import Meter, Observed, OpenTabs
+from lib.operations.meter import Meter, OpenTabs, RequestMeter
 from lib.remote import Line
 from lib.wire.breaker import DEAD
 from lib.wire.call import Call, call
 from lib.wire.deadline import Deadline
 from lib.wire.errors import TooLarge, Unreachable
 
-__all__ = ["Meter", "Observed", "OpenTabs", "Readiness", "probes", "routes"]
+__all__ = ["Meter", "OpenTabs", "Readiness", "RequestMeter", "probes", "routes"]
 READ = ["GET", "HEAD"]
-NOT_KEPT = {"Cache-Control": "no-store"}
+NO_STORE = {"Cache-Control": "no-store"}
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
 log = logging.getLogger(__name__)
 SECONDS = 2.0
@@ -62,7 +62,7 @@ class Probe:
         self._asked: Future[bool] | None = None
         self._at = 0.0
 
-    def begun(self) -> "Future[bool]":
+    def begin(self) -> "Future[bool]":
         """Whether the part answers: what was found a moment ago, or is being found."""
         with self._lock:
             if self._asked is None or (self._asked.done() and self._now() - self._at >= self._seconds):
@@ -92,9 +92,9 @@ class Readiness:
 
     async def parts(self) -> dict[str, bool]:
         """The parts that answer; one that takes longer than two seconds counts as failed."""
-        begun = {name: asyncio.wrap_future(probe.begun()) for name, probe in self._parts.items()}
-        await asyncio.wait(begun.values(), timeout=SECONDS)
-        return {name: future.done() and future.result() for name, future in begun.items()}
+        futures = {name: asyncio.wrap_future(probe.begin()) for name, probe in self._parts.items()}
+        await asyncio.wait(futures.values(), timeout=SECONDS)
+        return {name: future.done() and future.result() for name, future in futures.items()}
 
 
 def probes(
@@ -153,7 +153,7 @@ def routes(readiness: Readiness, meter: Meter, token: SecretStr | None) -> APIRo
     router = APIRouter(include_in_schema=False)
 
     async def healthz() -> Response:
-        return PlainTextResponse("ok\n", headers=NOT_KEPT)
+        return PlainTextResponse("ok\n", headers=NO_STORE)
 
     async def readyz() -> Response:
         parts = await readiness.parts()
@@ -162,7 +162,7 @@ def routes(readiness: Readiness, meter: Meter, token: SecretStr | None) -> APIRo
             "status": "ready" if is_ready else "not ready",
             "parts": {name: "ok" if is_good else "failed" for name, is_good in parts.items()},
         }
-        return JSONResponse(body, 200 if is_ready else 503, NOT_KEPT)
+        return JSONResponse(body, 200 if is_ready else 503, NO_STORE)
 
     async def metrics(request: Request) -> Response:
         if token is None:
@@ -172,7 +172,7 @@ def routes(readiness: Readiness, meter: Meter, token: SecretStr | None) -> APIRo
         if not hmac.compare_digest(header, expected):
             raise HTTPException(401, "Missing or invalid token", CHALLENGE)
         text = await asyncio.to_thread(meter.text)
-        return Response(text, headers=NOT_KEPT, media_type=CONTENT_TYPE_LATEST)
+        return Response(text, headers=NO_STORE, media_type=CONTENT_TYPE_LATEST)
 
     for path, endpoint in (("/healthz", healthz), ("/readyz", readyz), ("/metrics", metrics)):
         router.add_api_route(path, endpoint, methods=READ)

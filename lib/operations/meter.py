@@ -90,10 +90,10 @@ def kind_of(method: str, path: str) -> str:
 
 log = logging.getLogger(__name__)
 SLICER = "tranche.slicer"
-ABANDONED = 499  # nobody waited for an answer: nginx's code
+NO_CLIENT = 499  # nobody waited for an answer: nginx's code
 
 
-class Observed:
+class RequestMeter:
     """ASGI middleware: gives each request its id, sends that back, and notes kind, status and seconds."""
 
     def __init__(self, app: ASGIApp, meter: Meter) -> None:
@@ -103,10 +103,10 @@ class Observed:
         """One request."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        began, status, seconds = time.perf_counter(), ABANDONED, 0.0
+        began, status, seconds = time.perf_counter(), NO_CLIENT, 0.0
         request_id = request_ids.id_of_caller(Headers(scope=scope).get(request_ids.HEADER))
 
-        async def observed(message: Message) -> None:
+        async def note_status(message: Message) -> None:
             nonlocal status, seconds
             if message["type"] == "http.response.start":
                 status, seconds = message["status"], time.perf_counter() - began
@@ -115,7 +115,7 @@ class Observed:
 
         with request_ids.under(request_id):
             try:
-                await self._app(scope, receive, observed)
+                await self._app(scope, receive, note_status)
             finally:
                 kind = kind_of(scope["method"], scope["path"])
                 duration = seconds or time.perf_counter() - began

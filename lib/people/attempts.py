@@ -16,7 +16,7 @@ WINDOW = 3600.0
 FREE = {"pair": 5, "device": 5, "name": 50}
 MANY, FREE_AMONG_MANY = 50, 1
 FIRST_DELAY, LONGEST_DELAY = 5.0, 300.0
-REMEMBERED = 60_000
+MOST_ROWS = 60_000
 SECONDS = 10
 
 Key = tuple[str, str, str]
@@ -32,7 +32,7 @@ class Attempts:
 
     A browser with which this person has signed in before counts by itself, so that no failure elsewhere
     delays the right password there (OWASP, "device cookies"). All desks over the database count together. At
-    most `REMEMBERED` rows are kept, up to three per attempt.
+    most `MOST_ROWS` rows are kept, up to three per attempt.
     """
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
@@ -48,7 +48,7 @@ class Attempts:
         now, keys = self._clock(), _keys(username, address, device)
         rows = [{"kind": kind, "name": name, "origin": origin, "at": now} for kind, name, origin in keys]
 
-        def counted(connection: Connection) -> float:
+        def count(connection: Connection) -> float:
             if wait := _longest_wait(connection, keys, now):
                 return wait
             connection.execute(insert(attempts), rows)
@@ -57,7 +57,7 @@ class Attempts:
 
         wait = reading(
             self._engine, lambda database: _longest_wait(database, keys, now), Deadline(SECONDS)
-        ) or transact(self._engine, counted, Deadline(SECONDS))
+        ) or transact(self._engine, count, Deadline(SECONDS))
         if wait > 0:
             raise TooManyAttempts(math.ceil(wait))
 
@@ -103,10 +103,10 @@ def _failures(connection: Connection, key: Key, now: float) -> tuple[int, float]
 
 
 def _forget(connection: Connection, now: float) -> None:
-    """Bound the table: remove what is over, and beyond `REMEMBERED` rows the oldest."""
-    over = (attempts.c.at <= now - WINDOW) | (attempts.c.at > now + LONGEST_DELAY)
-    oldest = select(attempts.c.id).order_by(attempts.c.id.desc()).limit(1).offset(REMEMBERED)
-    connection.execute(delete(attempts).where(over | (attempts.c.id <= oldest.scalar_subquery())))
+    """Bound the table: remove what is over, and beyond `MOST_ROWS` rows the oldest."""
+    is_over = (attempts.c.at <= now - WINDOW) | (attempts.c.at > now + LONGEST_DELAY)
+    oldest = select(attempts.c.id).order_by(attempts.c.id.desc()).limit(1).offset(MOST_ROWS)
+    connection.execute(delete(attempts).where(is_over | (attempts.c.id <= oldest.scalar_subquery())))
 
 
 def _of(key: Key) -> ColumnElement[bool]:

@@ -31,7 +31,7 @@ from lib.people.person import (
     email_fault,
     name_fault,
 )
-from lib.people.records import BLOCKED, COMPANY, NO_RULE, Record, block, key, person_of, record_of
+from lib.people.records import BLOCK_KEY, COMPANY, NO_RULE, Record, block, key, person_of, record_of
 from lib.people.tables import id_tokens, people
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, NotAdmitted
@@ -39,15 +39,15 @@ from lib.wire.errors import BadRequest, NotAdmitted
 Claims = Mapping[str, Any]
 """What an ID token says of an account (OpenID Connect Core 1.0, section 2)."""
 LEEWAY = 120.0
-EXPIRED = "Your company sign-in has expired. Sign in again."
+OLD_SIGN_IN = "Your company sign-in has expired. Sign in again."
 FOREIGN = "Your company sign-in came from another provider than this desk's. Sign in again."
 FOR_ANOTHER = "Your company sign-in was for another application than this desk. Sign in again."
-REFUSED = (
+NO_ACCESS = (
     "You signed in at your company, but no rule of this desk gives your account access. Ask an administrator."
 )
-BLOCKED_HERE = "Your company account is blocked here. Ask an administrator."
+BLOCK_TEXT = "Your company account is blocked here. Ask an administrator."
 NAMELESS = "Your company account has no {}, which this desk needs as a name. Ask an administrator."
-TAKEN = "There is another person called '{}' here already. Ask an administrator to remove one of the two."
+NAMESAKE = "There is another person called '{}' here already. Ask an administrator to remove one of the two."
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +141,16 @@ class Company:
         NotAdmitted says why it may not sign in; a known person whose claims match no rule any more is locked
         out, with their tokens. StoreUnavailable without the database.
         """
-        trusted = verified_claims(claims)
-        self._check(trusted)
-        account_rights = rights(self._rules, trusted)
+        own_claims = verified_claims(claims)
+        self._check(own_claims)
+        account_rights = rights(self._rules, own_claims)
 
         def within(connection: Connection) -> Person | str | None:
-            if _is_used(connection, trusted):
+            if _is_used(connection, own_claims):
                 return None
-            if self._ends(trusted) <= self._clock():
-                return EXPIRED
-            return self._let_in(connection, trusted, account_rights)
+            if self._ends(own_claims) <= self._clock():
+                return OLD_SIGN_IN
+            return self._let_in(connection, own_claims, account_rights)
 
         outcome = transact(self._engine, within, Deadline(SECONDS))
         if isinstance(outcome, str):
@@ -173,23 +173,23 @@ class Company:
     def _let_in(self, connection: Connection, claims: Claims, rights: Rights | None) -> Person | str:
         username, record = _find(connection, claims)
         if rights is None:
-            if record and record.get(BLOCKED) != BY_AN_ADMIN:
+            if record and record.get(BLOCK_KEY) != BY_AN_ADMIN:
                 block(record, NO_RULE)
                 _write(connection, username, record)
-            return REFUSED
+            return NO_ACCESS
         if record is None:
             username = self._new_name(claims)
             if not username:
                 return NAMELESS.format(self._name_claim)
             if connection.execute(_of(username)).one_or_none():
-                return TAKEN.format(username)
+                return NAMESAKE.format(username)
             connection.execute(insert(people).values(username=username, record={}))
-        elif record.get(BLOCKED) == BY_AN_ADMIN:
-            return BLOCKED_HERE
+        elif record.get(BLOCK_KEY) == BY_AN_ADMIN:
+            return BLOCK_TEXT
         person = _person_of_claims(username, claims, rights, record)
         account = {"issuer": claims["iss"], "subject": str(claims["sub"])}
-        unblocked = {name: value for name, value in (record or {}).items() if name != BLOCKED}
-        _write(connection, username, unblocked | record_of(person) | {COMPANY: account})
+        fields = {name: value for name, value in (record or {}).items() if name != BLOCK_KEY}
+        _write(connection, username, fields | record_of(person) | {COMPANY: account})
         self._use(connection, claims)
         return person_of(username, _find(connection, claims)[1] or {})
 
@@ -240,8 +240,8 @@ def _find(connection: Connection, claims: Claims) -> tuple[str, Record | None]:
     """The user name and record of this account's person; an empty name and None without one."""
     account = (claims["iss"], str(claims["sub"]))
     for row in connection.execute(select(people)):
-        linked = row.record.get(COMPANY) or {}
-        if (linked.get("issuer"), linked.get("subject")) == account:
+        link = row.record.get(COMPANY) or {}
+        if (link.get("issuer"), link.get("subject")) == account:
             return row.username, row.record
     return "", None
 

@@ -149,12 +149,12 @@ class Cookies:
 
     def browser_value(self, browser: Browser | None = None, username: str = "") -> str:
         """The value of a browser cookie: of a new browser, or of one in which this person signed in too."""
-        named = browser or Browser(secrets.token_urlsafe(16))
-        digests = named.name_digests
+        current = browser or Browser(secrets.token_urlsafe(16))
+        digests = current.name_digests
         if username:
             digest = self._digest(username)
             digests = (digest, *(one for one in digests if one != digest))[:MOST_NAMES]
-        return self._sign("browser", {"id": named.id, "known": digests})
+        return self._sign("browser", {"id": current.id, "known": digests})
 
     def fresh_sign_in(self, values: Values) -> SignIn | None:
         """The latest sign-in at a page of this process with this browser, whose cookie may be on its way."""

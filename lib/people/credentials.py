@@ -29,7 +29,7 @@ from lib.people.person import (
     usual,
 )
 from lib.people.records import (
-    BLOCKED,
+    BLOCK_KEY,
     COMPANY,
     UNTIL,
     Record,
@@ -110,17 +110,17 @@ class People:
         """
         if not self._locks_demo or person.username not in NAMES:
             return False
-        hashed = hash_of(self.record(person.username) or {})
-        if hashed is None:
+        own_hash = hash_of(self.record(person.username) or {})
+        if own_hash is None:
             return False
-        if hashed not in self._with_demo_password:
+        if own_hash not in self._with_demo_password:
             self._with_demo_password = {
                 **self._with_demo_password,
-                hashed: bcrypt.checkpw(PASSWORD.encode(), hashed.encode()),
+                own_hash: bcrypt.checkpw(PASSWORD.encode(), own_hash.encode()),
             }
-        return self._with_demo_password[hashed]
+        return self._with_demo_password[own_hash]
 
-    def locked(self) -> list[str]:
+    def locked_names(self) -> list[str]:
         """The user names of all people who are locked out by the demo password."""
         return [person.username for person in self.everyone() if self.has_demo_password(person)]
 
@@ -131,26 +131,26 @@ class People:
     def add(self, person: Person, password: str) -> None:
         """Add a person; BadRequest if the name is taken, or name, e-mail or password can't be stored."""
         _check(person)
-        hashed = self._hash(password)
+        new_hash = self._hash(password)
 
-        row = {"username": person.username, "record": record_of(person) | {"password": hashed}}
+        row = {"username": person.username, "record": record_of(person) | {"password": new_hash}}
 
-        def added(connection: Connection) -> None:
+        def insert_row(connection: Connection) -> None:
             if connection.execute(select(people.c.username).where(_is(person.username))).one_or_none():
                 raise BadRequest(f"There is a person '{person.username}' already")
             connection.execute(insert(people).values(row))
 
-        transact(self.engine, added, Deadline(SECONDS))
+        transact(self.engine, insert_row, Deadline(SECONDS))
 
     def remove(self, username: str) -> None:
         """Remove a person; UnknownName if there is none."""
         name = key(username)
 
-        def removed(connection: Connection) -> None:
+        def delete_row(connection: Connection) -> None:
             if not connection.execute(delete(people).where(_is(name))).rowcount:
                 raise UnknownName("person", name, _records(connection))
 
-        transact(self.engine, removed, Deadline(SECONDS))
+        transact(self.engine, delete_row, Deadline(SECONDS))
 
     def grant(self, username: str, grants: Iterable[Grant]) -> Person:
         """Add grants to a person; returns the changed person."""
@@ -192,7 +192,7 @@ class People:
         if fault := email_fault(email or ""):
             raise BadRequest(f"The e-mail {email!r} can't be stored: {fault[0].lower()}{fault[1:-1]}")
 
-        def changed(record: Record) -> None:
+        def edit(record: Record) -> None:
             check_is_ours(key(username), record)
             before = person_of(key(username), record)
             is_usual = before.deals == usual(before.role)
@@ -207,32 +207,32 @@ class People:
             if email is not None:
                 record["email"] = email or None
 
-        return self._change(username, changed)
+        return self._change(username, edit)
 
     def set_password(self, username: str, password: str) -> None:
         """Give a person another password; UnknownName without such a person."""
-        hashed = self._hash(password)
+        new_hash = self._hash(password)
 
-        def changed(record: Record) -> None:
+        def edit(record: Record) -> None:
             check_is_ours(key(username), record)
-            record.update(password=hashed)
+            record.update(password=new_hash)
 
-        self._change(username, changed)
+        self._change(username, edit)
 
-    def block(self, username: str, *, blocked: bool) -> Person:
+    def block(self, username: str, *, is_blocked: bool) -> Person:
         """Block a person who signs in with a company account, or let them sign in again; returns them.
 
         Whoever may sign in again has no session and no token until they do: rules may have changed meanwhile.
         BadRequest for somebody with a password: give them another, or remove them.
         """
 
-        def changed(record: Record) -> None:
+        def edit(record: Record) -> None:
             if COMPANY not in record:
                 raise BadRequest(f"'{key(username)}' has a password: change it, or remove them")
-            if blocked or record.get(BLOCKED) == BY_AN_ADMIN:
-                block(record, BY_AN_ADMIN if blocked else UNTIL)
+            if is_blocked or record.get(BLOCK_KEY) == BY_AN_ADMIN:
+                block(record, BY_AN_ADMIN if is_blocked else UNTIL)
 
-        return self._change(username, changed)
+        return self._change(username, edit)
 
     def check(
         self, username: str, password: str, address: str | None = None, device: str | None = None
@@ -248,9 +248,9 @@ class People:
         name = key(username)
         self._attempts.begin(name, address, device)
         record = self.record(name) or {}
-        hashed = hash_of(record) or f"{bcrypt.gensalt(self._rounds).decode()}{'.' * 31}"
-        typed = password.encode("utf-8", "surrogatepass")
-        right = bcrypt.checkpw(typed[:BCRYPT_BYTES], hashed.encode()) and len(typed) <= BCRYPT_BYTES
+        own_hash = hash_of(record) or f"{bcrypt.gensalt(self._rounds).decode()}{'.' * 31}"
+        raw = password.encode("utf-8", "surrogatepass")
+        right = bcrypt.checkpw(raw[:BCRYPT_BYTES], own_hash.encode()) and len(raw) <= BCRYPT_BYTES
         if not right or not record or (self._locks_demo and password == PASSWORD):
             return None
         self._attempts.take_back(name, address, device)
@@ -267,12 +267,12 @@ class People:
         return bcrypt.hashpw(password.encode(), bcrypt.gensalt(self._rounds)).decode()
 
     def _regrant(self, username: str, change: Callable[[list[Grant]], list[Grant]]) -> Person:
-        def changed(record: Record) -> None:
+        def edit(record: Record) -> None:
             check_is_ours(key(username), record)
             grants = list(person_of(key(username), record).grants)
             record["grants"] = [str(grant) for grant in change(grants)]
 
-        return self._change(username, changed)
+        return self._change(username, edit)
 
     def _change(self, username: str, change: Callable[[Record], object]) -> Person:
         """Read, change and write a person's record; no other writer comes between. Returns the person."""

@@ -11,7 +11,7 @@ from lib.wire.errors import BadRequest, UnknownName
 DealsAccess = Literal["none", "sync", "read", "propose", "write"]
 LEVELS: tuple[DealsAccess, ...] = get_args(DealsAccess)
 LARGEST_SEAT = 2**53 - 1
-HOW = (
+DEALS_GRANT_HELP = (
     "write none, read, propose or write, and for some seats their ids: read:3,7; for a DSP's seats: sync:3,7"
 )
 Role = Literal["viewer", "manager", "admin"]
@@ -37,14 +37,14 @@ class DealsGrant:
 
     def __post_init__(self) -> None:
         if self.access not in LEVELS:
-            raise BadRequest(f"'{self.access}' is not a grant for deals: {HOW}")
+            raise BadRequest(f"'{self.access}' is not a grant for deals: {DEALS_GRANT_HELP}")
         if self.access == "none" or self.seats == frozenset():
             object.__setattr__(self, "access", "none")
             object.__setattr__(self, "seats", None)
         if self.access == "sync" and self.seats is None:
-            raise BadRequest(f"'{self.access}' is not a grant for deals: {HOW}")
+            raise BadRequest(f"'{self.access}' is not a grant for deals: {DEALS_GRANT_HELP}")
         if any(not 0 < seat <= LARGEST_SEAT for seat in self.seats or ()):
-            raise BadRequest(f"The id of a seat is a whole number from 1: {HOW}")
+            raise BadRequest(f"The id of a seat is a whole number from 1: {DEALS_GRANT_HELP}")
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -53,7 +53,7 @@ class DealsGrant:
             r"(none|(?:sync|read|propose|write)(?::([0-9]{1,16}(?:,[0-9]{1,16})*))?)", text.strip()
         )
         if match is None:
-            raise BadRequest(f"'{text}' is not a grant for deals: {HOW}")
+            raise BadRequest(f"'{text}' is not a grant for deals: {DEALS_GRANT_HELP}")
         access: DealsAccess = text.strip().partition(":")[0]  # type: ignore[assignment]
         return cls(access, None if match[2] is None else frozenset(map(int, match[2].split(","))))
 

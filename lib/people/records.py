@@ -23,17 +23,17 @@ from lib.wire.shallow_yaml import ShallowLoader
 
 Record = dict[str, Any]
 Records = dict[str, Record]
-COMPANY, BLOCKED, ENDED = "company", "blocked", "ended"
+COMPANY, BLOCK_KEY, END_KEY = "company", "blocked", "ended"
 NO_RULE, UNTIL = "no rule matches", "until the next company sign-in"
 FORMAT = 2  # of the file of before: since 2, who may do what with deals is stated for each person
-NOT_HERE = (
+COMPANY_ONLY = (
     "'{}' signs in with a company account: their role and grants come from the rules in the settings at each "
     "sign-in, and they have no password here"
 )
 Hash = re.compile(r"\$2[aby]\$\d\d\$.{53}")
 log = logging.getLogger(__name__)
 SECONDS = 60
-DONE = ".carried-over"
+OLD_SUFFIX = ".carried-over"
 
 
 def key(username: str) -> str:
@@ -68,7 +68,7 @@ def person_of(username: str, record: Record) -> Person:
             deals=cap_grant(role, DealsGrant.parse(str(record.get("deals") or "none"))),
             added=_instant(record["added"]) if record.get("added") else None,
             company=str((record.get(COMPANY) or {}).get("issuer") or ""),
-            blocked=str(record.get(BLOCKED) or ""),
+            blocked=str(record.get(BLOCK_KEY) or ""),
             shares=record.get("shares") is True,
         )
     except (TrancheError, TypeError, ValueError, AttributeError) as error:
@@ -77,8 +77,8 @@ def person_of(username: str, record: Record) -> Person:
 
 def hash_of(record: Record) -> str | None:
     """The bcrypt hash; None for a plain-text password written by hand, which does not work."""
-    hashed = record.get("password")
-    return hashed if isinstance(hashed, str) and Hash.fullmatch(hashed) else None
+    value = record.get("password")
+    return value if isinstance(value, str) and Hash.fullmatch(value) else None
 
 
 def parse(path: Path) -> Records:
@@ -118,13 +118,13 @@ def is_current(content: Any) -> bool:
 
 def block(record: Record, why: str) -> None:
     """Block a person in their record, and end their sessions: those of before stay ended when they return."""
-    record.update({BLOCKED: why, ENDED: datetime.now(UTC).isoformat()})
+    record.update({BLOCK_KEY: why, END_KEY: datetime.now(UTC).isoformat()})
 
 
 def check_is_ours(username: str, record: Record) -> None:
     """BadRequest for somebody whose rights and password are at their company."""
     if COMPANY in record:
-        raise BadRequest(NOT_HERE.format(username))
+        raise BadRequest(COMPANY_ONLY.format(username))
 
 
 def _with_deals_grant(record: Record) -> Record:
@@ -134,9 +134,9 @@ def _with_deals_grant(record: Record) -> Record:
     return {"deals": str(usual(role))} | record
 
 
-def _instant(written: object) -> datetime:
+def _instant(value: object) -> datetime:
     """A time that YAML gave as text or as a time; without a zone it is UTC."""
-    moment = datetime.fromisoformat(str(written))
+    moment = datetime.fromisoformat(str(value))
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -165,9 +165,9 @@ def carry_over(engine: Engine, path: Path) -> None:
 
 def _carry(connection: Connection, records: Records) -> bool:
     """Whether these are the people of the database now, because it had no others."""
-    stored: Records = {row.username: row.record for row in connection.execute(select(people))}
-    if stored:
-        return stored == records
+    existing: Records = {row.username: row.record for row in connection.execute(select(people))}
+    if existing:
+        return existing == records
     rows = [{"username": name, "record": record} for name, record in records.items()]
     if rows:
         connection.execute(insert(people), rows)
@@ -189,6 +189,6 @@ def _plain(records: Records) -> Records:
 
 def _put_aside(path: Path) -> None:
     try:
-        path.rename(path.with_name(path.name + DONE))
+        path.rename(path.with_name(path.name + OLD_SUFFIX))
     except OSError as error:
         log.warning("%s can't be renamed (%s): remove it, it is not read any more", path, error.strerror)

@@ -23,14 +23,14 @@ def secret(engine: Engine, name: str) -> str:
         stored_value: str | None = connection.execute(query).scalar_one_or_none()
         return stored_value
 
-    def made(connection: Connection) -> str:
+    def create(connection: Connection) -> str:
         if stored_value := read(connection):
             return stored_value
         value = random.token_urlsafe(32)
         connection.execute(insert(secrets).values(name=name, value=value))
         return value
 
-    return reading(engine, read, Deadline(SECONDS)) or transact(engine, made, Deadline(SECONDS))
+    return reading(engine, read, Deadline(SECONDS)) or transact(engine, create, Deadline(SECONDS))
 
 
 def public_name(prefix: str, value: str) -> str:

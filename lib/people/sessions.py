@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 from lib.database import reading, transact
 from lib.people.credentials import SECONDS, People
 from lib.people.person import Person
-from lib.people.records import ENDED, Record, key, person_of
+from lib.people.records import END_KEY, Record, key, person_of
 from lib.people.tables import id_tokens, people, sign_ins
 from lib.wire.deadline import Deadline
 
@@ -34,10 +34,10 @@ class Sessions:
     def begin(self, username: str, ends: float) -> None:
         """Note that this person signed in, and forget the sign-ins that are over."""
         row = {"username": username, "ends": ends, "proof": _proof(self._people.record(username) or {})}
-        over = sign_ins.c.ends <= self._clock()
+        is_over = sign_ins.c.ends <= self._clock()
 
         def within(connection: Connection) -> None:
-            connection.execute(delete(sign_ins).where(over | _of(username, ends)))
+            connection.execute(delete(sign_ins).where(is_over | _of(username, ends)))
             connection.execute(insert(sign_ins).values(row))
 
         transact(self._engine, within, Deadline(SECONDS))
@@ -78,8 +78,8 @@ class Sessions:
         if ends <= self._clock():
             return None
         name = key(username)
-        joined = sign_ins.join(people, people.c.username == name)
-        both = select(sign_ins.c.proof, people.c.record).select_from(joined).where(_of(username, ends))
+        tables = sign_ins.join(people, people.c.username == name)
+        both = select(sign_ins.c.proof, people.c.record).select_from(tables).where(_of(username, ends))
         row = reading(self._engine, lambda database: database.execute(both).one_or_none(), Deadline(SECONDS))
         if row is None or not hmac.compare_digest(row.proof, _proof(row.record)):
             return None
@@ -90,7 +90,7 @@ class Sessions:
 def _proof(record: Record) -> str:
     text = f"{record.get('added')} {record.get('password')}"
     return hashlib.sha256(
-        f"{text} {record[ENDED]}".encode() if ENDED in record else text.encode()
+        f"{text} {record[END_KEY]}".encode() if END_KEY in record else text.encode()
     ).hexdigest()
 
 

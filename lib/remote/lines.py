@@ -6,7 +6,7 @@ import httpx
 from pydantic import SecretStr
 
 from lib.settings import Settings
-from lib.tokens.client import Temporary
+from lib.tokens.client import TemporaryToken
 from lib.wire.breaker import Breaker
 from lib.wire.call import Credential, Patience, Permanent
 from lib.wire.sockets import client
@@ -27,7 +27,7 @@ class Line:
     @property
     def breakers(self) -> list[Breaker]:
         """The circuit breakers of the service, and of the token service of its temporary tokens."""
-        token = self.credential.breaker if isinstance(self.credential, Temporary) else None
+        token = self.credential.breaker if isinstance(self.credential, TemporaryToken) else None
         return [breaker for breaker in (self.patience.breaker, token) if breaker is not None]
 
 
@@ -52,9 +52,9 @@ def _line(settings: Settings, name: str, address: str, token: SecretStr | None, 
     return Line(address, _http(settings, address), credential, _patience(settings, name))
 
 
-def _temporary(settings: Settings, service: str) -> Temporary:
+def _temporary(settings: Settings, service: str) -> TemporaryToken:
     password = settings.service_password.get_secret_value() if settings.service_password else ""
-    return Temporary(
+    return TemporaryToken(
         _http(settings, settings.auth_url),
         settings.service_username,
         password,

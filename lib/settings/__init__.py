@@ -48,14 +48,14 @@ class Settings(SigningIn):
         Raises Misconfigured, with one sentence for each wrong setting that names it and its source.
         """
         path = config_file(options)
-        stored = _read_file(path, set(cls.model_fields))
-        outranked = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
-        values = {name: value for name, value in stored.items() if name not in outranked} | options
+        file_values = _read_file(path, set(cls.model_fields))
+        env_names = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
+        values = {name: value for name, value in file_values.items() if name not in env_names} | options
         try:
             return cls(**values)
         except ValidationError as error:
-            sources = dict.fromkeys(stored, f"in {path}")
-            sources |= {name: f"from {PREFIX}{name.upper()}" for name in outranked}
+            sources = dict.fromkeys(file_values, f"in {path}")
+            sources |= {name: f"from {PREFIX}{name.upper()}" for name in env_names}
             sources |= dict.fromkeys(options, "given as an option")
             raise Misconfigured(_sentences(error, sources)) from None
         except SettingsError as error:
@@ -102,7 +102,7 @@ def _read_file(path: Path, names: set[str]) -> dict[str, Any]:
     """The settings in the file; empty without a file. Misconfigured for a file without any text."""
     try:
         text = path.read_text(encoding="utf-8")
-        stored = tomllib.loads(text)
+        values = tomllib.loads(text)
     except FileNotFoundError:
         return {}
     except RecursionError:
@@ -111,26 +111,26 @@ def _read_file(path: Path, names: set[str]) -> dict[str, Any]:
         raise Misconfigured(f"{path} can't be read as TOML: {error}") from None
     if not text.strip():
         raise Misconfigured(f"{path} is empty: restore it from a backup; or remove it to use the defaults")
-    _check_mode(path, stored)
-    if unknown := sorted(stored.keys() - names):
+    _check_mode(path, values)
+    if unknown := sorted(values.keys() - names):
         raise Misconfigured("\n".join(f"{path}: {UnknownName('setting', name, names)}" for name in unknown))
-    return stored
+    return values
 
 
-def _check_mode(path: Path, stored: dict[str, Any]) -> None:
+def _check_mode(path: Path, values: dict[str, Any]) -> None:
     """Check that a file with a password or a token is readable by its owner only."""
-    secrets = sorted(SECRETS & stored.keys())
+    secrets = sorted(SECRETS & values.keys())
     secrets += [
-        f"connections.{name}" for name, one in _tables(stored, "connections") if "@" in str(one.get("url"))
+        f"connections.{name}" for name, one in _tables(values, "connections") if "@" in str(one.get("url"))
     ]
-    secrets += [f"deal_sync_receivers.{name}" for name, _ in _tables(stored, "deal_sync_receivers")]
+    secrets += [f"deal_sync_receivers.{name}" for name, _ in _tables(values, "deal_sync_receivers")]
     if secrets and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise Misconfigured(f"{path} holds {', '.join(secrets)} and others can read it: chmod 600 {path}")
 
 
-def _tables(stored: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
+def _tables(values: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]]]:
     """The tables of a table of tables, by name."""
-    table = stored.get(name)
+    table = values.get(name)
     return (
         [(key, one) for key, one in table.items() if isinstance(one, dict)] if isinstance(table, dict) else []
     )

@@ -89,7 +89,7 @@ class Local(BaseSettings):
         default=64, ge=0, description="Megabytes of answers kept in memory; 0 keeps none."
     )
     database_url: str = Field(
-        default_factory=lambda given: f"sqlite:///{given['home'] / 'tranche.db'}",
+        default_factory=lambda data: f"sqlite:///{data['home'] / 'tranche.db'}",
         repr=False,
         description="SQLAlchemy URL of the database of people, tokens and deals: SQLite or PostgreSQL.",
         json_schema_extra={"shown": "sqlite:///<home>/tranche.db"},

@@ -144,10 +144,10 @@ class Remote(Local):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
-        unsealed = [name for name in ADDRESSES if _is_unsealed(getattr(self, name))]
-        if unsealed and not self.plain_http:
+        plain_names = [name for name in ADDRESSES if _is_unsealed(getattr(self, name))]
+        if plain_names and not self.plain_http:
             raise ValueError(
-                f"{unsealed[0]} is http, which sends passwords and tokens unencrypted: make it https, "
+                f"{plain_names[0]} is http, which sends passwords and tokens unencrypted: make it https, "
                 "or set plain_http to true"
             )
         if self.base_url and not self.slicers:

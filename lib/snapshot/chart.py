@@ -55,9 +55,9 @@ def drawing(chart: SnapshotChart, name: str, size: tuple[int, int]) -> ChartDraw
     with DRAWING:
         figure = Figure(figsize=(width / 72, height / 72), dpi=72)
         axes = figure.add_axes((48 / width, 26 / height, 1 - 96 / width, 1 - 38 / height))
-        plotted = plot(axes, chart, width - 96, 12)
+        curves = plot(axes, chart, width - 96, 12)
         figure.patch.set_visible(False)
-        places = [one.transData.transform(points) for one, points in plotted]
+        places = [one.transData.transform(points) for one, points in curves]
         file = io.StringIO()
         mpl.rcParams["svg.hashsalt"] = name
         figure.savefig(file, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
@@ -84,14 +84,14 @@ def picture(chart: SnapshotChart, scale: int = 2) -> bytes:
 def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tuple[Axes, Values]]:
     """Draw the lines on the axes, `width` points wide; returns for each line its axes and its points."""
     starts = [datetime.fromisoformat(start).timestamp() for start in chart.starts]
-    beside = axes.twinx() if any(line.is_beside for line in chart.lines) else axes
-    plotted: list[tuple[Axes, Values]] = []
+    second_axes = axes.twinx() if any(line.is_beside for line in chart.lines) else axes
+    curves: list[tuple[Axes, Values]] = []
     for rank, line in enumerate(chart.lines):
-        own = beside if line.is_beside else axes
+        own = second_axes if line.is_beside else axes
         values = _numbers(line.values, len(starts))
         _course(own, line, np.array(starts), values, chart.parts, 10 - rank)
-        plotted.append((own, np.column_stack([starts, values])))
-    for one in {axes, beside}:
+        curves.append((own, np.column_stack([starts, values])))
+    for one in {axes, second_axes}:
         lines = [line for line in chart.lines if line.is_beside == (one is not axes)]
         _frame(one, lines, chart.has_zero, font)
     if starts:
@@ -101,7 +101,7 @@ def plot(axes: Axes, chart: SnapshotChart, width: float, font: float) -> list[tu
     axes.set_xticks([starts[place] for place, _ in ticks], [text for _, text in ticks])
     axes.grid(visible=True, axis="y", color=FAINT, linewidth=1)
     axes.set_axisbelow(True)
-    return plotted
+    return curves
 
 
 def names_height(chart: SnapshotChart, font: float) -> float:
@@ -111,12 +111,12 @@ def names_height(chart: SnapshotChart, font: float) -> float:
 
 def name_lines(axes: Axes, chart: SnapshotChart, font: float) -> None:
     """Draw the names of the lines above the axes."""
-    named = [
+    handles = [
         axes.plot([], [], color=line.color or ACCENT, ls=_dashes(line), label=line.label[:32])[0]
         for line in chart.lines
     ]
     axes.legend(
-        handles=named, loc="lower left", bbox_to_anchor=(0, 1), ncols=NAMES_ACROSS, frameon=False,
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=NAMES_ACROSS, frameon=False,
         fontsize=font, borderaxespad=0.2, handlelength=1.6, labelcolor=INK,
     )  # fmt: skip
 
@@ -133,8 +133,8 @@ def _course(
         axes.plot(x, values, ls=_dashes(line), lw=1.5 if line.is_before else 2, **style)
     else:
         axes.plot(x, np.where(is_part, np.nan, values), lw=2, **style)
-        beside = is_part | np.roll(is_part, 1) | np.roll(is_part, -1)
-        axes.plot(x, np.where(beside, values, np.nan), ls=(0, (2, 3)), lw=1.5, **style)
+        joins = is_part | np.roll(is_part, 1) | np.roll(is_part, -1)
+        axes.plot(x, np.where(joins, values, np.nan), ls=(0, (2, 3)), lw=1.5, **style)
     if len(x) <= MOST_POINTS and not line.is_before:
         whole = np.where(is_part, np.nan, values)
         axes.plot(x, whole, "o", ms=4.5, **style)
@@ -189,8 +189,8 @@ def _tick(chart: SnapshotChart, place: int, moment: datetime, is_day: bool) -> s
 
 def _numbers(values: Sequence[float | None], length: int) -> Values:
     """So many values; NaN where there are none."""
-    padded = [np.nan if value is None else value for value in values[:length]]
-    return np.array(padded + [np.nan] * (length - len(padded)), dtype=np.float64)
+    numbers = [np.nan if value is None else value for value in values[:length]]
+    return np.array(numbers + [np.nan] * (length - len(numbers)), dtype=np.float64)
 
 
 def _place(value: float) -> float | None:

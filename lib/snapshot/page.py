@@ -59,7 +59,7 @@ def policy(ancestors: Sequence[str] | None = None, has_form: bool = False) -> st
     sources = SOURCES | {"script-src": script} | ({"form-action": "'self'"} if has_form else {})
     if ancestors is not None:
         sources["frame-ancestors"] = " ".join(ancestors) or "'none'"
-    return "; ".join(f"{kind} {allowed}" for kind, allowed in sources.items())
+    return "; ".join(f"{kind} {value}" for kind, value in sources.items())
 
 
 @cache

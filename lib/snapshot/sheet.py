@@ -72,7 +72,7 @@ def pdf(snapshot: Snapshot, paper: str) -> bytes:
                 _place(canvas, blocks)
                 foot = f"Page {number} of {len(sheets)}"
                 canvas.text(width - MARGIN, height - MARGIN, foot, SMALL, GREY, right=True)
-                address = fitted(snapshot.address, width - 2 * MARGIN - 80, SMALL)
+                address = fit(snapshot.address, width - 2 * MARGIN - 80, SMALL)
                 canvas.axes.text(
                     MARGIN, height - MARGIN, address, size=SMALL, color=GREY, url=snapshot.address or None
                 )
@@ -107,22 +107,22 @@ def _place(canvas: Canvas, blocks: Sequence[Block]) -> None:
         y += block.height
 
 
-def _sheets(blocks: Sequence[Block], room: float) -> list[list[Block]]:
+def _sheets(blocks: Sequence[Block], height: float) -> list[list[Block]]:
     """The blocks on as many sheets as they need."""
     sheets: list[list[Block]] = [[]]
-    left = room
+    rest = height
     for block in blocks:
-        if block.height > left and sheets[-1]:
+        if block.height > rest and sheets[-1]:
             above = [] if block.head is None else [block.head]
             sheets.append(above)
-            left = room - sum(one.height for one in above)
+            rest = height - sum(one.height for one in above)
         sheets[-1].append(block)
-        left -= block.height
+        rest -= block.height
     return sheets
 
 
 def _blocks(snapshot: Snapshot, width: float) -> Iterator[Block]:
-    for line in wrapped(snapshot.title, width, TITLE):
+    for line in wrap(snapshot.title, width, TITLE):
         yield _line(line, TITLE, INK, bold=True)
     yield from _paragraph("  ·  ".join(f"{name}: {text}" for name, text in snapshot.facts), width)
     if snapshot.nothing:
@@ -152,7 +152,7 @@ def _line(text: str, size: float, color: str, bold: bool = False) -> Block:
 
 
 def _paragraph(text: str, width: float, color: str = GREY) -> Iterator[Block]:
-    for line in wrapped(text, width, TEXT):
+    for line in wrap(text, width, TEXT):
         yield _line(line, TEXT, color)
 
 
@@ -162,12 +162,12 @@ def _figures(figures: Sequence[SnapshotFigure], width: float) -> Block:
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
         for place, figure in enumerate(figures):
-            left, room = x + place * step, step - 18
+            left, space = x + place * step, step - 18
             canvas.box(left, y, step - 6, FIGURE_HEIGHT - 6, SOFT)
-            canvas.text(left + 6, y + 12, fitted(figure.title, room, 8), 8)
-            canvas.text(left + 6, y + 28, fitted(figure.text, room, 13), 13, bold=True)
+            canvas.text(left + 6, y + 12, fit(figure.title, space, 8), 8)
+            canvas.text(left + 6, y + 28, fit(figure.text, space, 13), 13, bold=True)
             parts = "  ".join(filter(None, (figure.delta, figure.range)))
-            canvas.text(left + 6, y + 40, fitted(parts, room, SMALL), SMALL, COLORS.get(figure.color, GREY))
+            canvas.text(left + 6, y + 40, fit(parts, space, SMALL), SMALL, COLORS.get(figure.color, GREY))
 
     return Block(FIGURE_HEIGHT, draw)
 
@@ -217,8 +217,8 @@ def _table(table: SnapshotTable, width: float) -> Iterator[Block]:
     if not table.rows:
         yield from top
         return
-    room = width * (1 - KEY_SHARE * (1.25 if table.keys > 1 else 1))
-    figures = min(len(table.columns) - table.keys, int(room // LEAST_COLUMN))
+    space = width * (1 - KEY_SHARE * (1.25 if table.keys > 1 else 1))
+    figures = min(len(table.columns) - table.keys, int(space // LEAST_COLUMN))
     columns = [*range(table.keys + figures)]
     edges = _edges(table.keys, figures, width)
     head = _head([table.columns[place] for place in columns], table.keys, edges)
@@ -230,12 +230,12 @@ def _table(table: SnapshotTable, width: float) -> Iterator[Block]:
 
 
 def _title(table: SnapshotTable, width: float) -> Block:
-    title = fitted(table.title, width * 0.6, 10)
-    left = _width(title, 10) * 1.12 + 8
+    title = fit(table.title, width * 0.6, 10)
+    inset = _width(title, 10) * 1.12 + 8
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
         canvas.text(x, y + 10, title, 10, bold=True)
-        canvas.text(x + left, y + 10, fitted(table.about, width - left, 8), 8, GREY)
+        canvas.text(x + inset, y + 10, fit(table.about, width - inset, 8), 8, GREY)
 
     return Block(14, draw)
 
@@ -249,14 +249,14 @@ def _edges(keys: int, figures: int, width: float) -> list[float]:
 
 def _head(titles: Sequence[str], keys: int, edges: Sequence[float]) -> Block:
     sizes = [right - left - 3 for left, right in itertools.pairwise(edges)]
-    lines = [wrapped(title, room, SMALL)[:3] for title, room in zip(titles, sizes, strict=True)]
+    lines = [wrap(title, space, SMALL)[:3] for title, space in zip(titles, sizes, strict=True)]
     height = 9.0 * max(map(len, lines)) + 5
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
         for place, texts in enumerate(lines):
             at = x + (edges[place] if place < keys else edges[place + 1] - 3)
             for row, text in enumerate(reversed(texts)):
-                short = fitted(text, sizes[place], SMALL)
+                short = fit(text, sizes[place], SMALL)
                 canvas.text(at, y + height - 4 - 9 * row, short, SMALL, GREY, right=place >= keys)
         canvas.box(x, y + height - 0.5, edges[-1], 0.5, RULE)
 
@@ -268,13 +268,13 @@ def _row(row: SnapshotRow, keys: int, edges: Sequence[float], head: Block) -> Bl
         if row.kind != "row":
             canvas.box(x, y, edges[-1], ROW, SOFT)
         for place, cell in enumerate(row.cells[: len(edges) - 1]):
-            left, room = edges[place], edges[place + 1] - edges[place]
+            left, space = edges[place], edges[place + 1] - edges[place]
             if cell.bar is not None:
-                middle = room / 2 if cell.has_sides else 0.0
-                length = cell.bar[0] * (room / 2 if cell.has_sides else room - 4)
+                middle = space / 2 if cell.has_sides else 0.0
+                length = cell.bar[0] * (space / 2 if cell.has_sides else space - 4)
                 canvas.box(x + left + middle + min(length, 0), y + 1.5, abs(length), ROW - 3, ACCENT, 0.18)
             color, inset = GREY if cell.is_faint else INK, 8.0 * (row.level - 1) * (place == 0)
-            text = fitted(cell.text, room - 6 - inset, 8)
+            text = fit(cell.text, space - 6 - inset, 8)
             at = x + (left + 2 + inset if place < keys else edges[place + 1] - 3)
             canvas.text(at, y + ROW - 4, text, 8, color, right=place >= keys)
         canvas.box(x, y + ROW - 0.4, edges[-1], 0.4, RULE)
@@ -288,24 +288,24 @@ def _width(text: str, size: float) -> float:
     return float(width)
 
 
-def fitted(text: str, room: float, size: float) -> str:
+def fit(text: str, width: float, size: float) -> str:
     """The text, cut at its end where it is wider than the room."""
-    if _width(text, size) <= room:
+    if _width(text, size) <= width:
         return text
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if _width(text[:middle] + "…", size) <= room else (low, middle - 1)
+        low, high = (middle, high) if _width(text[:middle] + "…", size) <= width else (low, middle - 1)
     return f"{text[:low]}…"
 
 
-def wrapped(text: str, room: float, size: float) -> list[str]:
+def wrap(text: str, width: float, size: float) -> list[str]:
     """The text in lines that fit the room, none if it is empty; a longer word is cut."""
     lines = [""] if text.strip() else []
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and _width(longer, size) > room:
+        if lines[-1] and _width(longer, size) > width:
             lines.append(word)
         else:
             lines[-1] = longer
-    return [fitted(line, room, size) for line in lines]
+    return [fit(line, width, size) for line in lines]

@@ -56,7 +56,7 @@ class Tally:
             recent = connection.execute(query.where(admissions.c.at > now - WINDOW_SECONDS))
             return tuple((max(0.0, now - at), times) for at, times in recent)
 
-        def exchanged(connection: Connection) -> Elsewhere:
+        def exchange(connection: Connection) -> Elsewhere:
             row = {"caller": who, "process": self.process, "at": now, "count": count}
             connection.execute(delete(admissions).where(admissions.c.at <= now - WINDOW_SECONDS))
             connection.execute(insert(admissions).values(row))
@@ -64,14 +64,14 @@ class Tally:
 
         try:
             ask = transact if count else reading
-            return ask(self.engine, exchanged if count else others, Deadline(SECONDS))
+            return ask(self.engine, exchange if count else others, Deadline(SECONDS))
         except TrancheError as error:
             log.warning("Requests could not be counted with those of other processes: %s", error.reason)
             return None
 
 
 UNKNOWN, BY_RULE = "unknown name", "company sign-in"
-LOCKED = "'{}' still has the password of the demo; give them another: tranche user password {}"
+DEMO_LOCK = "'{}' still has the password of the demo; give them another: tranche user password {}"
 
 
 class Access:
@@ -129,10 +129,10 @@ class Access:
         self.audit.note("signed in", name, name, "company account", address)
         return arrival
 
-    def block(self, username: str, by: str, *, blocked: bool) -> Person:
+    def block(self, username: str, by: str, *, is_blocked: bool) -> Person:
         """Block somebody with a company account, whose sessions and tokens stop working, or undo that."""
-        person = self.people.block(username, blocked=blocked)
-        self.audit.note("person changed", by, person.username, "blocked" if blocked else "unblocked")
+        person = self.people.block(username, is_blocked=is_blocked)
+        self.audit.note("person changed", by, person.username, "blocked" if is_blocked else "unblocked")
         return person
 
     def check(
@@ -188,7 +188,7 @@ class Access:
         if person.blocked:
             raise BadRequest(f"'{person.username}' is blocked ({person.blocked}) and can't have tokens")
         if self.people.is_locked(person):
-            raise BadRequest(LOCKED.format(person.username, person.username))
+            raise BadRequest(DEMO_LOCK.format(person.username, person.username))
         self._check_deals(person, service, grants, deals)
         foreign = [str(grant) for grant in grants if not person.may_see(grant.project, grant.slicer)]
         if foreign:
@@ -230,9 +230,9 @@ class Access:
         Returns the person as they are now. UnknownName without such a person; BadRequest for what the role
         does not allow.
         """
-        grants_held = None if grants is None else tuple(grants)
+        new_grants = None if grants is None else tuple(grants)
         return self._change(
-            username, by, lambda: self.people.change(username, role, deals, grants_held, email, shares)
+            username, by, lambda: self.people.change(username, role, deals, new_grants, email, shares)
         )
 
     def regrant(self, username: str, grants: Iterable[Grant], by: str, *, takes: bool = False) -> Person:
@@ -257,20 +257,18 @@ class Access:
         """
         person = self.people.require(username)
         self.people.set_password(username, password)
-        revoked = self.store.revoke_all(person.username) if revokes_tokens else 0
-        outcome = "tokens kept" if not revokes_tokens else f"tokens revoked: {revoked}"
+        count = self.store.revoke_all(person.username) if revokes_tokens else 0
+        outcome = "tokens kept" if not revokes_tokens else f"tokens revoked: {count}"
         self.audit.note("password changed", by, person.username, outcome)
-        return revoked
+        return count
 
     def remove(self, username: str, by: str = "") -> int:
         """Remove a person and revoke their tokens; returns how many. UnknownName without such a person."""
         person = self.people.require(username)
         self.people.remove(username)
-        revoked = self.store.revoke_all(person.username)
-        self.audit.note(
-            "person removed", by or person.username, person.username, f"tokens revoked: {revoked}"
-        )
-        return revoked
+        count = self.store.revoke_all(person.username)
+        self.audit.note("person removed", by or person.username, person.username, f"tokens revoked: {count}")
+        return count
 
     def _check_deals(
         self, person: Person, service: str, grants: tuple[Grant, ...], deals: DealsGrant | None

@@ -53,8 +53,8 @@ Event = Literal[
     "supply file removed",
 ]
 EVENTS: tuple[Event, ...] = get_args(Event)
-REFUSED: Event = "sign-in refused"
-REFUSED_KEPT = 10_000
+REFUSAL: Event = "sign-in refused"
+MOST_REFUSALS = 10_000
 LONGEST_DETAIL = 2_000
 
 audit = numbered(
@@ -85,7 +85,7 @@ class Entry:
 class Audit:
     """The audit log of one database. Entries are added and never changed.
 
-    Anybody can cause refused sign-ins, so only the latest `REFUSED_KEPT` of these are kept.
+    Anybody can cause refused sign-ins, so only the latest `MOST_REFUSALS` of these are kept.
     """
 
     def __init__(self, engine: Engine, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -100,8 +100,8 @@ class Audit:
         try:
             with writing(self._engine).begin() as connection:
                 connection.execute(insert(audit).values(row))
-                if event == REFUSED:
-                    _delete_refused(connection)
+                if event == REFUSAL:
+                    _delete_refusals(connection)
         except (DBAPIError, PoolExhausted):
             log.exception("The audit log could not be written: %s", words)
 
@@ -127,7 +127,7 @@ class Audit:
             return count, [Entry(**row._mapping) for row in connection.execute(question)]
 
 
-def _delete_refused(connection: Connection) -> None:
-    mine = audit.c.event == REFUSED
-    oldest = select(audit.c.id).where(mine).order_by(audit.c.id.desc()).limit(1).offset(REFUSED_KEPT)
+def _delete_refusals(connection: Connection) -> None:
+    mine = audit.c.event == REFUSAL
+    oldest = select(audit.c.id).where(mine).order_by(audit.c.id.desc()).limit(1).offset(MOST_REFUSALS)
     connection.execute(delete(audit).where(mine, audit.c.id <= oldest.scalar_subquery()))

@@ -21,12 +21,12 @@ USUAL_SECONDS = 300.0
 SPARE_SECONDS, SPARE_SHARE = 60.0, 0.1
 RENEWED_AT_MOST_EVERY = 30.0
 REFUSED_SECONDS = 60.0
-REFUSED = "The token service rejected the name or password of the settings"
+REJECTION = "The token service rejected the name or password of the settings"
 REFUSALS = frozenset({400, 401, 403})
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Grant:
     """A token, when it was issued, and when it has to be renewed."""
 
     text: str
@@ -34,7 +34,7 @@ class _Given:
     renew_at: float
 
 
-class Temporary:
+class TemporaryToken:
     """A credential: temporary tokens for one service (deals specification, Temporary token).
 
     One thread asks, the others wait for its answer, a failure too. A refused password is not tried again for
@@ -59,8 +59,8 @@ class Temporary:
             "scope": f"service_id={service}",
         }
         self._lock = threading.Lock()
-        self._given: _Given | None = None
-        self._asking: Future[_Given] | None = None
+        self._latest: _Grant | None = None
+        self._asking: Future[_Grant] | None = None
         self._refused_until = float("-inf")
 
     @property
@@ -74,22 +74,22 @@ class Temporary:
         Refused where name and password are, Throttled where the service asks to slow down, ResponseTimeout or
         ServiceProblem without an answer.
         """
-        return self._had(lambda grant: self._now() < grant.renew_at)
+        return self._valid_text(lambda grant: self._now() < grant.renew_at)
 
-    def renewed(self, refused: str) -> str | None:
+    def renew(self, old_token: str) -> str | None:
         """Another token; None if the refused one is so new that another would be refused too."""
         with self._lock:
-            grant = self._given
-        is_other = grant is None or grant.text != refused
+            grant = self._latest
+        is_other = grant is None or grant.text != old_token
         if grant is not None and not is_other and self._now() - grant.at < RENEWED_AT_MOST_EVERY:
             return None
-        return self._had(lambda grant: grant.text != refused)
+        return self._valid_text(lambda grant: grant.text != old_token)
 
-    def _had(self, is_good: Callable[[_Given], bool]) -> str:
+    def _valid_text(self, is_good: Callable[[_Grant], bool]) -> str:
         """The token if it is valid; else a new one, requested by this thread or by another one already."""
         with self._lock:
-            if self._given is not None and is_good(self._given):
-                return self._given.text
+            if self._latest is not None and is_good(self._latest):
+                return self._latest.text
             asking, is_mine = self._asking or Future(), self._asking is None
             self._asking = asking
         if is_mine:
@@ -99,7 +99,7 @@ class Temporary:
         except TimeoutError:
             raise ResponseTimeout("The token service did not answer in time") from None
 
-    def _ask(self, asking: Future[_Given]) -> None:
+    def _ask(self, asking: Future[_Grant]) -> None:
         try:
             grant = self._grant()
         except BaseException as error:
@@ -108,13 +108,13 @@ class Temporary:
             asking.set_exception(error)
         else:
             with self._lock:
-                self._given, self._asking = grant, None
+                self._latest, self._asking = grant, None
             asking.set_result(grant)
 
-    def _grant(self) -> _Given:
+    def _grant(self) -> _Grant:
         asked_at = self._now()
         if asked_at < self._refused_until:
-            raise Refused(REFUSED)
+            raise Refused(REJECTION)
         headers = {"Accept": "application/json", "Content-Type": FORM}
         body = urlencode(self._form).encode()
         request = self._patience.call("POST", PATH, True, headers=headers, content=body)
@@ -124,13 +124,13 @@ class Temporary:
             self._refused_until = asked_at + REFUSED_SECONDS
             raise
         spare = min(SPARE_SECONDS, seconds * SPARE_SHARE)
-        return _Given(text, asked_at, asked_at + seconds - spare)
+        return _Grant(text, asked_at, asked_at + seconds - spare)
 
 
 def _read(answer: httpx.Response) -> tuple[str, float]:
     """The token and its lifetime in seconds. Errors don't quote the response, which may contain a secret."""
     if answer.status_code in REFUSALS:
-        raise Refused(REFUSED)
+        raise Refused(REJECTION)
     if answer.status_code == 429:
         wait = ceil(retry_after(answer) or REFUSED_SECONDS)
         raise Throttled(wait, f"The token service asks to wait {wait} seconds")

@@ -46,8 +46,8 @@ class Caller:
 
     def may_see(self, project: str, slicer: str | None = None) -> bool:
         """Whether the owner may see the slicer now, and the token was granted it too."""
-        granted = not self.token.grants or any(grant.covers(project, slicer) for grant in self.token.grants)
-        return granted and self.person.may_see(project, slicer)
+        is_open = not self.token.grants or any(grant.covers(project, slicer) for grant in self.token.grants)
+        return is_open and self.person.may_see(project, slicer)
 
     @property
     def deals(self) -> DealsGrant:

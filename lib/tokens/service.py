@@ -38,7 +38,7 @@ _FORM = {
         "scope": "service_id=reporting",
     },
 }
-_ISSUED = {
+_TOKEN_BODY = {
     "token_type": "Bearer",
     "scope": "service_id=reporting",
     "access_token": "trn_rep_…",
@@ -64,7 +64,7 @@ DOCUMENTATION: dict[str, Any] = {
         "requestBody": {"required": True, "content": {"application/x-www-form-urlencoded": {"schema": _FORM}}}
     },
     "responses": {
-        200: _response("The token, and for how many seconds it works", _ISSUED),
+        200: _response("The token, and for how many seconds it works", _TOKEN_BODY),
         400: _response("A field of the form is missing", _refusal("invalid_request", "Missing: scope")),
         401: _response("No such person", _refusal("invalid_grant", "Wrong name or password")),
         413: _response("The form is too large", _refusal("invalid_request", "The form is larger than…")),
@@ -85,12 +85,12 @@ PASSWORD_THREADS = 2
 PLACES = 64
 LARGEST_FORM = 16_384
 CLOSE = {"Connection": "close"}
-NOT_KEPT = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 Form = dict[str, str]
 
 
-class TokenRefused(TrancheError):
+class TokenRefusal(TrancheError):
     """A refusal: the error code of RFC 6749, the HTTP code, and a sentence."""
 
     def __init__(
@@ -102,13 +102,13 @@ class TokenRefused(TrancheError):
     def answer(self) -> JSONResponse:
         """The response."""
         body = {"error": self.error, "error_description": self.reason}
-        return JSONResponse(body, self.code, NOT_KEPT | self.headers)
+        return JSONResponse(body, self.code, NO_STORE | self.headers)
 
 
 def routes(access: Access, services: Collection[str], lifetime: timedelta) -> APIRouter:
     """The token endpoint, for these service identifiers; its tokens work for `lifetime`.
 
-    Checking a password takes long on purpose, so it has two threads of its own and keeps nobody else waiting;
+    Checking a password takes long on purpose, so it has two threads of its own and blocks no other request;
     at most `PLACES` requests wait for these.
     """
     router = APIRouter(tags=["tokens"])
@@ -123,11 +123,11 @@ def routes(access: Access, services: Collection[str], lifetime: timedelta) -> AP
             with _place(waiting):
                 work = partial(_issue, access, form, service, lifetime, address)
                 text = await asyncio.get_running_loop().run_in_executor(passwords, work)
-        except TokenRefused as refused:
-            return refused.answer()
+        except TokenRefusal as refusal:
+            return refusal.answer()
         seconds = int(lifetime.total_seconds())
         body = {"token_type": "Bearer", "scope": form["scope"], "access_token": text, "expires_in": seconds}
-        return JSONResponse(body, headers=NOT_KEPT)
+        return JSONResponse(body, headers=NO_STORE)
 
     router.add_api_route("/oauth2/token/", token, methods=["POST"], **DOCUMENTATION)
     router.add_api_route("/oauth2/token", token, methods=["POST"], include_in_schema=False)
@@ -140,7 +140,7 @@ async def _body(request: Request) -> bytes:
     async for piece in request.stream():
         body += piece
         if len(body) > LARGEST_FORM:
-            raise TokenRefused(
+            raise TokenRefusal(
                 "invalid_request", f"The form is larger than {LARGEST_FORM:,} bytes", 413, CLOSE
             )
     return body
@@ -150,7 +150,7 @@ async def _body(request: Request) -> bytes:
 def _place(waiting: threading.BoundedSemaphore) -> Iterator[None]:
     """A slot for checking a password; refused if all slots are taken."""
     if not waiting.acquire(blocking=False):
-        raise TokenRefused(
+        raise TokenRefusal(
             "temporarily_unavailable",
             "Too many sign-ins at the same time; try again",
             503,
@@ -165,26 +165,26 @@ def _place(waiting: threading.BoundedSemaphore) -> Iterator[None]:
 def _form(content_type: str, body: bytes) -> Form:
     """The fields; one without a value counts as not sent, one sent twice is refused (RFC 6749, 3.2)."""
     if content_type.partition(";")[0].strip().lower() != FORM:
-        raise TokenRefused("invalid_request", f"The content type must be {FORM}")
+        raise TokenRefusal("invalid_request", f"The content type must be {FORM}")
     try:
         pairs = parse_qsl(body.decode("ascii"), errors="strict", max_num_fields=50)
     except ValueError:
-        raise TokenRefused("invalid_request", "The body is not a form in UTF-8") from None
+        raise TokenRefusal("invalid_request", "The body is not a form in UTF-8") from None
     names = [name for name, _ in pairs]
-    if doubled := sorted({name for name in names if names.count(name) > 1}):
-        raise TokenRefused("invalid_request", f"Sent more than once: {', '.join(doubled)}")
+    if repeats := sorted({name for name in names if names.count(name) > 1}):
+        raise TokenRefusal("invalid_request", f"Sent more than once: {', '.join(repeats)}")
     return dict(pairs)
 
 
 def _service(form: Form, services: Collection[str]) -> str:
     """The service identifier that is asked for, once the form is whole."""
     if form.get("grant_type", "password") != "password":
-        raise TokenRefused("unsupported_grant_type", "The only grant_type here is 'password'")
+        raise TokenRefusal("unsupported_grant_type", "The only grant_type here is 'password'")
     if missing := [name for name in ("grant_type", "username", "password", "scope") if name not in form]:
-        raise TokenRefused("invalid_request", f"Missing: {', '.join(missing)}")
+        raise TokenRefusal("invalid_request", f"Missing: {', '.join(missing)}")
     service = form["scope"].removeprefix(SCOPE)
     if not form["scope"].startswith(SCOPE) or service not in services:
-        raise TokenRefused(
+        raise TokenRefusal(
             "invalid_scope", f"The scope must be {SCOPE} and the identifier of a service of this desk"
         )
     return service
@@ -194,14 +194,14 @@ def _issue(access: Access, form: Form, service: str, lifetime: timedelta, addres
     try:
         person = access.check(form["username"], form["password"], address)
     except TooManyAttempts as error:
-        raise TokenRefused(
+        raise TokenRefusal(
             "slow_down", error.reason, error.http, {"Retry-After": str(error.retry_after)}
         ) from error
     if person is None:
-        raise TokenRefused("invalid_grant", "Wrong name or password", 401, {"WWW-Authenticate": "Bearer"})
+        raise TokenRefusal("invalid_grant", "Wrong name or password", 401, {"WWW-Authenticate": "Bearer"})
     try:
         return access.issue(
             person.username, service, "Temporary token", lifetime, kind="temporary", address=address
         )
     except BadRequest as error:
-        raise TokenRefused("invalid_scope", error.reason) from error
+        raise TokenRefusal("invalid_scope", error.reason) from error

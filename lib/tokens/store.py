@@ -62,7 +62,7 @@ tokens = Table(
     Index(None, "kind", "expires"),
     sqlite_autoincrement=True,
 )
-KEPT = [column for column in tokens.c if column.name != "digest"]
+COLUMNS = [column for column in tokens.c if column.name != "digest"]
 _BY_DIGEST = select(tokens).where(tokens.c.digest == bindparam("digest"))
 
 
@@ -150,17 +150,17 @@ class TokenStore:
     @explain_errors()
     def everything(self, owner: str | None = None) -> list[Token]:
         """All tokens, or those of one owner, oldest first; temporary ones until a day after their end."""
-        question = select(*KEPT).order_by(tokens.c.id)
+        question = select(*COLUMNS).order_by(tokens.c.id)
         if owner is not None:
             question = question.where(tokens.c.owner == owner)
         with self.engine.connect() as connection:
             return [_token(row) for row in connection.execute(question)]
 
     @explain_errors()
-    def numbered(self, token_id: int) -> Token:
+    def get(self, token_id: int) -> Token:
         """The stored token of this number; BadRequest if there is none."""
         with self.engine.connect() as connection:
-            row = connection.execute(select(*KEPT).where(tokens.c.id == token_id)).one_or_none()
+            row = connection.execute(select(*COLUMNS).where(tokens.c.id == token_id)).one_or_none()
         if row is None:
             raise BadRequest(f"There is no token {token_id}")
         return _token(row)
@@ -206,6 +206,6 @@ def _expired_long_ago(now: datetime) -> Delete:
 
 
 def _token(row: Row[Any]) -> Token:
-    fields = {column.name: getattr(row, column.name) for column in KEPT}
+    fields = {column.name: getattr(row, column.name) for column in COLUMNS}
     deals = None if row.deals is None else DealsGrant.parse(row.deals)
     return Token(**fields | {"grants": tuple(Grant.parse(text) for text in row.grants), "deals": deals})

@@ -44,8 +44,8 @@ SIGNED_IN = ("username", "authentication_status", *PROFILE)
 
 def check() -> list[str]:
     """A sentence for each private part that this version of Streamlit does not have."""
-    gone = [one for one in (*_reaches(), *reaches(STATIC)) if not _holds(one.is_there)]
-    return [f"Streamlit {st.__version__} has no {one.part}: {one.loss}." for one in gone]
+    missing = [one for one in (*_reaches(), *reaches(STATIC)) if not _holds(one.is_there)]
+    return [f"Streamlit {st.__version__} has no {one.part}: {one.loss}." for one in missing]
 
 
 def session_id() -> str:
@@ -131,8 +131,8 @@ def media_ids(manager: Any) -> set[str] | None:
 
     None without them: then owners are remembered until the desk ends.
     """
-    files, deferred = (getattr(manager, name, None) for name in MEDIA_LISTS)
-    return None if files is None or deferred is None else {*tuple(files), *tuple(deferred)}
+    files, later_files = (getattr(manager, name, None) for name in MEDIA_LISTS)
+    return None if files is None or later_files is None else {*tuple(files), *tuple(later_files)}
 
 
 def protocol() -> Protocol:
@@ -194,7 +194,7 @@ def _reaches() -> Iterator[Reach]:
     """The parts of the server's Python, each with what is lost without it."""
     manager = "runtime.websocket_session_manager", "WebsocketSessionManager"
     stop = partial(_has, "streamlit.runtime.scriptrunner", "StopException")
-    closed = (
+    parts = (
         partial(_names, "runtime.runtime", "Runtime", "_session_mgr"),
         partial(_names, *manager, "_session_storage"),
     )
@@ -208,7 +208,7 @@ def _reaches() -> Iterator[Reach]:
     yield Reach(
         "storage of closed sessions to replace",
         "closed tabs stay in memory",
-        lambda: all(one() for one in closed),
+        lambda: all(one() for one in parts),
     )
     yield Reach("look for a session", "a tab whose desk ended does not load itself again", look)
     yield Reach("media files to replace", "nobody can download files", media_files)
@@ -256,8 +256,8 @@ def _run() -> Any:
     return get(suppress_warning=True) if get is not None else None
 
 
-def _of_run(name: str, otherwise: object) -> Any:
-    return getattr(_run(), name, otherwise)
+def _of_run(name: str, default: object) -> Any:
+    return getattr(_run(), name, default)
 
 
 def _runtime() -> Any:

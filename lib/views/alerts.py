@@ -37,12 +37,12 @@ class Alerts:
 
     def mine(self) -> list[Alert]:
         """All of them, of all slicers."""
-        owned = WITH_VIEWS.where(
+        own_alerts = WITH_VIEWS.where(
             alerts.c.owner == self.scope.person.username, saved_views.c.service == self.scope.service
         )
 
         def within(connection: Connection) -> list[Alert]:
-            rows = [row for row in connection.execute(owned) if self.scope.owns(row.owner, row.created)]
+            rows = [row for row in connection.execute(own_alerts) if self.scope.owns(row.owner, row.created)]
             return [alert_of(row, self._sees(row)) for row in rows]
 
         return reading(self.scope.engine, within, Deadline(SECONDS))

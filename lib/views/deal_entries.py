@@ -37,19 +37,19 @@ class DealEntries(NamedEntries[DealEntry]):
 
     def save(self, name: str, body: Mapping[str, Any], is_shared: bool = False) -> DealEntry:
         """Store it under a new name; BadRequest for a name that is empty, long or taken, and beyond 200."""
-        values = {"kind": self.kind, "name": name, "body": _fitting(body), "is_shared": is_shared}
+        values = {"kind": self.kind, "name": name, "body": _fit(body), "is_shared": is_shared}
         return self._save(values, self._about())
 
     def update(self, number: int, body: Mapping[str, Any]) -> DealEntry:
         """Store this instead; BadRequest if it is gone, AccessError for another person's."""
-        return self._change(number, {"body": _fitting(body)})
+        return self._change(number, {"body": _fit(body)})
 
     def entry(self, row: Row[Any]) -> DealEntry:
         """An entry as this person sees it."""
         values = {name: value for name, value in row._mapping.items() if name not in ("service", "kind")}
         return DealEntry(**values, is_mine=self.scope.owns(row.owner, row.created))
 
-    def beside(self, row: Row[Any]) -> tuple[Any, ...]:
+    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
         """The entries of the same kind."""
         return self._about()
 
@@ -75,7 +75,7 @@ class PackageTemplates(DealEntries):
     nouns: ClassVar[str] = "templates"
 
 
-def _fitting(body: Mapping[str, Any]) -> dict[str, Any]:
+def _fit(body: Mapping[str, Any]) -> dict[str, Any]:
     length = len(exact.dumps(body))
     if length > LONGEST_BODY:
         raise BadRequest(f"This is too long to save: {length:,} characters, {LONGEST_BODY:,} at most")

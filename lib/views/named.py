@@ -40,8 +40,8 @@ class Scope:
 
     def owns(self, owner: str, created: datetime) -> bool:
         """Whether the row is this person's, and not an earlier person's of the same name."""
-        added = self.person.added
-        return owner == self.person.username and (added is None or created >= added)
+        since = self.person.added
+        return owner == self.person.username and (since is None or created >= since)
 
     def reaches(self, row: Row[Any]) -> bool:
         """Whether the row is about this service, and the person may see its slicer."""
@@ -76,7 +76,7 @@ class NamedEntries(ABC, Generic[Entry]):
         """A row as this person sees it."""
 
     @abstractmethod
-    def beside(self, row: Row[Any]) -> tuple[Any, ...]:
+    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
         """The condition for the rows among which the name of a row stands once for its owner."""
 
     def changeable(self, row: Row[Any] | None) -> Row[Any]:
@@ -145,7 +145,7 @@ class NamedEntries(ABC, Generic[Entry]):
         def within(connection: Connection) -> Entry:
             row = self.changeable(self._row(connection, number))
             if "name" in values and self.scope.owns(row.owner, row.created):
-                others = self._mine(connection, self.beside(row))
+                others = self._mine(connection, self.name_scope(row))
                 self._check_name(values["name"], [other for other in others if other.id != number])
             changing = update(self.table).where(self.table.c.id == number)
             statement = changing.values({**values, "changed": datetime.now(UTC)})
@@ -227,6 +227,6 @@ class SavedViews(NamedEntries[SavedView]):
         """A view as this person sees it."""
         return SavedView(**_values(row), is_mine=self.scope.owns(row.owner, row.created))
 
-    def beside(self, row: Row[Any]) -> tuple[Any, ...]:
+    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
         """The views of the same slicer."""
         return self.scope.about(saved_views, row.project, row.slicer)

@@ -22,8 +22,8 @@ Conditions = tuple[ColumnElement[bool], ...]
 
 def mentions(text: str, people: Iterable[Person]) -> list[Person]:
     """The people whose name for signing in stands in a text behind an @, in the order given."""
-    lowered = text.lower()
-    return [person for person in people if re.search(_mention(person.username), lowered)]
+    lower_text = text.lower()
+    return [person for person in people if re.search(_mention(person.username), lower_text)]
 
 
 def _mention(username: str) -> str:
@@ -78,7 +78,7 @@ class Notes:
 
         return transact(self.scope.engine, within, Deadline(SECONDS))
 
-    def mentioned(self, note: Note, people: Iterable[Person]) -> list[Person]:
+    def mentioned_people(self, note: Note, people: Iterable[Person]) -> list[Person]:
         """Those whom this person's note mentions, and who may see what it is about; never themselves."""
 
         def within(connection: Connection) -> Row[Any] | None:

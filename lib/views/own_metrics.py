@@ -15,7 +15,7 @@ from lib.views.tables import own_metrics
 from lib.wire.errors import AccessError, BadRequest
 
 LONGEST_FORMULA, LONGEST_UNIT, MOST_DIGITS = 2_000, 20, 6
-NOT_SHARED = "Only managers and administrators can share a metric, or change a shared one"
+NO_SHARING = "Only managers and administrators can share a metric, or change a shared one"
 MANAGERS = ("manager", "admin")
 
 
@@ -44,7 +44,7 @@ class OwnMetrics(NamedEntries[OwnMetric]):
     ) -> OwnMetric:
         """Store a new metric; BadRequest and AccessError as for a view, and where a viewer shares one."""
         about = self.scope.about(own_metrics, project, slicer)
-        values = _checked(name, formula, unit, digits, is_shared)
+        values = _values(name, formula, unit, digits, is_shared)
         self._check_sharing(is_shared)
         metric = self._save({"project": project, "slicer": slicer, **values}, about)
         self.note("metric added", _words(metric))
@@ -54,12 +54,12 @@ class OwnMetrics(NamedEntries[OwnMetric]):
         self, number: int, name: str, formula: str, unit: str, digits: int, is_shared: bool
     ) -> OwnMetric:
         """Change a metric; BadRequest and AccessError as for a new one, and as `changeable`."""
-        values = _checked(name, formula, unit, digits, is_shared)
+        values = _values(name, formula, unit, digits, is_shared)
         before = self.get(number)
         self._check_sharing(is_shared)
-        changed = self._change(number, values)
-        self.note("metric changed", f"{_words(before)} → {_words(changed)}" if before else _words(changed))
-        return changed
+        metric = self._change(number, values)
+        self.note("metric changed", f"{_words(before)} → {_words(metric)}" if before else _words(metric))
+        return metric
 
     def delete(self, number: int) -> None:
         """Delete a metric; BadRequest and AccessError as for a change."""
@@ -80,16 +80,16 @@ class OwnMetrics(NamedEntries[OwnMetric]):
         values = {name: value for name, value in row._mapping.items() if name != "service"}
         return OwnMetric(**values, is_mine=self.scope.owns(row.owner, row.created))
 
-    def beside(self, row: Row[Any]) -> tuple[Any, ...]:
+    def name_scope(self, row: Row[Any]) -> tuple[Any, ...]:
         """The metrics of the same slicer."""
         return self.scope.about(own_metrics, row.project, row.slicer)
 
     def _check_sharing(self, is_shared: bool) -> None:
         if is_shared and self.scope.person.role not in MANAGERS:
-            raise AccessError(NOT_SHARED)
+            raise AccessError(NO_SHARING)
 
 
-def _checked(name: str, formula: str, unit: str, digits: int, is_shared: bool) -> dict[str, Any]:
+def _values(name: str, formula: str, unit: str, digits: int, is_shared: bool) -> dict[str, Any]:
     """The values to store; BadRequest for what is missing, too long or out of range."""
     if not 0 <= digits <= MOST_DIGITS:
         raise BadRequest(f"A metric has 0 to {MOST_DIGITS} digits")

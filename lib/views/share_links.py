@@ -27,7 +27,7 @@ SECONDS, MOST, MOST_ORIGINS = 10, 200, 10
 USUAL, LONGEST = timedelta(days=30), timedelta(days=366)
 NOTED_EVERY = timedelta(minutes=1)
 NO_PERMISSION = "Only administrators, and people with the permission for it, can make share links"
-NOT_THERE = "This share link is not there any more"
+NO_LINK = "This share link is not there any more"
 ORIGIN = re.compile(
     r"https?://([a-z0-9-]+\.)*[a-z0-9-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:.]+\](:[0-9]{1,5})?"
 )
@@ -97,7 +97,7 @@ class ShareLinks:
         }  # fmt: skip
 
         def within(connection: Connection) -> ShareLink:
-            mine = select(func.count()).select_from(share_links).where(*self._owned())
+            mine = select(func.count()).select_from(share_links).where(*self._own_rows())
             if connection.execute(mine).scalar_one() >= MOST:
                 raise BadRequest(f"You have {MOST} share links: revoke one first")
             return _link(connection.execute(insert(share_links).values(values).returning(share_links)).one())
@@ -109,7 +109,7 @@ class ShareLinks:
     def everything(self) -> list[ShareLink]:
         """The links that this person may revoke, the latest first; those that have ended too."""
         service = share_links.c.service == self.scope.service
-        mine = (service,) if self.scope.person.role == "admin" else self._owned()
+        mine = (service,) if self.scope.person.role == "admin" else self._own_rows()
         query = select(share_links).where(*mine).order_by(share_links.c.id.desc())
 
         def within(connection: Connection) -> list[ShareLink]:
@@ -131,7 +131,7 @@ class ShareLinks:
         def within(connection: Connection) -> ShareLink:
             row = connection.execute(select(share_links).where(share_links.c.id == number)).one_or_none()
             if row is None or not self._may_revoke(row):
-                raise BadRequest(NOT_THERE)
+                raise BadRequest(NO_LINK)
             connection.execute(delete(share_links).where(share_links.c.id == number))
             return _link(row)
 
@@ -141,7 +141,7 @@ class ShareLinks:
         is_ours = row.service == self.scope.service
         return is_ours and (self.scope.person.role == "admin" or self.scope.owns(row.owner, row.created))
 
-    def _owned(self) -> tuple[Any, ...]:
+    def _own_rows(self) -> tuple[Any, ...]:
         return (
             share_links.c.service == self.scope.service,
             share_links.c.owner == self.scope.person.username,
@@ -191,8 +191,8 @@ def _has_port(origin: str) -> bool:
 
 
 def _link(row: Row[Any]) -> ShareLink:
-    hidden = ("service", "secret_hash", "origins")
-    values = {name: value for name, value in row._mapping.items() if name not in hidden}
+    private_names = ("service", "secret_hash", "origins")
+    values = {name: value for name, value in row._mapping.items() if name not in private_names}
     return ShareLink(**values, origins=tuple(row.origins))
 
 

@@ -29,11 +29,11 @@ class ChosenCards:
 
     def get(self, project: str, slicer: str) -> str:
         """The choice, or an empty text. AccessError if the person may not see the slicer."""
-        mine, added = self._mine(project, slicer), self.scope.person.added
+        mine, since = self._mine(project, slicer), self.scope.person.added
 
         def within(connection: Connection) -> str:
             row = connection.execute(select(chosen_cards).where(*mine)).one_or_none()
-            return "" if row is None or (added is not None and row.at < added) else str(row.cards)
+            return "" if row is None or (since is not None and row.at < since) else str(row.cards)
 
         return reading(self.scope.engine, within, Deadline(SECONDS))
 
@@ -78,11 +78,11 @@ class StartView:
 
     def get(self) -> SavedView | None:
         """The view; None without one, or if the person may no longer see it."""
-        added = self.scope.person.added
+        since = self.scope.person.added
 
         def within(connection: Connection) -> int | None:
             row = connection.execute(select(start_views).where(*self._mine())).one_or_none()
-            return None if row is None or (added is not None and row.at < added) else int(row.view_id)
+            return None if row is None or (since is not None and row.at < since) else int(row.view_id)
 
         number = reading(self.scope.engine, within, Deadline(SECONDS))
         return None if number is None else SavedViews(self.scope).get(number)

@@ -19,9 +19,9 @@ Pace = Literal["daily", "weekly", "import", "alerts"]
 PACES: tuple[Pace, ...] = get_args(Pace)
 MOST_SUBSCRIPTIONS, DAY_MINUTES, WEEK_DAYS = 50, 24 * 60, 7
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-ADDED: Final = "mail added"
-REMOVED: Final = "mail removed"
-GONE = "This mail is not there any more"
+ADDITION: Final = "mail added"
+REMOVAL: Final = "mail removed"
+NO_MAIL = "This mail is not there any more"
 OF_THE_VIEW = ("project", "slicer", "is_shared")
 WITH_VIEWS = (
     select(
@@ -197,7 +197,7 @@ class Subscriptions:
             return self._seen_by_me(row)
 
         subscription = transact(self.scope.engine, within, Deadline(SECONDS))
-        self.note(ADDED, words(subscription))
+        self.note(ADDITION, words(subscription))
         return subscription
 
     def _check(self, view_id: int | None, schedule: Schedule, recipient: str) -> None:
@@ -217,13 +217,13 @@ class Subscriptions:
         def within(connection: Connection) -> Subscription:
             row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == number)).one_or_none()
             if row is None or row.service != self.scope.service:
-                raise BadRequest(GONE)
+                raise BadRequest(NO_MAIL)
             if not is_admin and not self._is_mine(row):
                 raise AccessError
             connection.execute(delete(mail_subscriptions).where(mail_subscriptions.c.id == number))
             return self._seen_by_me(row)
 
-        self.note(REMOVED, words(transact(self.scope.engine, within, Deadline(SECONDS))))
+        self.note(REMOVAL, words(transact(self.scope.engine, within, Deadline(SECONDS))))
 
     def _is_mine(self, row: Row[Any]) -> bool:
         return self.scope.owns(row.owner, row.created)

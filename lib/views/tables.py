@@ -25,7 +25,7 @@ from lib.database import Document, Instant, Key, keys, metadata, numbered, requi
 SERVICE, USER, NAME = String(500), String(64), String(100)
 REPORT: dict[str, Any] = {"project": String(200), "slicer": String(200)}
 SLICER: dict[str, Any] = {"service": SERVICE, **REPORT}
-SHARED: dict[str, Any] = {"owner": USER, "is_shared": Boolean, "created": Instant, "changed": Instant}
+SHARED_COLUMNS: dict[str, Any] = {"owner": USER, "is_shared": Boolean, "created": Instant, "changed": Instant}
 
 
 def _view_id(nullable: bool) -> Column[Any]:
@@ -34,19 +34,19 @@ def _view_id(nullable: bool) -> Column[Any]:
 
 saved_views = numbered(
     "saved_views",
-    *required(**SLICER, name=NAME, params=Document, **SHARED),
+    *required(**SLICER, name=NAME, params=Document, **SHARED_COLUMNS),
     Index(None, "service", "project", "slicer"),
 )
 
 deal_entries = numbered(
     "deal_entries",
-    *required(service=SERVICE, kind=String(20), name=NAME, body=Document, **SHARED),
+    *required(service=SERVICE, kind=String(20), name=NAME, body=Document, **SHARED_COLUMNS),
     Index(None, "service", "kind"),
 )
 
 own_metrics = numbered(
     "own_metrics",
-    *required(**SLICER, name=NAME, formula=Text, unit=String(20), digits=Integer, **SHARED),
+    *required(**SLICER, name=NAME, formula=Text, unit=String(20), digits=Integer, **SHARED_COLUMNS),
     Index(None, "service", "project", "slicer"),
 )
 

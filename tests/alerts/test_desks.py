@@ -21,7 +21,7 @@ from watched import Receiver, imported, set_up, webhook
 
 from lib import connect, database
 from lib.alerts import watching
-from lib.alerts.watch import CLAIMED, Watch, work_of
+from lib.alerts.watch import CLAIM, Watch, work_of
 from lib.settings import Settings
 from lib.ui.query import link
 from lib.views import ViewStore
@@ -116,9 +116,9 @@ def test_a_desk_that_dies_amid_sending(desks: list[Settings], kept: ViewStore, r
             silent.accept()
             dying.kill()
     other = Watch(desks[1], link.from_params)
-    other.look(NOW + CLAIMED - timedelta(seconds=1))
+    other.look(NOW + CLAIM - timedelta(seconds=1))
     assert receiver.events == []
-    other.look(NOW + CLAIMED)
+    other.look(NOW + CLAIM)
     assert receiver.events == [("fired", 120)]
     other.look(later(60))
     assert len(receiver.taken) == 1

@@ -14,7 +14,7 @@ from serving import serving
 from watched import Receiver, imported, set_up, webhook
 
 from lib.alerts import watch as sending
-from lib.alerts.watch import Waiting, Watch
+from lib.alerts.watch import AlertMessage, Watch
 from lib.settings import Settings
 from lib.ui.query import link
 
@@ -32,7 +32,7 @@ def desk(own_home: Path, database_url: str) -> Settings:
     return settings
 
 
-def sent(desk: Settings, address: str) -> list[Waiting]:
+def sent(desk: Settings, address: str) -> list[AlertMessage]:
     """Check with that receiver, and return the messages that still wait an hour later."""
     watch = Watch(Settings(**dict(desk) | webhook(address)), link.from_params)
     watch.look(NOW)

@@ -61,12 +61,12 @@ def test_in_and_out(desk: str, own: Path, provider: Provider, page: Page) -> Non
     expect(page.get_by_role("button", name="Bea Buyer")).to_be_visible()
 
     people = people_in(own)
-    people.block("bea@corp.example", blocked=True)
+    people.block("bea@corp.example", is_blocked=True)
     page.get_by_role("link", name="Audience").click()
     expect(page.get_by_role("button", name=BUTTON)).to_be_visible()
     expect(page.get_by_text("Data to")).not_to_be_visible()
 
-    people.block("bea@corp.example", blocked=False)
+    people.block("bea@corp.example", is_blocked=False)
     sign_in(page, "b-2")
     page.get_by_role("button", name="Bea Buyer").click()
     page.get_by_text("Sign out").click()

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from lib import database
 from lib.front import DeskRoutes
-from lib.front.sign_in_routes import begun_at, returned_to
+from lib.front.sign_in_routes import return_path, start_path
 from lib.people.secret import secret
 
 BEA = {"email": "bea@corp.example", "name": "Bea Buyer", "groups": ["traders"]}
@@ -211,7 +211,7 @@ def _scope(**headers: str) -> dict[str, Any]:
 )
 def test_pages_that_nobody_is_led_to(page: str) -> None:
     """A sign-in that began elsewhere, or at an address that could lead elsewhere, ends on the first page."""
-    assert begun_at(_scope(host="desk", referer=page)) == ""
+    assert start_path(_scope(host="desk", referer=page)) == ""
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_pages_that_nobody_is_led_to(page: str) -> None:
 )
 def test_cookies_that_lead_nowhere(cookie: str) -> None:
     """Nor does a cookie that somebody has put there."""
-    assert returned_to(_scope(cookie=f"tranche_return={cookie}")) == "/"
+    assert return_path(_scope(cookie=f"tranche_return={cookie}")) == "/"
 
 
 @pytest.mark.parametrize("has_company", [False, True])

@@ -114,10 +114,10 @@ def test_other_documents_start_their_client_themselves(head: str, path: str) -> 
 
 def test_the_client_of_today_can_wait() -> None:
     """Streamlit's document starts its client by the one tag that we know: else links show figures later."""
-    later = streamlit_parts.later((STATIC / "index.html").read_bytes())
-    assert later is not None
-    assert b"data-client" in later
-    assert b'rel="modulepreload" crossorigin href="./static/js/index.' in later
+    document = streamlit_parts.defer_scripts((STATIC / "index.html").read_bytes())
+    assert document is not None
+    assert b"data-client" in document
+    assert b'rel="modulepreload" crossorigin href="./static/js/index.' in document
 
 
 def test_modules_stay_in_the_browser_by_their_version() -> None:

@@ -15,7 +15,7 @@ from serving import free_port
 from lib import check
 from lib.mail import server as smtp
 from lib.mail.letter import Letter, message
-from lib.mail.server import MailRefused, MailServer
+from lib.mail.server import MailRefusal, MailServer
 from lib.settings import Settings
 from lib.wire.errors import Misconfigured, TrancheError, Unreachable
 
@@ -43,7 +43,7 @@ def test_a_wrong_password_is_in_no_error(tmp_path: Path, caplog: pytest.LogCaptu
     """A refused login says so with its code, and neither the error nor any log has the password."""
     wrong = "wrong-secret-of-the-server"
     with encrypted_server(Mailbox(), tmp_path, "starttls") as given, caplog.at_level(logging.DEBUG, "lib"):
-        with pytest.raises(MailRefused, match="refused the login") as caught:
+        with pytest.raises(MailRefusal, match="refused the login") as caught:
             server(tmp_path, given, smtp_password=wrong).check()
         settings = Settings(home=tmp_path, **given | {"smtp_password": wrong})
     assert wrong not in f"{caught.value}{caught.value.__context__}{caplog.text}{settings!r}"
@@ -102,7 +102,7 @@ def test_refusals(tmp_path: Path, to_recipient: list[str], to_mail: list[str], i
     mailbox = Mailbox()
     mailbox.to_recipient, mailbox.to_mail = to_recipient, to_mail
     code = (to_recipient + to_mail)[0][:3]
-    with mail_server(mailbox) as given, pytest.raises(MailRefused, match=f"code {code}") as caught:
+    with mail_server(mailbox) as given, pytest.raises(MailRefusal, match=f"code {code}") as caught:
         server(tmp_path, given).send(MAIL, "ada@desk.example")
     assert caught.value.is_final == is_final
 

@@ -118,9 +118,9 @@ def test_a_remote_service_that_answers_is_ready(own_home: Path) -> None:
         remote = Settings(home=own_home, base_url=address, slicers=("a/b",), reporting_token="never sent")
         line = connect.installation(remote).lines.reporting
         assert line
-        assert operations.Probe(operations._answering(line)).begun().result(10) is True
+        assert operations.Probe(operations._answering(line)).begin().result(10) is True
         found[0] = 502
-        assert operations.Probe(operations._answering(line)).begun().result(10) is False
+        assert operations.Probe(operations._answering(line)).begin().result(10) is False
     assert not seen
 
 
@@ -128,12 +128,12 @@ def test_many_who_ask_are_one_question() -> None:
     """However often anonymous callers ask, a part is asked once at a time, and once per second."""
     asked, clock = [], [0.0]
     probe = operations.Probe(asked.append, 1.0, lambda: clock[0])
-    first = probe.begun()
+    first = probe.begin()
     assert first.result(10) is True
-    assert probe.begun() is first
+    assert probe.begin() is first
     clock[0] = 1.5
-    assert probe.begun() is not first
-    assert probe.begun().result(10) is True
+    assert probe.begin() is not first
+    assert probe.begin().result(10) is True
     assert len(asked) == 2
 
 

@@ -251,7 +251,7 @@ def test_blocking(company: Company, access: Access, people: People) -> None:
     bea, sessions = company.arrive(claims()), Sessions(people)
     token = access.issue(bea.username, "reporting", "nightly", None)
     sessions.begin(bea.username, NOW + 600)
-    access.block(bea.username, "ada", blocked=True)
+    access.block(bea.username, "ada", is_blocked=True)
     assert sessions.person(bea.username, NOW + 600) is None
     with pytest.raises(AccessError):
         access.caller(token, "reporting")
@@ -259,8 +259,8 @@ def test_blocking(company: Company, access: Access, people: People) -> None:
         company.arrive(claims(groups=["admins"]))
     with pytest.raises(BadRequest, match="is blocked"):
         access.issue(bea.username, "reporting", "another", None)
-    assert people.locked() == [], "that is about passwords of the demo"
-    access.block(bea.username, "ada", blocked=False)
+    assert people.locked_names() == [], "that is about passwords of the demo"
+    access.block(bea.username, "ada", is_blocked=False)
     assert sessions.person(bea.username, NOW + 600) is None, "rules may have changed meanwhile"
     assert company.arrive(claims()) == bea
     assert sessions.person(bea.username, NOW + 600) is None, "an ended session stays ended"
@@ -277,7 +277,7 @@ def test_what_can_not_be_changed_here(company: Company, access: Access) -> None:
         with pytest.raises(BadRequest, match="company account"):
             change()
     with pytest.raises(BadRequest, match="has a password"):
-        access.block("ada", "ada", blocked=True)
+        access.block("ada", "ada", is_blocked=True)
 
 
 def test_what_is_noted(company: Company, access: Access) -> None:

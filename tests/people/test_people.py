@@ -387,7 +387,7 @@ def test_attempts_at_once_do_not_pass_the_limit(either: Engine) -> None:
 
 def test_what_is_remembered_is_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Guesses under ever new names don't fill the database, and what is over is forgotten."""
-    monkeypatch.setattr(attempts_module, "REMEMBERED", 10)
+    monkeypatch.setattr(attempts_module, "MOST_ROWS", 10)
     clock = Clock()
     attempts = Attempts(engine, clock)
 

@@ -24,7 +24,7 @@ from lib.reporting.models import (
     Order,
     Slicer,
 )
-from lib.tokens.client import Temporary
+from lib.tokens.client import TemporaryToken
 from lib.wire.call import Patience
 from lib.wire.errors import AccessError, BadRequest, DeadlineExceeded, Unreadable
 
@@ -365,7 +365,7 @@ def test_an_error_in_the_place_of_a_file() -> None:
 
 def test_temporary_tokens(standin: Standin, http: httpx.Client) -> None:
     """A token for name and password works, though its life is told as a text."""
-    granted = Temporary(http, USERNAME, PASSWORD, "reporting", Patience(retries=0))
+    granted = TemporaryToken(http, USERNAME, PASSWORD, "reporting", Patience(retries=0))
     for _ in range(2):
         Reporting(http, granted).info(InfoQuery(**WHERE))
     assert standin.state.grants == 1
@@ -375,7 +375,7 @@ def test_a_token_for_another_service(standin: Standin, http: httpx.Client) -> No
     """A token of another service opens nothing here, and a wrong password gives none."""
     for service, password in (("deals", PASSWORD), ("reporting", "wrong")):
         with pytest.raises(AccessError):
-            Reporting(http, Temporary(http, USERNAME, password, service, Patience(retries=0))).info(
+            Reporting(http, TemporaryToken(http, USERNAME, password, service, Patience(retries=0))).info(
                 InfoQuery(**WHERE)
             )
 

@@ -95,7 +95,7 @@ def test_another_password_revokes_tokens(access: Access) -> None:
 
 def test_nobody_can_fill_it(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of refused sign-ins the latest are kept, as many as fit; they push nothing else out."""
-    monkeypatch.setattr(audit, "REFUSED_KEPT", 5)
+    monkeypatch.setattr(audit, "MOST_REFUSALS", 5)
     access.audit.note("token made", "ada", "ada")
     for number in range(12):
         access.audit.note("sign-in refused", "unknown name", "unknown name", str(number) + "x" * 10_000)

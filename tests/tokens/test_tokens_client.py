@@ -15,7 +15,7 @@ from starlette.routing import Route
 from lib import connect
 from lib.reporting.client import Reporting
 from lib.reporting.models import InfoQuery
-from lib.tokens.client import Temporary
+from lib.tokens.client import TemporaryToken
 from lib.wire.call import Patience
 from lib.wire.errors import Refused, Throttled, TrancheError, Unreachable, Unreadable
 from lib.wire.transport import InProcess
@@ -36,12 +36,12 @@ class TokenService:
         fields = {"access_token": f"token-{len(self.forms)}", "expires_in": self.seconds}
         return self.answer or JSONResponse(fields | {"token_type": "Bearer", "scope": "service_id=reporting"})
 
-    def temporary(self, now: Callable[[], float] | None = None) -> Temporary:
+    def temporary(self, now: Callable[[], float] | None = None) -> TemporaryToken:
         """A credential of this service."""
         app = Starlette(routes=[Route("/oauth2/token/", self.token, methods=["POST"])])
         http = httpx.Client(transport=InProcess(app), base_url="http://tokens")
         more = {} if now is None else {"now": now}
-        return Temporary(http, "ada", PASSWORD, "reporting", Patience(retries=0), **more)
+        return TemporaryToken(http, "ada", PASSWORD, "reporting", Patience(retries=0), **more)
 
 
 @pytest.fixture
@@ -76,13 +76,13 @@ def test_renewed_when_it_is_refused(clock: Stopwatch) -> None:
     temporary = TokenService().temporary(clock)
     first = temporary.token()
     clock.seconds += 60
-    assert (temporary.renewed(first), temporary.renewed(first)) == ("token-2", "token-2")
+    assert (temporary.renew(first), temporary.renew(first)) == ("token-2", "token-2")
 
 
 def test_a_new_token_is_not_renewed(clock: Stopwatch) -> None:
     """A token that is refused right after it was given would be so again: it is not the token."""
     temporary = TokenService().temporary(clock)
-    assert temporary.renewed(temporary.token()) is None
+    assert temporary.renew(temporary.token()) is None
 
 
 def test_many_ask_once() -> None:
@@ -155,7 +155,7 @@ def revoking(installation: connect.Installation, http: httpx.Client) -> Iterator
 
 def test_the_real_service(http: httpx.Client, revoking: Callable[[], None], clock: Stopwatch) -> None:
     """Against the real token and reporting services: a revoked token is renewed, and the answer comes."""
-    temporary = Temporary(http, "manager", "demo", "reporting", Patience(), now=clock)
+    temporary = TemporaryToken(http, "manager", "demo", "reporting", Patience(), now=clock)
     reporting, asked = Reporting(http, temporary), InfoQuery(project_name="demo", slicer_name="delivery")
     assert reporting.info(asked).key_fields
     first = temporary.token()

@@ -107,11 +107,11 @@ def test_an_answer_in_the_background() -> None:
         may_come.wait(10)
         return service.answer()
 
-    answers.later(key(), slow)
-    answers.later(key(), slow)
-    assert answers.known(key()) is None
-    (awaited,) = answers.awaited()
+    answers.start(key(), slow)
+    answers.start(key(), slow)
+    assert answers.peek(key()) is None
+    (pending,) = answers.pending()
     may_come.set()
-    assert awaited.result(10).total.records_found == 1
-    assert answers.known(key()) is awaited.result()
-    assert (service.asked, answers.awaited()) == (1, [])
+    assert pending.result(10).total.records_found == 1
+    assert answers.peek(key()) is pending.result()
+    assert (service.asked, answers.pending()) == (1, [])

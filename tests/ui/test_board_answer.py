@@ -20,7 +20,7 @@ from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer, 
 from lib.settings import Settings
 from lib.ui.audience.answer import of_nothing
 from lib.ui.audience.board import BoardAnswers
-from lib.ui.audience.leaderboard_queries import SHOWN
+from lib.ui.audience.leaderboard_queries import LIMIT
 from lib.ui.charts.series import bucket_words
 from lib.ui.query import link
 from lib.wire.deadline import Deadline
@@ -161,7 +161,7 @@ def check_card(
     shown = [row for row in card["rows"] if row["kind"] == "row"]
     volumes = sorted((float(row[volume] or "-inf") for row in rows.values()), reverse=True)
     codes = [row["values"][0][1] for row in shown]
-    assert [float(rows[code][volume] or "-inf") for code in codes[:SHOWN]] == pytest.approx(volumes[:SHOWN])
+    assert [float(rows[code][volume] or "-inf") for code in codes[:LIMIT]] == pytest.approx(volumes[:LIMIT])
     for code, row in zip(codes, shown, strict=True):
         assert row["cells"][1]["text"] == written(
             rows[code][field], slicer.data_field(field).display_precision

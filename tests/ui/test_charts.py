@@ -12,7 +12,7 @@ from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.series import Series
-from lib.ui.charts.time_chart import Named
+from lib.ui.charts.time_chart import ChartLine
 
 IMPS = DataField(name="imps", description="Impressions")
 CTR = DataField(name="ctr", description="CTR", formula="100 * clicks / imps", display_precision=2)
@@ -35,7 +35,7 @@ def drawn(figure: go.Figure) -> list[go.Scatter]:
 def test_comparison_is_dotted_and_aligned() -> None:
     """What is compared with is dotted grey at the times of the period, and its hover names its own days."""
     before = Series(("2026-11-07", "2026-11-08"), (START, START), np.array([1.0, 2.0]))
-    figure = time_chart.over_time([Named("now", line([3, 4])), Named("then", before)], IMPS, ENGLISH)
+    figure = time_chart.over_time([ChartLine("now", line([3, 4])), ChartLine("then", before)], IMPS, ENGLISH)
     then, now = drawn(figure)
     assert (then.line.dash, then.line.color, now.line.dash) == ("dot", theme.GREY, "solid")
     assert list(then.x) == list(now.x)
@@ -46,15 +46,16 @@ def test_comparison_is_dotted_and_aligned() -> None:
 
 def test_longer_comparison_is_cut() -> None:
     """Days compared with that the period has no counterpart for are not drawn."""
-    figure = time_chart.over_time([Named("now", line([3])), Named("then", line([1, 2, 3]))], IMPS, ENGLISH)
+    lines = [ChartLine("now", line([3])), ChartLine("then", line([1, 2, 3]))]
+    figure = time_chart.over_time(lines, IMPS, ENGLISH)
     assert [len(trace.x) for trace in drawn(figure)] == [1, 1]
 
 
 def test_a_band_where_sampled() -> None:
     """Where records were sampled there is a band from the low to the high side; where exact there is none."""
-    exact = time_chart.over_time([Named("now", line([3, 4], [3, 4], [3, 4]))], IMPS, ENGLISH)
+    exact = time_chart.over_time([ChartLine("now", line([3, 4], [3, 4], [3, 4]))], IMPS, ENGLISH)
     assert len(exact.data) == 1
-    sampled = time_chart.over_time([Named("now", line([3, 4], [2, 3], [5, 6]))], IMPS, ENGLISH)
+    sampled = time_chart.over_time([ChartLine("now", line([3, 4], [2, 3], [5, 6]))], IMPS, ENGLISH)
     low, high, _ = sampled.data
     assert (list(low.y), list(high.y), high.fill) == ([2, 3], [5, 6], "tonexty")
 
@@ -69,7 +70,7 @@ def weeks(values: list[float], *parts: str) -> Series:
 def test_partial_weeks_are_drawn_as_partial() -> None:
     """Weeks that the period cuts are hollow points on dotted light lines, and their hover says so."""
     shown = weeks([3, 7, 7, 4], "3 of 7 days", "", "", "4 of 7 days")
-    figure = time_chart.over_time([Named("now", shown)], IMPS, ENGLISH)
+    figure = time_chart.over_time([ChartLine("now", shown)], IMPS, ENGLISH)
     dotted, hollow, solid = figure.data
     assert (dotted.line.dash, dotted.line.color, dotted.hoverinfo) == ("dot", theme.PART, "skip")
     np.testing.assert_array_equal(dotted.y, [3, 7, 7, 4])
@@ -80,17 +81,17 @@ def test_partial_weeks_are_drawn_as_partial() -> None:
 
 def test_ticks_are_at_the_weeks_starts() -> None:
     """Weeks have their ticks on their Mondays, months on their first days; many weeks have fewer ticks."""
-    axis = time_chart.over_time([Named("now", weeks([7, 7]))], IMPS, ENGLISH).layout.xaxis
+    axis = time_chart.over_time([ChartLine("now", weeks([7, 7]))], IMPS, ENGLISH).layout.xaxis
     assert list(axis.tickvals) == [datetime(2026, 11, 9), datetime(2026, 11, 16)]  # noqa: DTZ001
     assert list(axis.ticktext) == ["9 Nov", "16 Nov"]
-    many = time_chart.over_time([Named("now", weeks([7] * 60))], IMPS, ENGLISH).layout.xaxis
+    many = time_chart.over_time([ChartLine("now", weeks([7] * 60))], IMPS, ENGLISH).layout.xaxis
     assert len(many.tickvals) <= time_chart.MOST_TICKS
     assert {start.weekday() for start in many.tickvals} == {0}
 
 
 def test_gaps_stay_gaps() -> None:
     """A day of which nothing is known breaks the line."""
-    (now,) = time_chart.over_time([Named("now", line([3, np.nan, 4]))], IMPS, ENGLISH).data
+    (now,) = time_chart.over_time([ChartLine("now", line([3, np.nan, 4]))], IMPS, ENGLISH).data
     assert now.connectgaps is False
     assert np.isnan(now.y[1])
     assert now.customdata[1] == "–  (15 Nov 2026)"

@@ -127,8 +127,8 @@ def test_preview_is_the_files_beginning(
     file = preview.preview(ask, make, query, slicer)
     lines = cells(make(query).read(), export_format)
     ends = total if split else 0
-    assert (file.found + ends, file.is_counted, file.is_exact) == (len(lines), True, True)
-    first = lines[: min(file.found, preview.FIRST_ROWS)]
+    assert (file.row_count + ends, file.is_counted, file.is_exact) == (len(lines), True, True)
+    first = lines[: min(file.row_count, preview.FIRST_ROWS)]
     assert previewed(file, slicer) == first + lines[len(lines) - ends :]
 
 
@@ -171,9 +171,9 @@ def test_preview_knows_data_filters(
     query = export(**fields, data_fields=("clicks", "unique_users", "revenue"), export_format="csv")
     file = preview.preview(ask, make, query, slicer)
     lines = cells(make(query).read(), "csv")
-    assert file.found + total == len(lines) > total
+    assert file.row_count + total == len(lines) > total
     shown = previewed(file, slicer)
-    assert shown == lines[: min(file.found, preview.FIRST_ROWS)] + lines[len(lines) - total :]
+    assert shown == lines[: min(file.row_count, preview.FIRST_ROWS)] + lines[len(lines) - total :]
     assert (shown[-1][0] == "Total of these rows") == bool(total)
 
 
@@ -199,7 +199,7 @@ def test_preview_of_more_than_is_read(
     assert not file.is_exact
     assert not file.is_counted
     assert preview.summary(file, NUMBERS).startswith("At least ")
-    assert file.found < len(last_week(many).groupby([COUNTRY, CAMPAIGN, "time"], dropna=False))
+    assert file.row_count < len(last_week(many).groupby([COUNTRY, CAMPAIGN, "time"], dropna=False))
 
 
 @pytest.mark.parametrize(
@@ -291,8 +291,8 @@ def test_receipt_compares_the_rows_shown(
     for line in found.lines:
         right = exact[line.row][line.field.name]
         assert line.exact == pytest.approx(right, rel=1e-12)
-        assert line.difference == pytest.approx(right - (line.shown or 0), rel=1e-6, abs=1e-8)
-    shown = [line.shown for line in found.lines if line.field.name == "revenue" and line.row != "Total"]
+        assert line.difference == pytest.approx(right - (line.screen or 0), rel=1e-6, abs=1e-8)
+    shown = [line.screen for line in found.lines if line.field.name == "revenue" and line.row != "Total"]
     assert shown == screen.values["revenue"].tolist()
     worst = found.differing[0]
     assert abs(worst.relative) == max(abs(line.relative) for line in found.lines) > 0.01
@@ -308,7 +308,7 @@ def test_receipt_says_where_it_differs_most(ask: Ask, make: Export, slicer: Slic
         f"6 rows on the Audience screen and their totals: {len(found.differing)} of 21 figures differ from "
         "those of the file."
     )
-    assert NUMBERS.plain(worst.shown, worst.field) in most
+    assert NUMBERS.plain(worst.screen, worst.field) in most
     assert NUMBERS.plain(worst.exact, worst.field) in most
     assert NUMBERS.change(worst.relative) in most
     assert "(an estimate, ± " in most
@@ -358,7 +358,7 @@ def test_receipt_with_data_filters(ask: Ask, make: Export, slicer: Slicer) -> No
     found = receipt_of(ask, make, slicer, question, data_filters=wanted)
     left_out = {line.row for line in found.lines if line.is_left_out}
     assert left_out == {
-        line.row for line in found.lines if line.field.name == "revenue" and line.shown < middle
+        line.row for line in found.lines if line.field.name == "revenue" and line.screen < middle
     }
     assert len(left_out) == 3
     assert found.differing == []
@@ -369,11 +369,11 @@ def test_receipt_as_a_table() -> None:
     """What differs comes first; figures are at the field's precision, a difference is file less screen."""
     field = DataField(name="cost", description="Cost", display_precision=2, display_pattern="$#")
     lines = (
-        receipt.ReceiptLine("Total", field, shown=2.0, low=2.0, high=2.0, exact=2.0),
-        receipt.ReceiptLine("a", field, shown=None, low=None, high=None, exact=None),
-        receipt.ReceiptLine("b", field, shown=1000.0, low=990.0, high=1020.0, exact=1010.5),
-        receipt.ReceiptLine("c", field, shown=1.0, low=None, high=None, exact=1.5, is_left_out=True),
-        receipt.ReceiptLine("d", field, shown=1.0, low=None, high=None, exact=1.0, is_sampled=True),
+        receipt.ReceiptLine("Total", field, screen=2.0, low=2.0, high=2.0, exact=2.0),
+        receipt.ReceiptLine("a", field, screen=None, low=None, high=None, exact=None),
+        receipt.ReceiptLine("b", field, screen=1000.0, low=990.0, high=1020.0, exact=1010.5),
+        receipt.ReceiptLine("c", field, screen=1.0, low=None, high=None, exact=1.5, is_left_out=True),
+        receipt.ReceiptLine("d", field, screen=1.0, low=None, high=None, exact=1.0, is_sampled=True),
     )
     table = tables.receipt_table(receipt.Receipt(lines, 3), NUMBERS)
     assert table.to_numpy().tolist() == [

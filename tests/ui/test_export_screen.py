@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from lib.reporting.client import Reporting
 from lib.reporting.models import ExportQuery, Filter
 from lib.ui.export import tables
-from lib.ui.export.result import Making
+from lib.ui.export.result import ExportJob
 from lib.wire.call import Patience
 from lib.wire.errors import BadRequest, DeadlineExceeded
 
@@ -78,7 +78,7 @@ def reporting(embedded: httpx.Client, token: Callable[[str], str]) -> Reporting:
 
 def test_making(reporting: Reporting) -> None:
     """The thread that makes a file leaves its name, its size and how long it took."""
-    making, query = Making(), export(split_by=(COUNTRY,))
+    making, query = ExportJob(), export(split_by=(COUNTRY,))
     content = making.make(reporting, query)
     assert content == reporting.export(query).content.read()
     assert (making.state, making.size, making.query) == ("made", len(content), query)
@@ -88,7 +88,7 @@ def test_making(reporting: Reporting) -> None:
 
 def test_making_fails(reporting: Reporting) -> None:
     """A file that could not be made leaves the service's reason."""
-    making = Making()
+    making = ExportJob()
     with pytest.raises(BadRequest):
         making.make(reporting, export(split_by=("nothing",)))
     assert making.state == "failed"
@@ -97,7 +97,7 @@ def test_making_fails(reporting: Reporting) -> None:
 
 def test_making_takes_too_long(embedded: httpx.Client, token: Callable[[str], str]) -> None:
     """A file that takes too long leaves a sentence on what to choose instead."""
-    making, hurried = Making(), Reporting(embedded, token("manager"), Patience(seconds=0))
+    making, hurried = ExportJob(), Reporting(embedded, token("manager"), Patience(seconds=0))
     with pytest.raises(DeadlineExceeded):
         making.make(hurried, export(split_by=(COUNTRY,)))
     assert "choose csv" in making.reason

@@ -27,7 +27,7 @@ def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
     It has eight campaigns: cards of six values have others.
     """
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-    monkeypatch.setattr(leaderboard_queries, "SHOWN", 6)
+    monkeypatch.setattr(leaderboard_queries, "LIMIT", 6)
     return of_delivery
 
 

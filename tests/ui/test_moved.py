@@ -170,7 +170,7 @@ def contribution(text: str) -> float:
 def test_a_click_on_a_row_asks_for_it(demo: Path, visit: Callable[[Path], Visit]) -> None:
     """A click on the value becomes a filter, and the tab stays in sight."""
     desk = visit(demo)(**story(field="win_rate", moved="1"))
-    desk = boards.click(desk, drill.MOVED, ["include", [[PUBLISHER, stories.PUBLISHER]]])
+    desk = boards.click(desk, drill.MOVERS, ["include", [[PUBLISHER, stories.PUBLISHER]]])
     assert "".join(desk.query_params[f"is.{PUBLISHER}"]) == stories.PUBLISHER
     assert "".join(desk.query_params["lower"]) == "moved"
 

@@ -11,7 +11,7 @@ from lib.reporting.answers import Audience, Total
 from lib.reporting.models import Granularity, Slicer
 from lib.ui.audience import over_time
 from lib.ui.charts import series
-from lib.ui.charts.time_chart import Named
+from lib.ui.charts.time_chart import ChartLine
 from lib.ui.query import periods
 from lib.wire.errors import BadRequest
 
@@ -24,7 +24,7 @@ WEEK = (date(2026, 11, 14), date(2026, 11, 20))
 def test_the_usual_days_are_complete() -> None:
     """A question that names no days is about the last seven complete ones, in the API's relative dates."""
     assert periods.usual(FRESH, TODAY) == ("-7d", "yesterday")
-    assert periods.resolved(*periods.usual(FRESH, TODAY), TODAY) == WEEK
+    assert periods.resolve(*periods.usual(FRESH, TODAY), TODAY) == WEEK
 
 
 def test_old_data_are_asked_up_to_their_end() -> None:
@@ -72,7 +72,7 @@ def test_the_last_days_weeks_and_months(today: date, count: int, unit: str) -> N
             preset = periods.parse_last(text, fresh, today)
             assert dates.date_range(preset.start, preset.end, today) == days
         if unit != "week":
-            found = periods.named(fresh, preset.start, preset.end, today)
+            found = periods.preset_of(fresh, preset.start, preset.end, today)
             assert found is not None and found[1:] == preset[1:]
             assert preset.start.startswith("-")
     old = Slicer(first_date="2015-01-01", last_date=yesterday.isoformat())
@@ -228,7 +228,7 @@ def test_the_table_twin_says_which_weeks_are_parts() -> None:
         pd.DataFrame({"granularity_week": []}), pd.DataFrame({"imps": []}), pd.DataFrame(), Total({}, 0)
     )
     line = series.over(empty, "imps", "week", period)
-    frame = over_time.table("week", [Named("now", line)])
+    frame = over_time.table("week", [ChartLine("now", line)])
     assert frame["Week"].tolist() == ["2026-W46 (4 of 7 days)", "2026-W47"]
 
 
@@ -237,7 +237,7 @@ def test_the_table_twin_has_all_of_the_chart() -> None:
     period, before = (date(2026, 11, 14), date(2026, 11, 16)), (date(2026, 11, 12), date(2026, 11, 13))
     now = series.over(by_day({"2026-11-14": 5.0, "2026-11-16": 7.0}, ["2026-11-14"]), "imps", "day", period)
     then = series.over(by_day({"2026-11-12": 1.0, "2026-11-13": 2.0}, []), "imps", "day", before)
-    frame = over_time.table("day", [Named("now", now), Named("then", then)])
+    frame = over_time.table("day", [ChartLine("now", now), ChartLine("then", then)])
     assert list(frame) == ["Day", "now", "then"]
     assert frame["Day"].tolist() == ["14 Nov 2026", "15 Nov 2026", "16 Nov 2026"]
     np.testing.assert_array_equal(frame["now"], [5, np.nan, 7])

@@ -223,7 +223,7 @@ def test_many_open_rows_share_the_room(
     visit: Visit, week: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With more open rows than there is room for, each shows its first ones and Others: it says so."""
-    monkeypatch.setitem(split_levels.DRAWN, 3, 30)
+    monkeypatch.setitem(split_levels.MOST_ROWS, 3, 30)
     keys = [COUNTRY, CAMPAIGN, CATEGORY]
     desk = visit(split="~".join(keys), folds=f"all~{COUNTRY}%7E{CAMPAIGN}%7E{CATEGORY}")
     found = drawn(desk)
@@ -321,7 +321,7 @@ def test_others_where_the_service_has_cut(pivot: Pivot) -> None:
     top, below = pivot.levels
     places = [place for place, path in enumerate(below.paths) if path[0] != "US" or path[1] != "3"]
     taken = split_levels.take(below.split.answer, places)
-    cut = replace(below, split=replace(below.split, answer=taken), is_cut=True, found=Counter())
+    cut = replace(below, split=replace(below.split, answer=taken), is_cut=True, counts=Counter())
     table = split_pivot.table(replace(pivot, levels=[top, cut]), (), "A pivot")
     rest = [row for row in table.rows if row.kind == "rest"]
     assert [(row.values, row.cells[0].text) for row in rest] == [

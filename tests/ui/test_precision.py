@@ -41,13 +41,13 @@ def answer(**sides: float) -> Audience:
 )
 def test_exact_means_every_figure(sides: dict[str, float], said: str) -> None:
     """Figures are called exact if all of them are; an estimate wider than the first one's is named."""
-    assert precision.over(answer(**sides), FIELDS, NUMBERS) == said
+    assert precision.summary(answer(**sides), FIELDS, NUMBERS) == said
 
 
 def test_one_figure_alone() -> None:
     """About one figure that is what its own range says."""
-    assert precision.over(answer(unique_users=2), [IMPS], NUMBERS) == "Exact"
-    assert precision.over(answer(unique_users=2), [USERS], NUMBERS).startswith("± 2.0 %")
+    assert precision.summary(answer(unique_users=2), [IMPS], NUMBERS) == "Exact"
+    assert precision.summary(answer(unique_users=2), [USERS], NUMBERS).startswith("± 2.0 %")
 
 
 @pytest.mark.parametrize(

@@ -144,9 +144,9 @@ def test_a_pill_does_not_undo_a_click(visit: Visit) -> None:
     desk = visit(**{"split": "geo.country", "is.campaign_id": "1"})
     desk.session_state["filter_campaign_id"] = True
     desk.run()
-    kept = desk.session_state[question.KEPT]
+    kept = desk.session_state[question.QUESTION_KEY]
     clicked = replace(kept, params={**kept.params, "not.geo.country": "DE"})
-    desk.session_state[question.KEPT] = clicked
+    desk.session_state[question.QUESTION_KEY] = clicked
     desk.button(key="filter_campaign_id_remove").click().run()
     assert not desk.exception
     assert (param(desk, "not.geo.country"), param(desk, "is.campaign_id")) == ("DE", "")

@@ -119,7 +119,7 @@ def test_top_values(ask: Ask, slicer: Slicer, rows: pd.DataFrame) -> None:
     assert table["share:imps"].tolist() == pytest.approx((100 * expected / expected.sum()).tolist())
     assert table["value"].tolist() == [COUNTRIES.get(code, "(not set)") for code in expected.index]
     assert table["id"].tolist() == [code or "–" for code in expected.index]
-    assert top_values.counted(top, NUMBERS) == "5 values"
+    assert top_values.count_label(top, NUMBERS) == "5 values"
     assert "off:imps" not in table
 
 
@@ -161,7 +161,7 @@ def test_top_values_of_a_sample(tmp_path: Path) -> None:
     slicer = reporting.info(InfoQuery(project_name="demo", slicer_name="delivery"))
     whole = ASKED.model_copy(update={"start_date": "-21d", "audience_rows_limit": 10_000})
     top = top_values.top_values(reporting.audience, whole, slicer, "campaign_id", "clicks")
-    assert (top.found, top.is_counted) == (8, True)
+    assert (top.count, top.is_counted) == (8, True)
     assert (top_values.frame(top)["off:clicks"] > 0).all()
 
 
@@ -169,7 +169,8 @@ def test_only_the_top(ask: Ask, slicer: Slicer, rows: pd.DataFrame) -> None:
     """Of many values the first are shown, and how many there are is said."""
     top = top_values.top_values(ask, ASKED, slicer, "granularity_hour", "imps")
     assert len(top.values) == top_values.MOST
-    assert top_values.counted(top, NUMBERS) == f"{rows['time'].nunique()} values, the top {top_values.MOST}"
+    values = f"{rows['time'].nunique()} values, the top {top_values.MOST}"
+    assert top_values.count_label(top, NUMBERS) == values
 
 
 @pytest.fixture

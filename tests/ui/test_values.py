@@ -37,6 +37,6 @@ def context(own_home: Path) -> RequestContext:
 
 def test_values_among_those_that_come_along(context: RequestContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rare value is known though others, in the same records as a usual one, are more frequent."""
-    monkeypatch.setattr(values, "OFFERED", 2)
-    assert values.known(context, ASKED, "categories", ["usual", "rare"]) == {"usual": True, "rare": True}
-    assert values.known(context, ASKED, "categories", ["none"]) == {"none": False}
+    monkeypatch.setattr(values, "MOST_VALUES", 2)
+    assert values.check(context, ASKED, "categories", ["usual", "rare"]) == {"usual": True, "rare": True}
+    assert values.check(context, ASKED, "categories", ["none"]) == {"none": False}

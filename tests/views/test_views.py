@@ -299,9 +299,9 @@ def test_mentioned_readers(kept: As) -> None:
     everywhere, elsewhere = kept("bo").scope.person, Person("cy", "Cy", None, "viewer")
     people, text = (ada.scope.person, everywhere, elsewhere), "@ada @bo @cy"
     note = ada.notes.add(*DELIVERY, date(2026, 11, 1), text)
-    assert ada.notes.mentioned(note, people) == [everywhere]
+    assert ada.notes.mentioned_people(note, people) == [everywhere]
     view = ada.views.save(*DELIVERY, "Mine", {})
-    assert ada.notes.mentioned(ada.notes.comment(view.id, text), people) == []
+    assert ada.notes.mentioned_people(ada.notes.comment(view.id, text), people) == []
 
 
 @pytest.mark.parametrize(("text", "words"), [("  ", "missing"), ("x" * 301, "too long: 301")])

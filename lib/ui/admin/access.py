@@ -19,7 +19,7 @@ from lib.ui.kit.markdown import plain, straighten
 from lib.wire.errors import TrancheError
 
 NAME, SERVICE, EXPIRY, OPENS = "token_name", "token_service", "token_expiry", "token_opens"
-DEALS, MADE, PROBLEM = "token_deals", "token_made", "token_problem"
+DEALS, NEW_TOKEN, PROBLEM = "token_deals", "token_made", "token_problem"
 LIFETIMES: dict[str, timedelta | None] = {
     "30 days": timedelta(days=30),
     "90 days": timedelta(days=90),
@@ -53,8 +53,8 @@ def draw_token_form(context: PageContext, access: Access, settings: Settings) ->
             )
         else:
             most = context.person.deals
-            picked = new_person.draw_deals_grant(context, "token_deals", most, most, "It may", "sync", 300)
-            st.session_state[DEALS] = picked
+            grant = new_person.draw_deals_grant(context, "token_deals", most, most, "It may", "sync", 300)
+            st.session_state[DEALS] = grant
         st.button(
             "Create token",
             type="primary",
@@ -65,8 +65,8 @@ def draw_token_form(context: PageContext, access: Access, settings: Settings) ->
         )
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
-    if MADE in st.session_state:
-        _show(st.session_state[MADE])
+    if NEW_TOKEN in st.session_state:
+        _show(st.session_state[NEW_TOKEN])
 
 
 def grant_options(person: Person, slicers: tuple[tuple[str, str], ...]) -> list[str]:
@@ -78,7 +78,7 @@ def grant_options(person: Person, slicers: tuple[tuple[str, str], ...]) -> list[
 def _make(access: Access, settings: Settings) -> None:
     """Issue the token. A second click before it is copied issues none."""
     person, state = sign_in.person(), st.session_state
-    if person is None or MADE in state:
+    if person is None or NEW_TOKEN in state:
         return
     service, lifetime = state[SERVICE], LIFETIMES[state[EXPIRY]]
     opens = tuple(map(Grant.parse, state.get(OPENS, ()))) if service == "reporting" else ()
@@ -94,7 +94,7 @@ def _make(access: Access, settings: Settings) -> None:
         state[PROBLEM] = f"{error.reason}."
         return
     path = SYNC if deals is not None and deals.syncs else service
-    state[MADE] = {"text": text, "name": state[NAME].strip(), "service": path, "ends": ends(lifetime)}
+    state[NEW_TOKEN] = {"text": text, "name": state[NAME].strip(), "service": path, "ends": ends(lifetime)}
     state[NAME] = ""
 
 
@@ -118,7 +118,7 @@ def _show(token: dict[str, str]) -> None:
     with st.expander("Use it in a script"):
         st.code(usage(token["service"], _address()), language="bash", wrap_lines=True)
     if st.button("I have copied it", type="primary", key="token_copied"):
-        del st.session_state[MADE]
+        del st.session_state[NEW_TOKEN]
         st.rerun()
 
 
@@ -135,7 +135,7 @@ def _address() -> str:
     return f"{scheme}://{rest.partition('/')[0]}" if rest else "http://localhost:8501"
 
 
-OPEN, CLICKED, SEARCH = "person_open", "person_clicked", "people_search"
+OPEN, CLICK, SEARCH = "person_open", "person_clicked", "people_search"
 NEW = "+"
 
 
@@ -147,7 +147,7 @@ def matching(people: Iterable[Person], text: str) -> list[Person]:
 
 def people_table(people: Iterable[Person]) -> pd.DataFrame:
     """A row per person; where some have company accounts, how each signs in."""
-    listed = list(people)
+    everyone = list(people)
     rows = [
         (
             p.name,
@@ -158,11 +158,11 @@ def people_table(people: Iterable[Person]) -> pd.DataFrame:
             p.email or "",
             p.added,
         )
-        for p in listed
+        for p in everyone
     ]
     names = ["Name", "User name", "Role", "May see", "Deals", "E-mail", "Since"]
     frame = pd.DataFrame(rows, columns=names)
-    with_company = frame.assign(**new_person.column(listed)) if new_person.any_of(listed) else frame
+    with_company = frame.assign(**new_person.column(everyone)) if new_person.any_of(everyone) else frame
     return with_company.assign(Since=pd.to_datetime(frame["Since"], utc=True))
 
 
@@ -174,23 +174,23 @@ def draw_people_list(context: PageContext, access: Access) -> None:
             label_visibility="collapsed",
         )  # fmt: skip
         st.button("Add a person", icon=":material/person_add:", key="people_add", on_click=_add)
-    listed = matching(access.people.everyone(), text or "")
+    people = matching(access.people.everyone(), text or "")
     st.dataframe(
-        straighten(people_table(listed)),
+        straighten(people_table(people)),
         key="people",
         hide_index=True,
         column_config={
             "Name": st.column_config.ButtonColumn(
-                type="tertiary", alignment="left", key=CLICKED, on_click=_open, args=(listed,)
+                type="tertiary", alignment="left", key=CLICK, on_click=_open, args=(people,)
             ),
             "May see": st.column_config.TextColumn(width="large"),
             "Since": st.column_config.DatetimeColumn(format="D MMM YYYY"),
         },
         alt="People who may sign in",
     )
-    opened = st.session_state.get(OPEN)
-    person = access.people.get(opened) if opened else None
-    if opened == NEW:
+    username = st.session_state.get(OPEN)
+    person = access.people.get(username) if username else None
+    if username == NEW:
         person_drawer.add(context, access, close)
     elif person is not None:
         person_drawer.change(context, access, person, close)
@@ -206,7 +206,7 @@ def _add() -> None:
 
 
 def _open(people: list[Person]) -> None:
-    st.session_state[OPEN] = people[st.session_state[CLICKED]["row"]].username
+    st.session_state[OPEN] = people[st.session_state[CLICK]["row"]].username
 
 
 def _search_text(person: Person) -> str:
@@ -216,7 +216,7 @@ def _search_text(person: Person) -> str:
 
 
 PERSON, EVENT, PAGE = "log_person", "log_event", "log_page"
-SHOWN = 200
+PAGE_SIZE = 200
 
 
 def table(entries: Iterable[Entry]) -> pd.DataFrame:
@@ -244,9 +244,9 @@ def draw_log(access: Access) -> None:
         )
     filters = (about, None, tuple(events) or EVENTS)
     count, _ = access.audit.entries(0, 0, *filters)
-    pages = max(1, -(-count // SHOWN))
+    pages = max(1, -(-count // PAGE_SIZE))
     page = min(pages, int(st.session_state.get(PAGE) or 1))
-    _, entries = access.audit.entries(SHOWN, SHOWN * (page - 1), *filters)
+    _, entries = access.audit.entries(PAGE_SIZE, PAGE_SIZE * (page - 1), *filters)
     if not count:
         st.info("There are no such entries yet.", icon=":material/history:")
         return
@@ -264,8 +264,8 @@ def draw_log(access: Access) -> None:
     )
     if pages > 1:
         st.pagination(pages, key=PAGE)
-    counted = "One entry" if count == 1 else f"{count:,} entries"
-    st.caption(f"{counted}. `tranche log` shows them on the command line.")
+    label = "One entry" if count == 1 else f"{count:,} entries"
+    st.caption(f"{label}. `tranche log` shows them on the command line.")
 
 
 TOKENS, LINKS, PEOPLE, MAILS, LOG = "Tokens", "Share links", "People", "Mails", "Log"

@@ -61,14 +61,14 @@ def draw(context: PageContext) -> None:
         st.caption("No mails yet. Open Views on Audience, and choose Mail beside one.")
         return
     stop = st.container()
-    chosen = _chosen(everything, context.person.role == "admin")
+    selection = _selection(everything, context.person.role == "admin")
     stop.button(
-        "Stop", icon=":material/unsubscribe:", key="mails_stop", disabled=not chosen,
-        on_click=_stop, args=(context, chosen),
+        "Stop", icon=":material/unsubscribe:", key="mails_stop", disabled=not selection,
+        on_click=_stop, args=(context, selection),
     )  # fmt: skip
 
 
-def _chosen(mails: Sequence[Subscription], with_owner: bool) -> list[Subscription]:
+def _selection(mails: Sequence[Subscription], with_owner: bool) -> list[Subscription]:
     at = st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", timezone=st.context.timezone)
     event = st.dataframe(
         straighten(table(mails, with_owner)),
@@ -97,8 +97,8 @@ def _switch(context: PageContext, of_alerts: Subscription | None) -> None:
         _attempt(lambda: context.clients.view_store.mails.remove(of_alerts.id))
 
 
-def _stop(context: PageContext, chosen: Sequence[Subscription]) -> None:
-    for one in chosen:
+def _stop(context: PageContext, selection: Sequence[Subscription]) -> None:
+    for one in selection:
         _attempt(partial(context.clients.view_store.mails.remove, one.id))
 
 

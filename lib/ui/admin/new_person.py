@@ -61,21 +61,21 @@ def draw_deals_grant(
         return DealsGrant()
     labels = seats(context)
     seat_names = {**{seat: f"Seat {seat}" for seat in sorted(grant.seats or ())}, **labels}
-    offered = [seat for seat in seat_names if most.seats is None or seat in most.seats]
-    picked = st.multiselect(
+    seat_choices = [seat for seat in seat_names if most.seats is None or seat in most.seats]
+    selection = st.multiselect(
         "Of these seats",
-        offered,
-        default=[seat for seat in sorted(grant.seats or ()) if seat in offered],
+        seat_choices,
+        default=[seat for seat in sorted(grant.seats or ()) if seat in seat_choices],
         format_func=lambda seat: seat_names[seat],
         key=f"{key}_seats",
         placeholder=SEATS_OF_DSP if level == "sync" else ALL_SEATS if most.seats is None else "All of yours",
         select_all=False,
         width=width,
     )
-    if level == "sync" and not picked:
+    if level == "sync" and not selection:
         st.caption(":material/info: Choose the seats of the DSP.")
         return DealsGrant()
-    return DealsGrant(level, frozenset(picked) if picked else most.seats)
+    return DealsGrant(level, frozenset(selection) if selection else most.seats)
 
 
 def seats(context: PageContext) -> dict[int, str]:
@@ -88,12 +88,12 @@ def seats(context: PageContext) -> dict[int, str]:
     return {seat.id: _label(seat) for seat in seats if seat.id is not None}
 
 
-def words(granted: DealsGrant, names: Mapping[int, str]) -> str:
+def words(grant: DealsGrant, names: Mapping[int, str]) -> str:
     """A grant in a few words, as a cell of a table."""
-    if granted.seats is None:
-        return LEVELS[granted.access] if granted.access == "none" else f"{LEVELS[granted.access]}, all seats"
-    listed = ", ".join(names.get(seat, f"seat {seat}") for seat in sorted(granted.seats))
-    return f"{LEVELS[granted.access]}: {listed}"
+    if grant.seats is None:
+        return LEVELS[grant.access] if grant.access == "none" else f"{LEVELS[grant.access]}, all seats"
+    seats = ", ".join(names.get(seat, f"seat {seat}") for seat in sorted(grant.seats))
+    return f"{LEVELS[grant.access]}: {seats}"
 
 
 def _label(seat: Seat) -> str:
@@ -101,7 +101,7 @@ def _label(seat: Seat) -> str:
     return " · ".join(filter(None, (seat.name or f"Seat {seat.id}", dsp)))
 
 
-REMOVED = (
+REMOVAL_EFFECT = (
     "With the next company sign-in they are added again, if a rule matches: to keep them out, block them."
 )
 
@@ -143,11 +143,11 @@ def draw_company_person(person: Person, *, is_oneself: bool) -> bool:
 
 USERNAME, NAME, EMAIL, PASSWORD = "person_username", "person_name", "person_email", "person_password"
 LIVE = "100ms"
-TRIED, WORST = "person_tried", "Lower-case letters, digits and . _ @ + -, beginning with a letter or digit."
+TRIES, WORST = "person_tried", "Lower-case letters, digits and . _ @ + -, beginning with a letter or digit."
 
 
 @dataclass(frozen=True)
-class Typed:
+class PersonEntry:
     """The input, stripped; the password unchanged."""
 
     username: str
@@ -156,19 +156,19 @@ class Typed:
     password: str
 
 
-def read_input() -> Typed:
+def read_input() -> PersonEntry:
     """The current input."""
     texts = [(st.session_state.get(key) or "").strip() for key in (USERNAME, NAME, EMAIL)]
-    return Typed(texts[0].lower(), texts[1], texts[2], st.session_state.get(PASSWORD) or "")
+    return PersonEntry(texts[0].lower(), texts[1], texts[2], st.session_state.get(PASSWORD) or "")
 
 
-def faults(access: Access, typed: Typed) -> dict[str, str]:
+def faults(access: Access, entry: PersonEntry) -> dict[str, str]:
     """The errors by field."""
     sentences = {
-        USERNAME: _username(access, typed.username),
-        NAME: name_fault(typed.name),
-        EMAIL: email_fault(typed.email),
-        PASSWORD: password_fault(typed.password),
+        USERNAME: _username(access, entry.username),
+        NAME: name_fault(entry.name),
+        EMAIL: email_fault(entry.email),
+        PASSWORD: password_fault(entry.password),
     }
     return {field: sentence for field, sentence in sentences.items() if sentence}
 
@@ -199,9 +199,9 @@ def draw(access: Access) -> dict[str, str]:
     password is sent while it is typed: the Tab key goes to the button that shows it, inside of the field,
     and a field that is not left sends nothing.
     """
-    sentences, typed = faults(access, read_input()), read_input()
+    sentences, entry = faults(access, read_input()), read_input()
     is_tried = was_tried()
-    values = {USERNAME: typed.username, NAME: typed.name, EMAIL: typed.email, PASSWORD: typed.password}
+    values = {USERNAME: entry.username, NAME: entry.name, EMAIL: entry.email, PASSWORD: entry.password}
     for key, label, placeholder in (
         (USERNAME, "User name", "Used to sign in"),
         (NAME, "Name", "Shown on screen"),
@@ -225,17 +225,17 @@ def labels_of_errors(wrong: Iterable[str], grants: str) -> list[str]:
 
 def note_attempt() -> None:
     """Note a click on Add. A callback."""
-    st.session_state[TRIED] = True
+    st.session_state[TRIES] = True
 
 
 def was_tried() -> bool:
     """Whether Add was clicked."""
-    return TRIED in st.session_state
+    return TRIES in st.session_state
 
 
 def forget() -> None:
     """Forget that click. A callback."""
-    st.session_state.pop(TRIED, None)
+    st.session_state.pop(TRIES, None)
 
 
 def _username(access: Access, username: str) -> str:

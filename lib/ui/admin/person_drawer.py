@@ -25,13 +25,13 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import BadRequest, Forbidden, TrancheError
 
-PROBLEM, ADDED = "person_problem", "person_added"
+PROBLEM, CONFIRMATION = "person_problem", "person_added"
 DOES: dict[Role, str] = {
     "viewer": "sees what is granted, and changes nothing",
     "manager": "sees what is granted, and can be granted changes of deals",
     "admin": "sees and changes everything, and manages people",
 }
-Closed = Callable[[], None]
+OnClose = Callable[[], None]
 
 
 def sees(person: Person) -> str:
@@ -44,16 +44,16 @@ def sees(person: Person) -> str:
 def grant_options(slicers: Iterable[tuple[str, str]], grants: Iterable[Grant] = ()) -> list[str]:
     """The grants to choose from: everything, projects, slicers, and other grants that the person has."""
     pairs = list(slicers)
-    there = ["*", *dict.fromkeys(p for p, _ in pairs), *(f"{p}/{s}" for p, s in pairs)]
-    return list(dict.fromkeys([*there, *map(str, grants)]))
+    options = ["*", *dict.fromkeys(p for p, _ in pairs), *(f"{p}/{s}" for p, s in pairs)]
+    return list(dict.fromkeys([*options, *map(str, grants)]))
 
 
-def add(context: PageContext, access: Access, closed: Closed) -> None:
-    """Open the drawer for a new person; `closed` is called when it is closed."""
+def add(context: PageContext, access: Access, close: OnClose) -> None:
+    """Open the drawer for a new person; `close` is called when it is closed."""
 
     def end() -> None:
         new_person.forget()
-        closed()
+        close()
 
     drawer = st.dialog(
         "A new person", position="right", width=480, icon=":material/person_add:", on_dismiss=end
@@ -61,77 +61,75 @@ def add(context: PageContext, access: Access, closed: Closed) -> None:
     drawer(_add)(context, access, end)
 
 
-def change(context: PageContext, access: Access, person: Person, closed: Closed) -> None:
-    """Open the drawer of a person; `closed` is called when it is closed."""
+def change(context: PageContext, access: Access, person: Person, close: OnClose) -> None:
+    """Open the drawer of a person; `close` is called when it is closed."""
     drawer = st.dialog(
-        plain(person.name), position="right", width=480, icon=":material/person:", on_dismiss=closed
+        plain(person.name), position="right", width=480, icon=":material/person:", on_dismiss=close
     )
-    drawer(_change)(context, access, person, closed)
+    drawer(_change)(context, access, person, close)
 
 
-def _add(context: PageContext, access: Access, closed: Closed) -> None:
-    if confirmation := st.session_state.pop(ADDED, None):
+def _add(context: PageContext, access: Access, close: OnClose) -> None:
+    if confirmation := st.session_state.pop(CONFIRMATION, None):
         notes.say(confirmation)
         st.rerun()
     wrong = new_person.draw(access)
     role = _role("new", "viewer", disabled=False)
     grants = _grants(context, "new", role, ())
-    odd = new_person.grants_fault(grants)
-    beside([odd] if odd else [])
+    fault = new_person.grants_fault(grants)
+    beside([fault] if fault else [])
     deals = _deals(context, "new", role, NO_DEALS)
     _shares("new", role, shares=False)
     st.button(
-        "Add", type="primary", key="person_add_sure", on_click=_added,
-        args=(context, access, deals, closed),
+        "Add", type="primary", key="person_add_sure", on_click=_add_person,
+        args=(context, access, deals, close),
     )  # fmt: skip
-    fields = new_person.labels_of_errors(wrong, odd)
+    fields = new_person.labels_of_errors(wrong, fault)
     beside([f"Not added. To fix: {', '.join(fields)}."] if fields and new_person.was_tried() else [])
     _problem()
 
 
-def _added(context: PageContext, access: Access, deals: DealsGrant, closed: Closed) -> None:
+def _add_person(context: PageContext, access: Access, deals: DealsGrant, close: OnClose) -> None:
     """Add the person if there are no errors. A callback, so that a later rerun can't interrupt it."""
     new_person.note_attempt()
-    typed, grants = new_person.read_input(), list(st.session_state["person_grants_new"])
+    entry, grants = new_person.read_input(), list(st.session_state["person_grants_new"])
     role: Role = st.session_state["person_role_new"]
-    if new_person.faults(access, typed) or new_person.grants_fault(grants):
+    if new_person.faults(access, entry) or new_person.grants_fault(grants):
         return
-    name, email = typed.name or typed.username, typed.email or None
+    name, email = entry.name or entry.username, entry.email or None
     shares = bool(st.session_state.get("person_shares_new"))
 
     def add() -> None:
         new_grants = tuple(map(Grant.parse, grants))
         new = Person(
-            typed.username, name, email, role, new_grants, deals=cap_grant(role, deals), shares=shares
+            entry.username, name, email, role, new_grants, deals=cap_grant(role, deals), shares=shares
         )
-        access.add(new, typed.password, context.person.username)
+        access.add(new, entry.password, context.person.username)
 
-    if _did(add):
-        closed()
-        st.session_state[ADDED] = f"{typed.username} is added"
+    if _attempt(add):
+        close()
+        st.session_state[CONFIRMATION] = f"{entry.username} is added"
 
 
-def _change(context: PageContext, access: Access, person: Person, closed: Closed) -> None:
+def _change(context: PageContext, access: Access, person: Person, close: OnClose) -> None:
     is_oneself = person.username == context.person.username
-    described = dict.fromkeys(filter(None, (person.username, person.email, sees(person))))
-    st.caption(plain(" · ".join(described)))
+    facts = dict.fromkeys(filter(None, (person.username, person.email, sees(person))))
+    st.caption(plain(" · ".join(facts)))
     if person.company:
         if new_person.draw_company_person(person, is_oneself=is_oneself):
             block = partial(
-                access.block, person.username, context.person.username, blocked=not person.is_shut_out
+                access.block, person.username, context.person.username, is_blocked=not person.is_shut_out
             )
-            _try(
-                block, f"{person.name} {'may sign in again' if person.is_shut_out else 'is blocked'}", closed
-            )
+            _try(block, f"{person.name} {'may sign in again' if person.is_shut_out else 'is blocked'}", close)
     else:
-        _rights_and_password(context, access, person, closed, is_oneself=is_oneself)
+        _rights_and_password(context, access, person, close, is_oneself=is_oneself)
     st.space("small")
-    _removal(context, access, person, closed, is_oneself=is_oneself)
+    _removal(context, access, person, close, is_oneself=is_oneself)
     _problem()
 
 
 def _rights_and_password(
-    context: PageContext, access: Access, person: Person, closed: Closed, *, is_oneself: bool
+    context: PageContext, access: Access, person: Person, close: OnClose, *, is_oneself: bool
 ) -> None:
     """Draw what can be changed of a person with a password."""
     role = _role(person.username, person.role, disabled=is_oneself)
@@ -142,25 +140,25 @@ def _rights_and_password(
     email = st.text_input("E-mail", person.email or "", key=f"person_email_{person.username}").strip()
     shares = _shares(person.username, role, shares=person.shares)
     if st.button("Save", type="primary", key="person_save"):
-        work = partial(_changed, context, access, person, role, grants, deals, email, shares)
-        _try(work, f"{person.name} is changed", closed)
+        work = partial(_save, context, access, person, role, grants, deals, email, shares)
+        _try(work, f"{person.name} is changed", close)
     st.space("small")
-    _new_password(context, access, person, closed, is_oneself=is_oneself)
+    _new_password(context, access, person, close, is_oneself=is_oneself)
 
 
 def _removal(
-    context: PageContext, access: Access, person: Person, closed: Closed, *, is_oneself: bool
+    context: PageContext, access: Access, person: Person, close: OnClose, *, is_oneself: bool
 ) -> None:
     with st.popover("Remove", icon=":material/person_remove:", disabled=is_oneself):
         st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
         if person.company:
-            st.caption(new_person.REMOVED)
+            st.caption(new_person.REMOVAL_EFFECT)
         if st.button("Remove permanently", type="primary", key="person_remove_sure"):
             remove = partial(access.remove, person.username, context.person.username)
-            _try(remove, f"{person.name} is removed", closed)
+            _try(remove, f"{person.name} is removed", close)
 
 
-def _changed(
+def _save(
     context: PageContext,
     access: Access,
     person: Person,
@@ -175,7 +173,7 @@ def _changed(
 
 
 def _new_password(
-    context: PageContext, access: Access, person: Person, closed: Closed, *, is_oneself: bool
+    context: PageContext, access: Access, person: Person, close: OnClose, *, is_oneself: bool
 ) -> None:
     """Draw the form of a new password. It revokes other people's tokens, and one's own only on request."""
     password = _password("person_new_password", "New password")
@@ -186,8 +184,8 @@ def _new_password(
     beside([fault] if password and fault else [])
     if st.button("Set password", key="person_set_password"):
         work = partial(_repassword, context, access, person, password, revokes)
-        done = "signed out, and the tokens revoked" if revokes else "signed out; the tokens keep working"
-        _try(work, f"{person.name} has a new password: {done}", closed)
+        effect = "signed out, and the tokens revoked" if revokes else "signed out; the tokens keep working"
+        _try(work, f"{person.name} has a new password: {effect}", close)
 
 
 def _repassword(context: PageContext, access: Access, person: Person, password: str, revokes: bool) -> None:
@@ -204,7 +202,7 @@ def check_password(password: str) -> str:
 
 
 def _role(whose: str, role: Role, disabled: bool) -> Role:
-    picked: Role = st.segmented_control(
+    choice: Role = st.segmented_control(
         "Role",
         ROLES,
         default=role,
@@ -213,8 +211,8 @@ def _role(whose: str, role: Role, disabled: bool) -> Role:
         key=f"person_role_{whose}",
         disabled=disabled,
     )
-    st.caption(f"{picked.capitalize()} {DOES[picked]}.")
-    return picked
+    st.caption(f"{choice.capitalize()} {DOES[choice]}.")
+    return choice
 
 
 def _grants(context: PageContext, whose: str, role: Role, grants: Iterable[Grant]) -> list[str]:
@@ -258,15 +256,15 @@ def _password(key: str, label: str) -> str:
     )
 
 
-def _try(work: Callable[[], object], sentence: str, closed: Closed) -> None:
+def _try(work: Callable[[], object], sentence: str, close: OnClose) -> None:
     """Run `work` and close the drawer; errors are shown in it."""
-    if _did(work):
-        closed()
+    if _attempt(work):
+        close()
         notes.say(sentence)
         st.rerun()
 
 
-def _did(work: Callable[[], object]) -> bool:
+def _attempt(work: Callable[[], object]) -> bool:
     """Run `work` if the person signed in is still an administrator; returns whether it succeeded."""
     me = sign_in.person()
     try:

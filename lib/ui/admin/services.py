@@ -14,7 +14,7 @@ from lib.settings import Settings
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
-FOUND, AGAIN = "services_found", "services_check"
+RESULT, CHECK = "services_found", "services_check"
 KEPT_SECONDS = 60
 MARKS = {
     "ok": ":green[:material/check_circle:]",
@@ -44,14 +44,14 @@ def draw(context: PageContext) -> None:
             "Where reports and deals come from. A check changes nothing; `tranche check` does the same.",
             width="stretch",
         )
-        st.button("Check again", icon=":material/refresh:", key=AGAIN, on_click=_forget)
-    _resting(settings)
+        st.button("Check again", icon=":material/refresh:", key=CHECK, on_click=_forget)
+    _circuit_notes(settings)
     summary, places = st.empty(), st.columns(2, gap="large")
-    check_result: CheckResult | None = st.session_state.get(FOUND)
+    check_result: CheckResult | None = st.session_state.get(RESULT)
     if check_result is None or time.monotonic() - check_result.at > KEPT_SECONDS:
         with summary, st.spinner("Checking each service", show_time=True):
             steps = _draw_steps(check(settings), places)
-        check_result = st.session_state[FOUND] = CheckResult(
+        check_result = st.session_state[RESULT] = CheckResult(
             time.monotonic(), datetime.now().astimezone(), steps
         )
     else:
@@ -62,10 +62,10 @@ def draw(context: PageContext) -> None:
 
 
 def _forget() -> None:
-    st.session_state.pop(FOUND, None)
+    st.session_state.pop(RESULT, None)
 
 
-def _resting(settings: Settings) -> None:
+def _circuit_notes(settings: Settings) -> None:
     """Draw a note for each service that is not called at the moment (circuit open)."""
     for breaker in connect.installation(settings).lines.breakers:
         if breaker.rest:
@@ -85,7 +85,7 @@ def _summary(steps: tuple[Step, ...]) -> None:
 
 def _draw_steps(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tuple[Step, ...]:
     """Draw each step as it finishes, grouped by service; returns the steps."""
-    finished: list[Step] = []
+    results: list[Step] = []
     services: list[str] = []
     for step in steps:
         is_new = step.service not in services
@@ -94,8 +94,8 @@ def _draw_steps(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tupl
             if is_new:
                 st.header(plain(step.service), anchor=False)
             _step(step)
-        finished.append(step)
-    return tuple(finished)
+        results.append(step)
+    return tuple(results)
 
 
 def _step(step: Step) -> None:

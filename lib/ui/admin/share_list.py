@@ -61,15 +61,15 @@ def draw(context: PageContext) -> None:
         placeholder="never",
         alt="Share links",
     )
-    chosen = [links[row] for row in event["selection"]["rows"] if row < len(links)]
+    selection = [links[row] for row in event["selection"]["rows"] if row < len(links)]
     button.button(
         "Revoke",
         icon=":material/block:",
         key="share_links_revoke",
-        disabled=not chosen,
+        disabled=not selection,
         help="The chosen links stop working at once, permanently",
         on_click=_revoke,
-        args=(context, chosen),
+        args=(context, selection),
     )
 
 

@@ -20,7 +20,7 @@ def key(prefix: str, rows: Iterable[Hashable]) -> str:
     return f"{prefix}_{digest[:16]}"
 
 
-ALL, ASKED = "tokens_all", "tokens_to_revoke"
+ALL, TO_REVOKE = "tokens_all", "tokens_to_revoke"
 OPENS_ALL, NEVER = "all that its owner can see", "never"
 COLUMNS = {
     "Name": st.column_config.TextColumn(width="medium"),
@@ -40,9 +40,9 @@ def of(access: Access, person: Person) -> list[Token]:
     return access.store.everything(owner)[::-1]
 
 
-def visible_tokens(tokens: Iterable[Token], now: datetime, with_ended: bool) -> list[Token]:
+def visible_tokens(tokens: Iterable[Token], now: datetime, with_all: bool) -> list[Token]:
     """The valid permanent tokens; or all of them, including expired and temporary ones."""
-    return [t for t in tokens if with_ended or (_is_permanent(t) and t.state(now) == "active")]
+    return [t for t in tokens if with_all or (_is_permanent(t) and t.state(now) == "active")]
 
 
 def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFrame:
@@ -74,13 +74,13 @@ def draw(access: Access, person: Person) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         revoke = st.container(width="content")
         st.toggle("Include expired and temporary tokens", key=ALL)
-        listed = visible_tokens(everything, now, st.session_state[ALL])
-    if not listed:
+        tokens = visible_tokens(everything, now, st.session_state[ALL])
+    if not tokens:
         none = "There are no active tokens" if any(map(_is_permanent, everything)) else "No tokens yet"
         st.info(f"{none}. A script needs one to call the APIs.", icon=":material/key:")
         return
-    chosen = _visible_tokens(listed, now, person.role == "admin")
-    active = [token for token in chosen if token.state(now) == "active"]
+    selection = _visible_tokens(tokens, now, person.role == "admin")
+    active = [token for token in selection if token.state(now) == "active"]
     revoke.button(
         "Revoke",
         icon=":material/block:",
@@ -89,14 +89,14 @@ def draw(access: Access, person: Person) -> None:
         on_click=_begin,
         args=(active,),
     )
-    if pending := st.session_state.get(ASKED):
+    if pending := st.session_state.get(TO_REVOKE):
         _ask(access, pending)
 
 
-def _visible_tokens(listed: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
+def _visible_tokens(tokens: Sequence[Token], now: datetime, with_owner: bool) -> list[Token]:
     event = st.dataframe(
-        straighten(table(listed, now, with_owner)),
-        key=key("tokens", (token.id for token in listed)),
+        straighten(table(tokens, now, with_owner)),
+        key=key("tokens", (token.id for token in tokens)),
         on_select="rerun",
         selection_mode="multi-row",
         hide_index=True,
@@ -104,15 +104,15 @@ def _visible_tokens(listed: Sequence[Token], now: datetime, with_owner: bool) ->
         placeholder=NEVER,
         alt="Access tokens",
     )
-    return [listed[row] for row in event["selection"]["rows"] if row < len(listed)]
+    return [tokens[row] for row in event["selection"]["rows"] if row < len(tokens)]
 
 
 def _begin(tokens: list[Token]) -> None:
-    st.session_state[ASKED] = tokens
+    st.session_state[TO_REVOKE] = tokens
 
 
 def _end() -> None:
-    st.session_state.pop(ASKED, None)
+    st.session_state.pop(TO_REVOKE, None)
 
 
 @st.dialog("Revoke", icon=":material/block:", on_dismiss=_end)
@@ -138,9 +138,9 @@ def revoke(access: Access, tokens: Iterable[Token]) -> None:
     """Revoke those of the tokens that the person signed in may revoke."""
     person = sign_in.person()
     if person is not None:
-        theirs = {token.id for token in of(access, person)}
+        own_ids = {token.id for token in of(access, person)}
         for token in tokens:
-            if token.id in theirs:
+            if token.id in own_ids:
                 access.revoke(token, person.username)
 
 

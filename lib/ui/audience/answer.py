@@ -19,7 +19,7 @@ from lib.ui.audience import chart_kinds, headline, leaderboards, over_time, spli
 from lib.ui.audience.headline import NoData
 from lib.ui.charts import numbers, theme, time_chart
 from lib.ui.charts.series import Series, bucket_words
-from lib.ui.charts.time_chart import Named, ValueLine
+from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import rows
 from lib.ui.query import ask, compared_answers, precision, question
@@ -36,8 +36,8 @@ Params = Mapping[str, str]
 def head(focus: Focus, params: Params) -> Json:
     """Headline and time chart. `params` are those of the question. Raises the errors of the service."""
     query = focus.over_time()
-    ask.ahead(focus.context, [query, *(focus.in_days(query, days) for days in focus.other_days)])
-    now = ask.quickly(focus.context, query)
+    ask.prefetch(focus.context, [query, *(focus.in_days(query, days) for days in focus.other_days)])
+    now = ask.estimate(focus.context, query)
     comparisons = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
         return _about(focus) | _nothing(headline.no_data(focus), params)
@@ -115,12 +115,12 @@ def _days(days: Days, year: int | None = None) -> Json:
 
 def _nothing(nothing: NoData, params: Params) -> Json:
     """A head without figures, and the question that leads on."""
-    looked = {name: text for name, text in params.items() if name in views.PARAMS}
+    extra = {name: text for name, text in params.items() if name in views.PARAMS}
     query = nothing.query
     sentences = {
         "sentence": straight(nothing.sentence),
         "label": straight(nothing.label) if query else None,
-        "params": question.params_of(query) | looked if query else None,
+        "params": question.params_of(query) | extra if query else None,
     }
     return _empty() | {"nothing": sentences}
 
@@ -148,7 +148,7 @@ def of_nothing(name: str) -> Json | list[Json]:
 
 
 def _figure(
-    focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None], lines: Sequence[Named]
+    focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None], lines: Sequence[ChartLine]
 ) -> Json:
     figure = headline.figure(focus, now, comparisons, [line.series for line in lines])
     return {
@@ -158,16 +158,16 @@ def _figure(
         "delta": figure.delta,
         "color": figure.style.color,
         "arrow": figure.style.arrow,
-        "range": figure.off,
+        "range": figure.range_text,
         "is_noise": figure.is_noise,
         "help": straight(figure.help),
-        "spark": straight(figure.spoken(focus)),
+        "spark": straight(figure.spark_text(focus)),
     }
 
 
 def _field(
     focus: Focus,
-    lines: Sequence[Named],
+    lines: Sequence[ChartLine],
     now: Audience,
     comparisons: Sequence[ComparedAnswers | None],
     values: Sequence[ValueLine],
@@ -181,7 +181,7 @@ def _field(
     )
     return {
         "title": straight(over_time.title(focus, now)),
-        "precision": straight(precision.over(now, headline.fields_in_sight(focus), focus.numbers)),
+        "precision": straight(precision.summary(now, headline.fields_in_sight(focus), focus.numbers)),
         "notes": [
             straight(note) for note in [*headline.notes(focus, now, comparisons), *_trend_notes(focus, now)]
         ],
@@ -202,17 +202,17 @@ def _trend_notes(focus: Focus, now: Audience) -> list[str]:
     return [f"{numbers.title(focus.field)} does not add up: its single values are drawn."]
 
 
-def _line(series: Series, focus: Focus, trended: Audience | None = None) -> Json:
+def _line(series: Series, focus: Focus, answer: Audience | None = None) -> Json:
     """A line: its values, what each says on hover, and the band of an estimate.
 
-    That of the trend has its texts, by the answer that it is `trended` from.
+    That of the trend has its texts, by the answer that it is `answer` from.
     """
     field: DataField = focus.field
 
     def write(value: float) -> str:
-        if trended is None:
+        if answer is None:
             return focus.numbers.full(value, field)
-        return over_time.text(focus, trended, value)
+        return over_time.text(focus, answer, value)
 
     low, high = series.low, series.high
     has_band = low is not None and high is not None and bool(np.any(high > low))
@@ -238,7 +238,7 @@ def _value_line(focus: Focus, now: Audience, line: ValueLine) -> Json:
     }
 
 
-def _buckets(lines: Sequence[Named]) -> Json:
+def _buckets(lines: Sequence[ChartLine]) -> Json:
     """The buckets of the chart, shared by all its lines."""
     if not lines:
         return {"buckets": {"names": [], "starts": [], "parts": [], "ticks": None}, "buckets_before": []}
@@ -256,7 +256,7 @@ def _buckets(lines: Sequence[Named]) -> Json:
     return {"buckets": buckets, "buckets_before": before}
 
 
-def _date_notes(notes: Iterable[Note], lines: Sequence[Named]) -> list[Json]:
+def _date_notes(notes: Iterable[Note], lines: Sequence[ChartLine]) -> list[Json]:
     """The notes, each with the place of its bucket (-1 without a chart)."""
     starts = lines[0].series.starts if lines else ()
     return [

@@ -72,10 +72,10 @@ def after(context: PageContext, params: Mapping[str, str], acts: Iterable[Act]) 
     if not question.asks(ours):
         query = query.model_copy(update={"split_by": question.first_split(slicer)})
     bare = views.from_params(ours, slicer)
-    chosen = bare.cards or cards.from_text(question.read_choice(context), slicer)
-    view = replace(bare, cards=chosen)
-    for changed, changes in drill.states(query, view, acts, slicer):
-        query, bare, view = changed, replace(bare, **changes), replace(view, **changes)
+    own_cards = bare.cards or cards.from_text(question.read_choice(context), slicer)
+    view = replace(bare, cards=own_cards)
+    for new_query, changes in drill.states(query, view, acts, slicer):
+        query, bare, view = new_query, replace(bare, **changes), replace(view, **changes)
     return QuestionState(query, view, question.params_of(query) | views.to_params(bare))
 
 
@@ -115,7 +115,7 @@ def draw(context: PageContext) -> None:
     _mount(
         key=drill.CARDS,
         data={
-            "taken": question.taken(drill.CARDS),
+            "taken": question.receipt(drill.CARDS),
             "params": question.whole(context),
             "steps": {
                 "undo": _latest(context, steps.past),
@@ -155,7 +155,7 @@ def place(context: PageContext) -> str:
 class _Turn:
     """One request on its way: its question, and what its answers come from.
 
-    Of the exact answers that it awaits, `settled` are there.
+    Of the exact answers that it awaits, `exact_count` are there.
     """
 
     context: RequestContext
@@ -163,21 +163,21 @@ class _Turn:
     deadline: Deadline
     answers: Answers
     version: str
-    settled: int = 0
+    exact_count: int = 0
 
     def part(self, name: str, stage: str) -> Json:
         """The line of a part; one with the error where it fails."""
         head = {"part": name, "stage": stage, "params": self.question.params, "version": self.version}
         try:
             head["day"] = ask.today(self.context, self.question.query).isoformat()
-            content = self.made(name)
+            content = self.content(name)
         except Abandoned:
             raise
         except TrancheError as error:
             return head | {"error": _problem(error)}
-        return head | {"is_final": self.answers.later_count == self.settled, name: content}
+        return head | {"is_final": self.answers.start_count == self.exact_count, name: content}
 
-    def made(self, name: str) -> Json | list[Json]:
+    def content(self, name: str) -> Json | list[Json]:
         """A part as it is now. Raises the errors of the service."""
         if not self.context.slicer.data_fields:
             return answer.of_nothing(name)
@@ -190,10 +190,10 @@ class _Turn:
 
     def settle(self) -> bool:
         """Wait for the exact answers under way; False if there were none since the last time."""
-        if self.answers.later_count == self.settled:
+        if self.answers.start_count == self.exact_count:
             return False
-        self.settled = self.answers.later_count
-        for future in self.answers.awaited():
+        self.exact_count = self.answers.start_count
+        for future in self.answers.pending():
             while not future.done():
                 self.deadline.check()
                 with suppress(TimeoutError, TrancheError):
@@ -238,8 +238,8 @@ class BoardAnswers:
         began, turn = time.monotonic(), self._turn(request, person, deadline)
         latest = self._latest.setdefault((request.project, request.slicer), deque(maxlen=LATEST))
         if not request.ahead and not self._reports.is_quick(request.project, request.slicer):
-            lately = round(median(latest), 1) if latest else None
-            yield {"part": "wait", "engine": turn.context.slicer.engine or "", "lately": lately}
+            usual_seconds = round(median(latest), 1) if latest else None
+            yield {"part": "wait", "engine": turn.context.slicer.engine or "", "lately": usual_seconds}
         for name in dict.fromkeys(request.parts):
             yield turn.part(name, "first")
         latest.append(time.monotonic() - began)
@@ -263,7 +263,7 @@ class BoardAnswers:
             raise BadRequest("This slicer has no data fields to show")
         parts: dict[str, Json | list[Json]] = {}
         for _ in range(MOST_ROUNDS + 1):
-            parts = {name: turn.made(name) for name in request.parts}
+            parts = {name: turn.content(name) for name in request.parts}
             if not turn.settle():
                 break
         return turn.focus, parts
@@ -282,7 +282,7 @@ class BoardAnswers:
             language=request.locale,
             caches={ask.ANSWERS: answers},
         )
-        acts = [act for raw in request.acts for act in rows.parsed(raw)]
+        acts = [act for raw in request.acts for act in rows.parse(raw)]
         question_state = after(context, request.params, acts)
         return _Turn(context, question_state, deadline, answers, self._reports.version(*about))
 

@@ -17,7 +17,7 @@ from lib.ui.query import view as views
 from lib.ui.query.cards import Card
 from lib.ui.query.focus import Focus
 
-FIELDS, COLUMNS, SHOWN, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
+FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
 
 
@@ -35,7 +35,7 @@ def draw_leaderboard_picker(focus: Focus) -> None:
         key = dates_picker.followed_key(ACROSS, view.across)
         change = partial(_ask, context, "across", key)
         st.segmented_control("Cards in a row", views.ACROSS, key=key, required=True, on_change=change)
-        key = dates_picker.followed_key(SHOWN, view.changes)
+        key = dates_picker.followed_key(CHANGES, view.changes)
         change, words = partial(_ask, context, "changes", key), WORDS.__getitem__
         st.segmented_control(
             "Changes in", views.CHANGES, format_func=words, key=key, required=True, on_change=change
@@ -56,17 +56,17 @@ def _ask_fields(context: PageContext, key: str) -> None:
     They are remembered, but for the texts to find.
     """
     usual_cards = {card.name: card for card in question.view(context).cards or cards.usual(context.slicer)}
-    chosen = tuple(usual_cards.get(name, Card(name)) for name in st.session_state[key])
-    new_cards = None if chosen == cards.usual(context.slicer) else chosen or None
+    own_cards = tuple(usual_cards.get(name, Card(name)) for name in st.session_state[key])
+    new_cards = None if own_cards == cards.usual(context.slicer) else own_cards or None
     question.keep(context, new_cards and tuple(replace(card, find="") for card in new_cards))
-    question.look(context, cards=new_cards)
+    question.change_view(context, cards=new_cards)
     st.rerun()
 
 
 def _ask(context: PageContext, name: str, key: str) -> None:
-    chosen = st.session_state[key]
-    changes: dict[str, Any] = {name: tuple(chosen) if isinstance(chosen, list) else chosen}
-    question.look(context, **changes)
+    value = st.session_state[key]
+    changes: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value}
+    question.change_view(context, **changes)
     st.rerun()
 
 
@@ -129,7 +129,7 @@ def _download(focus: Focus) -> None:
     if menu is None:
         return
     with menu, problems.report_errors("The file of these figures"):
-        now = ask.quickly(focus.context, focus.over_time())
+        now = ask.estimate(focus.context, focus.over_time())
         fields = headline.fields_in_sight(focus)
         export_menu.rows(focus, "chart", now, fields, "Download these rows as CSV")
         export_menu.button("chart", file=export_menu.file(focus, "chart"))
@@ -158,6 +158,6 @@ def _metrics(focus: Focus) -> None:
 
 
 def _ask_metrics(context: PageContext, key: str) -> None:
-    chosen = tuple(st.session_state[key])
-    question.ask(question.current(context).model_copy(update={"data_fields": chosen or None}))
+    names = tuple(st.session_state[key])
+    question.ask(question.current(context).model_copy(update={"data_fields": names or None}))
     st.rerun()

@@ -64,8 +64,8 @@ class ChartKind:
 
 def kind(focus: Focus) -> ChartKind:
     """The kind that is drawn: the chosen one, or bars where the split can't be drawn so."""
-    chosen = KINDS[focus.view.chart]
-    return KINDS["bars"] if chosen.shortfall(focus) else chosen
+    choice = KINDS[focus.view.chart]
+    return KINDS["bars"] if choice.shortfall(focus) else choice
 
 
 def fields(focus: Focus) -> list[DataField]:
@@ -103,7 +103,7 @@ def count_label(answer: Audience, row_count: int, numbers: Numbers) -> str:
 
 def _ask_rows(focus: Focus) -> ChartData:
     """The rows, and the same rows on the days compared."""
-    answer = ask.quickly(focus.context, focus.passing_rows())
+    answer = ask.estimate(focus.context, focus.passing_rows())
     first, *others = (_compared_rows(one, answer) for one in focus.comparisons)
     return ChartData(replace(first, also=next(iter(others), None)), answer)
 
@@ -127,10 +127,10 @@ def _table(focus: Focus, data: ChartData) -> Table:
 
 def rows_of(focus: Focus) -> Table | None:
     """The table or pivot of the split; None of one without rows, or that is drawn otherwise."""
-    chosen = kind(focus)
-    if not focus.query.split_by or chosen not in (KINDS["table"], KINDS["pivot"]):
+    own_kind = kind(focus)
+    if not focus.query.split_by or own_kind not in (KINDS["table"], KINDS["pivot"]):
         return None
-    data = chosen.ask(focus)
+    data = own_kind.ask(focus)
     return _table(focus, data) if headline.is_there(data.answer) else None
 
 
@@ -151,8 +151,8 @@ def _ask_grid(focus: Focus) -> ChartData:
 
 
 def _grid_notes(focus: Focus, data: ChartData) -> list[str]:
-    hatched = f"Hatched: fewer than {split_rows.FEW} records; the colour scale leaves these cells out."
-    few = [hatched] if split_rows.few(data.split).any() else []
+    note = f"Hatched: fewer than {split_rows.FEW} records; the colour scale leaves these cells out."
+    few = [note] if split_rows.few(data.split).any() else []
     return [*few, *_fields_left_out(focus, data.split.keys), *_values_left_out(focus)]
 
 
@@ -177,7 +177,7 @@ def _lines_shortfall(focus: Focus) -> str:
 
 
 def _ask_pivot(focus: Focus) -> ChartData:
-    pivot = split_charts.asked_pivot(focus)
+    pivot = split_charts.fetch_pivot(focus)
     split = rollup_split(pivot)
     return ChartData(split, split.answer, pivot=pivot)
 
@@ -233,7 +233,7 @@ def _more(focus: Focus, answer: Audience, row_count: int, most: int) -> None:
 
 
 def _look_more(focus: Focus) -> None:
-    question.look(focus.context, rows=min(focus.view.rows * MORE, MOST))
+    question.change_view(focus.context, rows=min(focus.view.rows * MORE, MOST))
 
 
 def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:
@@ -275,7 +275,7 @@ def rollup_split(pivot: Pivot) -> SplitRows:
     ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
     total = replace(answer.total, confidence_range=next(filter(None, ranges), None))
     audience = replace(split_levels.take(answer, places), precision=sampled, total=total)
-    return replace(pivot.levels[0].split, answer=audience, compared=None)
+    return replace(pivot.levels[0].split, answer=audience, pair=None)
 
 
 def _fill(level: Level, keys: list[str]) -> Audience:

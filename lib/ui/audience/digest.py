@@ -45,21 +45,21 @@ class Digest:
             parts.append(FigureTable([_row(one) for one in snapshot.figures]))
         if png is not None and snapshot.chart is not None:
             parts.append(Picture(png, f"{snapshot.chart.title}, {facts['Days']}"))
-        parts += _moved(snapshot)
+        parts += _movers(snapshot)
         parts += [Remark(sentence) for sentence in (*snapshot.notes, *left_out)]
         parts.append(Link("Open on the desk", snapshot.address))
         page = Attachment(f"{view.name}.html", "text/html", render.html(snapshot).encode())
         return Letter(f"{view.name}: {facts['Days']}", parts, [page] if with_snapshot else [])
 
-    def of_alerts(self, fired: Sequence[Alert], ended: Sequence[Alert]) -> Letter:
+    def of_alerts(self, starts: Sequence[Alert], ends: Sequence[Alert]) -> Letter:
         """Alerts that fire now, and those that ceased to, together."""
-        count = f"{len(fired)} alert{'' if len(fired) == 1 else 's'}"
-        subject = f"{count} fired" if fired else f"{len(ended)} alert{'' if len(ended) == 1 else 's'} cleared"
-        if len(fired) + len(ended) == 1:
-            (one,) = (*fired, *ended)
-            subject = f"Alert {'fired' if fired else 'cleared'}: {_name(one)}"
+        count = f"{len(starts)} alert{'' if len(starts) == 1 else 's'}"
+        subject = f"{count} fired" if starts else f"{len(ends)} alert{'' if len(ends) == 1 else 's'} cleared"
+        if len(starts) + len(ends) == 1:
+            (one,) = (*starts, *ends)
+            subject = f"Alert {'fired' if starts else 'cleared'}: {_name(one)}"
         parts: list[Part] = []
-        for title, alerts in (("Fired", fired), ("Cleared", ended)):
+        for title, alerts in (("Fired", starts), ("Cleared", ends)):
             if alerts:
                 parts.append(FigureTable((), title))
             for alert in alerts:
@@ -108,7 +108,7 @@ def _row(figure: SnapshotFigure) -> FigureRow:
     return FigureRow(figure.title, value, change, TONES[figure.color])
 
 
-def _moved(snapshot: Snapshot) -> Iterator[Part]:
+def _movers(snapshot: Snapshot) -> Iterator[Part]:
     """The values of key fields that moved the figure shown by more than noise."""
     for table in snapshot.tables:
         rows = [[cell.text for cell in row.cells] for row in table.rows[:MOST_MOVERS]]

@@ -14,14 +14,14 @@ from lib.ui.query import ask, compared_answers, filters, periods, precision, val
 from lib.ui.query.compared_answers import ComparedAnswers, Style
 from lib.ui.query.focus import Focus
 
-TRIED = 6
+MOST_FILTERS = 6
 
 
 @dataclass(frozen=True)
 class HeadlineFigure:
     """A figure of the headline: the total of a data field, with its change, and the range of an estimate.
 
-    `delta` and `off` are None without a comparison and for exact figures; `course` is the sparkline. A change
+    `delta` is None without a comparison, `range_text` for exact figures; `course` is the sparkline. A change
     `is_noise` where single days differ by as much.
     """
 
@@ -30,12 +30,12 @@ class HeadlineFigure:
     text: str
     delta: str | None
     style: Style
-    off: str | None
+    range_text: str | None
     help: str
     course: Series | None
     is_noise: bool
 
-    def spoken(self, focus: Focus) -> str:
+    def spark_text(self, focus: Focus) -> str:
         """The sparkline in words; empty without one."""
         if self.course is None or focus.grain is None:
             return ""
@@ -49,18 +49,18 @@ def figure(
     field = focus.field
     value = now.total.values.get(field.name)
     changes = [Change(None) if one is None else one.total(field) for one in comparisons]
-    changed, sides = changes[0], [line.without_parts.values for line in lines[:2]]
+    change, sides = changes[0], [line.without_parts.values for line in lines[:2]]
     is_noise = len(sides) == 2 and comparisons[0] is not None and compared_answers.is_noise(*sides)
     return HeadlineFigure(
         field=field,
         title=numbers.title(field),
         text=focus.numbers.short(value, field),
-        delta=compared_answers.delta(focus, field, changed),
-        style=compared_answers.style(field, changed, is_noise),
-        off=compared_answers.off(focus, field, now),
-        help=" · ".join([_help(focus, field, value, changed, is_noise), *_others(focus, field, changes[1:])]),
+        delta=compared_answers.delta(focus, field, change),
+        style=compared_answers.style(field, change, is_noise),
+        range_text=compared_answers.range_text(focus, field, now),
+        help=" · ".join([_help(focus, field, value, change, is_noise), *_others(focus, field, changes[1:])]),
         course=_course(lines),
-        is_noise=is_noise or not changed.is_certain,
+        is_noise=is_noise or not change.is_certain,
     )
 
 
@@ -70,24 +70,24 @@ def _course(lines: Sequence[Series]) -> Series | None:
     return course if course is not None and time_chart.has_course(course) else None
 
 
-def _help(focus: Focus, field: DataField, value: float | None, changed: Change, is_noise: bool) -> str:
+def _help(focus: Focus, field: DataField, value: float | None, change: Change, is_noise: bool) -> str:
     """The full figure, the field's description, and notes on the change."""
     parts = [focus.numbers.full(value, field), field.annotation or "", field.formula_description or ""]
-    if not changed.is_certain:
+    if not change.is_certain:
         parts.append("The change is smaller than its uncertainty: it may not be a real rise or fall")
-    elif is_noise and changed.ratio is not None:
+    elif is_noise and change.ratio is not None:
         parts.append("The change is within what single days differ by")
-    if changed.low is not None and changed.high is not None and math.isfinite(changed.high - changed.low):
-        low, high = (focus.numbers.full(side, field) for side in (changed.low, changed.high))
+    if change.low is not None and change.high is not None and math.isfinite(change.high - change.low):
+        low, high = (focus.numbers.full(side, field) for side in (change.low, change.high))
         parts.append(f"95 % range of the change: {low} to {high}")
     return " · ".join(part for part in parts if part)
 
 
 def _others(focus: Focus, field: DataField, changes: Sequence[Change]) -> Iterator[str]:
     """The changes against the days compared beside the first."""
-    for one, changed in zip(focus.comparisons[1:], changes, strict=True):
+    for one, change in zip(focus.comparisons[1:], changes, strict=True):
         if one.comparison is not None:
-            text = compared_answers.delta(focus, field, changed)
+            text = compared_answers.delta(focus, field, change)
             yield f"Against {numbers.days(*one.comparison.before)}: {text}"
 
 
@@ -110,16 +110,16 @@ def no_data(focus: Focus) -> NoData:
     days = numbers.days(*focus.period)
     if not focus.query.filters or not _has_data(focus):
         first, last = focus.slicer.first_date, focus.slicer.last_date
-        covered = numbers.days(*map(date.fromisoformat, (first, last))) if first and last else ""
-        there = f" The data covers {covered}." if covered else ""
+        span = numbers.days(*map(date.fromisoformat, (first, last))) if first and last else ""
+        coverage = f" The data covers {span}." if span else ""
         start, end = periods.usual(focus.slicer, ask.today(focus.context, focus.query))
         query = focus.query.model_copy(update={"start_date": start, "end_date": end})
-        return NoData(f"There is no data for {days}.{there}", "Show the last days with data", query)
+        return NoData(f"There is no data for {days}.{coverage}", "Show the last days with data", query)
     text = f"Nothing matches these filters for {days}."
     place, most = _most_in_the_way(focus)
     if place is None:
         return NoData(f"{text} Remove filters, or choose other days.")
-    words = filters.sentence(focus.query.filters[place], focus.slicer, _described(focus, place))
+    words = filters.sentence(focus.query.filters[place], focus.slicer, _descriptions(focus, place))
     query = focus.query.model_copy(update={"filters": _without(focus, place)})
     return NoData(f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", query)
 
@@ -138,7 +138,7 @@ def _most_in_the_way(focus: Focus) -> tuple[int | None, str]:
     if by is None:
         return None, ""
     volumes = [
-        (_volume_without(focus, place, by), place) for place in range(len(focus.query.filters[:TRIED]))
+        (_volume_without(focus, place, by), place) for place in range(len(focus.query.filters[:MOST_FILTERS]))
     ]
     most, place = max(volumes)
     field = focus.slicer.data_field(by)
@@ -155,7 +155,7 @@ def _without(focus: Focus, place: int) -> tuple[Filter, ...]:
     return (*focus.query.filters[:place], *focus.query.filters[place + 1 :])
 
 
-def _described(focus: Focus, place: int) -> dict[str, str]:
+def _descriptions(focus: Focus, place: int) -> dict[str, str]:
     filter_ = focus.query.filters[place]
     return values.words(focus.context, focus.query, filter_.name, filter_.value)
 

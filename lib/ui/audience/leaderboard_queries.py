@@ -14,7 +14,7 @@ from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
-SHOWN, RANKED = 8, 1000
+LIMIT, FAR_LIMIT = 8, 1000
 WHOLE = ("equals", "not equals")
 
 
@@ -28,61 +28,61 @@ class Board:
     card: Card
     split: SplitRows
     whole: float | None
-    found: int
+    count: int
     is_cut: bool = False
 
 
 def begin(focus: Focus) -> None:
     """Start the first queries of all leaderboards."""
-    ask.ahead(focus.context, [query for card in focus.cards for query in _first(focus, card)])
+    ask.prefetch(focus.context, [query for card in focus.cards for query in _first(focus, card)])
 
 
 def begin_comparison(focus: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
     """Start the queries for the days compared that depend on the rows shown."""
-    narrowed = [_query_of_rows(focus, card, answer) for card, answer in answers if not is_ranked(focus, card)]
-    ask.ahead(focus.context, [focus.in_days(query, days) for query in narrowed for days in focus.other_days])
+    queries = [_query_of_rows(focus, card, answer) for card, answer in answers if not is_ranked(focus, card)]
+    ask.prefetch(focus.context, [focus.in_days(one, days) for one in queries for days in focus.other_days])
 
 
 def rows(focus: Focus, card: Card) -> Audience:
     """The leaderboard's rows on the question's days: the top ones, and those chosen."""
-    answer = ask.quickly(focus.context, question(focus, card))
-    there = set(answer.names[card.name])
-    missing = tuple(value for value in chosen_values(focus, card.name) if value not in there)
+    answer = ask.estimate(focus.context, question(focus, card))
+    names = set(answer.names[card.name])
+    missing = tuple(value for value in chosen_values(focus, card.name) if value not in names)
     if not missing or is_ranked(focus, card):
         return answer
     exact = Filter(name=card.name, value=missing, match="equals")
     filters = (*others(focus.query, card.name), exact)
     more = question(focus, card).model_copy(update={"filters": filters, "limit": None, "data_filters": ()})
-    return split_levels.with_rows(answer, ask.quickly(focus.context, more))
+    return split_levels.with_rows(answer, ask.estimate(focus.context, more))
 
 
 def board(focus: Focus, card: Card, answer: Audience) -> Board:
     """The leaderboard of these rows, with the same rows on all days compared."""
-    board_rows = _compared(focus, card, answer)
+    board_rows = _compare(focus, card, answer)
     for other in focus.comparisons[1:]:
         rows = board_rows.split.answer
-        both = compared_answers.fetch_compared(other, _query_of_rows(other, card, rows), rows)
+        both = compared_answers.fetch(other, _query_of_rows(other, card, rows), rows)
         board_rows = replace(
             board_rows, split=replace(board_rows.split, also=_split(other, rows, both, card))
         )
     return board_rows
 
 
-def _compared(focus: Focus, card: Card, answer: Audience) -> Board:
+def _compare(focus: Focus, card: Card, answer: Audience) -> Board:
     """The leaderboard with the same rows on the days compared that come first."""
     query = _query_of_rows(focus, card, answer)
     if is_ranked(focus, card):
         query = question(focus, card).model_copy(update={"data_filters": ()})
-    both = compared_answers.fetch_compared(focus, query, answer)
+    both = compared_answers.fetch(focus, query, answer)
     count = answer.total.records_found
     if not is_ranked(focus, card):
         return Board(card, _split(focus, answer, both, card), _whole(focus, card, answer), count)
     if both is not None:
-        answer, both = _add_vanished(focus, answer, both)
+        answer, both = _add_old_rows(focus, answer, both)
     split = _split(focus, answer, both, card)
     audience = split_levels.take(answer, _visible_places(focus, card, split))
-    ranked = _split(focus, audience, both, card)
-    return Board(card, ranked, _whole(focus, card, answer), max(count, len(answer)), count > RANKED)
+    now_split = _split(focus, audience, both, card)
+    return Board(card, now_split, _whole(focus, card, answer), max(count, len(answer)), count > FAR_LIMIT)
 
 
 def question(page_focus: Focus, card: Card) -> AudienceQuery:
@@ -97,7 +97,7 @@ def question(page_focus: Focus, card: Card) -> AudienceQuery:
         "filters": (*others(page_focus.query, card.name), *_found_by(card)),
         "data_fields": tuple(dict.fromkeys((field, volume, *columns.values()))),
         "order_by": (Order(name=volume if is_far else by, direction=direction),),
-        "limit": RANKED if is_far else SHOWN,
+        "limit": FAR_LIMIT if is_far else LIMIT,
         "data_filters": page_focus.view.having,
     }
     return page_focus.rows().model_copy(update=changes)
@@ -128,8 +128,8 @@ def _first(focus: Focus, card: Card) -> Iterator[AudienceQuery]:
         whole = compared_answers.whole_query(focus, filters)
         yield from (whole, *(focus.in_days(whole, days) for days in focus.other_days))
     if is_ranked(focus, card):
-        ranked = card_query.model_copy(update={"data_filters": ()})
-        yield from (focus.in_days(ranked, days) for days in focus.other_days)
+        whole_query = card_query.model_copy(update={"data_filters": ()})
+        yield from (focus.in_days(whole_query, days) for days in focus.other_days)
 
 
 def _query_of_rows(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:
@@ -156,7 +156,7 @@ def _whole(focus: Focus, card: Card, answer: Audience) -> float | None:
     filters = others(focus.query, card.name)
     changes = {"split_by": (), "filters": filters, "data_fields": (focus.field.name,), "order_by": ()}
     total_query = focus.rows().model_copy(update={**changes, "limit": None})
-    return ask.quickly(focus.context, total_query).total.values.get(focus.field.name)
+    return ask.estimate(focus.context, total_query).total.values.get(focus.field.name)
 
 
 def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: Card) -> SplitRows:
@@ -167,7 +167,7 @@ def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: C
     return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
 
 
-def _add_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:
+def _add_old_rows(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:
     """The rows, with values added that occur on the earlier days only: their volume dropped to zero.
 
     Only for fields that add up, where both answers have every value, each exactly.
@@ -177,19 +177,19 @@ def _add_vanished(focus: Focus, answer: Audience, both: ComparedAnswers) -> tupl
     )
     if focus.field.name not in answer.percents or not is_whole or both.now is not answer:
         return answer, both
-    there = set(map(tuple, answer.names.to_numpy()))
-    places = [place for place, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in there]
-    gone = split_levels.without_volume(split_levels.take(both.before, places))
-    now = split_levels.with_rows(answer, gone)
+    row_keys = set(map(tuple, answer.names.to_numpy()))
+    places = [place for place, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in row_keys]
+    old_rows = split_levels.without_volume(split_levels.take(both.before, places))
+    now = split_levels.with_rows(answer, old_rows)
     return now, ComparedAnswers(now, both.before, both.now_days, both.before_days)
 
 
 def _visible_places(focus: Focus, card: Card, split: SplitRows) -> list[int]:
     """The places of the rows shown: the top ones, then other chosen ones."""
     order = _by_words(card, split) if card.by == "name" else _by_change(focus, card, split)
-    first, chosen = order[:SHOWN], set(chosen_values(focus, card.name))
+    first, choices = order[:LIMIT], set(chosen_values(focus, card.name))
     names = split.answer.names[card.name].tolist()
-    return [*first, *(place for place in order[SHOWN:] if names[place] in chosen)]
+    return [*first, *(place for place in order[LIMIT:] if names[place] in choices)]
 
 
 def _by_words(card: Card, split: SplitRows) -> list[int]:
@@ -199,12 +199,12 @@ def _by_words(card: Card, split: SplitRows) -> list[int]:
 
 def _by_change(focus: Focus, card: Card, split: SplitRows) -> list[int]:
     """Places sorted by change, with unknown changes last."""
-    sizes = [_size(focus, changed) for changed in split_rows.changes(split)]
+    sizes = [_size(focus, change) for change in split_rows.changes(split)]
     sign = -1 if card.direction == "desc" else 1
     return sorted(
         range(len(sizes)), key=lambda place: (sizes[place] is None, sign * (sizes[place] or 0.0), place)
     )
 
 
-def _size(focus: Focus, changed: Change) -> float | None:
-    return changed.amount if focus.view.changes == "amount" else changed.ratio
+def _size(focus: Focus, change: Change) -> float | None:
+    return change.amount if focus.view.changes == "amount" else change.ratio

@@ -33,14 +33,14 @@ def table(focus: Focus, board: Board) -> Table:
     field = focus.slicer.key_field(card.name)
     title = filters.field(card.name, focus.slicer)
     label = f"{title} by {numbers.title(focus.field)}"
-    around = rows.CardHeader(title, _about(focus, board), card.find, _message(board, card))
+    header = rows.CardHeader(title, _about(focus, board), card.find, _message(board, card))
     return Table(
         id=field.name,
         label=label,
         columns=_columns(focus, board),
         rows=[*_rows(focus, board), *_rest(focus, board)],
         verb="Keep",
-        card=around,
+        card=header,
         has_lines=focus.grain is not None,
     )
 
@@ -124,7 +124,7 @@ def _row(
     cells = [Cell(label, bar=bar, about=filters.both(code, label)), _value(focus, focus.field, value)]
     if split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, value), 1)))
-    cells += [_change(focus, changed, value) for changed in changes]
+    cells += [_change(focus, change, value) for change in changes]
     cells += [_value(focus, *one) for one in zip(focus.columns, more, strict=True)]
     return Row(
         cells,
@@ -144,15 +144,15 @@ def _value(focus: Focus, field: DataField, value: float | None) -> Cell:
     return Cell(text, about=focus.numbers.full(value, field))
 
 
-def _change(focus: Focus, changed: Change, value: float) -> Cell:
-    if changed.amount is None:
+def _change(focus: Focus, change: Change, value: float) -> Cell:
+    if change.amount is None:
         return Cell(NOTHING)
-    percent = focus.numbers.change(changed.ratio)
-    amount = _change_text(focus, changed.amount)
-    before = f"Before: {focus.numbers.full(value - changed.amount, focus.field)}"
-    about = " · ".join([before, amount, percent, *([] if changed.is_certain else [VAGUE])])
+    percent = focus.numbers.change(change.ratio)
+    amount = _change_text(focus, change.amount)
+    before = f"Before: {focus.numbers.full(value - change.amount, focus.field)}"
+    about = " · ".join([before, amount, percent, *([] if change.is_certain else [VAGUE])])
     text = percent.removesuffix(" %") if focus.view.changes == "percent" else amount
-    return Cell(text, is_faint=not changed.is_certain, about=about)
+    return Cell(text, is_faint=not change.is_certain, about=about)
 
 
 def _change_text(focus: Focus, amount: float) -> str:
@@ -188,7 +188,7 @@ def _rest(focus: Focus, board: Board) -> Sequence[Row]:
     if rest is None:
         return []
     answer = board.split.answer
-    label = precision.others(answer, focus.numbers, OTHERS, board.found - len(answer))
+    label = precision.others(answer, focus.numbers, OTHERS, board.count - len(answer))
     cells = [
         Cell(ALL_OTHERS if board.split.is_chosen else label),
         _value(focus, focus.field, rest),
@@ -205,8 +205,8 @@ def _rest(focus: Focus, board: Board) -> Sequence[Row]:
 def _about(focus: Focus, board: Board) -> str:
     """The number of values and the precision of their figures, and a note if not all are sorted."""
     text = precision.sentence(board.split.answer, focus.field.name, focus.numbers)
-    count = precision.count(board.split.answer, focus.numbers, board.found)
-    parts = [f"top {focus.numbers.number(queries.RANKED)} of {count}" if board.is_cut else count]
+    count = precision.count(board.split.answer, focus.numbers, board.count)
+    parts = [f"top {focus.numbers.number(queries.FAR_LIMIT)} of {count}" if board.is_cut else count]
     return " · ".join([*parts, *([] if text == precision.EXACT else [text])])
 
 
@@ -229,18 +229,18 @@ def _is_asked(focus: Focus, name: str, code: str, match: str) -> bool:
 def tables(focus: Focus) -> list[Table]:
     """The tables. The rows of all cards are queried first, then their comparisons."""
     queries.begin(focus)
-    answers, failed = {}, {}
+    answers, failures = {}, {}
     for card in focus.cards:
         try:
             answers[card] = queries.rows(focus, card)
         except TrancheError as error:
-            failed[card] = failed_table(focus, card, problems.sentence(error))
+            failures[card] = failed_table(focus, card, problems.sentence(error))
     queries.begin_comparison(focus, list(answers.items()))
     card_tables = {}
     for card, answer in answers.items():
         try:
             card_tables[card] = table(focus, queries.board(focus, card, answer))
         except TrancheError as error:
-            failed[card] = failed_table(focus, card, problems.sentence(error))
+            failures[card] = failed_table(focus, card, problems.sentence(error))
         values.remember(focus.context, answer)
-    return [card_tables.get(card) or failed[card] for card in focus.cards]
+    return [card_tables.get(card) or failures[card] for card in focus.cards]

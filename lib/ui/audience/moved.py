@@ -36,8 +36,8 @@ def total_sentence(focus: Focus, movers: Moved) -> str:
     total = f"{title} {change_text(focus, movers.difference)} ({relative}), {now} against {before}."
     if movers.moves or movers.alike:
         return total
-    considered = f"{focus.numbers.number(movers.considered)} values of its key fields"
-    return f"{total} Nothing stands out: none of {considered} moved more than noise."
+    values = f"{focus.numbers.number(movers.considered)} values of its key fields"
+    return f"{total} Nothing stands out: none of {values} moved more than noise."
 
 
 def alike(focus: Focus, movers: Moved) -> list[str]:
@@ -90,7 +90,7 @@ def _held_against(movers: Moved) -> str:
     return f"Compared with {earlier}: values that usually move as much are left out.{few}"
 
 
-FOUND, MOST, AT_ONCE = "moved_found", 4, 6
+MOVERS_KEY, MOST, AT_ONCE = "moved_found", 4, 6
 
 
 def find_movers(focus: Focus) -> Moved:
@@ -98,10 +98,10 @@ def find_movers(focus: Focus) -> Moved:
 
     Who comes while it is computed waits for it: a run that a newer one has overtaken asks nothing twice.
     """
-    cache: SessionCache[Moved] = session_cache.of(FOUND, partial(SessionCache, ask.SECONDS, MOST))
+    cache: SessionCache[Moved] = session_cache.of(MOVERS_KEY, partial(SessionCache, ask.SECONDS, MOST))
     key = (focus.context.person.username, focus.query, focus.comparison, focus.field.name)
     audience: Ask = partial(focus.context.reporting.audience, slicer=focus.slicer)
-    return waiting.cached(cache, key, partial(compute, focus, waiting.tracked(audience)))
+    return waiting.cached(cache, key, partial(compute, focus, waiting.track(audience)))
 
 
 def compute(focus: Focus, audience: Ask | None = None) -> Moved:
@@ -124,7 +124,7 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
     rows: list[Sequence[object]] = [[label] for label in _labels(focus, movers)]
     rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:])])
-    rows += (_csv_row(filters.field(name, focus.slicer), mover) for name, mover in ranked(movers))
+    rows += (_csv_row(filters.field(name, focus.slicer), mover) for name, mover in rank(movers))
     whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
     return csv_text([*rows, ["Total", "", "", *whole]])
 
@@ -136,19 +136,19 @@ def _csv_row(name: str, mover: Mover) -> list[float | str]:
 
 
 def _labels(focus: Focus, movers: Moved) -> list[str]:
-    compared = numbers.days(*focus.comparison.before) if focus.comparison else ""
+    days = numbers.days(*focus.comparison.before) if focus.comparison else ""
     return [
-        f"Question: {export_menu.question(focus, ())}, compared with {compared}",
+        f"Question: {export_menu.question(focus, ())}, compared with {days}",
         f"What moved: {' '.join([total_sentence(focus, movers), *alike(focus, movers)])}",
         f"Precision: {notes(focus, movers)}",
     ]
 
 
 Bar = tuple[float, float, float]
-Ranked = tuple[str, Mover]
+NamedMover = tuple[str, Mover]
 
 
-def ranked(movers: Moved) -> list[Ranked]:
+def rank(movers: Moved) -> list[NamedMover]:
     """The values with their key fields, the largest contribution first; those that overlap come last.
 
     Of equal ones, those of the key field that explains best are first.
@@ -170,7 +170,7 @@ def table(focus: Focus, movers: Moved, has_parts: bool = False) -> Table:
         Column("before", "Before"),
         Column("now", "Now"),
     ]
-    rows = [_row(focus, movers, name, mover, has_parts) for name, mover in ranked(movers)]
+    rows = [_row(focus, movers, name, mover, has_parts) for name, mover in rank(movers)]
     return Table("moved", f"What moved {numbers.title(focus.field)}", columns, rows)
 
 
@@ -225,7 +225,7 @@ def draw(context: PageContext) -> None:
 
 def _draw(focus: Focus, movers: Moved) -> None:
     """Draw a sentence on the total, the ranked values, and notes."""
-    values = ranked(movers)
+    values = rank(movers)
     can_part = any(mover.mix is not None for _, mover in values)
     with st.container(horizontal=True, vertical_alignment="center", key="moved_tools"):
         st.markdown(plain(" ".join([total_sentence(focus, movers), *alike(focus, movers)])), width="stretch")
@@ -236,7 +236,7 @@ def _draw(focus: Focus, movers: Moved) -> None:
     if values:
         mover_table = table(focus, movers, can_part and st.session_state.get(PARTS, False))
         rows.draw(
-            drill.MOVED, [mover_table], question.taken(drill.MOVED), partial(drill.follow, focus.context)
+            drill.MOVERS, [mover_table], question.receipt(drill.MOVERS), partial(drill.follow, focus.context)
         )
     st.caption(plain(notes(focus, movers)))
 

@@ -12,7 +12,7 @@ import streamlit as st
 from lib.reporting.answers import Audience
 from lib.ui.audience import leaderboard_queries, split_lines
 from lib.ui.charts import numbers, series, time_chart
-from lib.ui.charts.time_chart import Named, ValueLine
+from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import problems
 from lib.ui.kit.markdown import straighten
@@ -28,30 +28,30 @@ TWIN, TABLE_WIDTH = "time_table", 420
 POPOVER, WIDTH = "date_notes", 400
 
 
-def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> list[Named]:
+def lines(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> list[ChartLine]:
     """The line of the period and those compared; none without time key fields."""
     if focus.grain is None:
         return []
     name, today = focus.field.name, ask.today(focus.context, focus.query)
     line = series.over(now, name, focus.grain, focus.period, today)
-    named = [Named(numbers.span(*focus.period), line)]
+    all_lines = [ChartLine(numbers.span(*focus.period), line)]
     for one, answers in zip(focus.comparisons, comparisons, strict=True):
-        if answers is not None and one.compared is not None and one.comparison is not None:
-            there = one.comparison.before
-            earlier = series.over(answers.before, name, focus.grain, one.compared, today, there)
-            named.append(Named(numbers.span(*there, focus.period[1].year), earlier))
-    return named
+        if answers is not None and one.compared_days is not None and one.comparison is not None:
+            days = one.comparison.before
+            earlier = series.over(answers.before, name, focus.grain, one.compared_days, today, days)
+            all_lines.append(ChartLine(numbers.span(*days, focus.period[1].year), earlier))
+    return all_lines
 
 
-def trends(focus: Focus, named: Sequence[Named], now: Audience) -> list[Named]:
+def trends(focus: Focus, all_lines: Sequence[ChartLine], now: Audience) -> list[ChartLine]:
     """The lines as the chart draws them: of the trend chosen, where the data field adds up."""
     if not has_trend(focus, now):
-        return [*named]
+        return [*all_lines]
     trend = TRENDS[focus.view.trend]
-    totals = _totals(focus) if trend.has_total else named
+    totals = _totals(focus) if trend.has_total else all_lines
     return [
-        Named(line.label, trend.line(line.series, total.series))
-        for line, total in zip(named, totals, strict=False)
+        ChartLine(line.label, trend.line(line.series, total.series))
+        for line, total in zip(all_lines, totals, strict=False)
     ]
 
 
@@ -85,17 +85,17 @@ def has_trend(focus: Focus, now: Audience) -> bool:
     return focus.view.trend != EACH and focus.field.name in now.percents
 
 
-def _totals(focus: Focus) -> list[Named]:
+def _totals(focus: Focus) -> list[ChartLine]:
     """The lines of what shares are of: all values of the key field with lines, else all without filters."""
     filters = leaderboard_queries.others(focus.query, focus.lines[0]) if focus.lines else ()
     query = focus.over_time().model_copy(update={"filters": filters})
-    now = ask.quickly(focus.context, query)
+    now = ask.estimate(focus.context, query)
     return lines(focus, now, compared_answers.fetch_each(focus, query, now))
 
 
-def _named(value_lines: Sequence[ValueLine]) -> list[Named]:
+def _lines(value_lines: Sequence[ValueLine]) -> list[ChartLine]:
     """The lines of values, for the table."""
-    return [Named(line.label, line.now) for line in value_lines]
+    return [ChartLine(line.label, line.now) for line in value_lines]
 
 
 def alternative(focus: Focus, values: Sequence[ValueLine] = (), notes: Sequence[Note] = ()) -> str:
@@ -104,7 +104,7 @@ def alternative(focus: Focus, values: Sequence[ValueLine] = (), notes: Sequence[
     beside = "" if other is None else f", beside {numbers.title(other.field, with_unit=True)}"
     about = f"{_title(focus)}{_of(values)}{beside}, {numbers.days(*focus.period)}"
     about += "; its values are above the chart"
-    return about + time_chart.spoken(notes)
+    return about + time_chart.notes_text(notes)
 
 
 def draw_table(focus: Focus) -> None:
@@ -114,17 +114,17 @@ def draw_table(focus: Focus) -> None:
         return
     with popover, problems.report_errors("The values"):
         query = focus.over_time()
-        now = ask.quickly(focus.context, query)
+        now = ask.estimate(focus.context, query)
         values = split_lines.fetch_value_lines(focus)
         comparisons = compared_answers.fetch_each(focus, query, now)
-        named = _named(value_trends(focus, values, now)) or trends(focus, lines(focus, now, comparisons), now)
-        writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in named}
-        if (beside := second(focus)) is not None:
-            label = title(beside, now)
-            named.append(Named(label, trends(beside, lines(beside, now, [None]), now)[0].series))
-            writes[straight(label)] = _plain(beside, now)
+        data = _lines(value_trends(focus, values, now)) or trends(focus, lines(focus, now, comparisons), now)
+        writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in data}
+        if (other := second(focus)) is not None:
+            label = title(other, now)
+            data.append(ChartLine(label, trends(other, lines(other, now, [None]), now)[0].series))
+            writes[straight(label)] = _plain(other, now)
         st.dataframe(
-            straighten(table(str(focus.grain), named)).style.format(writes),
+            straighten(table(str(focus.grain), data)).style.format(writes),
             hide_index=True,
             placeholder=numbers.NOTHING,
             width=TABLE_WIDTH,
@@ -132,12 +132,12 @@ def draw_table(focus: Focus) -> None:
         )
 
 
-def table(grain: str, named: Sequence[Named]) -> pd.DataFrame:
+def table(grain: str, all_lines: Sequence[ChartLine]) -> pd.DataFrame:
     """A row per bucket of the first line, a column per line; the n-th of each side by side."""
-    first = named[0].series
+    first = all_lines[0].series
     buckets = [series.bucket_text(name, part) for name, part in zip(first.names, first.parts, strict=True)]
     columns: dict[str, Any] = {grain.capitalize(): buckets}
-    for line in named:
+    for line in all_lines:
         columns[line.label] = pd.Series(line.series.values).reindex(range(len(buckets)))
     return pd.DataFrame(columns)
 
@@ -170,22 +170,22 @@ def _plain(focus: Focus, now: Audience) -> Any:
 
 
 @dataclass(frozen=True)
-class Noted:
+class DayNotes:
     """The notes on the days on screen, in the order of days; `trouble` if they can't be read."""
 
     notes: tuple[Note, ...] = ()
     trouble: TrancheError | None = None
 
 
-def notes_of(focus: Focus) -> Noted:
+def notes_of(focus: Focus) -> DayNotes:
     """The notes on the question's days; if the database fails, the chart is drawn without notes."""
     context = focus.context
     try:
-        return Noted(
+        return DayNotes(
             tuple(context.clients.view_store.notes.of(context.project, context.slicer_name, *focus.period))
         )
     except TrancheError as error:
-        return Noted(trouble=error)
+        return DayNotes(trouble=error)
 
 
 def draw_notes(focus: Focus) -> None:

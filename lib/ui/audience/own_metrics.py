@@ -19,7 +19,7 @@ from lib.wire.errors import TrancheError
 
 DRAFT, NEW = "own.draft", 0
 MENU, OPEN, INSERT = "metrics_menu", "own_metric_open", "own_metric_insert"
-NAME, FORMULA, UNIT, DIGITS, SHARED = (
+NAME, FORMULA, UNIT, DIGITS, IS_SHARED = (
     f"own_metric_{part}" for part in ("name", "formula", "unit", "digits", "shared")
 )
 HELP = "Data fields, numbers, + - * / and brackets: 1000 * cost / imps. It is taken of sums."
@@ -72,7 +72,7 @@ def _open(metric: OwnMetric | None) -> None:
     state[NAME], state[FORMULA], state[UNIT] = (
         (metric.name, metric.formula, metric.unit) if metric else ("",) * 3
     )
-    state[DIGITS], state[SHARED] = (metric.digits, metric.is_shared) if metric else (2, False)
+    state[DIGITS], state[IS_SHARED] = (metric.digits, metric.is_shared) if metric else (2, False)
 
 
 def _close() -> None:
@@ -101,7 +101,7 @@ def _dialog(context: PageContext, metric: OwnMetric | None) -> None:
         digits = st.number_input("Digits", 0, MOST_DIGITS, key=DIGITS)
     shares = st.checkbox(
         "Share it with everybody who may see this slicer",
-        key=SHARED,
+        key=IS_SHARED,
         disabled=context.person.role not in MANAGERS,
         help="Managers and administrators share metrics, and change shared ones.",
     )
@@ -127,9 +127,9 @@ def _dialog(context: PageContext, metric: OwnMetric | None) -> None:
 
 def _insert() -> None:
     """Put the chosen data field at the end of the formula."""
-    chosen = st.session_state[INSERT]
-    if chosen is not None:
-        st.session_state[FORMULA] = f"{st.session_state[FORMULA] or ''} {formulas.Field(chosen)}".strip()
+    name = st.session_state[INSERT]
+    if name is not None:
+        st.session_state[FORMULA] = f"{st.session_state[FORMULA] or ''} {formulas.Field(name)}".strip()
         st.session_state[INSERT] = None
 
 
@@ -163,7 +163,7 @@ def _save(context: PageContext, metric: OwnMetric | None, values: tuple[str, str
         store.change(metric.id, *values)
     else:
         new_metric = store.save(context.project, context.slicer_name, *values)
-        question.look(context, field=own_metrics.name(new_metric))
+        question.change_view(context, field=own_metrics.name(new_metric))
 
 
 def _attempt(work: Callable[[], None]) -> None:

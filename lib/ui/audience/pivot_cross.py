@@ -56,16 +56,16 @@ class Cross:
             for code, label in self.labels.items()
         }
         if self.has_rest:
-            rows = [self._left(path, whole) for path, whole in zip(paths, front.rows, strict=True)]
+            rows = [self._remainder(path, whole) for path, whole in zip(paths, front.rows, strict=True)]
             about = f"{front.title} of all other values of {self.title}"
             rest = replace(front, title=OTHERS, rows=rows, rest=None, about=about, order=None)
-            columns[self._rest] = replace(rest, total=self._left((), front.total))
+            columns[self._rest] = replace(rest, total=self._remainder((), front.total))
         return columns
 
     def _figure(self, path: Path, code: str) -> float | None:
         return self.figures.get(path, {}).get(code)
 
-    def _left(self, path: Path, whole: float | None) -> float | None:
+    def _remainder(self, path: Path, whole: float | None) -> float | None:
         return None if whole is None else max(0.0, whole - sum(self.figures.get(path, {}).values()))
 
 
@@ -82,7 +82,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
     key = focus.view.cross
     if key not in focus.query.split_by or len(focus.query.split_by) < 2:
         return None
-    top = ask.quickly(focus.context, _columns_query(focus, key))
+    top = ask.estimate(focus.context, _columns_query(focus, key))
     today = ask.today(focus.context, focus.query)
     split = SplitRows(top, None, focus.field, focus.slicer, focus.period, today)
     codes = top.names[key].astype(str).tolist()
@@ -90,7 +90,7 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
     figures: dict[Path, dict[str, float]] = defaultdict(dict)
     figures[()] = dict(zip(codes, top.values[focus.field.name].tolist(), strict=True))
     for level in levels:
-        answer = ask.quickly(focus.context, _cells_query(focus, level, key, codes))
+        answer = ask.estimate(focus.context, _cells_query(focus, level, key, codes))
         values = answer.values[focus.field.name].tolist()
         for (*path, code), value in zip(split_levels.paths(answer), values, strict=True):
             figures[tuple(path)][code] = value

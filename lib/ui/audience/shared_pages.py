@@ -18,10 +18,10 @@ from lib.views import ShareLink
 from lib.views.share_links import find_link, note_opening
 
 SECONDS, MOST, UNPROCESSABLE = 300, 100, 422
-CLOSED = "This link does not work"
-WHY = "It may have ended or been revoked. Ask whoever sent it to you for another one."
-FAILED = "The figures could not be loaded"
-AGAIN = "Try again in a few minutes."
+DEAD_LINK = "This link does not work"
+DEAD_LINK_HELP = "It may have ended or been revoked. Ask whoever sent it to you for another one."
+NO_FIGURES = "The figures could not be loaded"
+RETRY_HELP = "Try again in a few minutes."
 
 
 class LinkedPages(Protocol):
@@ -49,11 +49,11 @@ class SnapshotPages:
         """The page of this key, or the one that says that it does not work. Raises the service's errors."""
         link, owner = self._open(number, secret)
         if link is None or owner is None:
-            return self.closed()
+            return self.dead_link()
         if link.deal is not None:
             html = None if self._dossiers is None else self._dossiers.html(link, owner)
             if html is None:
-                return self.closed()
+                return self.dead_link()
         else:
             version = self._reports.version(link.project, link.slicer)
             html = self._cache.get((owner, link.id, version), partial(self._html, link, owner))
@@ -64,12 +64,12 @@ class SnapshotPages:
         """What follows on the form of this key's page; None where it has none. Raises as `page`."""
         link, owner = self._open(number, secret)
         if link is None or owner is None:
-            return self.closed()
+            return self.dead_link()
         if link.deal is None or self._dossiers is None:
             return None
         html = self._dossiers.enter(link, owner, fields)
         if html is None:
-            return self.closed()
+            return self.dead_link()
         return SharedPage(
             html, page.policy(link.origins, has_form=True), UNPROCESSABLE if html else SEE_OTHER
         )
@@ -80,17 +80,17 @@ class SnapshotPages:
         link = find_link(self._engine, service, number, secret) if is_on else None
         return link, None if link is None else self._owner(link)
 
-    def closed(self) -> SharedPage:
+    def dead_link(self) -> SharedPage:
         """The page that says that a link does not work: the same whatever the reason."""
-        return self._closed
+        return self._dead_link
 
-    def failed(self) -> SharedPage:
+    def unavailable(self) -> SharedPage:
         """The page that says that the figures could not be loaded."""
-        return SharedPage(page.error(FAILED, AGAIN), page.policy(()), 503)
+        return SharedPage(page.error(NO_FIGURES, RETRY_HELP), page.policy(()), 503)
 
     @cached_property
-    def _closed(self) -> SharedPage:
-        return SharedPage(page.error(CLOSED, WHY), page.policy(()), 404)
+    def _dead_link(self) -> SharedPage:
+        return SharedPage(page.error(DEAD_LINK, DEAD_LINK_HELP), page.policy(()), 404)
 
     def _html(self, link: ShareLink, owner: Person) -> str:
         about = (link.project, link.slicer)

@@ -64,7 +64,7 @@ def _draw_form(context: PageContext, params: Params, name: str) -> None:
         st.code(share.address(path, {}), language=None, wrap_lines=True)
         st.button("Make another", key=f"share_link_another{whose}", on_click=_forget)
         return
-    fixed, label = _fixed(context, params)
+    fixed_params, label = _fix_days(context, params)
     st.caption(
         "A share link opens these figures, and nothing else, for everybody who has it, without an account. "
         "Access lists your links and revokes them."
@@ -73,7 +73,7 @@ def _draw_form(context: PageContext, params: Params, name: str) -> None:
         st.text_input("Title", name or _title(context, params), max_chars=100, key=f"share_link_name{whose}")
         with st.container(horizontal=True):
             st.selectbox("Works for", [*share.LIFETIMES], 1, key=f"share_link_lifetime{whose}", width=120)
-            choices = [*([LATEST] if fixed != dict(params) else []), label]
+            choices = [*([LATEST] if fixed_params != dict(params) else []), label]
             st.selectbox("Shows", choices, key=f"share_link_days{whose}", width=270)
         st.text_input(
             "Sites that may embed it",
@@ -84,7 +84,7 @@ def _draw_form(context: PageContext, params: Params, name: str) -> None:
             "Make a share link",
             icon=":material/share:",
             on_click=_make,
-            args=(context, dict(params), fixed, whose),
+            args=(context, dict(params), fixed_params, whose),
         )
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
@@ -94,10 +94,10 @@ def _forget() -> None:
     st.session_state.pop(NEW, None)
 
 
-def _make(context: PageContext, params: dict[str, str], fixed: dict[str, str], whose: str) -> None:
+def _make(context: PageContext, params: dict[str, str], fixed_params: dict[str, str], whose: str) -> None:
     """Make the link. A callback."""
     state = st.session_state
-    link_params = params if state[f"share_link_days{whose}"] == LATEST else fixed
+    link_params = params if state[f"share_link_days{whose}"] == LATEST else fixed_params
     try:
         _, key = context.clients.view_store.share_links.make(
             context.project,
@@ -113,10 +113,10 @@ def _make(context: PageContext, params: dict[str, str], fixed: dict[str, str], w
     state[NEW] = (params, f"{PREFIX.strip('/')}/{key}")
 
 
-def _fixed(context: PageContext, params: Params) -> tuple[dict[str, str], str]:
+def _fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str]:
     """The parameters with today's meaning of their days, and these days in words."""
     query = link.from_params(params, context.slicer, context.project, context.slicer_name).query
-    start, end = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
+    start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
     return {**params, "start": start.isoformat(), "end": end.isoformat()}, f"Always {days(start, end)}"
 
 

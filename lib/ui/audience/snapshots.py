@@ -96,7 +96,7 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     against = [numbers.days(*one.comparison.before) for one in focus.comparisons if one.comparison]
     if against:
         yield "Compared with", "; ".join(against)
-    sentences = [filters.sentence(one, focus.slicer, listed=len(one.value)) for one in focus.query.filters]
+    sentences = [filters.sentence(one, focus.slicer, most=len(one.value)) for one in focus.query.filters]
     yield "Filters", straight("; ".join(sentences)) or "None"
     if field:
         yield "Precision", field["precision"]
@@ -155,7 +155,7 @@ def _movers(focus: Focus) -> Iterator[SnapshotTable]:
     if focus.comparison is None:
         return
     movers = moved.compute(focus)
-    has_parts = any(mover.mix is not None for _, mover in moved.ranked(movers))
+    has_parts = any(mover.mix is not None for _, mover in moved.rank(movers))
     table = _table(rows.as_json(moved.table(focus, movers, has_parts)), focus.numbers)
     sentences = [moved.total_sentence(focus, movers), *moved.alike(focus, movers), moved.notes(focus, movers)]
     yield SnapshotTable("What moved", "", table.columns, 2, table.rows, straight(" ".join(sentences)))

@@ -59,7 +59,7 @@ def content(focus: Focus, pivot: Pivot) -> bytes:
     answer, fields = pivot.levels[0].split.answer, [pivot.front, *pivot.more]
     about = (
         f"Question: {export_menu.question(focus, focus.query.split_by)}",
-        f"Precision: {precision.over(answer, fields, focus.numbers)}",
+        f"Precision: {precision.summary(answer, fields, focus.numbers)}",
     )
     return pivot_sheet.write(PivotSheet(corner, _columns(pivot), rows, about))
 
@@ -114,8 +114,8 @@ def draw(context: PageContext) -> None:
             view = split_focus.view
             with speaking("The split", split_focus.query, context.slicer, view, HEIGHT, drill.CARDS):
                 data = kind.ask(split_focus)
-            remembered = data.pivot.levels if data.pivot is not None else [data]
-            for part in remembered:
+            parts = data.pivot.levels if data.pivot is not None else [data]
+            for part in parts:
                 values.remember(context, part.split.answer)
             if headline.is_there(data.answer):
                 fields = chart_kinds.fields(split_focus)
@@ -134,7 +134,7 @@ def draw(context: PageContext) -> None:
 def _precision(focus: Focus, data: ChartData) -> str:
     """The precision of the figures; for lines, that of the values' figures and of their courses."""
     fields = chart_kinds.fields(focus)
-    sentences = [precision.over(one, fields, focus.numbers) for one in (data.split.answer, data.answer)]
+    sentences = [precision.summary(one, fields, focus.numbers) for one in (data.split.answer, data.answer)]
     return next((words for words in sentences if words != precision.EXACT), precision.EXACT)
 
 
@@ -169,7 +169,7 @@ def _cross_picker(focus: Focus) -> None:
 
 
 def _look_cross(context: PageContext) -> None:
-    question.look(context, cross=st.session_state[CROSS])
+    question.change_view(context, cross=st.session_state[CROSS])
 
 
 def _fold_buttons(focus: Focus) -> None:
@@ -190,8 +190,8 @@ def _fold_buttons(focus: Focus) -> None:
 
 
 def _fold(context: PageContext, new_folds: Folds) -> None:
-    question.look(context, folds=new_folds)
+    question.change_view(context, folds=new_folds)
 
 
 def _look_chart(context: PageContext) -> None:
-    question.look(context, chart=st.session_state[CHART])
+    question.change_view(context, chart=st.session_state[CHART])

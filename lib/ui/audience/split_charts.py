@@ -27,7 +27,7 @@ def draw_rows(focus: Focus, table: Table) -> None:
     context = focus.context
     about = {"project": context.project, "slicer": context.slicer_name, "params": question.whole(context)}
     request = {**about, "part": "split"}
-    rows.draw(drill.BOARD, [table], focus.taken, partial(drill.follow, context), request)
+    rows.draw(drill.BOARD, [table], focus.receipt, partial(drill.follow, context), request)
 
 
 def table(focus: Focus, split: SplitRows) -> Table:
@@ -37,7 +37,7 @@ def table(focus: Focus, split: SplitRows) -> Table:
     return split_pivot.board(cells, split, focus.query, focus.order, alternative(focus, split.keys))
 
 
-def asked_pivot(focus: Focus) -> Pivot:
+def fetch_pivot(focus: Focus) -> Pivot:
     """The pivot, from a question per level of its rows, and one more each for the values across."""
     more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
     rows = pivot_cross.row_focus(focus)
@@ -82,18 +82,18 @@ def bars(focus: Focus, split: SplitRows) -> None:
 def heatmap(focus: Focus, split: SplitRows) -> None:
     """Draw the heatmap of two key fields. A click drills into both values of the cell."""
     grid, few = cells(split), few_cells(split)
-    described = {
+    descriptions = {
         key: dict(zip(split.answer.names[key], split_rows.labels(split)[key], strict=True))
         for key in split.keys
     }
     down, across = split.keys
-    labelled = Grid(
-        across=[filters.value_label(code, described[across]) for code in grid.columns],
-        down=[filters.value_label(code, described[down]) for code in grid.index],
+    label_grid = Grid(
+        across=[filters.value_label(code, descriptions[across]) for code in grid.columns],
+        down=[filters.value_label(code, descriptions[down]) for code in grid.index],
         values=grid.to_numpy(),
         few=few.reindex(index=grid.index, columns=grid.columns).fillna(value=False).to_numpy(dtype=bool),
     )
-    figure = heat_chart.figure(labelled, focus.field, focus.numbers, theme.ink(st.context.theme.type))
+    figure = heat_chart.figure(label_grid, focus.field, focus.numbers, theme.ink(st.context.theme.type))
     key = drill.key("split_heatmap")
     st.plotly_chart(
         figure,

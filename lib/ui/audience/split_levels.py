@@ -34,7 +34,7 @@ def both_sides(focus: Focus, answer: Audience) -> ComparedAnswers | None:
         "limit": None,
         "data_fields": (focus.field.name,),
     }
-    return compared_answers.fetch_compared(focus, rows_query.model_copy(update=narrow), answer)
+    return compared_answers.fetch(focus, rows_query.model_copy(update=narrow), answer)
 
 
 def grid(page_focus: Focus) -> Audience:
@@ -44,7 +44,7 @@ def grid(page_focus: Focus) -> Audience:
     filters = (*page_focus.query.filters, *top)
     fields = tuple(dict.fromkeys((page_focus.field.name, focus.volume(page_focus.slicer, page_focus.field))))
     changes = {"split_by": (down, across), "filters": filters, "limit": None, "data_fields": fields}
-    return ask.quickly(page_focus.context, page_focus.rows().model_copy(update={**changes, "order_by": ()}))
+    return ask.estimate(page_focus.context, page_focus.rows().model_copy(update={**changes, "order_by": ()}))
 
 
 def cuts(focus: Focus) -> list[tuple[str, int, Audience]]:
@@ -66,7 +66,7 @@ def overlap(page_focus: Focus, segmented: str) -> float | None:
         "limit": None,
         "precision": 0,
     }
-    answer = ask.quickly(page_focus.context, page_focus.rows().model_copy(update=plain))
+    answer = ask.estimate(page_focus.context, page_focus.rows().model_copy(update=plain))
     if volume not in answer.percents:
         return None
     return float(answer.percents[volume].sum()) / 100
@@ -82,7 +82,7 @@ def _top(page_focus: Focus, name: str, count: int) -> Audience:
         "order_by": (Order(name=volume),),
     }
     query: AudienceQuery = page_focus.rows().model_copy(update=changes)
-    return ask.quickly(page_focus.context, query)
+    return ask.estimate(page_focus.context, query)
 
 
 def _only(name: str, values: Sequence[str]) -> Filter:
@@ -128,19 +128,19 @@ def _both(first: Rows | None, more: Rows | None) -> Rows | None:
 
 
 MOST_FIRST, MOST_BELOW = 100, 5000
-DRAWN, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, and each
+MOST_ROWS, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, each
 
 
 @dataclass(frozen=True)
 class Level:
     """The rows of one level that are shown, in the service's order, those of one row of the level above too.
 
-    `found` is how many rows each row of the level above has, as far as they came; with `is_cut` there may be
+    `counts` is how many rows each row of the level above has, as far as they came; with `is_cut` there may be
     more. Shares are those of the whole question.
     """
 
     split: SplitRows
-    found: Counter[Path]
+    counts: Counter[Path]
     is_cut: bool
 
     @property
@@ -163,7 +163,7 @@ def fetch_levels(focus: Focus) -> list[Level]:
         if not above:
             break
         query = _question(focus, depth, above)
-        answer = ask.quickly(focus.context, query)
+        answer = ask.estimate(focus.context, query)
         whole = whole or answer.total.values
         levels.append(_level(focus, query, _rebase(answer, whole), above))
     return levels
@@ -238,7 +238,7 @@ def _most(focus: Focus, above: Sequence[Path]) -> int:
     depth = len(above[0]) + 1
     if depth == 1:
         return MOST_BELOW
-    return min(focus.view.rows, max(LEAST_BELOW[depth], DRAWN[depth] // len(above)))
+    return min(focus.view.rows, max(LEAST_BELOW[depth], MOST_ROWS[depth] // len(above)))
 
 
 def note(focus: Focus, levels: Sequence[Level]) -> str:
@@ -246,7 +246,7 @@ def note(focus: Focus, levels: Sequence[Level]) -> str:
     for upper, lower in pairwise(levels):
         above = open_rows(focus, upper.paths)
         most = _most(focus, above)
-        if most < focus.view.rows and any(count > most for count in lower.found.values()):
+        if most < focus.view.rows and any(count > most for count in lower.counts.values()):
             number = focus.numbers.number
             return (
                 f"With {number(len(above))} rows open, each shows its first {number(most)}; "
@@ -265,7 +265,7 @@ def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> ComparedA
         "order_by": (),
         "data_fields": (focus.field.name,),
     }
-    return compared_answers.fetch_compared(focus, query.model_copy(update=narrow), audience)
+    return compared_answers.fetch(focus, query.model_copy(update=narrow), audience)
 
 
 def _rebase(answer: Audience, whole: Values) -> Audience:

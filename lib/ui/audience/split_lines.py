@@ -26,7 +26,7 @@ def fetch_value_lines(focus: Focus) -> list[ValueLine]:
     name, *values = focus.lines
     query, colors = _question(focus), lines.colors(focus.lines)
     _begin(focus, query)
-    now = ask.quickly(focus.context, query)
+    now = ask.estimate(focus.context, query)
     labels = {value: _label(now, name, value) for value in values}
     return value_lines_courses(focus, query, labels, {value: colors[name, value] for value in values})
 
@@ -36,9 +36,9 @@ def value_lines_courses(
 ) -> list[ValueLine]:
     """The courses of these values, in their order; the query is split by time and then their key field."""
     _begin(focus, query)
-    now = ask.quickly(focus.context, query)
+    now = ask.estimate(focus.context, query)
     other = focus.comparison.before if focus.comparison else None
-    before = ask.quickly(focus.context, focus.in_days(query, other)) if other else None
+    before = ask.estimate(focus.context, focus.in_days(query, other)) if other else None
     return [
         ValueLine(
             label=label,
@@ -53,7 +53,7 @@ def value_lines_courses(
 def _begin(focus: Focus, query: AudienceQuery) -> None:
     """Start both queries of the comparison in parallel."""
     earlier = [focus.in_days(query, focus.comparison.before)] if focus.comparison else []
-    ask.ahead(focus.context, [query, *earlier])
+    ask.prefetch(focus.context, [query, *earlier])
 
 
 def _question(focus: Focus) -> AudienceQuery:
@@ -66,17 +66,17 @@ def _question(focus: Focus) -> AudienceQuery:
     return focus.over_time().model_copy(update=changes)
 
 
-def _earlier(focus: Focus, answer: Audience | None, value: str, there: Days | None) -> Series | None:
-    if answer is None or focus.compared is None:
+def _earlier(focus: Focus, answer: Audience | None, value: str, days: Days | None) -> Series | None:
+    if answer is None or focus.compared_days is None:
         return None
-    return _course(focus, answer, value, focus.compared, there)
+    return _course(focus, answer, value, focus.compared_days, days)
 
 
-def _course(focus: Focus, answer: Audience, value: str, period: Days, there: Days | None) -> Series:
+def _course(focus: Focus, answer: Audience, value: str, period: Days, days: Days | None) -> Series:
     places = [place for place, code in enumerate(answer.names.iloc[:, 1]) if code == value]
     rows = split_levels.take(answer, places)
     today = ask.today(focus.context, focus.query)
-    return series.over(rows, focus.field.name, focus.grain or "day", period, today, there)
+    return series.over(rows, focus.field.name, focus.grain or "day", period, today, days)
 
 
 def _label(answer: Audience, name: str, value: str) -> str:
@@ -87,7 +87,7 @@ def _label(answer: Audience, name: str, value: str) -> str:
     return str(frame.loc[is_value, name].iloc[0]) or NOT_SET
 
 
-KEY, SHOWN = "split_lines", 12
+KEY, MOST_LINES = "split_lines", 12
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ def key_field(focus: Focus) -> str | None:
 
 def fetch_courses(focus: Focus, name: str) -> Courses:
     """The top values of the order, then their courses."""
-    changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": SHOWN}
+    changes = {"split_by": (name,), "order_by": split_levels.order(focus, (name,)), "limit": MOST_LINES}
     query = focus.passing_rows().model_copy(update=changes)
-    top = ask.quickly(focus.context, query)
+    top = ask.estimate(focus.context, query)
     split = SplitRows(
         top, None, focus.field, focus.slicer, focus.period, ask.today(focus.context, focus.query)
     )
@@ -126,7 +126,7 @@ def fetch_courses(focus: Focus, name: str) -> Courses:
     )
     figures = [focus.numbers.full(value, focus.field) for value in top.values[focus.field.name]]
     panels = [Panel(line, text) for line, text in zip(courses, figures, strict=True)]
-    return Courses(split, ask.quickly(focus.context, over_time), panels)
+    return Courses(split, ask.estimate(focus.context, over_time), panels)
 
 
 def draw(focus: Focus, courses: Courses, title: str) -> None:

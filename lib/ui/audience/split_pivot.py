@@ -27,13 +27,13 @@ def board(
 ) -> Table:
     """The table for the component. `order` is that of the rows; `query` has the filters that mark values."""
     now = {by.name: by.direction for by in order[:1]}
-    marked = kept_filters(query)
+    marks = included_values(query)
     bars = lengths(split, split.answer.total.values.get(split.field.name))
     rows = [
         Row(
             _split_board_cells(cells, place + 1, bars[place]),
             values,
-            tuple(value in marked for value in values),
+            tuple(value in marks for value in values),
         )
         for place, values in enumerate(_values(split))
     ]
@@ -75,7 +75,7 @@ def figure(
     return Cell(text, is_faint=is_vague, bar=bar)
 
 
-def kept_filters(query: AudienceQuery) -> set[tuple[str, str]]:
+def included_values(query: AudienceQuery) -> set[tuple[str, str]]:
     """The values of key fields that filters include."""
     return {(f.name, value) for f in query.filters if f.match == "equals" for value in f.value}
 
@@ -103,7 +103,7 @@ def lengths(split: SplitRows, whole: float | None) -> list[Bar | None]:
     return [None if any(map(pd.isna, row)) else row for row in shares.itertuples(index=False, name=None)]
 
 
-STEP, LEAST_LEFT = " › ", 1e-9
+STEP, LEAST_REST = " › ", 1e-9
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Pivot:
     @cached_property
     def heads(self) -> dict[str, split_table.SplitColumn]:
         """A column of each kind, those of the field in front first."""
-        own = [self.front.name, split_table.SHARE, split_table.OFF, split_table.CHANGE]
+        own = [self.front.name, split_table.SHARE, split_table.RANGE, split_table.CHANGE]
         kinds = {name: column for columns in reversed(self.columns) for name, column in columns.items()}
         across = self.cross.names if self.cross is not None else ()
         return {name: kinds[name] for name in (*own, *(f.name for f in self.more), *across) if name in kinds}
@@ -199,8 +199,8 @@ def table(pivot: Pivot, order: Sequence[Order], label: str) -> Table:
         )
         for name, column in pivot.heads.items()
     ]
-    marked = kept_filters(pivot.query)
-    rows = [_row(pivot, line, marked) for line in lines(pivot)]
+    marks = included_values(pivot.query)
+    rows = [_row(pivot, line, marks) for line in lines(pivot)]
     return Table("split", label, [Column("key", title, is_key=True), *columns], rows, is_tree=True)
 
 
@@ -243,7 +243,7 @@ def _line(pivot: Pivot, path: Path, kind: Literal["row", "total"], label: str, r
     return PivotLine(kind, path, max(len(path), 1), label, figures, vague)
 
 
-def _row(pivot: Pivot, line: PivotLine, marked: set[tuple[str, str]]) -> Row:
+def _row(pivot: Pivot, line: PivotLine, marks: set[tuple[str, str]]) -> Row:
     values, is_row = pivot.values(line.path), line.kind == "row"
     bar = None
     if is_row:
@@ -255,7 +255,7 @@ def _row(pivot: Pivot, line: PivotLine, marked: set[tuple[str, str]]) -> Row:
     return Row(
         [Cell(line.label), *cells],
         values,
-        tuple(value in marked for value in values) if is_row else (),
+        tuple(value in marks for value in values) if is_row else (),
         kind=line.kind,
         level=line.level,
         is_open=pivot.is_open(line.path) if is_row else None,
@@ -267,20 +267,20 @@ def _other_lines(pivot: Pivot, above: Path) -> Iterator[PivotLine]:
     if len(above) >= len(pivot.levels):
         return
     level, below = pivot.levels[len(above)], pivot.below.get(above, [])
-    count = level.found[above] - len(below)
-    left: dict[str, float | None] = {**_volumes(pivot, above)}
+    count = level.counts[above] - len(below)
+    rest: dict[str, float | None] = {**_volumes(pivot, above)}
     is_unknown = bool(above) and level.is_cut
-    if count <= 0 and not (is_unknown and _is_something(pivot, above, left)):
+    if count <= 0 and not (is_unknown and _is_something(pivot, above, rest)):
         return
-    whole, front = pivot.figure((), pivot.front.name), left.get(pivot.front.name)
+    whole, front = pivot.figure((), pivot.front.name), rest.get(pivot.front.name)
     if level.split.has_share and whole and front is not None:
-        left[split_table.SHARE] = 100 * front / whole
+        rest[split_table.SHARE] = 100 * front / whole
     others = precision.others(level.split.answer, pivot.figures, split_table.OTHERS, count)
-    changed = Change(None) if front is None else _other_change(pivot, above)
-    left[split_table.CHANGE] = split_table.in_percent(changed)
-    vague = frozenset() if changed.is_certain else frozenset({split_table.CHANGE})
+    change = Change(None) if front is None else _other_change(pivot, above)
+    rest[split_table.CHANGE] = split_table.in_percent(change)
+    vague = frozenset() if change.is_certain else frozenset({split_table.CHANGE})
     label = split_table.OTHERS if is_unknown else others
-    yield PivotLine("rest", above, len(above) + 1, label, left, vague)
+    yield PivotLine("rest", above, len(above) + 1, label, rest, vague)
 
 
 def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
@@ -294,31 +294,31 @@ def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
         return {}
     across = pivot.cross.names if pivot.cross is not None and pivot.front.name in answer.percents else ()
     wholes = {name: pivot.figure(above, name) for name in pivot.heads if name in {*answer.percents, *across}}
-    left = {
+    rest = {
         name: whole - sum(pivot.figure(path, name) or 0.0 for path in below)
         for name, whole in wholes.items()
         if whole is not None
     }
     is_estimate = is_sampled(answer)
-    return {name: max(0.0, value) for name, value in left.items() if value >= 0 or not is_estimate}
+    return {name: max(0.0, value) for name, value in rest.items() if value >= 0 or not is_estimate}
 
 
 def _other_change(pivot: Pivot, above: Path) -> Change:
     """The change of the rows below a row that are not shown."""
-    below, whole = pivot.levels[len(above)].split.compared, pivot.levels[0].split.whole
+    below, whole = pivot.levels[len(above)].split.pair, pivot.levels[0].split.whole
     if below is None or whole is None:
         return Change(None)
     name, paths = pivot.front.name, pivot.below.get(above, [])
     if not above:
-        return below.left(pivot.front, (of_total(whole.now, name), of_total(whole.before, name)), paths)
-    upper = pivot.levels[len(above) - 1].split.compared
+        return below.rest(pivot.front, (of_total(whole.now, name), of_total(whole.before, name)), paths)
+    upper = pivot.levels[len(above) - 1].split.pair
     sides = None if upper is None else upper.figures(pivot.front).get(above)
-    return Change(None) if sides is None else below.left(pivot.front, sides, paths)
+    return Change(None) if sides is None else below.rest(pivot.front, sides, paths)
 
 
-def _is_something(pivot: Pivot, above: Path, left: Mapping[str, float | None]) -> bool:
+def _is_something(pivot: Pivot, above: Path, rest: Mapping[str, float | None]) -> bool:
     """Whether there may be more rows, as far as the fields that add up say it."""
-    return not left or any(
-        value is not None and value > LEAST_LEFT * abs(pivot.figure(above, name) or 0)
-        for name, value in left.items()
+    return not rest or any(
+        value is not None and value > LEAST_REST * abs(pivot.figure(above, name) or 0)
+        for name, value in rest.items()
     )

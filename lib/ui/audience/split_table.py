@@ -14,7 +14,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision, split_rows
 from lib.ui.query.split_rows import SplitRows
 
-TOTAL, OTHERS, SHARE, OFF, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
+TOTAL, OTHERS, SHARE, RANGE, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
 RANK, GREY = "Rank", "Grey: smaller than its uncertainty"
 
 
@@ -37,7 +37,7 @@ class SplitColumn:
 
     @property
     def kind(self) -> str:
-        """What its figures are: the name of a data field, or what is said of the one in front."""
+        """What its figures are: the name of a data field, or the column that describes the first one."""
         return CHANGE if self.changes else self.order or self.title
 
     def is_vague(self, row: int) -> bool:
@@ -102,13 +102,13 @@ def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
     if split.has_share and whole:
         share = None if rest is None else 100 * rest / whole
         yield SplitColumn(SHARE, 100.0, split.answer.percents[name].tolist(), share, _one_place(figures))
-    off = split_rows.off(split)
-    if (off >= precision.LEAST_SHOWN).any():
+    half_ranges = split_rows.half_ranges(split)
+    if (half_ranges >= precision.LEAST_RANGE).any():
         total = precision.total_range(split.answer, name)
         yield SplitColumn(
-            OFF,
+            RANGE,
             total,
-            off.tolist(),
+            half_ranges.tolist(),
             None,
             _one_place(figures),
             f"{LEVEL} confidence interval: how far off the figure may be",
@@ -118,8 +118,8 @@ def _front(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
 def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
     """The main field's change, per comparison that says anything of any row."""
     for one in split.comparisons:
-        rows = split_rows.changes(one) if one.compared is not None else []
-        if all(changed.ratio is None for changed in rows):
+        rows = split_rows.changes(one) if one.pair is not None else []
+        if all(change.ratio is None for change in rows):
             continue
         changes = [split_rows.total_change(one), *rows, split_rows.others_change(one)]
         total, *percents, rest = map(in_percent, changes)
@@ -134,9 +134,9 @@ def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
         )
 
 
-def in_percent(changed: Change) -> float | None:
+def in_percent(change: Change) -> float | None:
     """A relative change in percent."""
-    return None if changed.ratio is None else 100 * changed.ratio
+    return None if change.ratio is None else 100 * change.ratio
 
 
 def _ranks(split: SplitRows) -> list[SplitColumn]:

@@ -65,9 +65,9 @@ class Numbers:
         """A number to three figures: `1.20 M`, `83.4 k`; whole below a thousand."""
         for size, letter in STEPS:
             if abs(value) >= size * 0.9995:
-                scaled = value / size
-                places = 2 if abs(scaled) < 9.995 else 1 if abs(scaled) < 99.95 else 0
-                return f"{self.number(scaled, places)} {letter}"
+                amount = value / size
+                places = 2 if abs(amount) < 9.995 else 1 if abs(amount) < 99.95 else 0
+                return f"{self.number(amount, places)} {letter}"
         return self.number(value)
 
     def percent(self, value: float | None, places: int = 1) -> str:

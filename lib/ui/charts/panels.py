@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from lib.reporting.models import DataField
 from lib.ui.charts import theme, time_chart
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.time_chart import Named, ValueLine
+from lib.ui.charts.time_chart import ChartLine, ValueLine
 
-ACROSS, INSIDE, HEAD, FOOT, APART = 3, 88, 42, 36, 0.03
+ACROSS, INSIDE, HEAD, FOOT, GAP = 3, 88, 42, 36, 0.03
 LABEL_LENGTH, SPARE = 24, 0.06
 
 
@@ -40,14 +40,14 @@ def figure(panels: Sequence[Panel], field: DataField, numbers: Numbers) -> go.Fi
 
 
 def _traces(line: ValueLine, field: DataField, numbers: Numbers) -> list[go.Scatter]:
-    named = Named(line.label, line.now)
+    now = ChartLine(line.label, line.now)
     traces = time_chart.band(line.now)
     if line.before is not None:
-        earlier = Named(f"{line.label}, before", line.before)
-        traces.append(time_chart.line(earlier, line.now, field, numbers, theme.GREY, dotted=True))
+        earlier = ChartLine(f"{line.label}, before", line.before)
+        traces.append(time_chart.line(earlier, line.now, field, numbers, theme.GREY, is_dotted=True))
     if not line.now.is_whole.all():
-        traces += time_chart.partial(named, field, numbers, line.color)
-    traces.append(time_chart.line(named, line.now, field, numbers, line.color))
+        traces += time_chart.partial(now, field, numbers, line.color)
+    traces.append(time_chart.line(now, line.now, field, numbers, line.color))
     return [trace.update(marker={"size": 3}, hoverlabel={"namelength": -1}) for trace in traces]
 
 
@@ -73,8 +73,8 @@ def _axes(chart: go.Figure, place: int, count: int, panel: Panel, scale: list[fl
     """The panel's place and the scale of all; labels at the left and at the foot of the figure."""
     row, column = divmod(place, ACROSS)
     down = -(-count // ACROSS)
-    width = (1 - APART * (ACROSS - 1)) / ACROSS
-    left, head = column * (width + APART), HEAD / (HEAD + INSIDE)
+    width = (1 - GAP * (ACROSS - 1)) / ACROSS
+    x, head = column * (width + GAP), HEAD / (HEAD + INSIDE)
     top = 1 - (row + head) / down
     name = _number(place)
     is_lowest = place + ACROSS >= count
@@ -82,7 +82,7 @@ def _axes(chart: go.Figure, place: int, count: int, panel: Panel, scale: list[fl
         {
             f"xaxis{name}": {
                 **time_chart.time_axis(panel.line.now, most=3),
-                "domain": [left, left + width],
+                "domain": [x, x + width],
                 "anchor": f"y{name}",
                 "showgrid": False,
                 "zeroline": False,

@@ -51,7 +51,7 @@ class Series:
         return replace(self, values=np.where(self.is_whole, self.values, np.nan))
 
 
-def usual_grain(period: Days, there: Sequence[Granularity]) -> Granularity:
+def usual_grain(period: Days, grains: Sequence[Granularity]) -> Granularity:
     """The granularity for a range of days: hours for three days, days for a hundred, weeks, then months."""
     length = (period[1] - period[0]).days + 1
     grain: Granularity = (
@@ -63,7 +63,7 @@ def usual_grain(period: Days, there: Sequence[Granularity]) -> Granularity:
         if length <= WEEKS_TO
         else "month"
     )
-    return grain if grain in there else there[0]
+    return grain if grain in grains else grains[0]
 
 
 def over(
@@ -72,15 +72,15 @@ def over(
     grain: Granularity,
     period: Days,
     today: date | None = None,
-    there: Days | None = None,
+    days: Days | None = None,
 ) -> Series:
     """The field of an audience that is split by that granularity: the buckets of `period`.
 
-    Of these the answer has the days `there`, all by default. `today` is not over yet.
+    Of these the answer has the days `days`, all by default. `today` is not over yet.
 
     A bucket without a row is 0 for an additive field on a day that has data, and unknown otherwise.
     """
-    axis = _axis(grain, period, there or period, today)
+    axis = _axis(grain, period, days or period, today)
     names = axis.names
     places = {name: place for place, name in enumerate(audience.names[time_key_field(grain)])}
     rows = np.array([places.get(name, -1) for name in names])
@@ -108,9 +108,9 @@ class _Axis(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _axis(grain: Granularity, period: Days, there: Days, today: date | None) -> _Axis:
+def _axis(grain: Granularity, period: Days, days: Days, today: date | None) -> _Axis:
     names = tuple(buckets(grain, period))
-    parts = tuple(part(grain, name, there, today) for name in names)
+    parts = tuple(part(grain, name, days, today) for name in names)
     return _Axis(names, tuple(start(grain, name) for name in names), parts)
 
 
@@ -122,10 +122,10 @@ def part(grain: Granularity, name: str, period: Days, today: date | None = None)
     days = (last - first).days + 1
     begins, ends = max(first, period[0]), min(last, period[1])
     is_today = today is not None and begins <= today <= ends
-    there = (ends - begins).days + 1 - is_today
-    if there >= days:
+    past_days = (ends - begins).days + 1 - is_today
+    if past_days >= days:
         return ""
-    return f"{max(there, 0)} of {days} days" if days > 1 else "not over yet"
+    return f"{max(past_days, 0)} of {days} days" if days > 1 else "not over yet"
 
 
 def bucket_words(name: str) -> str:
@@ -148,8 +148,8 @@ def buckets(grain: Granularity, period: Days) -> list[str]:
     hours = (period[1] - period[0] + timedelta(days=1)) // timedelta(hours=1)
     first = (period[0] - date(1970, 1, 1)) // timedelta(hours=1)
     step = 1 if grain == "hour" else 24
-    named = dates.format_time(grain, np.arange(first, first + hours, step))
-    return list(dict.fromkeys(named.tolist()))
+    names = dates.format_time(grain, np.arange(first, first + hours, step))
+    return list(dict.fromkeys(names.tolist()))
 
 
 def start(grain: Granularity, name: str) -> datetime:

@@ -73,12 +73,12 @@ def _where_it_differs(label: str, labels: Sequence[str], length: int) -> str:
     """The beginning of a label, and the part from where it first differs from the one most like it."""
     place = max((_common_length(label, other) for other in labels if other != label), default=0)
     head = length // 3
-    room = length - head - 1
-    begin = min(place - 2, len(label) - room)
+    space = length - head - 1
+    begin = min(place - 2, len(label) - space)
     if begin <= head:
         return f"{label[: length - 1]}…"
     rest = label[begin:]
-    return f"{label[:head]}…{rest if len(rest) <= room else f'{rest[: room - 1]}…'}"
+    return f"{label[:head]}…{rest if len(rest) <= space else f'{rest[: space - 1]}…'}"
 
 
 def _common_length(label: str, other: str) -> int:

@@ -16,30 +16,30 @@ from lib.ui.charts.numbers import NOTHING, Numbers, days, title
 from lib.ui.charts.series import Series, bucket_words
 from lib.views import Note
 
-MOST_SPOKEN = 20
+MOST_NOTES = 20
 WIDTH, HEIGHT, EDGE, LEAST_SIDE = 120, 24, 1.5, 0.25
-MOST_NAMED = 31
+MOST_LABELS = 31
 KEY = "sparkline"
 
 
-def spoken(notes: Sequence[Note]) -> str:
+def notes_text(notes: Sequence[Note]) -> str:
     """The notes as the end of a chart's alternative text; empty without notes."""
     if not notes:
         return ""
-    more = f"; and {len(notes) - MOST_SPOKEN} more" if len(notes) > MOST_SPOKEN else ""
-    return f". Noted: {'; '.join(_note_text(note) for note in notes[:MOST_SPOKEN])}{more}"
+    more = f"; and {len(notes) - MOST_NOTES} more" if len(notes) > MOST_NOTES else ""
+    return f". Noted: {'; '.join(_note_text(note) for note in notes[:MOST_NOTES])}{more}"
 
 
 def _note_text(note: Note) -> str:
     return f"{numbers.days(note.day, note.day)}: {note.text}"
 
 
-TIME_HEIGHT, MOST_TICKS, LABEL_ROOM = 168, 13, 96
-SCALE_ROOM, DATES_ROOM = 52, 44
+TIME_HEIGHT, MOST_TICKS, LABEL_SPACE = 168, 13, 96
+SCALE_SPACE, DATES_SPACE = 52, 44
 
 
 @dataclass(frozen=True)
-class Named:
+class ChartLine:
     """A series and its name on the chart."""
 
     label: str
@@ -56,13 +56,13 @@ class ValueLine:
     before: Series | None = None
 
 
-def over_time(lines: Sequence[Named], field: DataField, numbers: Numbers) -> go.Figure:
+def over_time(lines: Sequence[ChartLine], field: DataField, numbers: Numbers) -> go.Figure:
     """The field over time: a line, a dotted one for the days compared, and a band for the 95 % range."""
     now, before = lines[0], lines[1] if len(lines) > 1 else None
     figure = empty(now.series, field, numbers)
     figure.add_traces(band(now.series))
     if before is not None:
-        figure.add_trace(line(before, now.series, field, numbers, theme.GREY, dotted=True))
+        figure.add_trace(line(before, now.series, field, numbers, theme.GREY, is_dotted=True))
     if not now.series.is_whole.all():
         figure.add_traces(partial(now, field, numbers))
     figure.add_trace(line(now, now.series, field, numbers))
@@ -79,7 +79,7 @@ def empty(times: Series, field: DataField, numbers: Numbers) -> go.Figure:
     figure = theme.figure(
         TIME_HEIGHT,
         numbers.separators,
-        margin={"l": SCALE_ROOM, "r": LABEL_ROOM, "t": 8, "b": DATES_ROOM},
+        margin={"l": SCALE_SPACE, "r": LABEL_SPACE, "t": 8, "b": DATES_SPACE},
         hovermode="x unified",
         dragmode=False,
     )
@@ -94,49 +94,49 @@ def time_axis(times: Series, most: int = MOST_TICKS) -> dict[str, object]:
 
 
 def line(
-    named: Named,
+    source: ChartLine,
     times: Series,
     field: DataField,
     numbers: Numbers,
     color: str = theme.ACCENT,
-    dotted: bool = False,
+    is_dotted: bool = False,
 ) -> go.Scatter:
     """One line at `times`; the hover names the bucket.
 
     A solid line is that of whole buckets alone.
     """
-    count = min(len(named.series), len(times))
-    values = named.series.values[:count]
-    texts = _texts(named.series, field, numbers)[:count]
-    values = values if dotted else np.where(named.series.is_whole[:count], values, np.nan)
+    count = min(len(source.series), len(times))
+    values = source.series.values[:count]
+    texts = _texts(source.series, field, numbers)[:count]
+    values = values if is_dotted else np.where(source.series.is_whole[:count], values, np.nan)
     return go.Scatter(
         x=times.starts[:count],
         y=values,
-        mode="lines+markers" if count <= 45 and not dotted else "lines",
+        mode="lines+markers" if count <= 45 and not is_dotted else "lines",
         line={
             "color": color,
-            "width": 1.5 if dotted else 2,
-            "dash": "dot" if dotted else "solid",
+            "width": 1.5 if is_dotted else 2,
+            "dash": "dot" if is_dotted else "solid",
         },
         marker={"size": 5},
-        name=theme.plain_text(named.label),
+        name=theme.plain_text(source.label),
         customdata=texts,
         hovertemplate="%{customdata}",
         connectgaps=False,
     )
 
 
-def partial(named: Named, field: DataField, numbers: Numbers, color: str | None = None) -> list[go.Scatter]:
+def partial(one: ChartLine, field: DataField, numbers: Numbers, color: str | None = None) -> list[go.Scatter]:
     """Partial buckets: hollow points, with dotted light lines to the whole buckets beside them."""
-    line, whole = named.series, named.series.is_whole
+    line, whole = one.series, one.series.is_whole
     light = {"color": theme.PART} if color is None else {"color": color}
-    beside = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
+    joins = ~whole | np.append(~whole[1:], False) | np.insert(~whole[:-1], 0, False)
     places = np.flatnonzero(~whole)
     texts = _texts(line, field, numbers)
     return [
         go.Scatter(
             x=line.starts,
-            y=np.where(beside, line.values, np.nan),
+            y=np.where(joins, line.values, np.nan),
             mode="lines",
             line={**light, "width": 2, "dash": "dot"},
             opacity=1 if color is None else 0.55,
@@ -147,7 +147,7 @@ def partial(named: Named, field: DataField, numbers: Numbers, color: str | None 
             y=line.values[places],
             mode="markers",
             marker={"size": 7, "symbol": "circle-open", "color": color or theme.ACCENT},
-            name=theme.plain_text(named.label),
+            name=theme.plain_text(one.label),
             customdata=[texts[place] for place in places],
             hovertemplate="%{customdata}",
         ),
@@ -197,8 +197,8 @@ def band(series: Series) -> list[go.Scatter]:
     if series.low is None or series.high is None or not np.any(series.high > series.low):
         return []
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "x": series.starts}
-    filled = {"fill": "tonexty", "fillcolor": theme.BAND}
-    return [go.Scatter(y=series.low, **edge), go.Scatter(y=series.high, **filled, **edge)]
+    fill = {"fill": "tonexty", "fillcolor": theme.BAND}
+    return [go.Scatter(y=series.low, **edge), go.Scatter(y=series.high, **fill, **edge)]
 
 
 def _edges(times: Series) -> list[datetime]:
@@ -208,7 +208,7 @@ def _edges(times: Series) -> list[datetime]:
     return [first - spare, last + spare]
 
 
-def _label(figure: go.Figure, lines: Sequence[Named], times: Series) -> None:
+def _label(figure: go.Figure, lines: Sequence[ChartLine], times: Series) -> None:
     """Label the lines at their right ends without overlaps, in the theme's text colour."""
     ends = []
     for place, line in enumerate(lines):
@@ -251,9 +251,9 @@ def picture(values: np.ndarray) -> str:
     side = max(LEAST_SIDE * abs(mean), float(np.abs(finite - mean).max())) or 1.0
     low, span = mean - side, 2 * side
     across = np.linspace(EDGE, WIDTH - EDGE, len(values))
-    up = HEIGHT - EDGE - (values - low) / span * (HEIGHT - 2 * EDGE)
+    heights = HEIGHT - EDGE - (values - low) / span * (HEIGHT - 2 * EDGE)
     steps, is_first = [], True
-    for x, y in zip(across.tolist(), up.tolist(), strict=True):
+    for x, y in zip(across.tolist(), heights.tolist(), strict=True):
         if np.isfinite(y):
             steps.append(f"{'M' if is_first else 'L'}{x:.1f} {y:.1f}")
         is_first = not np.isfinite(y)
@@ -268,7 +268,7 @@ def text(course: Series, field: DataField, grain: Granularity, period: Days, num
     """The alternative text: every value, or of many the first, the least, the greatest and the last."""
     places = np.flatnonzero(np.isfinite(course.values))
     head = f"{title(field)} by {grain}, {days(*period)}"
-    if len(course) <= MOST_NAMED:
+    if len(course) <= MOST_LABELS:
         return f"{head}: {', '.join(numbers.full(value, field) for value in course.values.tolist())}"
     points: Sequence[tuple[str, int]] = (
         ("first", places[0]),

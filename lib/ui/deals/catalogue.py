@@ -363,7 +363,7 @@ def _key_field(context: PageContext, name: str) -> KeyField | None:
 
 def _codes(context: PageContext, field: KeyField, word: str) -> Iterator[str]:
     try:
-        descriptions = values.value_options(context, usual_days(context), field.name, word).described
+        descriptions = values.value_options(context, usual_days(context), field.name, word).descriptions
     except TrancheError:
         return
     names = [

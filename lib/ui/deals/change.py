@@ -53,7 +53,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     problems = edit.problems.still(mine).with_(wrong)
     change_form.draw(context, prefix, key[0], problems)
     if problems:
-        beside([*problems.elsewhere((name,) for name in mine), _errors_text(wrong)])
+        beside([*problems.others((name,) for name in mine), _errors_text(wrong)])
     if edit.failure:
         st.error(plain(edit.failure), icon=":material/error:")
     is_tried = f"{prefix}_tried" in st.session_state

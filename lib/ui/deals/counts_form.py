@@ -130,7 +130,7 @@ def _counts(texts: Mapping[str, str]) -> DayCounts:
 
 def _cell(counts: DayCounts | None, step: str) -> str:
     value = None if counts is None else getattr(counts, step)
-    return "" if value is None else amounts.typed(Decimal(value))
+    return "" if value is None else amounts.to_text(Decimal(value))
 
 
 def _text(value: str | bytes) -> str:

@@ -18,7 +18,7 @@ from lib.snapshot.models import SnapshotTable
 from lib.ui.charts import numbers, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.series import Series
-from lib.ui.charts.time_chart import Named
+from lib.ui.charts.time_chart import ChartLine
 from lib.ui.deals import dossier, facts, report
 from lib.ui.kit import notes, times
 from lib.ui.kit.frame import PageContext
@@ -151,9 +151,9 @@ def _draw_chart(context: PageContext, both: Dossier) -> None:
         return
     names = tuple(numbers.days(day, day) for day in both.days)
     starts = tuple(datetime.combine(day, time()) for day in both.days)
-    lines = [Named("Ours", Series(names, starts, both.ours[step]))]
+    lines = [ChartLine("Ours", Series(names, starts, both.ours[step]))]
     if np.isfinite(both.their_figures(step)).any():
-        lines.append(Named("Buyer", Series(names, starts, both.their_figures(step))))
+        lines.append(ChartLine("Buyer", Series(names, starts, both.their_figures(step))))
     title = NOUNS[step].capitalize()
     st.caption(f"{title} by day")
     figure = time_chart.over_time(lines, both.fields[step], Numbers.of(context.locale))

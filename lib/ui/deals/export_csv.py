@@ -35,7 +35,7 @@ class CsvExport(PartsJob):
     def take(self, part: bytes) -> None:
         """Write a line."""
         self.lines += part
-        self.done, self.end = self.done + 1, time.monotonic()
+        self.done_count, self.end = self.done_count + 1, time.monotonic()
 
     def stop(self) -> None:
         """Give the file up. A callback."""
@@ -61,7 +61,7 @@ def lines(client: Deals, search: ListSearch, price: str, check: Callable[[], Non
 def draw(context: PageContext, search: ListSearch, count: int) -> None:
     """Draw the button, and the dialog of a long file."""
     price = facts.prices_of(context).title
-    make = partial(lines, context.deals, search, price[:1].lower() + price[1:], sign_in.still_here())
+    make = partial(lines, context.deals, search, price[:1].lower() + price[1:], sign_in.session_check())
     look: dict[str, Any] = {
         "icon": ":material/download:", "type": "tertiary", "key": "deals_csv", "disabled": not count,
     }  # fmt: skip

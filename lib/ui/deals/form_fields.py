@@ -193,7 +193,7 @@ def draw_seats(
             for place, (seat, one) in enumerate(terms.items()):
                 with st.container(gap="xxsmall"):  # its errors move no other row
                     _draw_row(context, prefix, (seat, seats.get(seat)), one, disabled)
-                    beside(problems.inside(*OPTIONS, place).named())
+                    beside(problems.inside(*OPTIONS, place).with_names())
                     if guide := guides.get(seat):
                         st.caption(plain(guide))
     with st.container():
@@ -367,7 +367,7 @@ def _share(prefix: str, seat_id: int) -> None:
 
 def _is_in_a_row(problems: FieldProblems, text: str) -> bool:
     places: Iterable[tuple[str | int, ...]] = (
-        where for where, sentences in problems.found.items() if text in sentences
+        where for where, sentences in problems.messages.items() if text in sentences
     )
     return any(where[: len(OPTIONS)] == OPTIONS and len(where) > len(OPTIONS) for where in places)
 

@@ -85,7 +85,7 @@ def draw_new_package(context: PageContext) -> None:
 def package_question(context: PageContext) -> PackageQuestion:
     """The question on screen with fixed days, so that it goes on to show the same."""
     query = question.current(context)
-    start, end = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
+    start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
     params = {**question.whole(context), "start": start.isoformat(), "end": end.isoformat()}
     return PackageQuestion(context.project, context.slicer_name, params)
 

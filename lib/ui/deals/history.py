@@ -16,7 +16,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
-from lib.ui.charts.time_chart import Named
+from lib.ui.charts.time_chart import ChartLine
 from lib.ui.deals import deal_health, dossier_panel, facts, report
 from lib.ui.deals.deal_list import KINDS, Key
 from lib.ui.deals.facts import USUAL, Prices
@@ -83,7 +83,7 @@ def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> No
                     series.over(answer, name, "day", period), field, "day", period, locale_numbers
                 )
     where = f"{context.project}/{context.slicer_name}"
-    exact = precision.over(
+    exact = precision.summary(
         answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers
     )
     st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
@@ -94,7 +94,7 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
     name = (query.data_fields or ("",))[0]
     field, period = context.slicer.data_field(name), report.period(context, query)
     daily, texts = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
-    figure = time_chart.over_time([Named(numbers.title(field), daily)], field, texts)
+    figure = time_chart.over_time([ChartLine(numbers.title(field), daily)], field, texts)
     st.plotly_chart(
         figure,
         key="delivery_chart",
@@ -208,7 +208,7 @@ def _draw_entries(
         st.warning(sentence, icon=":material/warning:")
     st.download_button(
         "Download as a file to check",
-        partial(_file, matter, queries, rows, sign_in.still_here()),
+        partial(_file, matter, queries, rows, sign_in.session_check()),
         f"evidence-{matter.key[0]}-{matter.key[1]}-{matter.change.id}.json",
         "application/json",
         icon=":material/download:",
@@ -283,7 +283,7 @@ def _note(
 ) -> str:
     """The days, the slicer, how exact the figures are, and what they are compared with."""
     before, after = (numbers.days(*days) for days in (matter.around.before, matter.around.after))
-    exactly = dict.fromkeys(precision.over(answer, fields, locale_numbers) for answer in answers)
+    exactly = dict.fromkeys(precision.summary(answer, fields, locale_numbers) for answer in answers)
     kind, count = KINDS[matter.key[0]].lower(), len(matter.others)
     if count:
         several = f"{count} {kind}{'' if count == 1 else 's'}"

@@ -30,9 +30,9 @@ def widget_value(name: str, value: Any) -> Any:
     """The value of a plain field as its widget holds it; a time in the zone that it is given in."""
     kind = fields.BY_NAME[name].kind
     if kind.limits is not None:
-        return amounts.typed(value)
+        return amounts.to_text(value)
     if kind is fields.MOMENT:
-        return times.typed(value and value.replace(tzinfo=None))
+        return times.to_text(value and value.replace(tzinfo=None))
     return value or "" if kind in fields.TEXTS else value
 
 

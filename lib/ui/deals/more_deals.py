@@ -87,7 +87,7 @@ def _common_terms(deals: Iterable[DemandDeal]) -> FormValues:
 
 def _terms(deal: DemandDeal, common: FormValues) -> Terms:
     own = _own(deal)
-    return Terms(amounts.typed(deal.price), bool(deal.deal_sync), None if own == common else own)
+    return Terms(amounts.to_text(deal.price), bool(deal.deal_sync), None if own == common else own)
 
 
 def _own(deal: DemandDeal) -> FormValues:
@@ -155,14 +155,14 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
         format_func=lambda seat: seat_label(seats.get(seat), seat),
     )  # fmt: skip
     beside(problems.at("seat"))
-    st.session_state.setdefault(PRICE, amounts.typed(deal.price))
+    st.session_state.setdefault(PRICE, amounts.to_text(deal.price))
     amounts.field(facts.prices_of(context).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
     questions.confirm(_doubt(context, st.session_state[SEAT], number(st.session_state[PRICE])), PREFIX)
     st.session_state.setdefault(KEY, str(uuid.uuid4()))
     st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(context, deal, seats))
-    beside(problems.elsewhere([("seat",), ("price",)]))
+    beside(problems.others([("seat",), ("price",)]))
 
 
 def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> None:
@@ -241,7 +241,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     remaining = problems.still({NEW: deals.request().body()}) if problems else problems
     remaining = remaining.with_({place: text for place, text in draft_faults.all.items() if place in places})
     form_fields.draw_seats(context, prefix, remaining, after=lambda: _warn_of_second(context, package, deals))
-    beside(remaining.elsewhere([(NEW,)]))
+    beside(remaining.others([(NEW,)]))
     doubt = questions.of_deals(context, deals)
     questions.confirm(doubt, prefix, "Not added: confirm this price first." if is_tried else "")
     st.button(

@@ -85,7 +85,7 @@ def question(
 
 def period(context: PageContext, query: AudienceQuery) -> Days:
     """The days that a question is about."""
-    return periods.resolved(query.start_date, query.end_date, ask.today(context, query))
+    return periods.resolve(query.start_date, query.end_date, ask.today(context, query))
 
 
 def figures_query(context: PageContext, filters: tuple[Filter, ...], days: int) -> AudienceQuery:

@@ -76,8 +76,8 @@ def _content(
 ) -> None:
     entries.problem(LISTS)
     opens = partial(go, does, options)
-    if (selection := LISTS.chosen(views)) is not None:
-        _panel(context, selection, now, options)
+    if (open_entry := LISTS.open_entry(views)) is not None:
+        _panel(context, open_entry, now, options)
         return
     if entry is not None and entry.body != now:
         st.markdown(f"**{plain(entry.name)}** · changed since saved")
@@ -161,7 +161,7 @@ def _update(context: PageContext, one: DealEntry, now: dict[str, Any]) -> None:
     """Draw the button that stores the list on screen in place of this one."""
     if entries.may_change(context, one):
         st.button(
-            "Update view", key="view_list_update", on_click=LISTS.attempted,
+            "Update view", key="view_list_update", on_click=LISTS.attempt,
             args=(lambda: context.clients.view_store.deal_lists.update(one.id, now),),
         )  # fmt: skip
 

@@ -102,7 +102,7 @@ def active_filters(
     return tuple((name, tuple(filters.get(name) or ())) for name in available_filters(entity, does))
 
 
-OPEN, NOTE = "open", notes.SAID
+OPEN, NOTE = "open", notes.NEXT_NOTE
 FIND, KIND, FILTER = "find", "deals_kind", "deals_{}"
 COLUMNS = {SUPPLY: "package_columns", DEALS: "deal_columns"}
 CSV_MENU = "deals_csv_menu"

@@ -19,25 +19,25 @@ from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import NOTHING_TAKEN, Cell, Choice, Column, Ordering, Row, Table, Taken
 from lib.ui.query import ask, drill, precision, question
-from lib.ui.query.view import NOTHING_EXPLORED, Explored, Lower
+from lib.ui.query.view import NO_EXPLORATION, Exploration, Lower
 
 BOARD = "top_rows"
 SEARCH = "fields_search"
 
 
-def catch_up(context: PageContext, explored: Explored) -> tuple[Taken, Explored]:
+def catch_up(context: PageContext, fields: Exploration) -> tuple[Taken, Exploration]:
     """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
-    acts, receipt = rows.new_acts(st.session_state.get(BOARD), question.taken(BOARD))
-    orderings = [act for act in acts if isinstance(act, Ordering) and act.table == explored.key]
+    acts, receipt = rows.new_acts(st.session_state.get(BOARD), question.receipt(BOARD))
+    orderings = [act for act in acts if isinstance(act, Ordering) and act.table == fields.key]
     if orderings:
         order = Order(name=orderings[-1].column, direction=orderings[-1].direction)
-        explored = replace(explored, order=order)
-    chosen = [act for act in acts if isinstance(act, Choice)]
-    if chosen:
-        carry(context, drill.apply(question.current(context), chosen, context.slicer), explored.data, receipt)
+        fields = replace(fields, order=order)
+    choices = [act for act in acts if isinstance(act, Choice)]
+    if choices:
+        carry(context, drill.apply(question.current(context), choices, context.slicer), fields.data, receipt)
     elif acts:
-        question.follow(context, [(question.current(context), {"explored": explored})], {BOARD: receipt})
-    return receipt, explored
+        question.follow(context, [(question.current(context), {"exploration": fields})], {BOARD: receipt})
+    return receipt, fields
 
 
 def follow() -> None:
@@ -63,7 +63,7 @@ def board(top: TopValues, numbers: Numbers) -> Table:
     in_words = "id" in frame
     columns = [_column(top, key.name, key.description or key.name, not in_words, is_key=True)]
     columns += [Column("id", "ID")] if in_words else []
-    for field in top.shown:
+    for field in top.columns:
         columns.append(_column(top, field.name, title(field, with_unit=True), True, about=field.annotation))
         columns += [Column(name, words, about=about) for name, words, about in _beside(frame, field)]
     rows = [
@@ -98,7 +98,7 @@ def _beside(frame: pd.DataFrame, field: DataField) -> list[tuple[str, str, str]]
 def _cells(top: TopValues, record: Mapping[Any, Any], numbers: Numbers) -> list[Cell]:
     cells = []
     for name, value in record.items():
-        field = next((field for field in top.shown if field.name == name), None)
+        field = next((field for field in top.columns if field.name == name), None)
         if field is not None:
             cells.append(Cell(numbers.plain(value, field)))
         elif isinstance(value, float):
@@ -141,8 +141,8 @@ def explorer(context: PageContext) -> None:
     if not context.slicer.key_fields or not context.slicer.data_fields:
         st.info("This slicer has no fields yet.")
         return
-    left, right = st.columns([11, 13], gap="medium")
-    with left:
+    left_side, right_side = st.columns([11, 13], gap="medium")
+    with left_side:
         text = st.text_input(
             "Search fields",
             type="search",
@@ -151,32 +151,31 @@ def explorer(context: PageContext) -> None:
             live=True,
             label_visibility="collapsed",
         )
-        linked = question.view(context).explored
+        old = question.view(context).exploration
         lists = _lists(context)
         with st.container(key="fields"):
             names = [
-                _choose(of, text or "", name)
-                for of, name in zip(lists, (linked.key, linked.data), strict=True)
+                _choose(of, text or "", name) for of, name in zip(lists, (old.key, old.data), strict=True)
             ]
-        chosen = _remember(context, linked, [*zip(lists, names, strict=True)])
-    with right:
-        _answer(context, chosen)
+        fields = _remember(context, old, [*zip(lists, names, strict=True)])
+    with right_side:
+        _answer(context, fields)
 
 
 def _lists(context: PageContext) -> tuple[FieldList, FieldList]:
     slicer, where = context.slicer, f"{context.project}/{context.slicer_name}"
     first = next(iter(question.first_split(slicer)), slicer.key_fields[0].name)
-    measured = slicer.data_fields[0].name
+    usual = slicer.data_fields[0].name
     return (
         FieldList(f"key_field:{where}", "Key field", "Mapping", slicer.key_fields, first, 8, True),
-        FieldList(f"data_field:{where}", "Data field", "Formula", slicer.data_fields, measured, 6, False),
+        FieldList(f"data_field:{where}", "Data field", "Formula", slicer.data_fields, usual, 6, False),
     )
 
 
-def _choose(of: FieldList, text: str, linked: str) -> str:
+def _choose(of: FieldList, text: str, old: str) -> str:
     """Draw the fields that the search finds; returns the one chosen by a click, by the link, or before."""
     matches = screen.matching(of.fields, text)
-    name = linked or st.session_state.get(of.key, of.usual)
+    name = old or st.session_state.get(of.key, of.usual)
     name = screen.chosen_field(matches, name) if of.follows_search else name
     if not matches:
         st.caption(f"None of the {len(of.fields)} {plain(of.what.lower())}s matches.")
@@ -184,8 +183,8 @@ def _choose(of: FieldList, text: str, linked: str) -> str:
     receipt = st.session_state.get(of.taken_key, NOTHING_TAKEN)
     acts, receipt = listing.new_acts(st.session_state.get(of.list_key), receipt)
     names = {field.name for field in of.fields}
-    clicked = [act.key for act in acts if isinstance(act, Opened) and act.key in names]
-    name = clicked[-1] if clicked else name
+    keys = [act.key for act in acts if isinstance(act, Opened) and act.key in names]
+    name = keys[-1] if keys else name
     st.session_state[of.taken_key] = receipt
     listing.draw(of.list_key, _page(of, matches, name), receipt, follow)
     return name
@@ -207,23 +206,23 @@ def _page(of: FieldList, matches: Sequence[Any], name: str) -> Listing:
     return Listing(label, columns, rows, len(rows), most_in_sight=of.most)
 
 
-def _remember(context: PageContext, linked: Explored, names: Sequence[tuple[FieldList, str]]) -> Explored:
+def _remember(context: PageContext, old: Exploration, names: Sequence[tuple[FieldList, str]]) -> Exploration:
     """Put the chosen fields into the link, and remember them for the next visit."""
     (_, key), (_, data) = names
-    order = linked.order if (key, data) == (linked.key, linked.data) else None
-    chosen = Explored(key, data, order)
+    order = old.order if (key, data) == (old.key, old.data) else None
+    fields = Exploration(key, data, order)
     is_usual = all(name == of.usual for of, name in names)
-    if chosen != linked and not (linked == NOTHING_EXPLORED and is_usual):
-        question.look(context, explored=chosen)
+    if fields != old and not (old == NO_EXPLORATION and is_usual):
+        question.change_view(context, exploration=fields)
     for of, name in names:
         st.session_state[of.key] = name
-    return chosen
+    return fields
 
 
-def _answer(context: PageContext, chosen: Explored) -> None:
+def _answer(context: PageContext, fields: Exploration) -> None:
     """The chosen fields and the top values; a click on a value carries it to Audience."""
-    receipt, chosen = catch_up(context, chosen)
-    key, data = context.slicer.key_field(chosen.key), context.slicer.data_field(chosen.data)
+    receipt, fields = catch_up(context, fields)
+    key, data = context.slicer.key_field(fields.key), context.slicer.data_field(fields.data)
     with st.container(horizontal=True, vertical_alignment="center"):
         name = key.description or key.name
         st.header(f"{plain(name)} by {plain(title(data))}", anchor=False, width="stretch")
@@ -233,12 +232,12 @@ def _answer(context: PageContext, chosen: Explored) -> None:
     with problems.report_errors("The top values"):
         query = screen.last_days(context)
         top = top_values.top_values(
-            partial(ask.quickly, context), query, context.slicer, key.name, data.name, chosen.order
+            partial(ask.estimate, context), query, context.slicer, key.name, data.name, fields.order
         )
         numbers = Numbers.of(st.context.locale)
         shown_days = days(*screen.period(context, query))
-        sentence = plain(precision.over(top.answer, top.shown, numbers))
-        st.caption(f"{top_values.counted(top, numbers)} · {shown_days} · {sentence}")
+        sentence = plain(precision.summary(top.answer, top.columns, numbers))
+        st.caption(f"{top_values.count_label(top, numbers)} · {shown_days} · {sentence}")
         _about(context, key, data, top)
         _table(top, receipt)
         ask.refine("top_values")

@@ -151,7 +151,7 @@ def headline(context: PageContext) -> None:
     numbers, query = Numbers.of(st.context.locale), last_days(context)
     by_day = time_key_field("day") in {field.name for field in context.slicer.key_fields}
     split = {"split_by": (time_key_field("day"),) if by_day else (), "data_fields": names, "precision": 1}
-    answer = ask.quickly(context, query.model_copy(update=split))
+    answer = ask.estimate(context, query.model_copy(update=split))
     shown_days = period(context, query)
     with st.grid(max(len(names), 4), min_column_width=NARROWEST, gap="small"):
         for field in map(context.slicer.data_field, names):
@@ -160,7 +160,7 @@ def headline(context: PageContext) -> None:
                 if by_day:
                     course = series.over(answer, field.name, "day", shown_days)
                     time_chart.draw_sparkline(course, field, "day", shown_days, numbers)
-    exact = precision.over(answer, [context.slicer.data_field(name) for name in names], numbers)
+    exact = precision.summary(answer, [context.slicer.data_field(name) for name in names], numbers)
     st.caption(f"{days(*shown_days)} · {plain(exact)}")
 
 
@@ -180,7 +180,7 @@ def _everything(context: PageContext) -> AudienceQuery:
 
 def period(context: PageContext, query: AudienceQuery) -> Days:
     """The days of a question."""
-    return periods.resolved(query.start_date, query.end_date, ask.today(context, query))
+    return periods.resolve(query.start_date, query.end_date, ask.today(context, query))
 
 
 def _facts(slicer: Slicer) -> list[str]:

@@ -19,7 +19,7 @@ MOST = 12
 class TopValues:
     """The answer, the data field, the field that measures volume, and the number of values.
 
-    `by` is the order of the rows, by the volume unless somebody wants another. `found` is what was found in
+    `by` is the order of the rows, by the volume unless somebody wants another. `count` is what was found in
     the records read: where `is_counted` is false there may be more.
     """
 
@@ -28,7 +28,7 @@ class TopValues:
     order: DataField
     by: Order
     answer: Audience
-    found: int
+    count: int
     is_counted: bool
 
     @property
@@ -37,7 +37,7 @@ class TopValues:
         return list(self.answer.names[self.key_field.name])
 
     @property
-    def shown(self) -> list[DataField]:
+    def columns(self) -> list[DataField]:
         """The data fields of the table: the one chosen, and the one that sorts if that differs."""
         return list(dict.fromkeys((self.data_field, self.order)))
 
@@ -73,8 +73,8 @@ def top_values(
         is_counted = answer.confidence_range is None
         return TopValues(key, data, order, by, answer, answer.total.records_found, is_counted)
     all_rows = {"limit": 0, "precision": 0, "include_mappings": 0, "audience_rows_limit": ROWS_LIMITS[1]}
-    counted = ask(query.model_copy(update=all_rows))
-    count, is_counted = counted.total.records_found, counted.total.confidence_range is None
+    all_values = ask(query.model_copy(update=all_rows))
+    count, is_counted = all_values.total.records_found, all_values.total.confidence_range is None
     return TopValues(key, data, order, by, answer, count, is_counted)
 
 
@@ -92,7 +92,7 @@ def frame(top: TopValues) -> pd.DataFrame:
     columns: dict[str, object] = {"value": _descriptions(top)}
     if top.answer.descriptions is not None and top.key_field.mapping:
         columns["id"] = [value or NOTHING for value in top.values]
-    for field in top.shown:
+    for field in top.columns:
         columns[field.name] = answer.values[field.name]
         if has_share(top, field):
             columns[f"share:{field.name}"] = answer.percents[field.name]
@@ -104,11 +104,11 @@ def frame(top: TopValues) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def counted(top: TopValues, numbers: Numbers) -> str:
+def count_label(top: TopValues, numbers: Numbers) -> str:
     """`1,163 values, the top 15`: the number of values, and of those shown."""
-    number = ("" if top.is_counted else "At least ") + numbers.number(top.found)
-    rest = f", the top {len(top.values)}" if len(top.values) < top.found else ""
-    return f"{number} value{'' if top.found == 1 else 's'}{rest}"
+    number = ("" if top.is_counted else "At least ") + numbers.number(top.count)
+    rest = f", the top {len(top.values)}" if len(top.values) < top.count else ""
+    return f"{number} value{'' if top.count == 1 else 's'}{rest}"
 
 
 def _descriptions(top: TopValues) -> list[str]:

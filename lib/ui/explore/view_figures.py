@@ -33,7 +33,7 @@ def draw(context: PageContext) -> None:
         start = context.clients.view_store.start.get()
         saved_views = first(views, start.id if start else 0, alerts)
         focuses = [_view_focus(context, view) for view in saved_views]
-        ask.ahead(context, (question(focus) for focus, left_out in focuses if not left_out))
+        ask.prefetch(context, (question(focus) for focus, left_out in focuses if not left_out))
         st.subheader("Saved views", anchor=False)
         with st.grid(len(saved_views), min_column_width=NARROWEST, gap="small"):
             for view, (focus, left_out) in zip(saved_views, focuses, strict=True):
@@ -63,8 +63,8 @@ def _view_focus(context: PageContext, view: SavedView) -> tuple[Focus, list[str]
     """The view's question, and a sentence for each part of it that the slicer no longer has."""
     reading = link.from_params(view.params, context.slicer, context.project, context.slicer_name)
     missing = looks.left_out(view.params, context.slicer, context.slicer_name)
-    looked = focus.of_question(context, reading.query, looks.from_params(view.params, context.slicer))
-    return looked, [*reading.left_out, *missing]
+    view_focus = focus.of_question(context, reading.query, looks.from_params(view.params, context.slicer))
+    return view_focus, [*reading.left_out, *missing]
 
 
 def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | None) -> None:
@@ -91,27 +91,25 @@ def _card(view: SavedView, focus: Focus, left_out: list[str], alert: Alert | Non
 
 def _answer(focus: Focus) -> None:
     try:
-        _figures(focus, ask.quickly(focus.context, question(focus)))
+        _figures(focus, ask.estimate(focus.context, question(focus)))
     except TrancheError as error:
         st.caption(problems.sentence(error))
 
 
 def _figures(focus: Focus, answer: Audience) -> None:
-    compared = compared_answers.fetch_compared(focus, question(focus), answer)
+    pair = compared_answers.fetch(focus, question(focus), answer)
     fields = [focus.slicer.data_field(name) for name in focus.fields[:FIGURES]]
     with st.grid(len(fields), min_column_width=NARROWEST_FIGURE, gap="small", wrap=False):
         for field in fields:
-            changed = None if compared is None else compared.total(field)
-            style = compared_answers.UNCERTAIN if changed is None else compared_answers.style(field, changed)
+            change = None if pair is None else pair.total(field)
+            style = compared_answers.UNCERTAIN if change is None else compared_answers.style(field, change)
             st.metric(
                 plain(numbers.title(field)),
                 plain(focus.numbers.short(answer.total.values.get(field.name), field)),
-                None if changed is None else plain(compared_answers.delta(focus, field, changed) or ""),
+                None if change is None else plain(compared_answers.delta(focus, field, change) or ""),
                 delta_color=style.color,
                 delta_arrow=style.arrow,
             )
-    exact = precision.over(answer, fields, focus.numbers)
-    before = (
-        "" if compared is None or focus.comparison is None else f" with {numbers.days(*focus.comparison[1])}"
-    )
+    exact = precision.summary(answer, fields, focus.numbers)
+    before = "" if pair is None or focus.comparison is None else f" with {numbers.days(*focus.comparison[1])}"
     st.caption(plain(f"{numbers.days(*focus.period)}{before and ', compared' + before} · {exact}"))

@@ -24,22 +24,22 @@ SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
 def draw(context: PageContext, question: AudienceQuery) -> ExportQuery:
     """Draw the form, and return the file requested. The choices are kept for the session."""
     split_rows.draw(context, label_visibility="visible")
-    chosen = _data_fields(context, question) if context.slicer.knows("data_fields") else ()
+    data_fields = _data_fields(context, question) if context.slicer.knows("data_fields") else ()
     export_format = _format(context)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         mappings = _mappings(len(question.split_by))
         total = st.toggle("Total row", key="export_total", persist_state="session")
         escapes = _escapes(context, export_format)
         full_digits = _full_digits(context, export_format)
-    chosen_here = {
+    choices = {
         "export_format": export_format,
-        "data_fields": chosen or None,
+        "data_fields": data_fields or None,
         "include_mappings": mappings,
         "include_total": int(total),
         "escape_formulas": int(escapes),
         "full_digits": int(full_digits),
     }
-    export_query = _query(context, question).model_copy(update=chosen_here)
+    export_query = _query(context, question).model_copy(update=choices)
     return with_own_fields(export_query, context.slicer)
 
 
@@ -57,18 +57,18 @@ def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
     """Draw the picker of data fields; it starts with those chosen on Audience, if any."""
     names = {field.name: title(field) for field in context.slicer.data_fields}
     is_chosen = question.view(context).field is not None or query.data_fields
-    there = focus.of(context).fields if is_chosen else ()
-    picked = st.multiselect(
+    usual = focus.of(context).fields if is_chosen else ()
+    choice = st.multiselect(
         "Data fields, in this order",
         list(names),
-        default=list(there),
+        default=list(usual),
         format_func=lambda name: names[name],
         filter_mode="contains",
         placeholder=f"All {len(names)}, in the slicer's order",
-        key=f"export_fields:{context.project}/{context.slicer_name}:{link.join_texts(there)}",
+        key=f"export_fields:{context.project}/{context.slicer_name}:{link.join_texts(usual)}",
         persist_state="session",
     )
-    return tuple(picked)
+    return tuple(choice)
 
 
 def _format(context: PageContext) -> ExportFormat:
@@ -79,13 +79,13 @@ def _format(context: PageContext) -> ExportFormat:
         for name, one in FORMATS.items()
         if words[name] and (one.plain_words or context.slicer.knows(name))
     ]
-    picked = st.segmented_control(
+    choice = st.segmented_control(
         "Format", formats, default="csv", required=True, format_func=plain, key="export_format",
         persist_state="session",
     )  # fmt: skip
-    chosen = picked if picked in formats else formats[0]
-    st.caption(plain(words[chosen]))
-    return chosen
+    format_name = choice if choice in formats else formats[0]
+    st.caption(plain(words[format_name]))
+    return format_name
 
 
 def _escapes(context: PageContext, export_format: ExportFormat) -> bool:

@@ -86,7 +86,7 @@ def _number(cell: str) -> float | None:
 class Preview:
     """The preview of a file.
 
-    `rows` are its first rows, with the totals of the whole question; it will have `found` rows beside the
+    `rows` are its first rows, with the totals of the whole question; it will have `row_count` rows beside the
     Total, or at least so many where `is_counted` is false. `is_exact` is false where the question has more
     records than an audience answer reads: then the rows are estimates, and the file's are not. The total is
     not known before the file is made where `has_total` is false. The file of a service that knows the
@@ -95,7 +95,7 @@ class Preview:
 
     query: ExportQuery
     rows: Audience
-    found: int
+    row_count: int
     is_counted: bool
     is_exact: bool
     is_plain: bool = False
@@ -118,7 +118,7 @@ def preview(ask: Ask, export: Export, query: ExportQuery, slicer: Slicer) -> Pre
     return Preview(
         query,
         rows=replace(answer, values=answer.values[list(data_fields)]),
-        found=answer.total.records_found,
+        row_count=answer.total.records_found,
         is_counted=is_exact,
         is_exact=is_exact,
         is_plain=precision.is_plain(slicer),
@@ -133,7 +133,7 @@ def _filter_rows(export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
     return Preview(
         query,
         rows=file.first(FIRST_ROWS),
-        found=file.rows,
+        row_count=file.rows,
         is_counted=is_whole,
         is_exact=True,
         has_total=is_whole,
@@ -143,7 +143,7 @@ def _filter_rows(export: Export, query: ExportQuery, slicer: Slicer) -> Preview:
 def sheets(file: Preview) -> int | None:
     """The number of sheets for the rows; None for a format without sheets."""
     limits = FORMATS[file.query.export_format].limits
-    rows = file.found + file.adds_total
+    rows = file.row_count + file.adds_total
     return None if limits is None else max(1, -(-rows // limits.rows))
 
 
@@ -166,7 +166,7 @@ def hindrance(file: Preview, columns: int) -> str | None:
 
 def summary(file: Preview, numbers: Numbers) -> str:
     """A sentence with the number of rows and sheets of the file."""
-    text = f"{numbers.number(file.found)} row{'' if file.found == 1 else 's'}"
+    text = f"{numbers.number(file.row_count)} row{'' if file.row_count == 1 else 's'}"
     text = text if file.is_counted else f"At least {text}"
     text += " and a total row" if file.adds_total else ""
     limits, number = FORMATS[file.query.export_format].limits, sheets(file)

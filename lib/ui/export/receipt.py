@@ -33,7 +33,7 @@ class ReceiptLine:
 
     row: str
     field: DataField
-    shown: float | None
+    screen: float | None
     low: float | None
     high: float | None
     exact: float | None
@@ -43,16 +43,16 @@ class ReceiptLine:
     @property
     def difference(self) -> float | None:
         """In the file, less on the screen; None where either has no value, 0 where they are the same."""
-        if self.shown is None or self.exact is None:
+        if self.screen is None or self.exact is None:
             return None
-        is_same = math.isclose(self.shown, self.exact, rel_tol=SAME, abs_tol=SAME)
-        return 0.0 if is_same else self.exact - self.shown
+        is_same = math.isclose(self.screen, self.exact, rel_tol=SAME, abs_tol=SAME)
+        return 0.0 if is_same else self.exact - self.screen
 
     @property
     def relative(self) -> float:
         """The difference as a share of the file's figure; infinite if that is zero or one is missing."""
         if self.difference is None:
-            return 0.0 if self.shown is self.exact else math.inf
+            return 0.0 if self.screen is self.exact else math.inf
         if not self.difference:
             return 0.0
         return self.difference / abs(self.exact) if self.exact else math.inf
@@ -94,12 +94,12 @@ def receipt(ask: Ask, export: Export, question: AudienceQuery, file: Preview, sl
         return Receipt((), 0, file.is_plain)
     screen = ask(question)
     filtering = tuple(data_filter.name for data_filter in file.query.data_filters)
-    needed = tuple(dict.fromkeys((*names, *filtering)))
+    fields = tuple(dict.fromkeys((*names, *filtering)))
     whole = question.model_copy(update={"split_by": ()})
-    total = _exact(ask, export, whole, needed, file, slicer).get((), {})
+    total = _exact(ask, export, whole, fields, file, slicer).get((), {})
     lines = [_of_total(slicer.data_field(name), screen, total) for name in names]
     if question.split_by:
-        exact = _exact(ask, export, _query_of_rows(question, screen), needed, file, slicer)
+        exact = _exact(ask, export, _query_of_rows(question, screen), fields, file, slicer)
         lines += _of_rows(
             SplitRows(screen, None, slicer.data_field(names[0]), slicer), names, exact, file.query
         )
@@ -125,8 +125,8 @@ def _of_rows(split: SplitRows, names: Iterable[str], exact: Exact, query: Export
                 for side in (answer.low, answer.high)
             )
             field = split.slicer.data_field(name)
-            exactly = values.get(name)
-            lines.append(ReceiptLine(label, field, value, low, high, exactly, is_sampled, is_left_out))
+            exact_value = values.get(name)
+            lines.append(ReceiptLine(label, field, value, low, high, exact_value, is_sampled, is_left_out))
     return lines
 
 

@@ -33,7 +33,7 @@ State = Literal["nothing", "making", "made", "failed"]
 TOO_LONG = "It took longer than the service allows: choose csv, fewer data fields or fewer days"
 
 
-class Making:
+class ExportJob:
     """The last requested file. Written by the thread of the download, read by the script's thread."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Making:
     ) -> bytes:
         """The bytes of the file. An error is stored as a sentence and raised. `slicer` as in the client.
 
-        `check` raises where the file is not for whoever asks any more: before it is made, and before it is
+        `check` raises where the person may no longer have the file: before it is made, and before it is
         handed out.
         """
         self.query, self._began, self.state = query, time.monotonic(), "making"
@@ -82,7 +82,7 @@ class Making:
         self.state = state
 
 
-MAKING = "export_making"
+EXPORT_JOB = "export_making"
 MANY_ROWS, POLL_SECONDS = 20_000, 2
 UNITS = ((1e6, "MB"), (1e3, "kB"))
 
@@ -91,12 +91,12 @@ def draw_download(
     context: PageContext, file: Preview, filename: str, media_type: str, problem: str | None
 ) -> None:
     """Draw the button; it is disabled if there is a problem."""
-    making: Making = st.session_state.setdefault(MAKING, Making())
+    job: ExportJob = st.session_state.setdefault(EXPORT_JOB, ExportJob())
     reporting, query, slicer = context.reporting, file.query, context.slicer
-    check = sign_in.still_here()
+    check = sign_in.session_check()
     st.download_button(
         f"Download {query.export_format}",
-        data=lambda: making.make(reporting, query, slicer, check),
+        data=lambda: job.make(reporting, query, slicer, check),
         file_name=filename,
         mime=media_type,
         on_click="ignore",
@@ -110,25 +110,25 @@ def draw_download(
 
 def news(file: Preview, filename: str) -> None:
     """Draw the state of the last download, as long as the question is the same."""
-    takes_long = file.found >= MANY_ROWS
+    takes_long = file.row_count >= MANY_ROWS
     st.fragment(_news, run_every=POLL_SECONDS if takes_long else None)(file, filename)
 
 
 def _news(file: Preview, filename: str) -> None:
-    making: Making = st.session_state[MAKING]
-    if making.query != file.query:
+    job: ExportJob = st.session_state[EXPORT_JOB]
+    if job.query != file.query:
         return
     figures = Numbers.of(st.context.locale)
-    if making.state == "making":
+    if job.state == "making":
         st.caption(
-            f":material/hourglass_top: Making {plain(summary(file, figures))}, {making.seconds:.0f} s so far"
+            f":material/hourglass_top: Making {plain(summary(file, figures))}, {job.seconds:.0f} s so far"
         )
-    elif making.state == "made":
-        size = _size(making.size, figures)
-        st.caption(f":material/check: {plain(filename)} was made in {making.seconds:.1f} s, {size}")
+    elif job.state == "made":
+        size = _size(job.size, figures)
+        st.caption(f":material/check: {plain(filename)} was made in {job.seconds:.1f} s, {size}")
     else:
         st.error(
-            f"The file was not made. {plain(making.reason)}. Your choices are kept.", icon=":material/error:"
+            f"The file was not made. {plain(job.reason)}. Your choices are kept.", icon=":material/error:"
         )
 
 
@@ -167,7 +167,7 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
 
 def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
     figures, query = Numbers.of(st.context.locale), file.query
-    first, last = periods.resolved(query.start_date, query.end_date, ask.today(context, question))
+    first, last = periods.resolve(query.start_date, query.end_date, ask.today(context, question))
     table = preview.first_rows(file, context.slicer)
     problem = preview.hindrance(file, len(table.columns))
     name = files.filename(context.slicer_name, first, last, query.export_format)

@@ -142,7 +142,7 @@ def receipt_sentences(receipt: Receipt, numbers: Numbers) -> Iterator[str]:
 
 def _worst(line: ReceiptLine, numbers: Numbers) -> str:
     kind = f"an estimate, {_off(line, numbers)}" if line.is_estimate else "exact"
-    screen, exact = (numbers.plain(value, line.field) for value in (line.shown, line.exact))
+    screen, exact = (numbers.plain(value, line.field) for value in (line.screen, line.exact))
     of = f"{title(line.field)}, {line.row}"
     return f"{of}: {screen} on the screen ({kind}), {exact} in the file, {_relative(line, numbers)}"
 
@@ -155,7 +155,7 @@ def receipt_table(receipt: Receipt, numbers: Numbers) -> pd.DataFrame:
         (
             line.row,
             title(line.field, with_unit=True),
-            numbers.plain(line.shown, line.field),
+            numbers.plain(line.screen, line.field),
             _off(line, numbers) if line.is_estimate else "exact",
             "left out" if line.is_left_out else numbers.plain(line.exact, line.field),
             NOTHING if line.is_left_out else numbers.plain(line.difference, line.field),
@@ -177,7 +177,7 @@ def request(query: ExportQuery, address: str) -> None:
 
 
 def _off(line: ReceiptLine, numbers: Numbers) -> str:
-    side = precision.half_range(line.low, line.high, line.shown)
+    side = precision.half_range(line.low, line.high, line.screen)
     has_range = line.low is not None and line.high is not None and math.isfinite(side)
     return f"± {numbers.percent(side)}" if has_range else "too few records for an interval"
 

@@ -13,7 +13,7 @@ from lib.wire import exact
 
 DIGITS = re.compile(r"-?([0-9]+(\.[0-9]+)?|\.[0-9]+)")
 UNUSUAL_PRICE = 1_000
-TYPED = "_typed"
+IS_TYPED = "_typed"
 
 
 def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
@@ -21,17 +21,17 @@ def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
 
     Plain digits with a point, in any locale. ValueError, with a sentence for the reader, for anything else.
     """
-    typed = text.strip()
-    if not typed:
+    digits = text.strip()
+    if not digits:
         return None
-    if not DIGITS.fullmatch(typed):
-        raise ValueError(_no_number(typed))
-    number = Decimal(typed)
+    if not DIGITS.fullmatch(digits):
+        raise ValueError(_no_number(digits))
+    number = Decimal(digits)
     if number < limits.least:
         raise ValueError(f"Must be {limits.least:,} or more.")
     if number >= limits.below:
         raise ValueError(f"Must be less than {limits.below:,}.")
-    if len(typed.partition(".")[2].rstrip("0")) > limits.decimals:
+    if len(digits.partition(".")[2].rstrip("0")) > limits.decimals:
         raise ValueError(f"At most {limits.decimals} decimals." if limits.decimals else "A whole number.")
     return number
 
@@ -44,7 +44,7 @@ def fault(text: str, missing: str = "", limits: Limits = AMOUNT) -> str:
         return str(error)
 
 
-def typed(number: Decimal | None) -> str:
+def to_text(number: Decimal | None) -> str:
     """A number as one would type it: all of its digits."""
     return "" if number is None else exact.plain(number)
 
@@ -76,12 +76,12 @@ def field(
 
 def was_typed(key: str, state: Mapping[Any, Any]) -> bool:
     """Whether this field was ever edited, even if it is empty again."""
-    return bool(state.get(f"{key}{TYPED}"))
+    return bool(state.get(f"{key}{IS_TYPED}"))
 
 
 def _mark(key: str) -> None:
     """Note an edit. A callback."""
-    st.session_state[f"{key}{TYPED}"] = True
+    st.session_state[f"{key}{IS_TYPED}"] = True
 
 
 def _no_number(text: str) -> str:

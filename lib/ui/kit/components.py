@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.wire.text import straight
 
-_SEEN = (
+_IN_SIGHT = (
     "<style>[class*=st-key-to_copy] [data-testid=stCode] > div { opacity: 1; visibility: visible; }</style>"
 )
 
@@ -16,7 +16,7 @@ _SEEN = (
 def copy_button(text: str, name: str = "") -> None:
     """Draw the text with its copy button; `name` tells it from others on the screen."""
     with st.container(key=f"to_copy{name}"):
-        st.html(_SEEN)
+        st.html(_IN_SIGHT)
         st.code(straight(text), language=None, wrap_lines=True)
 
 
@@ -49,9 +49,9 @@ def draw(key: str, label: str, accept: str, most: int, on_file: Callable[[], Non
     _mount(key=key, data={"label": label, "accept": accept, "most": most}, on_file_change=on_file)
 
 
-def chosen_file(sent: object, most: int) -> ChosenFile | None:
+def chosen_file(state: object, most: int) -> ChosenFile | None:
     """The file in what the browser sent, whose limits are checked again; None without one."""
-    file = sent.get("file") if hasattr(sent, "get") else None
+    file = state.get("file") if hasattr(state, "get") else None
     if not isinstance(file, dict) or not isinstance(file.get("name"), str):
         return None
     name, text, problem = file["name"][:200], file.get("text"), file.get("problem")

@@ -17,67 +17,67 @@ Path = tuple[str | int, ...]
 class FieldProblems:
     """Messages by their place in the request; the empty place is the whole."""
 
-    found: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
-    sent: Any = None
+    messages: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
+    request: Any = None
 
     @classmethod
-    def of(cls, error: Invalid, sent: Any) -> "FieldProblems":
+    def of(cls, error: Invalid, request: Any) -> "FieldProblems":
         """The messages of an error about this request."""
-        return cls(dict(_places(error.fields, ())), sent)
+        return cls(dict(_places(error.fields, ())), request)
 
     def still(self, now: Any) -> "FieldProblems":
         """The messages about fields that have not been changed since the request."""
         problems = {
             path: sentences
-            for path, sentences in self.found.items()
-            if _at(self.sent, path) == _at(now, path)
+            for path, sentences in self.messages.items()
+            if _at(self.request, path) == _at(now, path)
         }
-        return FieldProblems(problems, self.sent)
+        return FieldProblems(problems, self.request)
 
     def with_(self, faults: Mapping[Path, str]) -> "FieldProblems":
         """These together with the form's own messages, which win at their places."""
         local = {path: (text,) for path, text in faults.items() if text}
-        return FieldProblems({**self.found, **local}, self.sent)
+        return FieldProblems({**self.messages, **local}, self.request)
 
     def inside(self, *path: str | int) -> "FieldProblems":
         """The messages at this place, as FieldProblems of their own."""
         problems = {
             where[len(path) :]: sentences
-            for where, sentences in self.found.items()
+            for where, sentences in self.messages.items()
             if where[: len(path)] == path
         }
-        return FieldProblems(problems, _at(self.sent, path))
+        return FieldProblems(problems, _at(self.request, path))
 
     def at(self, *path: str | int) -> list[str]:
         """The messages at this place, and inside of it."""
         return [
             text
-            for where, sentences in self.found.items()
+            for where, sentences in self.messages.items()
             if where[: len(path)] == path
             for text in sentences
         ]
 
-    def named(self, *path: str | int) -> list[str]:
+    def with_names(self, *path: str | int) -> list[str]:
         """The messages inside of this place, each after the name of its field."""
         return [
             f"{_words(where[len(path) :]).capitalize()}: {text}" if len(where) > len(path) else text
-            for where, sentences in self.found.items()
+            for where, sentences in self.messages.items()
             if where[: len(path)] == path
             for text in sentences
         ]
 
-    def elsewhere(self, visible: Iterable[Path]) -> list[str]:
+    def others(self, visible: Iterable[Path]) -> list[str]:
         """The messages that are at none of the places `visible`, each with its place."""
         places = list(visible)
         return [
             f"{_words(where)}: {text}" if where else text
-            for where, sentences in self.found.items()
+            for where, sentences in self.messages.items()
             if not any(where[: len(place)] == place for place in places)
             for text in sentences
         ]
 
     def __bool__(self) -> bool:
-        return bool(self.found)
+        return bool(self.messages)
 
 
 def beside(messages: Iterable[str]) -> None:

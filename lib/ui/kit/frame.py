@@ -28,7 +28,7 @@ Cache = TypeVar("Cache")
 class PageContext:
     """The context of a screen: the person, the slicer chosen in the header, and their clients.
 
-    Where the slicer could not be loaded `trouble` says why; `slicer` is then as it was told before, or empty.
+    Where the slicer could not be loaded `trouble` says why; `slicer` is then the last one loaded, or empty.
     It is empty too where there is no slicer that the person may see (and nameless), and where the slicer
     `is_missing`: one of this name does not exist, or they may not see it.
     """
@@ -148,7 +148,7 @@ def _without_slicer(context: PageContext) -> NoReturn:
             context.person.username, context.project, context.slicer_name
         ).trouble
     if trouble is None:
-        retry.over(what)
+        retry.note_success(what)
         st.rerun()
     problems.show(trouble, what, "Your question is kept in the address of this page.")
     st.stop()
@@ -163,7 +163,7 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
     settings = Settings.current()
     clients = connect.connect(person, settings, streamlit_compat.session_id())
     with st.container(horizontal=True, vertical_alignment="center", key="frame"):
-        picked, is_missing = slicer_info.draw_pickers(clients.slicers) if clients.slicers else (None, False)
+        pair, is_missing = slicer_info.draw_pickers(clients.slicers) if clients.slicers else (None, False)
         slot = st.container(key="slot")
         with st.container(horizontal=True, vertical_alignment="center", key="status"):
             sentence = st.container(width="content")
@@ -179,20 +179,20 @@ def header(person: Person, mark: Callable[[connect.Clients], None] | None = None
                 key="person_menu",
                 on_click=sign_in.sign_out,
             )
-    if picked is None:
+    if pair is None:
         context = PageContext(person, "", "", slicer_info.NOTHING, clients, slot=slot)
     elif is_missing:
-        context = PageContext(person, *picked, slicer_info.NOTHING, clients, is_missing=True, slot=slot)
+        context = PageContext(person, *pair, slicer_info.NOTHING, clients, is_missing=True, slot=slot)
         sentence.caption(plain(context.freshness))
     else:
-        cached_slicer = slicer_info.open_slicer(clients, person.username, *picked)
+        cached_slicer = slicer_info.open_slicer(clients, person.username, *pair)
         slicer = cached_slicer.slicer
         if slicer is not slicer_info.NOTHING:
-            slicer = clients.with_own(slicer, *picked)
-        context = PageContext(person, *picked, slicer, clients, cached_slicer.trouble, slot=slot)
+            slicer = clients.with_own(slicer, *pair)
+        context = PageContext(person, *pair, slicer, clients, cached_slicer.trouble, slot=slot)
         sentence.caption(plain(context.freshness))
         if cached_slicer.is_awaited:
-            slicer_info.look_out(person.username, *picked)
+            slicer_info.look_out(person.username, *pair)
     st.session_state[CONTEXT] = context
     return context
 
@@ -204,8 +204,8 @@ def heading(title: str) -> None:
 
 
 def _nothing_to_see(person: Person) -> NoReturn:
-    granted = "has no slicers yet" if person.role == "admin" else "has none that you can see"
-    st.info(f"This installation {granted}.", title="No slicers", icon=":material/database:")
+    ending = "has no slicers yet" if person.role == "admin" else "has none that you can see"
+    st.info(f"This installation {ending}.", title="No slicers", icon=":material/database:")
     st.stop()
 
 

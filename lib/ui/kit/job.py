@@ -58,13 +58,13 @@ class PartsJob(Job):
 
     parts: Iterator[Any]
     total: int
-    done: int = 0
+    done_count: int = 0
     problem: str = ""
     is_over: bool = False
 
     @abstractmethod
     def take(self, part: Any) -> None:
-        """Take what the iterator made, and count what is `done`."""
+        """Take what the iterator made, and count what is `done_count`."""
 
     def step(self, client: Deals) -> None:
         """Take some more parts."""
@@ -93,7 +93,7 @@ class PartsJob(Job):
     @property
     def progress(self) -> tuple[int, int]:
         """How many are done, of how many."""
-        return self.done, self.total
+        return self.done_count, self.total
 
 
 def draw(
@@ -113,8 +113,8 @@ def _step(context: PageContext, job: Job, number: Callable[[int], str], after: C
     verb = job.verb
     if job.is_running:
         job.step(context.deals)
-    done, total = job.progress
-    st.progress(min(1.0, done / max(1, total)), f"{number(done)} of {number(total)} {verb}".rstrip())
+    count, total = job.progress
+    st.progress(min(1.0, count / max(1, total)), f"{number(count)} of {number(total)} {verb}".rstrip())
     if not job.is_running:
         after()
         st.rerun()

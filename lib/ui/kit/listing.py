@@ -105,9 +105,9 @@ def draw(key: str, listing: Listing, receipt: Taken, on_acts: Callable[[], None]
     _mount(key=key, data=data, on_acts_change=on_acts)
 
 
-def new_acts(sent: object, receipt: Taken) -> tuple[list[Act], Taken]:
+def new_acts(state: object, receipt: Taken) -> tuple[list[Act], Taken]:
     """The acts after the last one taken, and the number of the new last one. Unreadable acts are skipped."""
-    raw, last = fresh(sent, receipt)
+    raw, last = fresh(state, receipt)
     return [act for one in raw if (act := _act(one)) is not None], last
 
 

@@ -11,7 +11,7 @@ from lib.wire.text import TURNING, straight
 MARKS = re.compile(r"[\\`*_{}\[\]()#!|~$:<>^]|&(?=#?\w+;)")
 AT_THE_START = re.compile(r"^ ?(?=[-+=])|^ ?\d+(?=\.(?: |$))")
 SPACES = re.compile(r"[ \t\r\n\v\f\x85\u2028\u2029]+")
-REPLACED = re.compile(
+REPLACEMENTS = re.compile(
     r"(?<=:)(?=//|[\w/+-]+:)"  # addresses, emoji and icons
     r"|(?<=www)(?=\.)|(?<=@)(?=[-\w])"  # what GFM takes for an address
     r"|(?<=[-<>=~])(?=[-=>])",  # what Streamlit takes for an arrow, a dash or a sign
@@ -30,7 +30,7 @@ def plain(text: str) -> str:
     out.
     """
     line = straight(SPACES.sub(" ", text))
-    parts = [MARKS.sub(r"\\\g<0>", part) for part in REPLACED.split(line)]
+    parts = [MARKS.sub(r"\\\g<0>", part) for part in REPLACEMENTS.split(line)]
     return AT_THE_START.sub(r"\g<0>\\", EMPTY.join(parts))
 
 

@@ -35,17 +35,17 @@ class OwnedMedia:
         """Whether the file was made for this browser and person."""
         return owner in self._owners.get(file_id, ())
 
-    def add(self, *content: Any, **named: Any) -> str:
+    def add(self, *content: Any, **options: Any) -> str:
         """Store a file of the running script, and return its address."""
-        address: str = self._files.add(*content, **named)
+        address: str = self._files.add(*content, **options)
         self._own(_id(address), filter(None, [self._owner()]))
         return address
 
-    def add_deferred(self, *content: Any, **named: Any) -> str:
+    def add_deferred(self, *content: Any, **options: Any) -> str:
         """Store what makes a file of the running script on a click, and return its identifier."""
-        deferred: str = self._files.add_deferred(*content, **named)
-        self._own(deferred, filter(None, [self._owner()]))
-        return deferred
+        file_id: str = self._files.add_deferred(*content, **options)
+        self._own(file_id, filter(None, [self._owner()]))
+        return file_id
 
     def execute_deferred(self, file_id: str) -> str:
         """Make the file, and return its address."""
@@ -58,9 +58,9 @@ class OwnedMedia:
         """Remove the files that no session uses, and forget whose they were."""
         self._files.remove_orphaned_files()
         with self._owning:
-            there = streamlit_compat.media_ids(self._files)
-            if there is not None:
-                self._owners = {one: owners for one, owners in self._owners.items() if one in there}
+            ids = streamlit_compat.media_ids(self._files)
+            if ids is not None:
+                self._owners = {one: owners for one, owners in self._owners.items() if one in ids}
 
     def _own(self, file_id: str, owners: Iterable[Owner]) -> None:
         with self._owning:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from lib.ui.kit.markdown import plain
 
-SAID, SHOWN = "note_said", "note_shown"
+NEXT_NOTE, LAST_NOTE = "note_said", "note_shown"
 SECONDS, LONGEST = 8, 30
 _numbers = count(1)
 _STYLE = f"""<style>
@@ -18,14 +18,14 @@ _STYLE = f"""<style>
 
 def say(text: str) -> None:
     """Show this text on the next run."""
-    st.session_state[SAID] = text
+    st.session_state[NEXT_NOTE] = text
 
 
 def draw() -> None:
     """Draw the line, which takes its space even if empty; its text fades after some seconds."""
-    if note := st.session_state.pop(SAID, None):
-        st.session_state[SHOWN] = (next(_numbers), note, time.monotonic())
-    number, text, since = st.session_state.get(SHOWN, (0, "", float("-inf")))
+    if note := st.session_state.pop(NEXT_NOTE, None):
+        st.session_state[LAST_NOTE] = (next(_numbers), note, time.monotonic())
+    number, text, since = st.session_state.get(LAST_NOTE, (0, "", float("-inf")))
     if time.monotonic() - since > LONGEST:
         number, text = 0, ""
     with st.container(height=24, border=False, key=f"note_{number}"):

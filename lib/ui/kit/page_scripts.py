@@ -39,10 +39,10 @@ export default function ({ data }) {
 )
 
 
-def ask_before(unsaved: bool) -> None:
+def ask_before(is_unsaved: bool) -> None:
     """Turn the confirmation on or off for this page."""
     with st.container(key="unsaved_work", height=1, border=False):
-        _GUARD(data={"unsaved": unsaved}, key="unsaved_work_guard", height=0)
+        _GUARD(data={"unsaved": is_unsaved}, key="unsaved_work_guard", height=0)
 
 
 _KEYS = st.components.v2.component(

@@ -50,12 +50,12 @@ def report_errors(what: str, effect: str = "Your question is kept.") -> Iterator
     """
     try:
         yield
-    except waiting.NotYet:
+    except waiting.NotReady:
         waiting.draw(what)
     except TrancheError as error:
         show(error, what, effect)
     else:
-        retry.over(what)
+        retry.note_success(what)
 
 
 def show(error: TrancheError, what: str, effect: str) -> None:

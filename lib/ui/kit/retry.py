@@ -17,9 +17,9 @@ from lib.wire.errors import (
     TrancheError,
 )
 
-SECONDS, LONGEST_SECONDS, LONGEST_WISH = 15, 120, 300
+SECONDS, LONGEST_SECONDS, LONGEST_RETRY = 15, 120, 300
 PASSING = (ServiceProblem, InternalError, Throttled, ResponseTimeout)
-PAUSES, WANTED, DRAWN = "pauses_before_trying_again", "wanted_again", "offers_to_try_again"
+PAUSES, RETRY_TIME, BUTTONS = "pauses_before_trying_again", "wanted_again", "offers_to_try_again"
 
 
 @dataclass(frozen=True)
@@ -38,31 +38,31 @@ def offer(error: TrancheError, what: str) -> None:
     """
     if isinstance(error, PASSING) and not isinstance(error, TooLarge):
         pause = _pause(error, what)
-        buttons: dict[str, count[int]] = st.session_state.setdefault(DRAWN, {})
+        buttons: dict[str, count[int]] = st.session_state.setdefault(BUTTONS, {})
         key = f"try_again_{what}_{next(buttons.setdefault(what, count()))}"
         st.fragment(_wait, run_every=pause.seconds)(pause, key)
 
 
 def begin() -> None:
     """Start a run of the screen: no failure has been shown yet."""
-    st.session_state[DRAWN] = {}
+    st.session_state[BUTTONS] = {}
 
 
-def over(what: str) -> None:
+def note_success(what: str) -> None:
     """Note a success: the next failure starts again with the shortest pause."""
     _pauses().pop(what, None)
 
 
 def is_wanted_since(failed_at: float) -> bool:
     """Whether a retry, by a click or by the timer, was requested since that failure."""
-    wanted_at: float = st.session_state.get(WANTED, float("-inf"))
+    wanted_at: float = st.session_state.get(RETRY_TIME, float("-inf"))
     return failed_at < wanted_at
 
 
 def _pause(error: TrancheError, what: str) -> Pause:
     now = time.monotonic()
     if isinstance(error, CircuitOpen | Throttled):
-        return Pause(min(error.retry_after, LONGEST_WISH) + 1, now)
+        return Pause(min(error.retry_after, LONGEST_RETRY) + 1, now)
     last = _pauses().get(what)
     seconds = SECONDS
     if last is not None:
@@ -79,7 +79,7 @@ def _wait(pause: Pause, key: str) -> None:
         st.caption(f"Retrying in {pause.seconds} seconds", width="content")
     is_over = time.monotonic() - pause.since > pause.seconds - 1
     if redraw.is_quiet(f"{key}_due", is_over) or is_wanted:
-        st.session_state[WANTED] = time.monotonic()
+        st.session_state[RETRY_TIME] = time.monotonic()
         st.rerun()
 
 

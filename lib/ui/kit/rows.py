@@ -131,7 +131,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Search:
     """A search in a card, for values that contain a text; an empty text shows all."""
 
     table: str
@@ -170,7 +170,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Zooming:
+class Zoom:
     """A brush over the time chart: the first and the last day (ISO 8601); without days, back from there."""
 
     first: str = ""
@@ -185,13 +185,13 @@ class RecordLimit:
 
 
 @dataclass(frozen=True)
-class Going:
+class Navigation:
     """A click that leads to another question, by the parameters of its link."""
 
     params: Mapping[str, str]
 
 
-Act = Choice | CardChoice | Ordering | Finding | Opening | Setting | Zooming | RecordLimit | Going
+Act = Choice | CardChoice | Ordering | Search | Opening | Setting | Zoom | RecordLimit | Navigation
 
 
 def draw(
@@ -221,18 +221,18 @@ def straighten(part: Any) -> dict[str, Any]:
     }
 
 
-def new_acts(sent: object, receipt: Taken) -> tuple[list[Act], Taken]:
+def new_acts(state: object, receipt: Taken) -> tuple[list[Act], Taken]:
     """The acts in a component's state that come after the last one taken, and the number of the new last one.
 
     What can't be read is passed over: it comes from a browser.
     """
-    raw, last = fresh(sent, receipt)
-    return [act for one in raw for act in parsed(one)], last
+    raw, last = fresh(state, receipt)
+    return [act for one in raw for act in parse(one)], last
 
 
-def fresh(sent: object, receipt: Taken) -> tuple[list[list[Any]], Taken]:
+def fresh(state: object, receipt: Taken) -> tuple[list[list[Any]], Taken]:
     """The same, unread: each a list without its number."""
-    message = sent.get("acts") if isinstance(sent, Mapping) else None
+    message = state.get("acts") if isinstance(state, Mapping) else None
     if not isinstance(message, Mapping):
         return [], receipt
     by, last = str(message.get("by")), receipt[1] if receipt[0] == str(message.get("by")) else 0
@@ -244,13 +244,13 @@ def fresh(sent: object, receipt: Taken) -> tuple[list[list[Any]], Taken]:
     return acts, (by, last) if last else receipt
 
 
-def parsed(act: Sequence[Any]) -> Iterator[Act]:
+def parse(act: Sequence[Any]) -> Iterator[Act]:
     """The act that a list from a browser (without its number) stands for; nothing if it can't be read."""
     match act:
         case ["order", str(table), str(column), "asc" | "desc" as direction]:
             yield Ordering(table, column, direction)
         case ["find", str(table), str(text)]:
-            yield Finding(table, text)
+            yield Search(table, text)
         case ["open", str(table)]:
             yield Opening(table)
         case ["card", str(table)]:
@@ -272,13 +272,13 @@ def _parsed_setting(act: Sequence[Any]) -> Iterator[Act]:
         case ["field" | "grain" | "trend" | "second" | "lower" as name, str(value)]:
             yield Setting(name, value)
         case ["zoom", str(first), str(last)]:
-            yield Zooming(first, last)
+            yield Zoom(first, last)
         case ["zoom_out"]:
-            yield Zooming()
+            yield Zoom()
         case ["read", int(limit)]:
             yield RecordLimit(limit)
         case ["go", dict(params)]:
-            yield Going({str(name): text for name, text in params.items() if isinstance(text, str)})
+            yield Navigation({str(name): text for name, text in params.items() if isinstance(text, str)})
 
 
 def _lists(items: object) -> Iterator[list[Any]]:

@@ -34,7 +34,7 @@ class SessionCache(Generic[Value]):
 
     Who needs a value while it is computed waits for it. Errors reach all who wait, and are not stored. With
     `serves_stale` a failure that may pass gives the value read before instead, and `trouble` says why. With
-    `fails_together` one failure then stands for all values: one is waited for in vain, not each of them.
+    `fails_together` one failure then stands for all values: one call waits in vain, not one per value.
     """
 
     def __init__(
@@ -123,11 +123,11 @@ class SessionCache(Generic[Value]):
         if not self._fails_together:
             return None
         with self._lock:
-            failed = [entry for entry in self._entries.values() if entry.trouble and not self._is_old(entry)]
-        return failed[0].trouble if failed else None
+            entries = [entry for entry in self._entries.values() if entry.trouble and not self._is_old(entry)]
+        return entries[0].trouble if entries else None
 
     def _end_trouble(self) -> None:
-        """The service answers again: read anew whatever is as it was before."""
+        """The service answers again: refresh every stale value."""
         with self._lock:
             for entry in self._entries.values():
                 if entry.trouble is not None:

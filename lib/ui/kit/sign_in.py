@@ -24,12 +24,12 @@ from lib.ui.kit.sign_in_methods import CompanyAccount, DemoButtons, PasswordForm
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
 
 MARK = Path(__file__).with_name("mark.svg")
-NOT_HERE = "You are signed out, or your permissions changed: reload this page"
-NOT_ENDED = (
+SIGNED_OUT = "You are signed out, or your permissions changed: reload this page"
+OTHERS_OPEN = (
     "You are signed out in this tab, but not in others: the database can't be reached. "
     "Sign in again later, and sign out."
 )
-COOKIE, HIDDEN = "cookie_request_open", "cookies"
+COOKIE, COOKIE_SLOT = "cookie_request_open", "cookies"
 CHECK, ENDS = "person_seen", "session_ends"
 SHARED_SECONDS = 0.5
 METHODS: tuple[SignInMethod, ...] = (DemoButtons(), PasswordForm(), CompanyAccount())
@@ -156,15 +156,15 @@ def form() -> None:
             method.draw(visit)
 
 
-def keep_cookie(hidden: DeltaGenerator) -> None:
+def keep_cookie(slot: DeltaGenerator) -> None:
     """Let the browser fetch its session cookie after a sign-in, or its deletion after a sign-out.
 
-    The script is drawn in `hidden`, a place that is always there: what comes and goes would move what follows
+    The script is drawn in `slot`, a place that is always there: what comes and goes would move what follows
     it, and leave shadows of it while an answer is awaited.
     """
     request: CookieRequest | None = st.session_state.get(COOKIE)
     if request is not None and time.time() < request.until:
-        with hidden:
+        with slot:
             _COOKIE_REQUEST(key="cookie_request", data=asdict(request), height=0)
 
 
@@ -179,7 +179,7 @@ def sign_out() -> None:
     is_ended = not (username and ends) or _is_ended(username, ends)
     _forget()
     if not is_ended:
-        problem(NOT_ENDED)
+        problem(OTHERS_OPEN)
     _leave_url()
     request_deletion()
 
@@ -193,7 +193,7 @@ def _is_ended(username: str, ends: float) -> bool:
     return True
 
 
-def still_here() -> Callable[[], None]:
+def session_check() -> Callable[[], None]:
     """A check for threads outside of the script: whether this sign-in is still valid for the same person.
 
     It raises AccessError once they signed out in whichever tab, their password or permissions changed.
@@ -202,7 +202,7 @@ def still_here() -> Callable[[], None]:
 
     def check() -> None:
         if signed_in is None or sessions.person(signed_in.username, ends) != signed_in:
-            raise AccessError(NOT_HERE)
+            raise AccessError(SIGNED_OUT)
 
     return check
 

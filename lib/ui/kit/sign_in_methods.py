@@ -26,7 +26,7 @@ DEMO_PEOPLE = {
 }
 PROBLEM = "sign_in_problem"
 NAME, PASSWORD = "sign_in_name", "sign_in_password"
-METHOD, TRIED = "company", "company_tried"
+METHOD, IS_TRIED = "company", "company_tried"
 OUTCOMES = {
     "denied": "You cancelled the company sign-in, or your company refused it.",
     "unreachable": "The company sign-in can't be reached. Try again in a moment.",
@@ -64,7 +64,7 @@ class SignInMethod(Protocol):
     """A way to sign in. Each is asked on every run of a tab in which nobody is signed in."""
 
     def arrival(self, visit: Visit) -> Person | None:
-        """Who comes with this page and has proved who they are; None if nobody does. `problem` says why.
+        """The person whom this page authenticates; None if there is none, with the reason in `problem`.
 
         The method notes the sign-in in the audit log itself, as `Access.sign_in` does.
         """
@@ -158,14 +158,14 @@ class CompanyAccount:
     """An account at the OpenID Connect provider of the settings."""
 
     def arrival(self, visit: Visit) -> Person | None:
-        """Who comes from the provider with this page; None if nobody does, or they may not sign in.
+        """The person whom the provider sends with this page; None without one, or if they may not sign in.
 
         Tried once per tab: what was refused is shown until the tab is reloaded.
         """
         company = visit.installation.company
-        if company is None or TRIED in st.session_state or not _claims().get("is_logged_in"):
+        if company is None or IS_TRIED in st.session_state or not _claims().get("is_logged_in"):
             return None
-        st.session_state[TRIED] = True
+        st.session_state[IS_TRIED] = True
         try:
             return visit.installation.access.sign_in_with(company, _claims(), visit.address)
         except (NotAdmitted, StoreUnavailable, DeadlineExceeded) as error:
@@ -203,7 +203,7 @@ class CompanyAccount:
 
 
 def _claims() -> dict[str, object]:
-    """What the provider said of who has this browser; Streamlit reads it when a tab is opened."""
+    """The provider's claims about the person in this browser; Streamlit reads them when a tab is opened."""
     return dict(st.user.to_dict())
 
 
@@ -217,18 +217,18 @@ def bind(issuer: str, client_id: str, algorithms: Collection[str]) -> bool:
     issuers = [issuer.rstrip("/"), f"{issuer.rstrip('/')}/"]
     options = {"iss": {"essential": True, "values": issuers}, "aud": {"essential": True, "value": client_id}}
 
-    def bound(base: type[Any]) -> type[Any]:
+    def make_client(base: type[Any]) -> type[Any]:
         class BoundClient(base):  # type: ignore[misc]
             async def parse_id_token(
                 self, token: Any, nonce: str, claims_options: Any = None, **more: Any
             ) -> Any:
-                supported = (await self.load_server_metadata()).get(ALGORITHMS) or USUAL
-                allowed = [one for one in supported if one in algorithms]
-                if not allowed:
+                offers = (await self.load_server_metadata()).get(ALGORITHMS) or USUAL
+                usable = [one for one in offers if one in algorithms]
+                if not usable:
                     raise OAuthError(description=NO_ALGORITHM)
-                self.server_metadata[ALGORITHMS] = allowed
+                self.server_metadata[ALGORITHMS] = usable
                 return await super().parse_id_token(token, nonce, claims_options or options, **more)
 
         return BoundClient
 
-    return streamlit_compat.replace_company_client(bound)
+    return streamlit_compat.replace_company_client(make_client)

@@ -21,14 +21,14 @@ from lib.ui.kit import redraw, retry
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-KNOWN, ASKED = "known_slicers", "asked_slicers"
+SLICERS, REQUESTS = "known_slicers", "asked_slicers"
 NOTHING = Slicer()
 BLINK_SECONDS, MOMENT_SECONDS, PAUSE_SECONDS = 0.2, 3.0, 10.0
 Key = tuple[str, str, str]
 PARTS = ("project", "slicer")
 LABELS = {"project": "Project", "slicer": "Slicer"}
 WIDTHS = {"project": 110, "slicer": 150}
-NEXT, PICKED = "picked_next", "picked_before"
+NEXT, HISTORY = "picked_next", "picked_before"
 MOST = 20
 Pair = tuple[str, str]
 
@@ -116,12 +116,12 @@ def _answer(clients: Clients, cached_slicer: CachedSlicer, project: str, name: s
 
 
 def _cache() -> dict[Key, CachedSlicer]:
-    slicers: dict[Key, CachedSlicer] = st.session_state.setdefault(KNOWN, {})
+    slicers: dict[Key, CachedSlicer] = st.session_state.setdefault(SLICERS, {})
     return slicers
 
 
 def _requests() -> dict[Key, Future[CachedSlicer]]:
-    requests: dict[Key, Future[CachedSlicer]] = st.session_state.setdefault(ASKED, {})
+    requests: dict[Key, Future[CachedSlicer]] = st.session_state.setdefault(REQUESTS, {})
     return requests
 
 
@@ -155,7 +155,7 @@ def pick(project: str, slicer: str) -> None:
 def draw_pickers(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
     """Draw the two pickers; what they show, and whether that is missing.
 
-    Both are bound to their query parameters, so that a link shows the same to somebody else.
+    Both are bound to their query parameters, so that a link shows the same to others.
     """
     in_order = sorted(slicers, key=lambda pair: pair[0])
     choice: dict[str, str] = st.session_state.pop(NEXT, {})
@@ -176,19 +176,19 @@ def _slicer_of_link(part: str, slicers: Sequence[Pair]) -> str | None:
     After a choice a browser may still send the address of a missing slicer: that is passed over, unless the
     person went back there.
     """
-    linked, picked, place = st.query_params.get(part), st.session_state.get(part), PARTS.index(part)
-    page, pairs = st.session_state.get(PICKED, ("", ()))
-    was_shown = page == streamlit_compat.page() and linked in {pair[place] for pair in pairs}
-    is_old = was_shown and linked not in {pair[place] for pair in slicers} and not streamlit_compat.is_back()
-    return picked if linked is None or (is_old and picked) else linked
+    in_url, current, place = st.query_params.get(part), st.session_state.get(part), PARTS.index(part)
+    page, pairs = st.session_state.get(HISTORY, ("", ()))
+    was_shown = page == streamlit_compat.page() and in_url in {pair[place] for pair in pairs}
+    is_old = was_shown and in_url not in {pair[place] for pair in slicers} and not streamlit_compat.is_back()
+    return current if in_url is None or (is_old and current) else in_url
 
 
 def _remember(current: Pair) -> None:
     """Note what the pickers have shown on this page."""
-    page, pairs = st.session_state.get(PICKED, ("", ()))
+    page, pairs = st.session_state.get(HISTORY, ("", ()))
     before = pairs if page == streamlit_compat.page() else ()
     others = (pair for pair in before if pair != current)
-    st.session_state[PICKED] = (streamlit_compat.page(), (*others, current)[-MOST:])
+    st.session_state[HISTORY] = (streamlit_compat.page(), (*others, current)[-MOST:])
 
 
 def _picker(part: str, options: list[str], value: str, slicers: Sequence[Pair]) -> None:

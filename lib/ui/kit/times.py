@@ -27,7 +27,7 @@ def offset() -> int:
 SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
 YEARS = range(2000, 3000)
 FORM = "2026-11-30 or 2026-11-30 09:00"
-PICKED = "_picked"
+DAY_SUFFIX = "_picked"
 
 
 def day(one: date) -> str:
@@ -40,13 +40,13 @@ def read(text: str) -> datetime | None:
 
     ValueError, with a sentence for the reader, for anything else.
     """
-    typed = " ".join(text.split())
-    if not typed:
+    words = " ".join(text.split())
+    if not words:
         return None
-    if not SHAPE.fullmatch(typed):
+    if not SHAPE.fullmatch(words):
         raise ValueError(f"Not a date: write it like {FORM}.")
     try:
-        moment = datetime.fromisoformat(typed)
+        moment = datetime.fromisoformat(words)
     except ValueError:
         raise ValueError(f"There is no such day or time: write it like {FORM}.") from None
     if moment.year not in YEARS:
@@ -62,7 +62,7 @@ def fault(text: str, missing: str = "") -> str:
         return str(error)
 
 
-def typed(moment: datetime | None) -> str:
+def to_text(moment: datetime | None) -> str:
     """A time as one would type it: `2026-11-30 09:00`, or the day alone at midnight."""
     if moment is None:
         return ""
@@ -99,18 +99,18 @@ def calendar(fields: Mapping[str, str], key: str, *, disabled: bool = False) -> 
 
 def _calendar(label: str, key: str) -> None:
     moment = _read(st.session_state.get(key) or "")
-    st.session_state[key + PICKED] = None if moment is None else moment.date()
+    st.session_state[key + DAY_SUFFIX] = None if moment is None else moment.date()
     st.date_input(
-        f"{plain(label)} on", key=key + PICKED, min_value=date(1, 1, 1), max_value=date(9999, 12, 31),
-        value=None, format="YYYY-MM-DD", on_change=_picked, args=(key,),
+        f"{plain(label)} on", key=key + DAY_SUFFIX, min_value=date(1, 1, 1), max_value=date(9999, 12, 31),
+        value=None, format="YYYY-MM-DD", on_change=_set_day, args=(key,),
     )  # fmt: skip
 
 
-def _picked(key: str) -> None:
+def _set_day(key: str) -> None:
     """Write the picked day into the field and keep the hour. A callback."""
-    day, moment = st.session_state.get(key + PICKED), _read(st.session_state.get(key) or "")
+    day, moment = st.session_state.get(key + DAY_SUFFIX), _read(st.session_state.get(key) or "")
     if isinstance(day, date):
-        st.session_state[key] = typed(datetime.combine(day, time() if moment is None else moment.time()))
+        st.session_state[key] = to_text(datetime.combine(day, time() if moment is None else moment.time()))
 
 
 def _read(text: str) -> datetime | None:

@@ -26,23 +26,23 @@ from lib.ui.kit.session_cache import Key, SessionCache
 from lib.wire.deadline import CallGroup
 
 SPEAK_SECONDS, LOOK_SECONDS, LATEST = 1.0, 0.5, 5
-IMPORTED = "imported"
-CANCELLED = "Cancelled: nothing is computed for it any more. Your question is kept."
+IMPORT_ENGINE = "imported"
+CANCEL_TEXT = "Cancelled: nothing is computed for it any more. Your question is kept."
 Arguments = ParamSpec("Arguments")
 Value = TypeVar("Value")
 _current: ContextVar["Wait | None"] = ContextVar("wait", default=None)
 _latest: dict[Hashable, deque[float]] = defaultdict(lambda: deque(maxlen=LATEST))
 
 
-class NotYet(Exception):
+class NotReady(Exception):
     """An answer is not there yet, or was given up."""
 
 
 class Wait:
     """A wait for the answers that `what` is drawn from; `about` is their question."""
 
-    def __init__(self, what: str, about: Hashable, engine: str, lately: float | None) -> None:
-        self.about, self._lately = about, lately
+    def __init__(self, what: str, about: Hashable, engine: str, usual_seconds: float | None) -> None:
+        self.about, self._usual_seconds = about, usual_seconds
         self._name = f"{engine}: {what[0].lower()}{what[1:]}"
         self._group, self._calls = CallGroup(), dict[Hashable, Future[Any]]()
         self._began, self._future = time.monotonic(), Future[Any]()
@@ -61,20 +61,20 @@ class Wait:
     @property
     def sentence(self) -> str:
         """What is computed by whom, for how long so far, and how long that took lately."""
-        lately = "" if self._lately is None else f"; lately this took {self._lately:.1f} s"
-        return f"{self._name} is being computed, for {self.seconds:.0f} s so far{lately}."
+        usual = "" if self._usual_seconds is None else f"; lately this took {self._usual_seconds:.1f} s"
+        return f"{self._name} is being computed, for {self.seconds:.0f} s so far{usual}."
 
     def give_up(self) -> None:
         """Abandon the calls under way. A callback."""
         self.is_given_up = True
         self._group.abandon()
 
-    def tracked(self, fetch: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
+    def track(self, fetch: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
         """The same call, for any thread, as one that is given up with the others."""
 
-        def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Value:
+        def call(*arguments: Arguments.args, **options: Arguments.kwargs) -> Value:
             with self._group.tracking():
-                return fetch(*arguments, **named)
+                return fetch(*arguments, **options)
 
         return call
 
@@ -82,7 +82,7 @@ class Wait:
         """A call on a thread of its own; under way already, if one with this key is."""
         if key not in self._calls:
             self._calls[key] = Future()
-            arguments = (self._calls[key], self.tracked(fetch))
+            arguments = (self._calls[key], self.track(fetch))
             Thread(target=_settle, args=arguments, name="waiting", daemon=True).start()
         return self._calls[key]
 
@@ -92,7 +92,7 @@ class Wait:
             self._future, self.has_waited = future, True
             futures.wait([future], max(0.0, SPEAK_SECONDS - self.seconds))
         if self.is_given_up or not future.done():
-            raise NotYet
+            raise NotReady
         return future.result()
 
 
@@ -127,7 +127,7 @@ def speaking(
         token = _current.set(wait)
         try:
             yield
-        except NotYet:
+        except NotReady:
             raise
         except Exception:
             st.session_state.pop(key, None)
@@ -141,20 +141,20 @@ def speaking(
 
 def _engine(slicer: Slicer) -> str:
     """What computes answers, if it may take long."""
-    return "" if slicer.engine is None or slicer.engine == IMPORTED else slicer.engine
+    return "" if slicer.engine is None or slicer.engine == IMPORT_ENGINE else slicer.engine
 
 
-def tracked(fetch: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
+def track(fetch: Callable[Arguments, Value]) -> Callable[Arguments, Value]:
     """The same call, as one of the block that this thread is in, if that speaks."""
     wait = _current.get()
-    return fetch if wait is None else wait.tracked(fetch)
+    return fetch if wait is None else wait.track(fetch)
 
 
 def cached(cache: SessionCache[Value], key: Key, fetch: Callable[[], Value]) -> Value:
     """A value from a cache, or else from a call. NotYet within a block that speaks, if that takes long."""
     if (wait := _current.get()) is None:
         return cache.get(key, fetch)
-    return wait.result(cache.begin(key, wait.tracked(fetch))[0])
+    return wait.result(cache.begin(key, wait.track(fetch))[0])
 
 
 def call(key: Hashable, fetch: Callable[[], Value]) -> Value:
@@ -170,7 +170,7 @@ def draw(what: str) -> None:
         redraw.when(lambda: wait.is_over, f"over_{what}", lambda: _draw_words(wait, what), LOOK_SECONDS)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(CANCELLED)
+        st.caption(CANCEL_TEXT)
         st.button("Compute", key=f"compute_{what}", on_click=st.session_state.pop, args=(_key(what), None))
 
 

@@ -28,24 +28,24 @@ def audience(context: PageContext, query: AudienceQuery) -> Audience:
     return waiting.cached(_answers(context), _key(context, query), fetch)
 
 
-def quickly(context: PageContext, query: AudienceQuery) -> Audience:
-    """The same: exact where the service expects that to be quick, otherwise an estimate first.
+def estimate(context: PageContext, query: AudienceQuery) -> Audience:
+    """An estimate, whose exact answer is fetched in the background; exact at once where that is quick.
 
-    Then the answer is asked for in the background. After drawing what came, call `refined`. A service without
-    the extension `exact_within` gives the estimate first, whatever it has to read.
+    After drawing what came, call `refine`. A service without the extension `exact_within` gives the estimate
+    first, whatever it has to read.
     """
     if query.audience_rows_limit != API_ROWS_LIMIT:
         return audience(context, query)
     answers, key = _answers(context), _key(context, query)
-    if (answer := answers.known(key)) is not None:
+    if (answer := answers.peek(key)) is not None:
         return answer
     quick = audience(context, query.model_copy(update=FIRST))
     if is_sampled(quick):
-        answers.later(key, _refining(context, query, quick))
+        answers.start(key, _refining(context, query, quick))
     return quick
 
 
-def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
+def prefetch(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
     """Start several queries in parallel, so that `audience` finds their answers under way."""
     answers, reporting = _answers(context), context.reporting
     if not answers.is_parallel:
@@ -53,12 +53,12 @@ def ahead(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
     for query in queries:
         first = _first(context, query, answers)
         fetch = partial(reporting.audience, first, context.slicer)
-        answers.begin(_key(context, first), waiting.tracked(fetch))
+        answers.begin(_key(context, first), waiting.track(fetch))
 
 
 def _first(context: PageContext, query: AudienceQuery, answers: "Answers") -> AudienceQuery:
-    """The query that `quickly` sends first."""
-    is_kept = answers.known(_key(context, query)) is not None
+    """The query that `estimate` sends first."""
+    is_kept = answers.peek(_key(context, query)) is not None
     if is_kept or query.audience_rows_limit != API_ROWS_LIMIT:
         return query
     return query.model_copy(update=FIRST)
@@ -69,9 +69,9 @@ def refine(place: str) -> None:
 
     `place` is the part of the screen that calls.
     """
-    waited = session_cache.of(ANSWERS, Answers).awaited()
-    if waited:
-        redraw.when(lambda: all(future.done() for future in waited), f"refined_{place}")
+    futures = session_cache.of(ANSWERS, Answers).pending()
+    if futures:
+        redraw.when(lambda: all(future.done() for future in futures), f"refined_{place}")
 
 
 def _refining(context: PageContext, query: AudienceQuery, quick: Audience) -> Callable[[], Audience]:
@@ -91,13 +91,13 @@ def _key(context: PageContext, query: AudienceQuery) -> "Key":
     return context.person.username, today(context, query), with_own_fields(query, context.slicer)
 
 
-def soon(context: PageContext, query: AudienceQuery) -> Audience | None:
+def try_fetch(context: PageContext, query: AudienceQuery) -> Audience | None:
     """The answer if it arrives within a moment, for optional parts of a screen; None if it is late or fails.
 
-    It goes on being asked for, so that it may be there next time.
+    The query goes on, so that its answer may be cached next time.
     """
     answers, reporting = _answers(context), context.reporting
-    return answers.soon(_key(context, query), lambda: reporting.audience(query, context.slicer))
+    return answers.try_fetch(_key(context, query), lambda: reporting.audience(query, context.slicer))
 
 
 def today(context: PageContext, query: AudienceQuery) -> date:
@@ -118,10 +118,10 @@ class Answers(SessionCache[Audience]):
 
     def __init__(self, now: Callable[[], float] = time.monotonic, is_parallel: bool = True) -> None:
         super().__init__(SECONDS, MOST, now)
-        self.is_parallel, self.later_count = is_parallel, 0
-        self._awaited: list[Future[Audience]] = []
+        self.is_parallel, self.start_count = is_parallel, 0
+        self._started: list[Future[Audience]] = []
 
-    def soon(self, key: Key, fetch: Callable[[], Audience]) -> Audience | None:
+    def try_fetch(self, key: Key, fetch: Callable[[], Audience]) -> Audience | None:
         """The answer if it arrives within a moment; a query that is already under way is not waited for."""
         future, is_new = self.begin(key, fetch)
         try:
@@ -129,18 +129,18 @@ class Answers(SessionCache[Audience]):
         except (TimeoutError, TrancheError):
             return None
 
-    def known(self, key: Key) -> Audience | None:
+    def peek(self, key: Key) -> Audience | None:
         """The cached answer, or None."""
         future = self.find(key)
         return future.result() if future is not None and future.done() else None
 
-    def later(self, key: Key, fetch: Callable[[], Audience]) -> None:
+    def start(self, key: Key, fetch: Callable[[], Audience]) -> None:
         """Start the query in the background."""
         future, is_new = self.begin(key, fetch)
         if is_new:
-            self.later_count += 1
-            self._awaited = [future, *self.awaited()]
+            self.start_count += 1
+            self._started = [future, *self.pending()]
 
-    def awaited(self) -> "list[Future[Audience]]":
+    def pending(self) -> "list[Future[Audience]]":
         """The background queries that are still under way."""
-        return [future for future in self._awaited if not future.done()]
+        return [future for future in self._started if not future.done()]

@@ -33,7 +33,7 @@ from lib.ui.query.filter_editor import LIST, PASTE
 from lib.ui.query.share import Send
 
 ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "filter_draft"
-PILLS, UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
+PILLS, IS_UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
 TEXT = "Text"
 FIGURE = "\x1f"  # before the name of a data field among those of key fields, which can't have it
 
@@ -62,11 +62,11 @@ def draw_filter_picker(context: PageContext) -> None:
         *(partial(_draw_pill, context, query, pill) for pill in _pills(query)),
         *(partial(_draw_figures, context, place, one) for place, one in enumerate(having)),
     ]
-    is_unfolded = st.session_state.get(UNFOLDED, False)
-    folded = 0 if is_unfolded else max(len(pills) - IN_SIGHT, 0)
+    is_unfolded = st.session_state.get(IS_UNFOLDED, False)
+    hidden_count = 0 if is_unfolded else max(len(pills) - IN_SIGHT, 0)
     if len(pills) > IN_SIGHT:
         st.button(
-            "Fewer" if is_unfolded else f"+{folded}",
+            "Fewer" if is_unfolded else f"+{hidden_count}",
             help="Show the latest filters alone" if is_unfolded else "Show all filters",
             type="tertiary",
             key="filters_more",
@@ -74,7 +74,7 @@ def draw_filter_picker(context: PageContext) -> None:
             args=(not is_unfolded,),
         )
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=PILLS):
-        for draw_pill in pills[folded:]:
+        for draw_pill in pills[hidden_count:]:
             draw_pill()
     if pills:
         st.button(
@@ -89,7 +89,7 @@ def draw_filter_picker(context: PageContext) -> None:
 
 
 def _unfold(is_unfolded: bool) -> None:
-    st.session_state[UNFOLDED] = is_unfolded
+    st.session_state[IS_UNFOLDED] = is_unfolded
 
 
 def _pills(query: AudienceQuery) -> Iterator[_Pill]:
@@ -201,10 +201,10 @@ def _way(key: str, ways: tuple[str, ...]) -> str:
 
 def _finish(context: PageContext, name: str) -> None:
     """Add the drafted filter; without texts it stays a draft."""
-    drafted = filter_editor.read(DRAFT, name)
-    if drafted.value:
+    new_filter = filter_editor.read(DRAFT, name)
+    if new_filter.value:
         st.session_state[ADD], st.session_state[FIELD] = False, None
-        _ask(context, lambda filters: (*filters, drafted))
+        _ask(context, lambda filters: (*filters, new_filter))
 
 
 def _begin() -> None:
@@ -215,14 +215,14 @@ def _begin() -> None:
 
 def _finish_figures(context: PageContext, name: str) -> None:
     """Add the drafted filter by a figure; without a number it stays a draft."""
-    if (drafted := figure_filters.read(DRAFT, name)) is not None:
+    if (new_filter := figure_filters.read(DRAFT, name)) is not None:
         st.session_state[ADD], st.session_state[FIELD] = False, None
-        _have(context, lambda having: (*having, drafted))
+        _have(context, lambda having: (*having, new_filter))
 
 
 def _change_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
-    if (edited := figure_filters.read(prefix, one.name)) is not None:
-        _have(context, lambda having: tuple(edited if filter_ == one else filter_ for filter_ in having))
+    if (new_filter := figure_filters.read(prefix, one.name)) is not None:
+        _have(context, lambda having: tuple(new_filter if filter_ == one else filter_ for filter_ in having))
 
 
 def _remove_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
@@ -233,21 +233,21 @@ def _remove_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
 def _have(context: PageContext, change: Callable[[tuple[DataFilter, ...]], tuple[DataFilter, ...]]) -> None:
     """Change the filters by figures of the current view."""
     having = tuple(dict.fromkeys(change(question.view(context).having)))[: figure_filters.MOST]
-    question.look(context, having=having)
+    question.change_view(context, having=having)
     st.rerun()
 
 
 def _clear(context: PageContext) -> None:
     """Clear all filters, in one step."""
-    question.look(context, question.current(context).model_copy(update={"filters": ()}), having=())
+    question.change_view(context, question.current(context).model_copy(update={"filters": ()}), having=())
     st.rerun()
 
 
 def _change(context: PageContext, filter_: Filter, prefix: str) -> None:
     """Apply the edited filter; without texts the filter stays as it was."""
-    edited = filter_editor.read(prefix, filter_.name)
-    if edited.value:
-        _ask(context, lambda filters: tuple(edited if other == filter_ else other for other in filters))
+    new_filter = filter_editor.read(prefix, filter_.name)
+    if new_filter.value:
+        _ask(context, lambda filters: tuple(new_filter if other == filter_ else other for other in filters))
 
 
 def _remove(context: PageContext, filter_: Filter, prefix: str) -> None:
@@ -288,12 +288,12 @@ def _button(context: PageContext, label: str, icon: str, act: Callable[[], None]
         key=f"question_{label.lower()}",
         help=label,
         disabled=not is_possible,
-        on_click=_done,
+        on_click=_step,
         args=(context, act),
     )
 
 
-def _done(context: PageContext, act: Callable[[], None]) -> None:
+def _step(context: PageContext, act: Callable[[], None]) -> None:
     """Go a step from where the person is, who may just have clicked on a row."""
     drill.catch_up(context)
     act()

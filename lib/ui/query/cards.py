@@ -60,9 +60,9 @@ def is_order(by: str, slicer: Slicer) -> bool:
 
 def with_first(cards: Iterable[Card], name: str) -> tuple[Card, ...]:
     """The leaderboards with that of this key field in front, as it is where it is among them."""
-    there = {card.name: card for card in cards}
-    first = there.pop(name, Card(name))
-    return (first, *there.values())[:MOST]
+    by_name = {card.name: card for card in cards}
+    first = by_name.pop(name, Card(name))
+    return (first, *by_name.values())[:MOST]
 
 
 def missing(text: str, slicer: Slicer) -> list[str]:

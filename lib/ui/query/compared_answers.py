@@ -54,7 +54,7 @@ class ComparedAnswers:
         now, before = self._sides(field.name)
         return {key: (value, before[key]) for key, value in now.items() if key in before}
 
-    def left(self, field: DataField, whole: tuple[Estimate, Estimate], visible_keys: Sequence[Key]) -> Change:
+    def rest(self, field: DataField, whole: tuple[Estimate, Estimate], visible_keys: Sequence[Key]) -> Change:
         """The change of what is left of a whole (now, before) without these rows, of a field that adds up.
 
         A row that one period does not have had nothing there; where it may just not have come, there is none.
@@ -91,19 +91,19 @@ class ComparedAnswers:
         return change(now, before) if _is_ratio(field) else Change(None)
 
 
-def fetch_compared(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswers | None:
+def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswers | None:
     """Both sides of a question, given its answer `whole` for the period; None without a comparison."""
     if focus.comparison is None:
         return None
     days_now, days_before = focus.comparison
-    before = ask.quickly(focus.context, focus.in_days(query, days_before))
-    now = whole if days_now == focus.period else ask.quickly(focus.context, focus.in_days(query, days_now))
+    before = ask.estimate(focus.context, focus.in_days(query, days_before))
+    now = whole if days_now == focus.period else ask.estimate(focus.context, focus.in_days(query, days_now))
     return ComparedAnswers(now, before, _with_data(now, days_now), _with_data(before, days_before))
 
 
 def fetch_each(focus: Focus, query: AudienceQuery, whole: Audience) -> list[ComparedAnswers | None]:
     """The same for each of the focus's comparisons."""
-    return [fetch_compared(one, query, whole) for one in focus.comparisons]
+    return [fetch(one, query, whole) for one in focus.comparisons]
 
 
 def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> AudienceQuery:
@@ -117,17 +117,15 @@ def whole_query(focus: Focus, filters: tuple[Filter, ...] | None = None) -> Audi
 def of_whole(focus: Focus, filters: tuple[Filter, ...] | None = None) -> ComparedAnswers | None:
     """The totals of the question on both sides, as the headline has them; under `filters` if given."""
     query = whole_query(focus, filters)
-    return (
-        None if focus.comparison is None else fetch_compared(focus, query, ask.quickly(focus.context, query))
-    )
+    return None if focus.comparison is None else fetch(focus, query, ask.estimate(focus.context, query))
 
 
 def notes(focus: Focus, answers: ComparedAnswers | None) -> Iterator[str]:
     """Notes for the reader where the periods compared are incomplete or differ in length."""
-    if focus.compared is None:
+    if (days := focus.compared_days) is None:
         return
     if focus.comparison is None or answers is None:
-        yield f"Not compared: no complete days with data on both sides of {numbers.days(*focus.compared)}."
+        yield f"Not compared: no complete days with data on both sides of {numbers.days(*days)}."
         return
     now, before = focus.comparison
     if now != focus.period:
@@ -158,11 +156,11 @@ def _rest(
     is_cut = answer.total.records_found > len(answer)
     if total.value is None or (is_cut and len(parts) < len(visible_keys)):
         return None
-    left = total.value - math.fsum(part.value or 0.0 for part in parts)
-    left = left if left > NEGLIGIBLE * abs(total.value) else 0.0
+    rest = total.value - math.fsum(part.value or 0.0 for part in parts)
+    rest = rest if rest > NEGLIGIBLE * abs(total.value) else 0.0
     if not any(part.side for part in (total, *parts)):
-        return Estimate(left)
-    return Estimate(left, math.nan, math.nan) if left else None
+        return Estimate(rest)
+    return Estimate(rest, math.nan, math.nan) if rest else None
 
 
 def _is_ratio(field: DataField) -> bool:
@@ -183,26 +181,26 @@ class Style(NamedTuple):
 UNCERTAIN = Style("gray", "off")
 
 
-def delta(focus: Focus, field: DataField, changed: Change) -> str | None:
+def delta(focus: Focus, field: DataField, change: Change) -> str | None:
     """The change, of a percentage in points; where it is not known a dash, so that nothing below moves."""
-    if focus.compared is None:
+    if focus.compared_days is None:
         return None
-    if changed.amount is not None and unit(field) == "%":
-        return focus.numbers.signed(changed.amount, field)
-    return focus.numbers.change(changed.ratio)
+    if change.amount is not None and unit(field) == "%":
+        return focus.numbers.signed(change.amount, field)
+    return focus.numbers.change(change.ratio)
 
 
-def off(focus: Focus, field: DataField, now: Audience) -> str | None:
+def range_text(focus: Focus, field: DataField, now: Audience) -> str | None:
     """The range of the figure, if it is an estimate."""
-    off = precision.total_range(now, field.name)
-    return f"± {focus.numbers.percent(off)}" if off >= precision.LEAST_SHOWN else None
+    half_range = precision.total_range(now, field.name)
+    return f"± {focus.numbers.percent(half_range)}" if half_range >= precision.LEAST_RANGE else None
 
 
-def style(field: DataField, changed: Change, is_noise: bool = False) -> Style:
+def style(field: DataField, change: Change, is_noise: bool = False) -> Style:
     """The style of a change: UNCERTAIN if the sample may have made it or it rounds to 0; grey if noise."""
-    if changed.ratio is None or not changed.is_certain or abs(changed.ratio) < SMALLEST:
+    if change.ratio is None or not change.is_certain or abs(change.ratio) < SMALLEST:
         return UNCERTAIN
-    arrow: Arrow = "up" if changed.ratio > 0 else "down"
+    arrow: Arrow = "up" if change.ratio > 0 else "down"
     if is_noise or field.polarity == "none":
         return Style("gray", arrow)
     return Style("green" if arrow == field.polarity else "red", arrow)
@@ -211,12 +209,12 @@ def style(field: DataField, changed: Change, is_noise: bool = False) -> Style:
 def is_noise(now: Values, before: Values) -> bool:
     """Whether the values of two periods, part by part, differ by chance only: the paired t-test at 5 %.
 
-    NaN where nothing is known. Of fewer than FEWEST pairs nobody can tell: that is noise too.
+    NaN where nothing is known. Of fewer than FEWEST pairs there is no telling: that is noise too.
     """
-    there = min(len(now), len(before))
-    apart = now[:there] - before[:there]
-    apart = apart[np.isfinite(apart)]
-    if len(apart) < FEWEST:
+    pair_count = min(len(now), len(before))
+    differences = now[:pair_count] - before[:pair_count]
+    differences = differences[np.isfinite(differences)]
+    if len(differences) < FEWEST:
         return True
-    error = float(apart.std(ddof=1)) / math.sqrt(len(apart))
-    return abs(float(apart.mean())) <= error * float(stdtrit(len(apart) - 1, 1 - TAIL))
+    error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
+    return abs(float(differences.mean())) <= error * float(stdtrit(len(differences) - 1, 1 - TAIL))

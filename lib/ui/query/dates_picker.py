@@ -24,16 +24,16 @@ from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR, Preset
 from lib.ui.query.view import NONE
 from lib.wire.errors import BadRequest
 
-FOLLOWED = "followed_pickers"
+PICKER_COUNTS = "followed_pickers"
 
 
 def followed_key(name: str, value: object) -> str:
     """The widget key for `value`; it stays the same while the value is the one picked there."""
-    counts: dict[str, int] = st.session_state.get(FOLLOWED, {})
+    counts: dict[str, int] = st.session_state.get(PICKER_COUNTS, {})
     number_key = _number_name(name, counts.get(name, 0))
     if st.session_state.get(number_key, value) != value:
         counts = {**counts, name: counts.get(name, 0) + 1}
-        st.session_state[FOLLOWED] = counts
+        st.session_state[PICKER_COUNTS] = counts
         number_key = _number_name(name, counts[name])
     st.session_state[number_key] = value
     return number_key
@@ -70,15 +70,15 @@ def draw(context: PageContext) -> None:
     now = ask.today(context, query)
     presets, period = (
         periods.presets(context.slicer, now),
-        periods.resolved(query.start_date, query.end_date, now),
+        periods.resolve(query.start_date, query.end_date, now),
     )
-    chosen = periods.named(context.slicer, query.start_date, query.end_date, now)
+    active = periods.preset_of(context.slicer, query.start_date, query.end_date, now)
     zone = "" if query.timezone is None else f" · UTC{query.timezone:+d}"
     words = numbers.days(*period) + zone
     with st.popover(
-        f"{plain(chosen.label)} · {words}" if chosen else words, icon=":material/calendar_month:", key="dates"
+        f"{plain(active.label)} · {words}" if active else words, icon=":material/calendar_month:", key="dates"
     ):
-        key = followed_key(PRESET, chosen.label if chosen in presets else None)
+        key = followed_key(PRESET, active.label if active in presets else None)
         st.pills(
             "Days",
             [preset.label for preset in presets],
@@ -88,7 +88,7 @@ def draw(context: PageContext) -> None:
             args=(context, presets, key),
             width=380,
         )
-        _last(context, chosen.label if chosen and chosen not in presets else None)
+        _last(context, active.label if active and active not in presets else None)
         _range(context, RANGE, period, _ask_range)
         if context.slicer.supports_timezone:
             _zone(context, query)
@@ -96,13 +96,13 @@ def draw(context: PageContext) -> None:
             st.caption("Today is not over: its figures still grow.")
 
 
-def _last(context: PageContext, chosen: str | None) -> None:
+def _last(context: PageContext, label: str | None) -> None:
     """A field for any number of days, weeks or months, typed or chosen; what can't be read stays in it."""
     unread: str | None = st.session_state.get(UNREAD)
-    key = followed_key(LAST, unread or chosen)
+    key = followed_key(LAST, unread or label)
     st.selectbox(
         "Last days, weeks or months",
-        dict.fromkeys([*LASTS, *filter(None, (unread or chosen,))]),
+        dict.fromkeys([*LASTS, *filter(None, (unread or label,))]),
         index=None,
         key=key,
         placeholder="Choose or type: 45 days, 6 weeks, 3 months",
@@ -118,7 +118,7 @@ def draw_comparison(context: PageContext) -> None:
     """Draw the comparison picker: the days compared, and others beside them."""
     query, view = question.current(context), question.view(context)
     now = ask.today(context, query)
-    period = periods.resolved(query.start_date, query.end_date, now)
+    period = periods.resolve(query.start_date, query.end_date, now)
     pairs = [periods.comparison(one, period, context.slicer, now)[1] for one in (view.compare, view.also)]
     words = list(dict.fromkeys(numbers.days(*pair.before) for pair in pairs if pair))
     label = f"vs {' and '.join(words)}" if words else "Not compared"
@@ -140,30 +140,30 @@ def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...]
         format_func=KINDS.__getitem__,
         key=key,
         required=True,
-        on_change=_look_up_compared,
+        on_change=_compare_kind,
         args=(context, name, period, key),
         width=380,
     )
     if other := len(compare) == 2 and periods.compared_days(compare, period, period[1]):
-        _range(context, f"{name}_range", other, partial(_look_range, name=name))
+        _range(context, f"{name}_range", other, partial(_compare_range, name=name))
 
 
-def _range(context: PageContext, name: str, period: Days, changed: Callable[..., None]) -> None:
+def _range(context: PageContext, name: str, period: Days, on_change: Callable[..., None]) -> None:
     """Two dates in one field. Its key contains them, so that other dates get a new widget."""
     slicer_days = (
         date.fromisoformat(day) for day in (context.slicer.first_date, context.slicer.last_date) if day
     )
-    there = [*period, *slicer_days]
+    days = [*period, *slicer_days]
     key = f"{name}_{period[0]}_{period[1]}"
     st.date_input(
         "From and to",
         period,
-        min_value=min(there),
-        max_value=max(there),
+        min_value=min(days),
+        max_value=max(days),
         format="YYYY-MM-DD",
         key=key,
         required=True,
-        on_change=changed,
+        on_change=on_change,
         args=(context, key),
     )
 
@@ -187,7 +187,7 @@ def _ask_preset(context: PageContext, presets: list[Preset], key: str) -> None:
     query = question.current(context)
     label = st.session_state[key]
     match = next((preset for preset in presets if preset.label == label), None)
-    period = periods.resolved(query.start_date, query.end_date, ask.today(context, query))
+    period = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
     start, end = (match.start, match.end) if match else (day.isoformat() for day in period)
     _ask_dates(context, query, start, end)
 
@@ -218,22 +218,22 @@ def _ask_zone(context: PageContext, key: str) -> None:
 def _ask_dates(context: PageContext, query: AudienceQuery, start: str, end: str) -> None:
     """Apply other dates and end a zoom."""
     st.session_state.pop(UNREAD, None)
-    question.look(context, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
+    question.change_view(context, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
     st.rerun()
 
 
-def _look_up_compared(context: PageContext, name: str, period: Days, key: str) -> None:
+def _compare_kind(context: PageContext, name: str, period: Days, key: str) -> None:
     before = periods.compared_days((PREVIOUS,), period, period[1])
     kinds = {NONE: (), "range": tuple(day.isoformat() for day in before or period)}
     kind = st.session_state[key]
-    _look(context, name, kinds.get(kind, (kind,)))
+    _compare(context, name, kinds.get(kind, (kind,)))
 
 
-def _look_range(context: PageContext, key: str, name: str) -> None:
-    _look(context, name, tuple(day.isoformat() for day in st.session_state[key]))
+def _compare_range(context: PageContext, key: str, name: str) -> None:
+    _compare(context, name, tuple(day.isoformat() for day in st.session_state[key]))
 
 
-def _look(context: PageContext, name: str, compare: tuple[str, ...]) -> None:
+def _compare(context: PageContext, name: str, compare: tuple[str, ...]) -> None:
     changes: dict[str, Any] = {name: compare}
-    question.look(context, **changes)
+    question.change_view(context, **changes)
     st.rerun()

@@ -16,22 +16,22 @@ from lib.ui.kit.rows import (
     Act,
     CardChoice,
     Choice,
-    Finding,
-    Going,
+    Navigation,
     Opening,
     Ordering,
     RecordLimit,
+    Search,
     Setting,
-    Zooming,
+    Zoom,
 )
 from lib.ui.query import cards, filters, folds, lines, link, question
 from lib.ui.query import view as views
 from lib.ui.query.cards import Card
 from lib.ui.query.view import View, granularities
 
-BOARD, CARDS, MOVED = "split_rows", "leaderboards", "moved_rows"
+BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
 MODE, COUNT = "drill_mode", "drills"
-BOARDS = (BOARD, CARDS, MOVED)
+BOARDS = (BOARD, CARDS, MOVERS)
 KEEP, EXCLUDE = "keep", "exclude"
 WORDS = {KEEP: "Click keeps", EXCLUDE: "Click excludes"}
 ICONS = {KEEP: ":material/filter_alt:", EXCLUDE: ":material/block:"}
@@ -50,11 +50,11 @@ def catch_up(context: PageContext) -> None:
 
     To be called before a screen reads the question: the callback that followed a click may have broken off.
     """
-    sent = {name: rows.new_acts(st.session_state.get(name), question.taken(name)) for name in BOARDS}
-    acts = [act for some, _ in sent.values() for act in some]
+    clicks = {name: rows.new_acts(st.session_state.get(name), question.receipt(name)) for name in BOARDS}
+    acts = [act for some, _ in clicks.values() for act in some]
     if not acts:
         return
-    latest = {name: last for name, (_, last) in sent.items()}
+    latest = {name: last for name, (_, last) in clicks.items()}
     after = states(question.current(context), question.view(context), acts, context.slicer)
     question.follow(context, after, latest)
 
@@ -64,21 +64,21 @@ def states(
 ) -> Iterator[tuple[AudienceQuery, Mapping[str, Any]]]:
     """The question after each of these clicks, and what the click changes of the view."""
     for act in acts:
-        if isinstance(act, Zooming):
-            query, changes = _zoomed(query, view, act)
+        if isinstance(act, Zoom):
+            query, changes = _apply_zoom(query, view, act)
         elif isinstance(act, RecordLimit):
             query, changes = _read(query, act), {}
-        elif isinstance(act, Going):
-            query, changes = _gone(query, slicer, act)
+        elif isinstance(act, Navigation):
+            query, changes = _go(query, slicer, act)
         else:
-            changes = {**looked_at(view, [act], slicer), **apply_lines(query, view, [act], slicer)}
+            changes = {**view_changes(view, [act], slicer), **apply_lines(query, view, [act], slicer)}
             changes |= apply_folds(query, view, [act])
             query = apply(query, [act], slicer)
         view = replace(view, **changes)
         yield query, changes
 
 
-def zoomed(query: AudienceQuery, view: View, days: Days) -> tuple[AudienceQuery, Mapping[str, Any]]:
+def zoom(query: AudienceQuery, view: View, days: Days) -> tuple[AudienceQuery, Mapping[str, Any]]:
     """The question about these days; its view keeps dates and granularity from before the first zoom."""
     start, end = (day.isoformat() for day in days)
     grain = [view.grain] if view.grain else []
@@ -86,7 +86,7 @@ def zoomed(query: AudienceQuery, view: View, days: Days) -> tuple[AudienceQuery,
     return query.model_copy(update={"start_date": start, "end_date": end}), {"grain": None, "zoom": before}
 
 
-def zoomed_out(query: AudienceQuery, view: View) -> tuple[AudienceQuery, Mapping[str, Any]]:
+def zoom_out(query: AudienceQuery, view: View) -> tuple[AudienceQuery, Mapping[str, Any]]:
     """The question about the days of before the zoom, at the granularity of then; the same without a zoom."""
     if not view.zoom:
         return query, {}
@@ -95,15 +95,15 @@ def zoomed_out(query: AudienceQuery, view: View) -> tuple[AudienceQuery, Mapping
     return query.model_copy(update=days), {"grain": next(iter(grain), None), "zoom": ()}
 
 
-def _zoomed(query: AudienceQuery, view: View, act: Zooming) -> tuple[AudienceQuery, Mapping[str, Any]]:
+def _apply_zoom(query: AudienceQuery, view: View, act: Zoom) -> tuple[AudienceQuery, Mapping[str, Any]]:
     """The question after a brush; the same where its days are none."""
     if not act.first and not act.last:
-        return zoomed_out(query, view)
+        return zoom_out(query, view)
     try:
         days = date.fromisoformat(act.first), date.fromisoformat(act.last)
     except ValueError:
         return query, {}
-    return zoomed(query, view, days) if days[0] <= days[1] else (query, {})
+    return zoom(query, view, days) if days[0] <= days[1] else (query, {})
 
 
 def _read(query: AudienceQuery, act: RecordLimit) -> AudienceQuery:
@@ -112,11 +112,11 @@ def _read(query: AudienceQuery, act: RecordLimit) -> AudienceQuery:
     return query.model_copy(update={"audience_rows_limit": act.limit}) if is_offered else query
 
 
-def _gone(query: AudienceQuery, slicer: Slicer, act: Going) -> tuple[AudienceQuery, Mapping[str, Any]]:
+def _go(query: AudienceQuery, slicer: Slicer, act: Navigation) -> tuple[AudienceQuery, Mapping[str, Any]]:
     """The question of a link about the same slicer."""
-    there = link.from_params(act.params, slicer, query.project_name, query.slicer_name).query
+    new_query = link.from_params(act.params, slicer, query.project_name, query.slicer_name).query
     view = views.from_params(act.params, slicer)
-    return there, {name: getattr(view, name) for name in view.__dataclass_fields__}
+    return new_query, {name: getattr(view, name) for name in view.__dataclass_fields__}
 
 
 def follow(context: PageContext) -> None:
@@ -139,7 +139,7 @@ def apply(query: AudienceQuery, acts: Iterable[Act], slicer: Slicer) -> Audience
     return query
 
 
-def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
+def view_changes(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, Any]:
     """The changes of the view by these clicks: cards, their order and search text, and settings."""
     before = {card.name: card for card in view.cards or cards.usual(slicer)}
     after, settings = dict(before), dict[str, Any]()
@@ -151,7 +151,7 @@ def looked_at(view: View, acts: Iterable[Act], slicer: Slicer) -> Mapping[str, A
         "lower": {*views.LOWERS},
     }
     for act in acts:
-        if isinstance(act, Ordering | Finding) and act.table in after:
+        if isinstance(act, Ordering | Search) and act.table in after:
             after[act.table] = _card(after[act.table], act, slicer)
         elif isinstance(act, CardChoice) and act.table in {field.name for field in slicer.key_fields}:
             after = {card.name: card for card in cards.with_first(after.values(), act.table)}
@@ -195,8 +195,8 @@ def _order(query: AudienceQuery, act: Ordering, slicer: Slicer) -> AudienceQuery
     return query.model_copy(update={"order_by": order})
 
 
-def _card(card: Card, act: Ordering | Finding, slicer: Slicer) -> Card:
-    if isinstance(act, Finding):
+def _card(card: Card, act: Ordering | Search, slicer: Slicer) -> Card:
+    if isinstance(act, Search):
         return replace(card, find=act.text)
     by = act.column if cards.is_order(act.column, slicer) else card.by
     return replace(card, by=by, direction=act.direction)

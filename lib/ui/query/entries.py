@@ -27,24 +27,24 @@ Result = TypeVar("Result")
 class EntryShelf:
     """Entries of one kind on screen: their store, and their words; `key` tells their widgets from others'.
 
-    `sharing` is the label of the box that shares one, `lost` what everybody loses with one that is shared.
+    `sharing` is the label of the box that shares one, `loss` what everybody loses with one that is shared.
     """
 
     key: str
     store: Callable[[PageContext], NamedEntries[Any]]
     plural: str
     sharing: str
-    lost: str
+    loss: str
 
     def state(self, name: str) -> str:
         """A key of the session: `open`, `chosen`, `panel`, `problem`, `name`, `share`."""
         return f"view_{self.key}{name}"
 
-    def chosen(self, entries: Iterable[Any]) -> Any:
+    def open_entry(self, entries: Iterable[Any]) -> Any:
         """The entry whose panel is open, or None."""
         return next((one for one in entries if one.id == st.session_state.get(self.state("chosen"))), None)
 
-    def attempted(self, work: Callable[[], Result]) -> Result | None:
+    def attempt(self, work: Callable[[], Result]) -> Result | None:
         """The result of `work`; if it fails, None, and the error is shown until the next action."""
         result, problem = None, ""
         try:
@@ -107,7 +107,7 @@ def row(
     actions: Iterable[Action],
     more: str = "",
 ) -> None:
-    """Draw an entry: a click on its name opens it; `actions` are icons, `more` follows what is said of it."""
+    """Draw an entry: a click on its name opens it; `actions` are icons, `more` follows its description."""
     icon = "check" if is_current else "group" if entry.is_shared else "bookmark"
     with st.container(horizontal=True, vertical_alignment="center", gap=None, wrap=False):
         with st.container(gap=None, width="stretch"):
@@ -152,39 +152,39 @@ def head(shelf: EntryShelf, entry: SavedEntry) -> None:
 def new(shelf: EntryShelf, label: str, save: Callable[[str, bool], object]) -> None:
     """Draw the form that keeps something under a name; `save` gets name and sharing."""
 
-    def saved() -> None:
+    def add() -> None:
         name, is_shared = (st.session_state.get(shelf.state(one)) for one in ("name", "share"))
-        shelf.attempted(lambda: save(name or "", bool(is_shared)))
+        shelf.attempt(lambda: save(name or "", bool(is_shared)))
 
     with st.form(shelf.state("new"), border=False, clear_on_submit=True):
         st.text_input(label, key=shelf.state("name"), max_chars=LONGEST_NAME, placeholder="Name")
         st.checkbox(plain(shelf.sharing), key=shelf.state("share"))
-        st.form_submit_button(plain(f"Save {shelf.plural.removesuffix('s')}"), type="primary", on_click=saved)
+        st.form_submit_button(plain(f"Save {shelf.plural.removesuffix('s')}"), type="primary", on_click=add)
 
 
 def edit(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None:
     """Draw the form that renames and shares an entry."""
-    name, shared = f"view_rename_{shelf.key}{entry.id}", f"view_reshare_{shelf.key}{entry.id}"
+    name_key, share_key = f"view_rename_{shelf.key}{entry.id}", f"view_reshare_{shelf.key}{entry.id}"
 
-    def changed() -> None:
-        title, is_shared = st.session_state[name], bool(st.session_state[shared])
-        shelf.attempted(lambda: shelf.store(context).rename(entry.id, title, is_shared))
+    def change() -> None:
+        title, is_shared = st.session_state[name_key], bool(st.session_state[share_key])
+        shelf.attempt(lambda: shelf.store(context).rename(entry.id, title, is_shared))
 
     with st.form(shelf.state("change"), border=False):
-        st.text_input("Name", entry.name, key=name, max_chars=LONGEST_NAME)
-        st.checkbox(plain(shelf.sharing), entry.is_shared, key=shared)
-        st.form_submit_button("Save changes", on_click=changed)
+        st.text_input("Name", entry.name, key=name_key, max_chars=LONGEST_NAME)
+        st.checkbox(plain(shelf.sharing), entry.is_shared, key=share_key)
+        st.form_submit_button("Save changes", on_click=change)
 
 
 def deletion(context: PageContext, shelf: EntryShelf, entry: SavedEntry) -> None:
     """Draw the question before a deletion: the icon asks, a second click deletes."""
 
-    def deleted() -> None:
-        shelf.attempted(lambda: shelf.store(context).delete(entry.id))
+    def delete() -> None:
+        shelf.attempt(lambda: shelf.store(context).delete(entry.id))
         st.session_state[shelf.state("chosen")] = None
 
-    consequence = shelf.lost if entry.is_shared else "This can't be undone."
+    consequence = shelf.loss if entry.is_shared else "This can't be undone."
     st.warning(f"Delete {plain(entry.name)}? {plain(consequence)}", icon=":material/delete:")
     with st.container(horizontal=True):
-        st.button("Delete permanently", type="primary", key=shelf.state("delete_sure"), on_click=deleted)
+        st.button("Delete permanently", type="primary", key=shelf.state("delete_sure"), on_click=delete)
         st.button("Keep", key=shelf.state("delete_not"), on_click=shelf.back)

@@ -42,7 +42,7 @@ def answer_csv_text(
 def question(focus: Focus, split_by: Sequence[str]) -> str:
     """The question in words: days, split and filters."""
     fields = ", ".join(filters.field(name, focus.slicer) for name in split_by)
-    sentences = [filters.sentence(f, focus.slicer, listed=len(f.value)) for f in focus.query.filters]
+    sentences = [filters.sentence(f, focus.slicer, most=len(f.value)) for f in focus.query.filters]
     about = f"{focus.query.project_name}/{focus.query.slicer_name}, {numbers.days(*focus.period)}"
     return "; ".join([f"{about}, by {fields}" if fields else about, *sentences])
 
@@ -174,7 +174,7 @@ def rows(focus: Focus, name: str, answer: Audience, fields: Sequence[DataField],
     """Draw the download button for the rows of an answer to the question of `focus`."""
     labels = [
         f"Question: {question(focus, [str(key) for key in answer.names])}",
-        f"Precision: {precision.over(answer, fields, focus.numbers)}",
+        f"Precision: {precision.summary(answer, fields, focus.numbers)}",
     ]
     download(focus, name, partial(answer_csv_text, answer, fields, focus.slicer, labels), label)
 

@@ -26,15 +26,15 @@ ANY = Limits(least=-(10**15), below=10**15, decimals=15)
 
 def from_text(text: str, slicer: Slicer) -> tuple[DataFilter, ...]:
     """The filters in a parameter that can be read and are about a data field of the slicer, each once."""
-    there = {field.name for field in slicer.data_fields}
-    filters = [one for one in _read(text) if one.name in there]
+    names = {field.name for field in slicer.data_fields}
+    filters = [one for one in _read(text) if one.name in names]
     return tuple(dict.fromkeys(filters))[:MOST]
 
 
 def missing(text: str, slicer: Slicer) -> list[str]:
     """The data fields of such a parameter that the slicer does not have."""
-    there = {field.name for field in slicer.data_fields}
-    return [one.name for one in _read(text) if one.name not in there]
+    names = {field.name for field in slicer.data_fields}
+    return [one.name for one in _read(text) if one.name not in names]
 
 
 def sentence(one: DataFilter, slicer: Slicer, numbers: Numbers) -> str:
@@ -55,8 +55,8 @@ def draw(prefix: str, one: DataFilter | None = None, change: Callable[[], None] 
 
     It shows `one`, unless what is typed in its place is no number yet; `change` is called after a change.
     """
-    typed = st.session_state.get(f"{prefix}_value", "")
-    if one is not None and not amounts.fault(typed, limits=ANY):
+    draft = st.session_state.get(f"{prefix}_value", "")
+    if one is not None and not amounts.fault(draft, limits=ANY):
         fill(prefix, one)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.selectbox(

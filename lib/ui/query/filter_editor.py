@@ -16,10 +16,10 @@ from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts.numbers import LONGEST, NOTHING, Numbers, title
 from lib.ui.kit import problems, rows
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Finding, Row, Table
+from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Row, Search, Table
 from lib.ui.query import ask, drill, filter_paste, filters, focus, precision, question, values
 
-SHOWN, MOST_CHOSEN = 100, 100
+LIMIT, MOST_VALUES = 100, 100
 Figures = dict[str, float]
 
 
@@ -31,27 +31,27 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
         table = _table(
             context, question.current(context), name, st.session_state.get(_found_by(key, name), "")
         )
-        rows.draw(key, [table], question.taken(key), partial(_follow, context, key, name))
+        rows.draw(key, [table], question.receipt(key), partial(_follow, context, key, name))
         ask.refine(key)
 
 
 def catch_up(context: PageContext, key: str, name: str) -> None:
     """Apply the clicks in the list that are not applied yet, then rerun the page."""
-    acts, latest = rows.new_acts(st.session_state.get(key), question.taken(key))
+    acts, latest = rows.new_acts(st.session_state.get(key), question.receipt(key))
     for act in acts:
-        if isinstance(act, Finding):
+        if isinstance(act, Search):
             st.session_state[_found_by(key, name)] = act.text
     if acts:
-        chosen = [act for act in acts if isinstance(act, Choice)]
-        question.follow(context, _states(context, chosen), {key: latest})
-        if chosen:
+        choices = [act for act in acts if isinstance(act, Choice)]
+        question.follow(context, _states(context, choices), {key: latest})
+        if choices:
             st.rerun()
 
 
-def _states(context: PageContext, chosen: Iterable[Choice]) -> Iterator[tuple[AudienceQuery, dict[str, Any]]]:
+def _states(context: PageContext, clicks: Iterable[Choice]) -> Iterator[tuple[AudienceQuery, dict[str, Any]]]:
     """The question after each of these clicks; the view stays."""
     query = question.current(context)
-    for act in chosen:
+    for act in clicks:
         query = drill.apply(query, [act], context.slicer)
         yield query, {}
 
@@ -66,12 +66,12 @@ def _found_by(key: str, name: str) -> str:
 
 def _table(context: PageContext, query: AudienceQuery, name: str, text: str) -> Table:
     field, numbers = _page_field(context, query), Numbers.of(st.context.locale)
-    answer = ask.quickly(context, _values_query(context, query, name, field, values.searching(name, text)))
-    labels = dict([*values.matching(context, answer, name, text).items()][:SHOWN])
+    answer = ask.estimate(context, _values_query(context, query, name, field, values.searching(name, text)))
+    labels = dict([*values.matching(context, answer, name, text).items()][:LIMIT])
     figures = _figures(answer, name, field)
     if not text:
-        missing = tuple(code for code in filters.values(query, name) if code not in labels)[:MOST_CHOSEN]
-        labels, figures = _add_chosen(context, query, name, missing, labels, figures)
+        missing = tuple(code for code in filters.values(query, name) if code not in labels)[:MOST_VALUES]
+        labels, figures = _add_missing(context, query, name, missing, labels, figures)
     words = filters.field(name, context.slicer)
     card = CardHeader(words, _about(answer, field, numbers), text, _message(text, labels), is_picker=True)
     columns = [Column("name", "Value", True)]
@@ -99,10 +99,10 @@ def _values_query(
     return query.model_copy(
         update={
             "split_by": (name,),
-            "filters": (*filters.beside(query, name), *more),
+            "filters": (*filters.other_filters(query, name), *more),
             "data_fields": None if field is None else tuple(dict.fromkeys((field.name, volume))),
             "order_by": (values.in_order(name, volume),),
-            "limit": SHOWN,
+            "limit": LIMIT,
             "offset": 0,
             "precision": 1,
             "include_mappings": 1,
@@ -110,7 +110,7 @@ def _values_query(
     )
 
 
-def _add_chosen(
+def _add_missing(
     context: PageContext,
     query: AudienceQuery,
     name: str,
@@ -123,7 +123,7 @@ def _add_chosen(
         return labels, figures
     exact = Filter(name=name, value=missing, match="equals")
     field = _page_field(context, query)
-    answer = ask.quickly(context, _values_query(context, query, name, field, (exact,)))
+    answer = ask.estimate(context, _values_query(context, query, name, field, (exact,)))
     descriptions = values.matching(context, answer, name, "")
     more = {code: descriptions.get(code, code) for code in missing}
     return labels | more, figures | _figures(answer, name, field)
@@ -153,9 +153,9 @@ def _figure(value: float | None, field: DataField | None, numbers: Numbers) -> l
 def _about(answer: Audience, field: DataField | None, numbers: Numbers) -> str:
     """`top 100 of 1,163 · ± 1.3 %…`: the number of values, and the precision of the figures."""
     count = precision.count(answer, numbers)
-    is_cut = answer.total.records_found > SHOWN
+    is_cut = answer.total.records_found > LIMIT
     text = precision.EXACT if field is None else precision.sentence(answer, field.name, numbers)
-    parts = [f"top {SHOWN} of {count}" if is_cut else count]
+    parts = [f"top {LIMIT} of {count}" if is_cut else count]
     return " · ".join([*parts, *([] if text == precision.EXACT else [text])])
 
 
@@ -168,21 +168,21 @@ def _message(text: str, labels: dict[str, str]) -> str:
 WIDTH, TEXTS_HEIGHT = 380, 90
 LIST, PASTE = "List", "Paste"
 TEXT_MATCHES = tuple(match for match in MATCHES if not RULES[match].is_whole)
-Changed = Callable[[], None] | None
+OnChange = Callable[[], None] | None
 
 
 def draw_values(context: PageContext, prefix: str, name: str, way: str) -> None:
     """Draw the values of the key field `name` (a list, or pasted), and the controls for all chosen values."""
     with st.container(width=WIDTH):
         (filter_paste.draw if way == PASTE else draw)(context, prefix, name)
-        chosen = filters.about(question.current(context), name)
-        if chosen:
-            _options(context, prefix, name, chosen)
+        own_filters = filters.about(question.current(context), name)
+        if own_filters:
+            _options(context, prefix, name, own_filters)
 
 
-def _options(context: PageContext, prefix: str, name: str, chosen: tuple[Filter, ...]) -> None:
-    st.session_state[f"{prefix}_any_case"] = any(filter_.case_insensitive for filter_ in chosen)
-    st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in chosen)
+def _options(context: PageContext, prefix: str, name: str, own_filters: tuple[Filter, ...]) -> None:
+    st.session_state[f"{prefix}_any_case"] = any(filter_.case_insensitive for filter_ in own_filters)
+    st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in own_filters)
     _flags(context, prefix, name, partial(_flag, context, prefix, name))
     with st.container(horizontal=True, gap="xsmall"):
         st.button(
@@ -228,27 +228,27 @@ def read(prefix: str, name: str) -> Filter:
     return Filter(name=name, value=texts, match=match).model_copy(update=_read_flags(prefix))
 
 
-def draw_texts(context: PageContext, prefix: str, name: str, changed: Changed) -> None:
-    """Draw the form of a filter by texts on `name`; `changed` is the callback of its widgets."""
+def draw_texts(context: PageContext, prefix: str, name: str, on_change: OnChange) -> None:
+    """Draw the form of a filter by texts on `name`; `on_change` is the callback of its widgets."""
     st.selectbox(
         "Match",
         TEXT_MATCHES,
         format_func=lambda match: RULES[match].words,
         key=f"{prefix}_match",
         width=WIDTH,
-        on_change=changed,
+        on_change=on_change,
     )
     st.text_area(
-        "Texts, one per line", key=f"{prefix}_texts", width=WIDTH, height=TEXTS_HEIGHT, on_change=changed
+        "Texts, one per line", key=f"{prefix}_texts", width=WIDTH, height=TEXTS_HEIGHT, on_change=on_change
     )
-    _flags(context, prefix, name, changed)
+    _flags(context, prefix, name, on_change)
 
 
-def _flags(context: PageContext, prefix: str, name: str, changed: Changed) -> None:
+def _flags(context: PageContext, prefix: str, name: str, on_change: OnChange) -> None:
     with st.container(horizontal=True):
-        st.checkbox("Any case", key=f"{prefix}_any_case", on_change=changed)
+        st.checkbox("Any case", key=f"{prefix}_any_case", on_change=on_change)
         if context.slicer.key_field(name).mapping:
-            st.checkbox("Descriptions too", key=f"{prefix}_descriptions", on_change=changed)
+            st.checkbox("Descriptions too", key=f"{prefix}_descriptions", on_change=on_change)
 
 
 def _read_flags(prefix: str) -> dict[str, int]:

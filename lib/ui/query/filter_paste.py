@@ -16,7 +16,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import filters, question, values
 
-WIDTH, HEIGHT, NAMED, MOST_PASTED = 380, 120, 20, 100_000
+WIDTH, HEIGHT, MOST_NAMES, MAX_LENGTH = 380, 120, 20, 100_000
 MOST_CHARACTERS = 15_000  # of the values of one key field, as the address has them
 
 
@@ -24,7 +24,7 @@ MOST_CHARACTERS = 15_000  # of the values of one key field, as the address has t
 class PastedValues:
     """Values found in the data, pasted texts that were not found, and whether that is certain."""
 
-    found: tuple[str, ...]
+    matches: tuple[str, ...]
     unknown: tuple[str, ...]
     is_exact: bool = True
 
@@ -37,10 +37,10 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
         placeholder="Codes or descriptions",
     )  # fmt: skip
     st.button("Check values", icon=":material/playlist_add_check:", key=f"{key}_check")
-    if len(text or "") > MOST_PASTED:
+    if len(text or "") > MAX_LENGTH:
         count = Numbers.of(st.context.locale).number
         st.error(
-            f"The list is too long: {count(len(text or ''))} characters, {count(MOST_PASTED)} at most. "
+            f"The list is too long: {count(len(text or ''))} characters, {count(MAX_LENGTH)} at most. "
             "Nothing was added: paste part of it.",
             icon=":material/error:",
         )
@@ -48,21 +48,21 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
     if not (text or "").strip():
         return
     with problems.report_errors("The values", effect="What you pasted is kept."):
-        pasted = check_paste(context, query, name, text or "")
-        _say(pasted)
-        _ways(context, query, key, name, pasted)
+        paste = check_paste(context, query, name, text or "")
+        _say(paste)
+        _ways(context, query, key, name, paste)
 
 
 def check_paste(context: PageContext, query: AudienceQuery, name: str, text: str) -> PastedValues:
     """The pasted values, looked up in the data of the question's days. Raises the service's errors."""
     lines = [_texts(line) for line in text.splitlines() if line.strip()]
     codes = {one: "" if one == NOT_SET else one for line in lines for one in line}
-    meant, is_exact = values.looked_up(context, query, name, dict.fromkeys(codes.values()))
+    codes_by_text, is_exact = values.look_up(context, query, name, dict.fromkeys(codes.values()))
     matches: dict[str, None] = {}
     unknown: dict[str, None] = {}
     for whole, *parts in lines:
-        for one in [whole] if codes[whole] in meant or not parts else parts:
-            codes_of_line = meant.get(codes[one])
+        for one in [whole] if codes[whole] in codes_by_text or not parts else parts:
+            codes_of_line = codes_by_text.get(codes[one])
             (matches if codes_of_line else unknown).update(dict.fromkeys(codes_of_line or (one,)))
     return PastedValues(tuple(matches), tuple(unknown), is_exact)
 
@@ -75,30 +75,30 @@ def _texts(line: str) -> list[str]:
     return parts if parts == [whole] or len(parts) == 1 else [whole, *parts]
 
 
-def _say(pasted: PastedValues) -> None:
-    numbers, count = Numbers.of(st.context.locale), len(pasted.found)
+def _say(paste: PastedValues) -> None:
+    numbers, count = Numbers.of(st.context.locale), len(paste.matches)
     st.caption(f"{numbers.number(count)} value{'s' * (count != 1)} found in the data of these days.")
-    if pasted.unknown:
-        named = ", ".join(map(plain, pasted.unknown[:NAMED]))
-        more = len(pasted.unknown) - NAMED
+    if paste.unknown:
+        names = ", ".join(map(plain, paste.unknown[:MOST_NAMES]))
+        more = len(paste.unknown) - MOST_NAMES
         rest = f" and {numbers.number(more)} more" if more > 0 else ""
-        where = "" if pasted.is_exact else ", in a sample of the records"
+        where = "" if paste.is_exact else ", in a sample of the records"
         st.warning(
-            f"{numbers.number(len(pasted.unknown))} not found{where}: {named}{rest}",
+            f"{numbers.number(len(paste.unknown))} not found{where}: {names}{rest}",
             icon=":material/help:",
         )
 
 
-def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, pasted: PastedValues) -> None:
-    with_unknown = bool(pasted.unknown) and st.checkbox("Add unknown values too", key=f"{key}_unknown")
-    new_values = (*pasted.found, *(pasted.unknown if with_unknown else ()))
-    fit = _fitting(filters.values(query, name), new_values)
+def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, paste: PastedValues) -> None:
+    with_unknown = bool(paste.unknown) and st.checkbox("Add unknown values too", key=f"{key}_unknown")
+    new_values = (*paste.matches, *(paste.unknown if with_unknown else ()))
+    fit = _fit(filters.values(query, name), new_values)
     if len(fit) < len(new_values):
         st.warning(
             f"{len(fit):,} of {len(new_values):,} fit into the link. The others stay here.",
             icon=":material/link:",
         )
-    rest = [text for text in (*pasted.found, *pasted.unknown) if text not in set(fit)]
+    rest = [text for text in (*paste.matches, *paste.unknown) if text not in set(fit)]
     ways: tuple[tuple[str, Match, Literal["primary", "secondary"]], ...] = (
         ("Include", "equals", "primary"),
         ("Exclude", "not equals", "secondary"),
@@ -115,13 +115,13 @@ def _ways(context: PageContext, query: AudienceQuery, key: str, name: str, paste
             )
 
 
-def _fitting(there: Iterable[str], new_values: Iterable[str]) -> tuple[str, ...]:
+def _fit(existing: Iterable[str], new_values: Iterable[str]) -> tuple[str, ...]:
     """As many of the values as fit into the link, beside those already chosen."""
-    room = MOST_CHARACTERS - sum(len(quote(value)) + 1 for value in there)
+    space = MOST_CHARACTERS - sum(len(quote(value)) + 1 for value in existing)
     fit = []
     for value in new_values:
-        room -= len(quote(value)) + 1
-        if room < 0:
+        space -= len(quote(value)) + 1
+        if space < 0:
             break
         fit.append(value)
     return tuple(fit)

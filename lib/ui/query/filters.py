@@ -7,16 +7,16 @@ from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Slicer
 from lib.ui.charts.numbers import NOT_SET
 from lib.ui.charts.series import bucket_words
 
-LISTED = 2
+MOST_NAMES = 2
 Change = Callable[[Filter], Filter]
 OTHER: dict[Match, Match] = {"equals": "not equals", "not equals": "equals"}
 
 
 def sentence(
-    filter_: Filter, slicer: Slicer, descriptions: Mapping[str, str] | None = None, listed: int = LISTED
+    filter_: Filter, slicer: Slicer, descriptions: Mapping[str, str] | None = None, most: int = MOST_NAMES
 ) -> str:
-    """A filter as a short sentence; `described` gives the words of codes, `listed` is how many to name."""
-    return f"{field(filter_.name, slicer)} {_matching(filter_, descriptions or {}, listed)}"
+    """A filter as a short sentence; `descriptions` has the words of codes, `most` is how many to name."""
+    return f"{field(filter_.name, slicer)} {_matching(filter_, descriptions or {}, most)}"
 
 
 def together(
@@ -26,7 +26,7 @@ def together(
 ) -> str:
     """The filters on one key field in the same way: `Country is United States · is not Canada`."""
     some = tuple(filters)
-    parts = " · ".join(_matching(one, descriptions or {}, LISTED) for one in some)
+    parts = " · ".join(_matching(one, descriptions or {}, MOST_NAMES) for one in some)
     return f"{field(some[0].name, slicer)} {parts}"
 
 
@@ -46,12 +46,12 @@ def both(code: str, description: str | None) -> str:
     return words if words == code or not code else f"{words} · {code}"
 
 
-def _matching(filter_: Filter, descriptions: Mapping[str, str], listed: int) -> str:
+def _matching(filter_: Filter, descriptions: Mapping[str, str], most: int) -> str:
     is_time = filter_.name in TIME_KEY_FIELDS
     codes = map(bucket_words, filter_.value) if is_time else filter_.value
     names = [value_label(code, descriptions) for code in codes]
-    rest = f" and {len(names) - listed} more" if len(names) > listed else ""
-    return f"{rule(filter_.match).words} {', '.join(names[:listed])}{rest}"
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{rule(filter_.match).words} {', '.join(names[:most])}{rest}"
 
 
 def is_whole(filter_: Filter) -> bool:
@@ -64,7 +64,7 @@ def about(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
     return tuple(filter_ for filter_ in query.filters if filter_.name == name and is_whole(filter_))
 
 
-def beside(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
+def other_filters(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
     """The other filters of the question."""
     return tuple(filter_ for filter_ in query.filters if filter_.name != name or not is_whole(filter_))
 
@@ -124,15 +124,15 @@ def change(query: AudienceQuery, name: str, work: Change) -> AudienceQuery:
 
 def clear(query: AudienceQuery, name: str) -> AudienceQuery:
     """The question without filters on whole values of the key field."""
-    return _asking(query, beside(query, name))
+    return _asking(query, other_filters(query, name))
 
 
-def _without(filters: Iterable[Filter], name: str, gone: Set[str], match: Match) -> list[Filter]:
+def _without(filters: Iterable[Filter], name: str, old_values: Set[str], match: Match) -> list[Filter]:
     """The filters without these values of the key field in that match; filters left empty are dropped."""
     others = []
     for filter_ in filters:
-        if filter_.name == name and filter_.match == match and not gone.isdisjoint(filter_.value):
-            rest = tuple(value for value in filter_.value if value not in gone)
+        if filter_.name == name and filter_.match == match and not old_values.isdisjoint(filter_.value):
+            rest = tuple(value for value in filter_.value if value not in old_values)
             filter_ = filter_.model_copy(update={"value": rest})
         if filter_.value:
             others.append(filter_)

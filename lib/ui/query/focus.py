@@ -27,10 +27,10 @@ USUAL_METRICS, TIMES = 6, 100
 
 @dataclass(frozen=True)
 class Focus:
-    """A question as the page shows it. `period` and `compared` are days, `field` the data field shown.
+    """A question as the page shows it. `period` and `compared_days` are days, `field` the data field shown.
 
     `comparison` is the part of these two that can be compared, where there is any.
-    `taken` is the last click on the split's rows that the question comes from, `taken_cards` that on the
+    `receipt` is the last click on the split's rows that the question comes from, `cards_receipt` that on the
     leaderboards.
     """
 
@@ -38,14 +38,14 @@ class Focus:
     query: AudienceQuery
     view: View
     period: Days
-    compared: Days | None
+    compared_days: Days | None
     comparison: Comparison | None
     grain: Granularity | None
     metrics: tuple[str, ...]
     field: DataField
     numbers: Numbers
-    taken: Taken = NOTHING_TAKEN
-    taken_cards: Taken = NOTHING_TAKEN
+    receipt: Taken = NOTHING_TAKEN
+    cards_receipt: Taken = NOTHING_TAKEN
 
     @property
     def comparisons(self) -> "tuple[Focus, ...]":
@@ -54,10 +54,10 @@ class Focus:
             return (self,)
         view = replace(self.view, compare=self.view.also, also=())
         today = ask.today(self.context, self.query)
-        compared, comparison = periods.comparison(view.compare, self.period, self.slicer, today)
+        compared_days, comparison = periods.comparison(view.compare, self.period, self.slicer, today)
         if comparison == self.comparison:
             return (self,)
-        return self, replace(self, view=view, compared=compared, comparison=comparison)
+        return self, replace(self, view=view, compared_days=compared_days, comparison=comparison)
 
     @property
     def other_days(self) -> tuple[Days, ...]:
@@ -135,26 +135,26 @@ class Focus:
 
 def of(context: PageContext) -> Focus:
     """The focus as the URL has it now."""
-    last_act, taken_cards = question.taken(drill.BOARD), question.taken(drill.CARDS)
+    last_act, cards_receipt = question.receipt(drill.BOARD), question.receipt(drill.CARDS)
     focus = of_question(context, question.current(context), question.view(context))
-    return replace(focus, taken=last_act, taken_cards=taken_cards)
+    return replace(focus, receipt=last_act, cards_receipt=cards_receipt)
 
 
 def of_question(context: PageContext, query: AudienceQuery, view: View) -> Focus:
     """The focus of a question about the slicer and its view."""
     now = ask.today(context, query)
-    period = periods.resolved(query.start_date, query.end_date, now)
-    there = granularities(context.slicer)
+    period = periods.resolve(query.start_date, query.end_date, now)
+    grains = granularities(context.slicer)
     metrics = query.data_fields or usual_metrics(context.slicer)
-    compared, comparison = periods.comparison(view.compare, period, context.slicer, now)
+    compared_days, comparison = periods.comparison(view.compare, period, context.slicer, now)
     return Focus(
         context=context,
         query=query,
         view=view,
         period=period,
-        compared=compared,
+        compared_days=compared_days,
         comparison=comparison,
-        grain=(view.grain or series.usual_grain(period, there)) if there else None,
+        grain=(view.grain or series.usual_grain(period, grains)) if grains else None,
         metrics=metrics,
         field=context.slicer.data_field(view.field or metrics[0]),
         numbers=Numbers.of(context.locale),
@@ -163,8 +163,8 @@ def of_question(context: PageContext, query: AudienceQuery, view: View) -> Focus
 
 def usual_metrics(slicer: Slicer) -> tuple[str, ...]:
     """The data fields of a headline that names none: the slicer's first six, and its unique users."""
-    there = {field.name for field in slicer.data_fields}
-    unique = there & {f"unique_{source.name}" for source in slicer.audience_sources[:1]}
+    names = {field.name for field in slicer.data_fields}
+    unique = names & {f"unique_{source.name}" for source in slicer.audience_sources[:1]}
     plain = [field.name for field in slicer.data_fields if not field.is_optional and field.name not in unique]
     return tuple(plain[:USUAL_METRICS]) + tuple(unique)
 

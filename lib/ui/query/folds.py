@@ -20,11 +20,11 @@ Rule = Literal["first", "all", "none"]
 class Folds:
     """The open rows of a split by `keys`: those of the first level, all or none, as `rule` says.
 
-    `turned` are the rows for which the opposite holds, each as its values from the first level on.
+    `exceptions` are the rows for which the opposite holds, each as its values from the first level on.
     """
 
     keys: tuple[str, ...] = ()
-    turned: tuple[Path, ...] = ()
+    exceptions: tuple[Path, ...] = ()
     rule: Rule = "first"
 
 
@@ -34,17 +34,17 @@ AS_USUAL = Folds()
 def is_open(folds: Folds, keys: Iterable[str], path: Path) -> bool:
     """Whether the rows below this one are shown, in a pivot by these key fields."""
     mine = folds if folds.keys == tuple(keys) else AS_USUAL
-    return _by_rule(mine.rule, path) != (path in mine.turned)
+    return _by_rule(mine.rule, path) != (path in mine.exceptions)
 
 
 def with_fold(folds: Folds, keys: Iterable[str], path: Path, opens: bool) -> Folds:
     """The same with this row open or closed; the folds of another split go, and the first of too many."""
     split = tuple(keys)
     mine = folds if folds.keys == split else AS_USUAL
-    others = [other for other in mine.turned if other != path]
+    others = [other for other in mine.exceptions if other != path]
     is_usual = opens == _by_rule(mine.rule, path)
-    turned = tuple(others if is_usual else [*others, path])[-MOST:]
-    return Folds(split, turned, mine.rule) if turned or mine.rule != "first" else AS_USUAL
+    exceptions = tuple(others if is_usual else [*others, path])[-MOST:]
+    return Folds(split, exceptions, mine.rule) if exceptions or mine.rule != "first" else AS_USUAL
 
 
 def everything(keys: Iterable[str], opens: bool) -> Folds:
@@ -57,10 +57,10 @@ def everything(keys: Iterable[str], opens: bool) -> Folds:
 
 def to_text(folds: Folds) -> str:
     """The folds as one parameter; empty where all rows are as usual."""
-    if folds == AS_USUAL or not (folds.turned or folds.rule != "first"):
+    if folds == AS_USUAL or not (folds.exceptions or folds.rule != "first"):
         return ""
     rule = () if folds.rule == "first" else ((folds.rule,),)
-    return join_texts(map(join_texts, (*rule, folds.keys, *folds.turned)))
+    return join_texts(map(join_texts, (*rule, folds.keys, *folds.exceptions)))
 
 
 def from_text(text: str, slicer: Slicer) -> Folds:
@@ -72,8 +72,8 @@ def from_text(text: str, slicer: Slicer) -> Folds:
     names = {field.name for field in slicer.key_fields}
     if not names.issuperset(keys):
         return AS_USUAL
-    turned = tuple(dict.fromkeys(path for path in paths if 0 < len(path) < len(keys)))[:MOST]
-    return Folds(keys, turned, rule) if turned or rule != "first" else AS_USUAL
+    exceptions = tuple(dict.fromkeys(path for path in paths if 0 < len(path) < len(keys)))[:MOST]
+    return Folds(keys, exceptions, rule) if exceptions or rule != "first" else AS_USUAL
 
 
 def _by_rule(rule: Rule, path: Path) -> bool:

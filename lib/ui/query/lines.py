@@ -9,12 +9,12 @@ MOST = len(theme.LINES)
 Lines = tuple[str, ...]
 
 
-def value_lines(query: AudienceQuery, chosen: Lines | None) -> Lines:
+def value_lines(query: AudienceQuery, selection: Lines | None) -> Lines:
     """A key field, then its values: as chosen, or the two to five that one filter includes; else empty."""
-    if chosen is not None:
-        return chosen
-    included = {f.name: f.value for f in query.filters if f.match == "equals" and 2 <= len(f.value) <= MOST}
-    return (name := next(iter(included)), *included[name]) if len(included) == 1 else ()
+    if selection is not None:
+        return selection
+    values = {f.name: f.value for f in query.filters if f.match == "equals" and 2 <= len(f.value) <= MOST}
+    return (name := next(iter(values)), *values[name]) if len(values) == 1 else ()
 
 
 def with_line(before: Lines, name: str, value: str) -> Lines:

@@ -17,7 +17,7 @@ from lib.ui.query import periods
 from lib.wire.errors import BadRequest
 
 __all__ = [
-    "Reading",
+    "ParsedLink",
     "from_params",
     "having",
     "href",
@@ -31,7 +31,7 @@ FILTER = re.compile(rf"({'|'.join(BY_CODE)})(\d*)(?:-(i?)(d?))?\.(.+)", re.DOTAL
 PLAIN = ("start", "end", "tz", "split", "fields", "order", "limit", "offset", "source", "rows")
 
 
-class Reading(NamedTuple):
+class ParsedLink(NamedTuple):
     """A question read from a link, and a sentence for each part of the link that was left out."""
 
     query: AudienceQuery
@@ -40,7 +40,7 @@ class Reading(NamedTuple):
 
 def from_params(
     params: Mapping[str, str], slicer: Slicer, project: str, name: str, today: date | None = None
-) -> Reading:
+) -> ParsedLink:
     """The question in URL parameters, about the slicer `name` of `project`.
 
     Forgiving: what can't be read, or what the slicer does not have, is left out and named in a sentence;
@@ -73,7 +73,7 @@ def from_params(
         ),
         audience_rows_limit=_number(params, "rows", ROWS_LIMITS, left_out) or API_ROWS_LIMIT,
     )
-    return Reading(query, left_out)
+    return ParsedLink(query, left_out)
 
 
 def is_question(name: str) -> bool:

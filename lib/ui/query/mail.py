@@ -29,7 +29,7 @@ def is_possible() -> bool:
     return bool(Settings.current().smtp_host)
 
 
-def tell_mentioned(context: PageContext, note: Note, noun: str, before: str) -> None:
+def send_mentions(context: PageContext, note: Note, noun: str, before: str) -> None:
     """Mail those whom a note mentions and did not mention `before`; they may all see it."""
     if not is_possible():
         return
@@ -39,7 +39,7 @@ def tell_mentioned(context: PageContext, note: Note, noun: str, before: str) -> 
     earlier = mentions(before, people)
     about = {"project": note.project, "slicer": note.slicer}
     link = Link("Open on the desk", f"{settings.address}/audience?{urlencode(about)}")
-    for person in context.clients.view_store.notes.mentioned(note, people):
+    for person in context.clients.view_store.notes.mentioned_people(note, people):
         if person not in earlier:
             subject = f"{context.person.name} mentions you in a {noun}"
             tell(access.store.engine, settings, person, subject, note.text, link)
@@ -78,7 +78,7 @@ def _draw_subscription(context: PageContext, shelf: EntryShelf, subscription: Su
     st.button(
         "Stop this mail",
         key=f"view_mail_stop_{subscription.id}",
-        on_click=lambda: shelf.attempted(lambda: context.clients.view_store.mails.remove(subscription.id)),
+        on_click=lambda: shelf.attempt(lambda: context.clients.view_store.mails.remove(subscription.id)),
     )
 
 
@@ -113,7 +113,7 @@ def _add(context: PageContext, shelf: EntryShelf, view: SavedView, keys: dict[st
     at, to = form["at"] or USUAL_TIME, str(form["to"] or "").strip()
     day = WEEKDAYS.index(form["day"] or WEEKDAYS[0])
     schedule = Schedule(form["pace"] or "daily", form["zone"] or zone, at.hour * 60 + at.minute, day)
-    shelf.attempted(
+    shelf.attempt(
         lambda: context.clients.view_store.mails.add(
             view.id,
             schedule,

@@ -18,15 +18,15 @@ from lib.views import LONGEST_NOTE, Note
 from lib.wire.errors import TrancheError
 
 CHANGES = "notes_changes"
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class NotePlace:
     """What notes are about. `key` begins the keys of their widgets, `noun` is what one is called here.
 
-    `day` is that of a new note, None where notes have no day to choose; `saved` is the sentence on one that
-    was saved on a day.
+    `day` is that of a new note, None where notes have no day to choose; `confirmation` is the sentence
+    on one that was saved on a day.
     """
 
     key: str
@@ -36,7 +36,7 @@ class NotePlace:
     readers: str
     add: Callable[[date, str], Note]
     day: date | None = None
-    saved: Callable[[date], str] = lambda day: "Saved."
+    confirmation: Callable[[date], str] = lambda day: "Saved."
 
     def state(self, name: str) -> str:
         """A key of the session: `edited`, `deleted`, `said` or `problem`."""
@@ -52,16 +52,16 @@ class NotePlace:
         for key in keys:
             del st.session_state[key]
 
-    def attempt(self, work: Callable[[], Done]) -> Done | None:
+    def attempt(self, work: Callable[[], Result]) -> Result | None:
         """Run `work` and return what it does; an error is shown until the next action."""
-        problem, done = "", None
+        problem, result = "", None
         try:
-            done = work()
+            result = work()
         except TrancheError as error:
             problem = f"{error.reason.rstrip('.')}."
         st.session_state[self.state("problem")] = problem
         st.session_state[CHANGES] = changes() + 1
-        return done
+        return result
 
 
 def changes() -> int:
@@ -76,13 +76,13 @@ def draw(context: PageContext, place: NotePlace, notes: Sequence[Note], empty: s
         st.error(plain(problem), icon=":material/error:")
     if confirmation := st.session_state.pop(place.state("said"), ""):
         st.caption(plain(confirmation))
-    edited = next((note for note in notes if note.id == st.session_state.get(place.state("edited"))), None)
-    if edited is None:
+    open_note = next((note for note in notes if note.id == st.session_state.get(place.state("edited"))), None)
+    if open_note is None:
         for note in notes:
             _row(context, place, note)
         if not notes:
             st.caption(empty)
-    _form(context, place, edited)
+    _form(context, place, open_note)
 
 
 def _row(context: PageContext, place: NotePlace, note: Note) -> None:
@@ -102,11 +102,11 @@ def _row(context: PageContext, place: NotePlace, note: Note) -> None:
 
 
 def _about(place: NotePlace, note: Note) -> str:
-    """The day, if it is about one, who wrote it and when, and whether it mentions whoever reads it."""
-    written = note.created.date()
+    """The day, if it is about one, who wrote it and when, and whether it mentions the reader."""
+    day = note.created.date()
     parts = [] if place.day is None else [numbers.days(note.day, note.day)]
     parts.append(f"by {'you' if note.is_mine else plain(note.owner)}")
-    parts.append(f"{numbers.days(written, written)}, {note.created:%H:%M} UTC")
+    parts.append(f"{numbers.days(day, day)}, {note.created:%H:%M} UTC")
     return " · ".join([*parts, "**mentions you**"] if note.is_for_me else parts)
 
 
@@ -162,10 +162,8 @@ def _write(context: PageContext, place: NotePlace, note: Note | None, text_key: 
         new = place.attempt(lambda: notes.change(note.id, day, text))
     if new is not None:
         place.close(text_key, *keys)
-        st.session_state[place.state("said")] = place.saved(day)
-        place.attempt(
-            lambda: mail.tell_mentioned(context, new, place.noun, "" if note is None else note.text)
-        )
+        st.session_state[place.state("said")] = place.confirmation(day)
+        place.attempt(lambda: mail.send_mentions(context, new, place.noun, "" if note is None else note.text))
 
 
 def _delete(context: PageContext, place: NotePlace, note: Note) -> None:

@@ -15,7 +15,7 @@ from lib.reporting.models import Slicer
 from lib.wire.errors import BadRequest
 
 PREVIOUS, WEEKDAYS, YEAR = "previous", "weekdays", "year"
-COMPARED = (PREVIOUS, WEEKDAYS, YEAR)
+COMPARISONS = (PREVIOUS, WEEKDAYS, YEAR)
 DAY = timedelta(days=1)
 LAST_FORM = "Write a number of days, weeks or months, like 45 days, 6 weeks or 3 months"
 _UNITS = {"d": "day", "w": "week", "m": "month"}
@@ -81,7 +81,7 @@ def parse_last(text: str, slicer: Slicer, today: date) -> Preset:
     return _before(label, unit, count, _next(slicer, today))
 
 
-def named(slicer: Slicer, start: str, end: str, today: date) -> Preset | None:
+def preset_of(slicer: Slicer, start: str, end: str, today: date) -> Preset | None:
     """The preset of two date values; of relative ones that go back any number of days or months too."""
     same = (one for one in presets(slicer, today) if (one.start, one.end) == (start, end))
     back = re.fullmatch(r"-(\d+)(d|m)(_first)?", start)
@@ -101,15 +101,15 @@ def _before(label: str, unit: str, count: int, day: date) -> Preset:
     """So many whole weeks or months, as fixed dates, the last of which ends before this day."""
     if unit == "m":
         first, end = (dates.resolve(text, day) for text in (f"-{count}m_first", "-1m_last"))
-        return _fixed(label, first, end)
+        return _preset(label, first, end)
     monday = day - day.weekday() * DAY
-    return _fixed(label, monday - count * 7 * DAY, monday - DAY)
+    return _preset(label, monday - count * 7 * DAY, monday - DAY)
 
 
 def _weeks(today: date) -> list[Preset]:
     """This week until today, its complete days, and the last one; weeks begin on Mondays (ISO 8601)."""
     monday = today - today.weekday() * DAY
-    return [*_until("week", monday, today), _fixed("Last week", monday - 7 * DAY, monday - DAY)]
+    return [*_until("week", monday, today), _preset("Last week", monday - 7 * DAY, monday - DAY)]
 
 
 def _quarters(today: date) -> list[Preset]:
@@ -117,20 +117,20 @@ def _quarters(today: date) -> list[Preset]:
     first = date(today.year, 3 * ((today.month - 1) // 3) + 1, 1)
     last = first - DAY
     before = date(last.year, last.month - 2, 1)
-    return [*_until("quarter", first, today), _fixed("Last quarter", before, last)]
+    return [*_until("quarter", first, today), _preset("Last quarter", before, last)]
 
 
 def _until(unit: str, first: date, today: date) -> list[Preset]:
     """A week or quarter with today, and its complete days, where it has any."""
-    this = _fixed(f"This {unit}", first, today)
-    return [this, *([_fixed(f"{unit.capitalize()} to date", first, today - DAY)] if first < today else [])]
+    this = _preset(f"This {unit}", first, today)
+    return [this, *([_preset(f"{unit.capitalize()} to date", first, today - DAY)] if first < today else [])]
 
 
-def _fixed(label: str, first: date, last: date) -> Preset:
+def _preset(label: str, first: date, last: date) -> Preset:
     return Preset(label, first.isoformat(), last.isoformat())
 
 
-def resolved(start: str, end: str, today: date) -> Days:
+def resolve(start: str, end: str, today: date) -> Days:
     """The first and last day of two date values; BadRequest if they are not a range."""
     return dates.date_range(start, end, today)
 
@@ -157,13 +157,13 @@ def match_days(period: Days, before: Days, slicer: Slicer, today: date) -> Compa
     lose the same days, so that the weekdays stay the same on both sides; of others each loses its own.
     """
     last = min(date.fromisoformat(slicer.last_date), today - DAY) if slicer.last_date else today - DAY
-    there = (date.fromisoformat(slicer.first_date) if slicer.first_date else date.min, last)
+    data_days = (date.fromisoformat(slicer.first_date) if slicer.first_date else date.min, last)
     if length(period) != length(before):
-        now, then = _within(period, there), _within(before, there)
+        now, then = _within(period, data_days), _within(before, data_days)
     else:
         shift = period[0] - before[0]
-        earlier = _within(before, there)
-        now = _within(period, there)
+        earlier = _within(before, data_days)
+        now = _within(period, data_days)
         now = _within(now, (earlier[0] + shift, earlier[1] + shift))
         then = now[0] - shift, now[1] - shift
     return Comparison(now, then) if now[0] <= now[1] and then[0] <= then[1] else None
@@ -174,8 +174,8 @@ def length(days: Days) -> int:
     return (days[1] - days[0]).days + 1
 
 
-def _within(days: Days, there: Days) -> Days:
-    return max(days[0], there[0]), min(days[1], there[1])
+def _within(days: Days, limits: Days) -> Days:
+    return max(days[0], limits[0]), min(days[1], limits[1])
 
 
 def compared_days(compare: tuple[str, ...], period: Days, today: date) -> Days | None:
@@ -195,7 +195,7 @@ def compared_days(compare: tuple[str, ...], period: Days, today: date) -> Days |
     if len(compare) != 2:
         return None
     try:
-        return resolved(*compare, today)
+        return resolve(*compare, today)
     except BadRequest:
         return None
 

@@ -51,8 +51,8 @@ def has_words(slicer: Slicer, field: KeyField) -> bool:
 def codes(slicer: Slicer, names: Iterable[str]) -> list[str]:
     """A sentence that values are shown as codes; empty if that is so for no key field."""
     fields = [slicer.key_field(name) for name in names]
-    coded = [field.description or field.name for field in fields if not has_words(slicer, field)]
-    return [f"{', '.join(coded)} as codes: this service returns no descriptions."] if coded else []
+    labels = [field.description or field.name for field in fields if not has_words(slicer, field)]
+    return [f"{', '.join(labels)} as codes: this service returns no descriptions."] if labels else []
 
 
 def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
@@ -64,7 +64,7 @@ def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
     return []
 
 
-LEAST_SHOWN, EXACT, ROUNDED = 0.05, "Exact", f"Exact to {DIGITS} digits"
+LEAST_RANGE, EXACT, EXACT_TO_DIGITS = 0.05, "Exact", f"Exact to {DIGITS} digits"
 
 
 def count(audience: Audience, numbers: Numbers, groups: int | None = None) -> str:
@@ -76,9 +76,9 @@ def count(audience: Audience, numbers: Numbers, groups: int | None = None) -> st
     return f"at least {text}" if is_sampled(audience) else text
 
 
-def others(audience: Audience, numbers: Numbers, label: str, left: int) -> str:
+def others(audience: Audience, numbers: Numbers, label: str, count: int) -> str:
     """The label of the rows that are not shown, with their number: `Others (14)`, `Others (≥ 14)`."""
-    return f"{label} ({'≥ ' if is_sampled(audience) else ''}{numbers.number(left)})"
+    return f"{label} ({'≥ ' if is_sampled(audience) else ''}{numbers.number(count)})"
 
 
 def half_range(low: float | None, high: float | None, value: float | None) -> float:
@@ -111,14 +111,14 @@ def sentence(audience: Audience, field: str, numbers: Numbers) -> str:
     off = total_range(audience, field)
     if math.isnan(off) and audience.total.values.get(field) is not None:
         return f"Estimate from too few records for an interval{_read(audience, numbers)}"
-    if off >= LEAST_SHOWN:
+    if off >= LEAST_RANGE:
         return f"± {numbers.percent(off)}{_read(audience, numbers)}"
     if _has_estimates(audience, field):
         return f"Total exact, rows estimated{_read(audience, numbers)}"
-    return ROUNDED if abs(audience.total.values.get(field) or 0) >= LARGEST_WHOLE else EXACT
+    return EXACT_TO_DIGITS if abs(audience.total.values.get(field) or 0) >= LARGEST_WHOLE else EXACT
 
 
-def over(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> str:
+def summary(audience: Audience, fields: Sequence[DataField], numbers: Numbers) -> str:
     """The same for all the fields shown, the main one first: "Exact" means that all of them are exact."""
     front, others = fields[0], fields[1:]
     text = sentence(audience, front.name, numbers)

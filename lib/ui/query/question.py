@@ -22,26 +22,26 @@ from lib.ui.query.cards import Card
 from lib.ui.query.view import View
 from lib.wire.errors import TrancheError
 
-REMEMBERED = "remembered_cards"
+CARDS_KEY = "remembered_cards"
 log = logging.getLogger(__name__)
 Slicers = dict[tuple[str, str], str]
 
 
 def chosen_cards(context: PageContext) -> tuple[Card, ...] | None:
     """The choice for this slicer; None without one, or if the database fails (see the log)."""
-    choices: Slicers = st.session_state.get(REMEMBERED, {})
+    choices: Slicers = st.session_state.get(CARDS_KEY, {})
     about = (context.project, context.slicer_name)
     if about not in choices:
         choices = choices | {about: read_choice(context)}
-        st.session_state[REMEMBERED] = choices
+        st.session_state[CARDS_KEY] = choices
     return cards.from_text(choices[about], context.slicer)
 
 
 def keep(context: PageContext, new_cards: tuple[Card, ...] | None) -> None:
     """Store this choice; None removes it. If the database fails, it is kept for this session."""
     text = cards.to_text(new_cards or ())
-    choices: Slicers = st.session_state.get(REMEMBERED, {})
-    st.session_state[REMEMBERED] = choices | {(context.project, context.slicer_name): text}
+    choices: Slicers = st.session_state.get(CARDS_KEY, {})
+    st.session_state[CARDS_KEY] = choices | {(context.project, context.slicer_name): text}
     try:
         context.clients.view_store.cards.set(context.project, context.slicer_name, text)
     except TrancheError as error:
@@ -71,43 +71,43 @@ class Steps:
     past: tuple[Params, ...] = ()
     undone: tuple[Params, ...] = ()
 
-    def taken(self, left: Params) -> "Steps":
-        """The steps after a change from `left`. Steps undone before can no longer be redone."""
-        return Steps((*self.past, left)[-MOST_STEPS:])
+    def after(self, old: Params) -> "Steps":
+        """The steps after a change from `old`. Steps undone before can no longer be redone."""
+        return Steps((*self.past, old)[-MOST_STEPS:])
 
-    def back(self, left: Params) -> tuple[Params, "Steps"]:
-        """The question before `left`, and the steps as seen from there; `left` itself without one."""
+    def back(self, old: Params) -> tuple[Params, "Steps"]:
+        """The question before `old`, and the steps as seen from there; `old` itself without one."""
         if not self.past:
-            return left, self
-        return self.past[-1], Steps(self.past[:-1], (left, *self.undone))
+            return old, self
+        return self.past[-1], Steps(self.past[:-1], (old, *self.undone))
 
-    def forward(self, left: Params) -> tuple[Params, "Steps"]:
-        """The question that was undone last, and the steps as seen from there; `left` itself without one."""
+    def forward(self, old: Params) -> tuple[Params, "Steps"]:
+        """The question that was undone last, and the steps as seen from there; `old` itself without one."""
         if not self.undone:
-            return left, self
-        return self.undone[0], Steps((*self.past, left), self.undone[1:])
+            return old, self
+        return self.undone[0], Steps((*self.past, old), self.undone[1:])
 
-    def gone(self, left: Params, there: Params) -> "Steps":
-        """After the browser went from `left` to `there`.
+    def after_navigation(self, old: Params, new: Params) -> "Steps":
+        """After the browser went from `old` to `new`.
 
         To a question of these steps it undoes or redoes what lies between; to another it is a step.
         """
-        if there == left:
+        if new == old:
             return self
-        if there in self.undone:
-            place = self.undone.index(there)
-            return Steps((*self.past, left, *self.undone[:place]), self.undone[place + 1 :])
-        if there in self.past:
-            place = len(self.past) - 1 - self.past[::-1].index(there)
-            return Steps(self.past[:place], (*self.past[place + 1 :], left, *self.undone))
-        return self.taken(left)
+        if new in self.undone:
+            place = self.undone.index(new)
+            return Steps((*self.past, old, *self.undone[:place]), self.undone[place + 1 :])
+        if new in self.past:
+            place = len(self.past) - 1 - self.past[::-1].index(new)
+            return Steps(self.past[:place], (*self.past[place + 1 :], old, *self.undone))
+        return self.after(old)
 
 
-KEPT, ABOUT, LEFT_OUT = "question", "question_about", "question_left_out"
+QUESTION_KEY, ABOUT, LEFT_OUT = "question", "question_about", "question_left_out"
 SCREEN, MEANINGS = "screen", "question_without_parameters"
 OF_ONE_SLICER = ("split", "fields", "field", "order", "source")
-BOUND = ("project", "slicer")
-EXPLORED, EXPLORED_BEFORE = "explore", "question_explored"
+SLICER_PARAMS = ("project", "slicer")
+EXPLORATION, EXPLORATION_BEFORE = "explore", "question_explored"
 MOST_ADDRESSES = 50
 
 
@@ -115,15 +115,15 @@ MOST_ADDRESSES = 50
 class KeptQuestion:
     """The question as URL parameters, on a screen (None: decided when the screen opens).
 
-    `addresses` are the parameters that the browser was sent to, and may still show; `taken` is
-    the last act taken of each component with rows; `steps` are the questions before this one. All in one
+    `addresses` are the parameters that the browser was sent to, and may still show; `receipts` has
+    the last act applied of each component with rows; `steps` are the questions before this one. All in one
     value: a run may break off between two writes.
     """
 
     screen: str | None = None
     params: Params = field(default_factory=dict)
     addresses: tuple[Params, ...] = ()
-    taken: Mapping[str, Taken] = field(default_factory=dict)
+    receipts: Mapping[str, Taken] = field(default_factory=dict)
     steps: Steps = field(default_factory=Steps)
 
 
@@ -131,7 +131,7 @@ def arrive(screen: str) -> None:
     """Start drawing the screen of that name, which is also its URL without parameters."""
     if st.session_state.get(SCREEN) != screen:
         st.session_state[SCREEN] = screen
-        st.session_state[KEPT] = replace(_kept_question(), screen=None)
+        st.session_state[QUESTION_KEY] = replace(_kept_question(), screen=None)
 
 
 def current(context: PageContext) -> AudienceQuery:
@@ -145,10 +145,10 @@ def current(context: PageContext) -> AudienceQuery:
     params = _params()
     reading = link.from_params(params, context.slicer, *about)
     is_moved = st.session_state.get(ABOUT, about) != about
-    is_carried = params.get(EXPLORED) == st.session_state.get(EXPLORED_BEFORE)
+    is_carried = params.get(EXPLORATION) == st.session_state.get(EXPLORATION_BEFORE)
     if is_moved and (reading.left_out or is_carried):
-        dropped = (*OF_ONE_SLICER * bool(reading.left_out), *(EXPLORED,) * is_carried)
-        params = {name: text for name, text in params.items() if name not in dropped}
+        stale_names = (*OF_ONE_SLICER * bool(reading.left_out), *(EXPLORATION,) * is_carried)
+        params = {name: text for name, text in params.items() if name not in stale_names}
         reading = link.from_params(params, context.slicer, *about)
     query = reading.query
     if "split" not in params and (is_moved or not asks(params)):
@@ -156,11 +156,11 @@ def current(context: PageContext) -> AudienceQuery:
     missing = [] if is_moved else views.left_out(params, context.slicer, context.slicer_name)
     if is_moved or reading.left_out or missing:
         st.session_state[LEFT_OUT] = [*reading.left_out, *missing]
-    st.session_state[ABOUT], st.session_state[EXPLORED_BEFORE] = about, params.get(EXPLORED)
+    st.session_state[ABOUT], st.session_state[EXPLORATION_BEFORE] = about, params.get(EXPLORATION)
     if params or is_moved:
-        looked = views.to_params(views.from_params(params, context.slicer))
+        extra = views.to_params(views.from_params(params, context.slicer))
         _write(
-            params_of(query) | looked if params else {}, steps=Steps() if is_moved else _kept_question().steps
+            params_of(query) | extra if params else {}, steps=Steps() if is_moved else _kept_question().steps
         )
     return query
 
@@ -178,12 +178,12 @@ def _view(context: PageContext) -> View:
 
 def ask(query: AudienceQuery) -> None:
     """Change the question. Call it from a callback, or call `st.rerun` next."""
-    looked = {name: text for name, text in _params().items() if name in views.PARAMS}
-    _write(params_of(query) | looked)
+    extra = {name: text for name, text in _params().items() if name in views.PARAMS}
+    _write(params_of(query) | extra)
     st.session_state.pop(LEFT_OUT, None)
 
 
-def look(context: PageContext, query: AudienceQuery | None = None, **changes: object) -> None:
+def change_view(context: PageContext, query: AudienceQuery | None = None, **changes: object) -> None:
     """Change these fields of the view, in one step with `query` if given."""
     view = replace(_view(context), **changes)  # type: ignore[arg-type]
     _write(params_of(query or current(context)) | views.to_params(view))
@@ -202,10 +202,10 @@ def follow(
     for query, changes in states:
         view = replace(view, **changes)
         every.append(params_of(query) | views.to_params(view))
-    steps, left = _kept_question().steps, _kept_question().params
+    steps, now = _kept_question().steps, _kept_question().params
     for params in every:
-        steps, left = (steps.taken(left) if params != left else steps), params
-    _write(left, last_acts, steps)
+        steps, now = (steps.after(now) if params != now else steps), params
+    _write(now, last_acts, steps)
     st.session_state.pop(LEFT_OUT, None)
 
 
@@ -254,9 +254,9 @@ def go(params: Params, about: tuple[str, str] | None = None) -> None:
     _write({name: text for name, text in params.items() if is_ours(name)})
 
 
-def taken(component: str) -> Taken:
+def receipt(component: str) -> Taken:
     """The last click of this component that is part of the question."""
-    return _kept_question().taken.get(component, NOTHING_TAKEN)
+    return _kept_question().receipts.get(component, NOTHING_TAKEN)
 
 
 def params() -> dict[str, str]:
@@ -283,7 +283,7 @@ def _usual(context: PageContext) -> dict[str, str]:
 
 def params_of(query: AudienceQuery) -> dict[str, str]:
     """The question's parameters without those of the header's pickers."""
-    return {name: text for name, text in link.to_params(query).items() if name not in BOUND}
+    return {name: text for name, text in link.to_params(query).items() if name not in SLICER_PARAMS}
 
 
 def _params() -> Params:
@@ -292,27 +292,27 @@ def _params() -> Params:
     On the way from another screen a URL without parameters stands for the question asked there, and goes on
     to do so when the browser's Back leads to it; a screen opened without any asks the usual question.
     """
-    kept_question, there, screen = _kept_question(), _in_url(), st.session_state.get(SCREEN)
-    if kept_question.screen == screen and there in kept_question.addresses and not streamlit_compat.is_back():
+    kept_question, url, screen = _kept_question(), _in_url(), st.session_state.get(SCREEN)
+    if kept_question.screen == screen and url in kept_question.addresses and not streamlit_compat.is_back():
         return kept_question.params
     meanings: Mapping[str | None, Params] = st.session_state.get(MEANINGS, {})
-    if not there and kept_question.screen != screen:
+    if not url and kept_question.screen != screen:
         meanings = {**meanings, screen: kept_question.params}
         st.session_state[MEANINGS] = meanings
-    params = there or meanings.get(screen, {})
+    params = url or meanings.get(screen, {})
     steps = (
-        kept_question.steps.gone(kept_question.params, params)
+        kept_question.steps.after_navigation(kept_question.params, params)
         if kept_question.addresses
         else kept_question.steps
     )
-    st.session_state[KEPT] = replace(
-        kept_question, screen=screen, params=params, addresses=(there,), steps=steps
+    st.session_state[QUESTION_KEY] = replace(
+        kept_question, screen=screen, params=params, addresses=(url,), steps=steps
     )
     return params
 
 
 def _kept_question() -> KeptQuestion:
-    kept_question: KeptQuestion = st.session_state.get(KEPT, KeptQuestion())
+    kept_question: KeptQuestion = st.session_state.get(QUESTION_KEY, KeptQuestion())
     return kept_question
 
 
@@ -331,21 +331,21 @@ def _write(params: Params, last_acts: Mapping[str, Taken] | None = None, steps: 
     Without `steps`, another question is one more of them. Where a run breaks off between the two, the next
     one finds an older address, and puts this right.
     """
-    kept_question, there = _kept_question(), _in_url()
+    kept_question, url = _kept_question(), _in_url()
     if steps is None:
         steps = (
             kept_question.steps
             if params == kept_question.params
-            else kept_question.steps.taken(kept_question.params)
+            else kept_question.steps.after(kept_question.params)
         )
-    more = [address for address in (there, params) if address not in kept_question.addresses]
+    more = [one for one in (url, params) if one not in kept_question.addresses]
     addresses = (*kept_question.addresses, *more)[-MOST_ADDRESSES:]
-    acts = {**kept_question.taken, **(last_acts or {})}
-    new = replace(kept_question, params=params, addresses=addresses, taken=acts, steps=steps)
+    receipts = {**kept_question.receipts, **(last_acts or {})}
+    new = replace(kept_question, params=params, addresses=addresses, receipts=receipts, steps=steps)
     if new != kept_question:
-        st.session_state[KEPT] = new
-    if there != params:
-        st.query_params.update({name: params.get(name, ()) for name in {**there, **params}})
+        st.session_state[QUESTION_KEY] = new
+    if url != params:
+        st.query_params.update({name: params.get(name, ()) for name in {**url, **params}})
 
 
 def asks(params: Params) -> bool:

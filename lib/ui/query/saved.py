@@ -56,8 +56,8 @@ def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
     names = [field.name for field in context.slicer.data_fields]
     field, rule, bound = (f"view_alert_{part}_{view.id}" for part in ("field", "rule", "bound"))
     place = names.index(alert.field) if alert is not None and alert.field in names else 0
-    chosen = st.selectbox("Figure", names, place, key=field, format_func=lambda name: _title(context, name))
-    st.caption(plain(_figure_now(context, view, context.slicer.data_field(chosen))))
+    figure = st.selectbox("Figure", names, place, key=field, format_func=lambda name: _title(context, name))
+    st.caption(plain(_figure_now(context, view, context.slicer.data_field(figure))))
     with st.form("view_alert", border=False):
         st.selectbox(
             "Fires when it",
@@ -113,12 +113,12 @@ def _title(context: PageContext, name: str) -> str:
 
 def _watch(context: PageContext, view: SavedView, field: str, rule: str, bound: str) -> None:
     state = st.session_state
-    chosen: DataField = context.slicer.data_field(state[field])
-    facts = chosen.model_dump(include=FACTS)
+    data_field: DataField = context.slicer.data_field(state[field])
+    facts = data_field.model_dump(include=FACTS)
     _attempt(
         view,
         lambda: context.clients.view_store.alerts.watch(
-            view.id, chosen.name, facts, state[rule], state[bound]
+            view.id, data_field.name, facts, state[rule], state[bound]
         ),
     )
 
@@ -173,13 +173,13 @@ def draw_saved_details(
 
 def update(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
     """Update the view to the question on the screen. A callback."""
-    VIEWS.attempted(lambda: context.clients.view_store.views.change(view.id, params=whole))
+    VIEWS.attempt(lambda: context.clients.view_store.views.change(view.id, params=whole))
     st.session_state[OPEN] = view.id
 
 
 def set_start(context: PageContext, view: SavedView | None) -> None:
     """Open the desk on this view after the sign-in; None: on its usual screen. A callback."""
-    VIEWS.attempted(lambda: context.clients.view_store.start.set(None if view is None else view.id))
+    VIEWS.attempt(lambda: context.clients.view_store.start.set(None if view is None else view.id))
 
 
 def _edit(context: PageContext, view: SavedView, whole: dict[str, str]) -> None:
@@ -219,16 +219,16 @@ def draw_saved_list(
     start = context.clients.view_store.start.get()
     alerts = {alert.view_id: alert for alert in context.clients.view_store.alerts.mine()}
     comments = context.clients.view_store.notes.on_views(context.project, context.slicer_name)
-    mailed = {one.view_id for one in context.clients.view_store.mails.mine()} if mail.is_possible() else None
+    mails = {one.view_id for one in context.clients.view_store.mails.mine()} if mail.is_possible() else None
     for view in views:
         is_start = start is not None and start.id == view.id
-        actions = [*_mail(view, mailed), *_actions(context, view, is_start, alerts.get(view.id))]
+        actions = [*_mail(view, mails), *_actions(context, view, is_start, alerts.get(view.id))]
         more = " · start page" * is_start + _comment_count(comments.get(view.id, []))
         entries.row(VIEWS, view, view == current, opens, actions, more)
 
 
 def _comment_count(comments: list[Note]) -> str:
-    """How many comments there are, and how many of them mention whoever reads it."""
+    """How many comments there are, and how many of them mention the reader."""
     if not comments:
         return ""
     own = sum(note.is_for_me for note in comments)
@@ -236,10 +236,10 @@ def _comment_count(comments: list[Note]) -> str:
     return f"{count}, **{own} mention{'s' * (own == 1)} you**" if own else count
 
 
-def _mail(view: SavedView, mailed: set[int | None] | None) -> Iterator[Action]:
+def _mail(view: SavedView, mails: set[int | None] | None) -> Iterator[Action]:
     """The action that has a view mailed, at a desk that can."""
-    if mailed is not None:
-        icon = "mark_email_read" if view.id in mailed else "mail"
+    if mails is not None:
+        icon = "mark_email_read" if view.id in mails else "mail"
         yield "mail", icon, f"Mail {view.name}", partial(VIEWS.show, view, "mail")
 
 
@@ -297,9 +297,9 @@ def _content(
     send: Send | None,
 ) -> None:
     entries.problem(VIEWS)
-    chosen = VIEWS.chosen(views)
-    if chosen is not None:
-        draw_saved_details(context, page, chosen, whole, send)
+    open_view = VIEWS.open_entry(views)
+    if open_view is not None:
+        draw_saved_details(context, page, open_view, whole, send)
         return
     if current is not None and dict(current.params) != whole:
         _draw_change(context, current, whole, opens)

@@ -27,14 +27,14 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
         return
     query, view = question.current(context), question.view(context)
     now = ask.today(context, query)
-    start, end = periods.resolved(query.start_date, query.end_date, now)
-    fixed = query.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
+    start, end = periods.resolve(query.start_date, query.end_date, now)
+    fixed_query = query.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
     with popover, st.container(width=WIDTH):
-        if fixed != query:
+        if fixed_query != query:
             st.caption("Always shows the latest days")
             st.code(_link(page, query, view), language=None, wrap_lines=True)
         st.caption(f"Always shows {days(start, end)}")
-        st.code(_link(page, fixed, view), language=None, wrap_lines=True)
+        st.code(_link(page, fixed_query, view), language=None, wrap_lines=True)
         if send is not None:
             send(context, link.to_params(query) | views.to_params(view), "")
 

@@ -19,7 +19,7 @@ from lib.ui.query import filters, question
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.filters import both
 from lib.ui.query.link import MOST_SPLITS
-from lib.ui.query.precision import LEAST_SHOWN, half_range
+from lib.ui.query.precision import LEAST_RANGE, half_range
 from lib.wire.errors import BadRequest
 
 SPLIT = "split_fields"
@@ -49,8 +49,8 @@ def _ask(context: PageContext) -> None:
     """Change the split, and drop orders by key fields that are no longer in it."""
     query = question.current(context)
     split = tuple(st.session_state[SPLIT])
-    gone = set(query.split_by) - set(split)
-    orders = tuple(order for order in query.order_by if order.name not in gone)
+    old_names = set(query.split_by) - set(split)
+    orders = tuple(order for order in query.order_by if order.name not in old_names)
     question.ask(query.model_copy(update={"split_by": split, "order_by": orders}))
     st.rerun()
 
@@ -69,7 +69,7 @@ class SplitRows:
     """
 
     answer: Audience
-    compared: ComparedAnswers | None
+    pair: ComparedAnswers | None
     field: DataField
     slicer: Slicer
     period: Days | None = None
@@ -141,7 +141,7 @@ def row_labels(split: SplitRows) -> list[str]:
     return [" · ".join(row) for row in labels(split).itertuples(index=False, name=None)]
 
 
-def off(split: SplitRows) -> npt.NDArray[np.float64]:
+def half_ranges(split: SplitRows) -> npt.NDArray[np.float64]:
     """The larger side of the range of each row's value, in percent."""
     answer, name = split.answer, split.field.name
     if answer.low is None or answer.high is None or name not in answer.low:
@@ -156,7 +156,7 @@ def ranks(split: SplitRows) -> list[str]:
     `18+` where rows that are not shown may stand as high. Empty for exact rows: their order says it.
     """
     answer, name = split.answer, split.field.name
-    if answer.low is None or answer.high is None or not (off(split) >= LEAST_SHOWN).any():
+    if answer.low is None or answer.high is None or not (half_ranges(split) >= LEAST_RANGE).any():
         return []
     low, high, values = (
         frame[name].to_numpy(dtype=float) for frame in (answer.low, answer.high, answer.values)
@@ -167,8 +167,8 @@ def ranks(split: SplitRows) -> list[str]:
     least = np.nanmin(values, initial=np.inf)
     is_open = [is_cut and bool(bottom <= least) for bottom in low]
     is_finite = np.isfinite(low) & np.isfinite(high)
-    ranked = [_rank(*row) for row in zip(first, last, is_open, strict=True)]
-    return [rank if is_known else "" for rank, is_known in zip(ranked, is_finite, strict=True)]
+    rank_texts = [_rank(*row) for row in zip(first, last, is_open, strict=True)]
+    return [rank if is_known else "" for rank, is_known in zip(rank_texts, is_finite, strict=True)]
 
 
 def few(split: SplitRows) -> npt.NDArray[np.bool_]:
@@ -176,15 +176,15 @@ def few(split: SplitRows) -> npt.NDArray[np.bool_]:
     answer, name = split.answer, split.field.name
     if answer.n_eff is None or name not in answer.n_eff:
         return np.zeros(len(answer), dtype=bool)
-    is_rough = ~(off(split) < LEAST_SHOWN) | (split.field.formula is not None)
-    there = answer.values[name].notna().to_numpy()
-    is_few: npt.NDArray[np.bool_] = is_rough & there & (answer.n_eff[name] < FEW).to_numpy()
+    is_rough = ~(half_ranges(split) < LEAST_RANGE) | (split.field.formula is not None)
+    has_value = answer.values[name].notna().to_numpy()
+    is_few: npt.NDArray[np.bool_] = is_rough & has_value & (answer.n_eff[name] < FEW).to_numpy()
     return is_few
 
 
 def changes(split: SplitRows) -> list[Change]:
     """The change of each row's value; missing for rows that did not exist before."""
-    by_row = split.compared.rows(split.field) if split.compared is not None else {}
+    by_row = split.pair.rows(split.field) if split.pair is not None else {}
     return [by_row.get(key, Change(None)) for key in split.answer.names.itertuples(index=False, name=None)]
 
 
@@ -195,11 +195,11 @@ def total_change(split: SplitRows) -> Change:
 
 def others_change(split: SplitRows) -> Change:
     """The change of the rows that are not shown, where their volume means something."""
-    if split.whole is None or split.compared is None or others(split) is None:
+    if split.whole is None or split.pair is None or others(split) is None:
         return Change(None)
     sides = of_total(split.whole.now, split.field.name), of_total(split.whole.before, split.field.name)
     keys = [*split.answer.names.itertuples(index=False, name=None)]
-    return split.compared.left(split.field, sides, keys)
+    return split.pair.rest(split.field, sides, keys)
 
 
 def others(split: SplitRows) -> float | None:
@@ -226,7 +226,7 @@ def doubts(split: SplitRows, numbers: Numbers) -> list[str]:
     sentences = []
     name, answer = split.field.name, split.answer
     if answer.n_eff is not None and name in answer.n_eff:
-        unsure = ~(off(split) < LEAST_SHOWN) & answer.values[name].notna().to_numpy()
+        unsure = ~(half_ranges(split) < LEAST_RANGE) & answer.values[name].notna().to_numpy()
         few = int((answer.n_eff[name][unsure] < FEW).sum())
         rows = "1 row is based" if few == 1 else f"{numbers.number(few)} rows are based"
         sentences += [f"{rows} on few records: their figures are rough."] if few else []

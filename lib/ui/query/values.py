@@ -18,32 +18,32 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, precision
 
-OFFERED = 300
-WORDS, SEEN = "described_values", "seen_values"
+MOST_VALUES = 300
+WORDS, OCCURRENCES = "described_values", "seen_values"
 
 
 @dataclass(frozen=True)
 class Values:
-    """Codes with their descriptions, in order; `found` is the number of all values.
+    """Codes with their descriptions, in order; `count` is the number of all values.
 
     Where `is_counted` is false these are those of a sample; where `has_words` is, codes stand for themselves.
     """
 
-    described: dict[str, str]
-    found: int
+    descriptions: dict[str, str]
+    count: int
     is_counted: bool = True
     has_words: bool = True
 
     @property
     def has_more(self) -> bool:
         """Whether a search at the service can find more values than these."""
-        return self.found > len(self.described) or not self.is_counted or not self.has_words
+        return self.count > len(self.descriptions) or not self.is_counted or not self.has_words
 
-    def searched(self, numbers: Numbers) -> str:
+    def placeholder(self, numbers: Numbers) -> str:
         """The placeholder of the search field."""
         if not self.has_words:
             return "Search by code or description"
-        return f"Search among {numbers.number(self.found)} values" if self.is_counted else "Search all values"
+        return f"Search among {numbers.number(self.count)} values" if self.is_counted else "Search all values"
 
 
 def value_options(context: PageContext, query: AudienceQuery, name: str, text: str = "") -> Values:
@@ -84,7 +84,7 @@ def words(context: PageContext, query: AudienceQuery, name: str, codes: Iterable
     missing = tuple(code for code in codes if code not in labels)
     if missing and context.slicer.key_field(name).mapping and context.slicer.knows("include_mappings"):
         exact = Filter(name=name, value=missing, match="equals")
-        answer = ask.soon(context, _question(context, query, name, (exact,)))
+        answer = ask.try_fetch(context, _question(context, query, name, (exact,)))
         if answer is None:
             return labels
         _describe(context, answer, name)
@@ -93,24 +93,24 @@ def words(context: PageContext, query: AudienceQuery, name: str, codes: Iterable
     return labels
 
 
-def known(context: PageContext, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
+def check(context: PageContext, query: AudienceQuery, name: str, codes: Iterable[str]) -> dict[str, bool]:
     """Whether each of these values occurs on the question's days, as far as the service can tell.
 
     It can't where it does not answer in a moment, or has only looked at a sample of the rows.
     """
     occurrences, all_codes = _occurrences(context, name), tuple(codes)
     unseen = tuple(code for code in all_codes if code not in occurrences)
-    for start in range(0, len(unseen), OFFERED):
-        some = unseen[start : start + OFFERED]
+    for start in range(0, len(unseen), MOST_VALUES):
+        some = unseen[start : start + MOST_VALUES]
         exact = Filter(name=name, value=some, match="equals")
-        answer = ask.soon(context, _question(context, query, name, (exact,)))
+        answer = ask.try_fetch(context, _question(context, query, name, (exact,)))
         if answer is not None:
-            there, is_exact = {*answer.names[name].tolist()}, answer.confidence_range is None
-            occurrences.update({code: code in there for code in some if is_exact or code in there})
+            names, is_exact = {*answer.names[name].tolist()}, answer.confidence_range is None
+            occurrences.update({code: code in names for code in some if is_exact or code in names})
     return {code: occurrences[code] for code in all_codes if code in occurrences}
 
 
-def looked_up(
+def look_up(
     context: PageContext, query: AudienceQuery, name: str, texts: Iterable[str]
 ) -> tuple[dict[str, tuple[str, ...]], bool]:
     """The values that each of these texts means, on the question's days: by code, else whatever its case by
@@ -118,8 +118,8 @@ def looked_up(
     """
     all_texts, is_exact = tuple(texts), True
     descriptions: dict[str, str] = {}
-    for start in range(0, len(all_texts), OFFERED):
-        some = all_texts[start : start + OFFERED]
+    for start in range(0, len(all_texts), MOST_VALUES):
+        some = all_texts[start : start + MOST_VALUES]
         exact = Filter(name=name, value=some, match="equals", case_insensitive=1, search_mappings=1)
         query_of_texts = _question(context, query, name, (exact,))
         all_rows = {"limit": None, "audience_rows_limit": ROWS_LIMITS[1]}
@@ -129,10 +129,10 @@ def looked_up(
         )
         descriptions |= _describe(context, answer, name)
         is_exact = is_exact and answer.confidence_range is None
-    return _meant(all_texts, descriptions), is_exact
+    return _codes_by_text(all_texts, descriptions), is_exact
 
 
-def _meant(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tuple[str, ...]]:
+def _codes_by_text(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tuple[str, ...]]:
     by_words: dict[str, list[str]] = {}
     by_code: dict[str, list[str]] = {}
     for code, words in descriptions.items():
@@ -140,8 +140,8 @@ def _meant(texts: Iterable[str], descriptions: dict[str, str]) -> dict[str, tupl
         by_words.setdefault(words.casefold(), []).append(code)
     codes_of: dict[str, tuple[str, ...]] = {}
     for text in texts:
-        folded = text.casefold()
-        codes = [text] if text in descriptions else by_code.get(folded) or by_words.get(folded)
+        key = text.casefold()
+        codes = [text] if text in descriptions else by_code.get(key) or by_words.get(key)
         if codes:
             codes_of[text] = tuple(codes)
     return codes_of
@@ -177,7 +177,7 @@ def _question(
         split_by=(name,),
         data_fields=None if by is None else (by,),
         order_by=(in_order(name, by),),
-        limit=None if filters and others_come_along else OFFERED,
+        limit=None if filters and others_come_along else MOST_VALUES,
         include_mappings=1,
         audience_rows_limit=API_ROWS_LIMIT if context.slicer.knows("limit") else DESK_ROWS_LIMIT,
     )
@@ -199,5 +199,5 @@ def _known_values(context: PageContext, name: str) -> dict[str, str]:
 
 def _occurrences(context: PageContext, name: str) -> dict[str, bool]:
     """Whether a value occurs in the data, as far as this session has looked it up."""
-    cache = context.cache(SEEN, dict[tuple[str, str, str], dict[str, bool]])
+    cache = context.cache(OCCURRENCES, dict[tuple[str, str, str], dict[str, bool]])
     return cache.setdefault((context.project, context.slicer_name, name), {})

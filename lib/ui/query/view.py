@@ -12,7 +12,7 @@ from lib.ui.query.cards import Card
 from lib.ui.query.folds import Folds
 from lib.ui.query.lines import Lines
 from lib.ui.query.link import join_texts, split_texts
-from lib.ui.query.periods import COMPARED, PREVIOUS, resolved
+from lib.ui.query.periods import COMPARISONS, PREVIOUS, resolve
 from lib.wire.errors import BadRequest
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
@@ -49,7 +49,7 @@ TOP, MOST = 20, 1000
 
 
 @dataclass(frozen=True)
-class Explored:
+class Exploration:
     """Names of fields, empty for the usual ones; `order` is that of the top values, None by volume."""
 
     key: str = ""
@@ -57,28 +57,28 @@ class Explored:
     order: Order | None = None
 
 
-NOTHING_EXPLORED = Explored()
+NO_EXPLORATION = Exploration()
 
 
-def explored_text(explored: Explored) -> str:
+def exploration_text(exploration: Exploration) -> str:
     """The fields and the order as one parameter; empty where nothing was chosen."""
-    if explored == NOTHING_EXPLORED:
+    if exploration == NO_EXPLORATION:
         return ""
-    order = explored.order
+    order = exploration.order
     by = () if order is None else ("-" * (order.direction == "desc") + order.name,)
-    return join_texts((explored.key, explored.data, *by))
+    return join_texts((exploration.key, exploration.data, *by))
 
 
-def explored_from_text(text: str, slicer: Slicer) -> Explored:
+def exploration_from_text(text: str, slicer: Slicer) -> Exploration:
     """The state in a URL parameter; the default if the slicer lacks one of the fields."""
     key, data, by = (*split_texts(text), "", "")[:3]
     keys = {field.name for field in slicer.key_fields}
     fields = {field.name for field in slicer.data_fields}
     if key not in keys or data not in fields:
-        return NOTHING_EXPLORED
+        return NO_EXPLORATION
     name = by.removeprefix("-")
     order = Order(name=name, direction="desc" if by.startswith("-") else "asc")
-    return Explored(key, data, order if name in {key, *fields} else None)
+    return Exploration(key, data, order if name in {key, *fields} else None)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class View:
     folds: Folds = folds.AS_USUAL
     cross: str = ""
     having: tuple[DataFilter, ...] = ()
-    explored: Explored = NOTHING_EXPLORED
+    exploration: Exploration = NO_EXPLORATION
 
     def pivot_keys(self, split_by: tuple[str, ...]) -> tuple[str, ...]:
         """The key fields of a split that are rows of its pivot: all, or all but the one across."""
@@ -146,7 +146,7 @@ def to_params(view: View) -> dict[str, str]:
         "folds": folds.to_text(view.folds),
         "cross": view.cross,
         "having": link.having(view.having),
-        "explore": explored_text(view.explored),
+        "explore": exploration_text(view.exploration),
     }
     return {name: text for name, text in params.items() if text}
 
@@ -177,7 +177,7 @@ def from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         folds=folds.from_text(params.get("folds", ""), slicer),
         cross=next((one.name for one in slicer.key_fields if one.name == params.get("cross")), ""),
         having=figure_filters.from_text(params.get("having", ""), slicer),
-        explored=explored_from_text(params.get("explore", ""), slicer),
+        exploration=exploration_from_text(params.get("explore", ""), slicer),
     )
 
 
@@ -212,9 +212,9 @@ def _days_of(text: str, slicer: Slicer) -> tuple[str, ...] | None:
     """The days to compare with that a link names, by a word or two dates; None where these are none."""
     parts = link.split_texts(text)
     if len(parts) != 2:
-        return parts if parts[0] in COMPARED and len(parts) == 1 else None
+        return parts if parts[0] in COMPARISONS and len(parts) == 1 else None
     try:
-        resolved(*parts, dates.today(slicer.timezone))
+        resolve(*parts, dates.today(slicer.timezone))
     except BadRequest:
         return None
     return parts
@@ -222,8 +222,8 @@ def _days_of(text: str, slicer: Slicer) -> tuple[str, ...] | None:
 
 def granularities(slicer: Slicer) -> list[Granularity]:
     """The granularities that a slicer's rows allow, the finest first."""
-    there = {TIME_KEY_FIELDS.get(field.name) for field in slicer.key_fields}
-    return [grain for grain in GRANULARITIES if grain in there]
+    grains = {TIME_KEY_FIELDS.get(field.name) for field in slicer.key_fields}
+    return [grain for grain in GRANULARITIES if grain in grains]
 
 
 def _usual_lower(chart: Chart) -> Lower:
@@ -238,14 +238,14 @@ def lower(params: Mapping[str, str]) -> Lower:
 
 
 def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
-    """The tab in sight; `moved=1` is what links said before there were tabs."""
+    """The tab in sight; `moved=1` is from links made before there were tabs."""
     old: Lower = "moved" if params.get("moved") == "1" else _usual_lower(chart)
     return next((one for one in LOWERS if one == params.get("lower")), old)
 
 
 def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:
-    there = {field.name for field in slicer.data_fields}
-    return tuple(name for name in dict.fromkeys(link.split_texts(text)) if name in there)[:MOST_COLUMNS]
+    names = {field.name for field in slicer.data_fields}
+    return tuple(name for name in dict.fromkeys(link.split_texts(text)) if name in names)[:MOST_COLUMNS]
 
 
 def _compare(text: str, slicer: Slicer, usual: tuple[str, ...]) -> tuple[str, ...]:

@@ -163,8 +163,8 @@ def test_what_is_listed() -> None:
         token(3, kind="temporary"),
         token(4, expires=NOW - dt.timedelta(days=1)),
     ]
-    assert [t.id for t in token_list.visible_tokens(tokens, NOW, with_ended=False)] == [1]
-    assert [t.id for t in token_list.visible_tokens(tokens, NOW, with_ended=True)] == [1, 2, 3, 4]
+    assert [t.id for t in token_list.visible_tokens(tokens, NOW, with_all=False)] == [1]
+    assert [t.id for t in token_list.visible_tokens(tokens, NOW, with_all=True)] == [1, 2, 3, 4]
     frame = token_list.table(
         [token(5, grants=(Grant("demo", "curation"),), last_used=NOW)], NOW, with_owner=True
     )

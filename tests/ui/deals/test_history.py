@@ -46,7 +46,7 @@ def asked(desk: AppTest, name: str) -> str:
 
 def test_back_and_forward_lead_to_the_same_question() -> None:
     """Undoing and redoing all steps passes the same questions in reverse order, and ends where it began."""
-    steps = Steps().taken(A).taken(B).taken(C)
+    steps = Steps().after(A).after(B).after(C)
     now, seen = D, []
     while steps.past:
         now, steps = steps.back(now)
@@ -66,16 +66,16 @@ def test_nothing_to_undo() -> None:
 
 def test_a_new_step_forgets_what_was_undone() -> None:
     """After another step what was undone can't be redone."""
-    now, steps = Steps().taken(A).back(B)
+    now, steps = Steps().after(A).back(B)
     assert (now, steps.undone) == (A, (B,))
-    assert steps.taken(A) == Steps((A,))
+    assert steps.after(A) == Steps((A,))
 
 
 def test_the_oldest_steps_are_forgotten() -> None:
     """As many steps are kept as there is room for, the latest ones."""
     steps = Steps()
     for number in range(MOST_STEPS + 3):
-        steps = steps.taken({"top": str(number)})
+        steps = steps.after({"top": str(number)})
     assert len(steps.past) == MOST_STEPS
     assert steps.past[0] == {"top": "3"}
 
@@ -83,10 +83,10 @@ def test_the_oldest_steps_are_forgotten() -> None:
 def test_the_browsers_back_undoes_too() -> None:
     """The browser's Back over two entries undoes two steps, its Forward redoes them; other ways are steps."""
     steps = Steps((A, B))
-    assert steps.gone(C, A) == Steps((), (B, C))
-    assert steps.gone(C, A).gone(A, C) == steps
-    assert steps.gone(C, D) == Steps((A, B, C))
-    assert steps.gone(C, C) == steps
+    assert steps.after_navigation(C, A) == Steps((), (B, C))
+    assert steps.after_navigation(C, A).after_navigation(A, C) == steps
+    assert steps.after_navigation(C, D) == Steps((A, B, C))
+    assert steps.after_navigation(C, C) == steps
 
 
 def test_undo_redo_and_reset(desk: AppTest) -> None:

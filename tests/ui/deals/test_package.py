@@ -282,15 +282,15 @@ def test_problems_have_places() -> None:
     assert problems.at("name") == ["Too long."]
     assert problems.at("geo_targetings") == problems.at("geo_targetings", 1) == ["No."]
     assert problems.at("geo_targetings", 0) == []
-    assert problems.elsewhere([("name",)]) == ["geo targetings 2 type: No.", "Not both."]
+    assert problems.others([("name",)]) == ["geo targetings 2 type: No.", "Not both."]
 
 
 def test_a_problem_goes_when_its_field_is_changed() -> None:
     """What has been changed since it was sent is not known to be wrong any more; the rest still is."""
     said = Invalid({"name": ["Empty."], "start_date": ["Past."]})
     problems = FieldProblems.of(said, {"name": "", "start_date": "x"})
-    assert list(problems.still({"name": "News", "start_date": "x"}).found) == [("start_date",)]
-    assert problems.still({"name": "", "start_date": "x"}).found == problems.found
+    assert list(problems.still({"name": "News", "start_date": "x"}).messages) == [("start_date",)]
+    assert problems.still({"name": "", "start_date": "x"}).messages == problems.messages
 
 
 def test_a_meeting_of_two() -> None:

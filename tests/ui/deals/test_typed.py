@@ -56,7 +56,7 @@ def test_an_empty_field() -> None:
 @given(st.decimals(min_value=0, max_value=10**11, places=6))
 def test_there_and_back(number: Decimal) -> None:
     """A number that is shown in a field is read back as it was."""
-    assert amounts.read(amounts.typed(number)) == number
+    assert amounts.read(amounts.to_text(number)) == number
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_prices_to_confirm(price: str | None, words: str) -> None:
 def test_times(text: str, moment: dt.datetime) -> None:
     """A day, with or without an hour, however far away."""
     assert times.read(text) == moment
-    assert times.read(times.typed(moment)) == moment
+    assert times.read(times.to_text(moment)) == moment
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def draw(
     seats, money = catalogue.seats(context), facts.prices_of(context)
     st.markdown("\n\n".join(sentences(draft, seats, deals, descriptions, marks, money)))
     if problems:
-        beside(problems.elsewhere(OWN_PLACES))
+        beside(problems.others(OWN_PLACES))
     is_doubtful = _doubt()
     for doubt, words in _doubts(context, draft).items():
         questions.confirm(
@@ -184,7 +184,7 @@ def draw(
 def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
     fields = [*faults.names(draft.new_deals, catalogue.seats(context)), *typed.pending_tasks(state.TARGETING)]
-    has_refusal = not fields and bool(problems.found)
+    has_refusal = not fields and bool(problems.messages)
     if not fields and not has_refusal:
         return
     sentence = "the fields marked above" if has_refusal else ", ".join(fields)

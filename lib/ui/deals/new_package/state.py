@@ -161,7 +161,7 @@ def problems(draft: Draft, draft_faults: Faults) -> FieldProblems:
 
 def empty() -> Draft:
     """The form before anything is entered: it starts tomorrow."""
-    return Draft.of(media_type="banner", start_date=times.typed(_tomorrow()), offset=times.offset())
+    return Draft.of(media_type="banner", start_date=times.to_text(_tomorrow()), offset=times.offset())
 
 
 def _resume(drafts: Drafts) -> bool:
@@ -266,8 +266,8 @@ def draft_of(body: Mapping[str, Any], seats: Mapping[int, Seat] | None) -> tuple
 def _content(context: PageContext, draft: Draft) -> None:
     templates = context.clients.view_store.templates.all()
     entries.problem(TEMPLATES)
-    if (template := TEMPLATES.chosen(templates)) is not None:
-        _template_panel(context, template, draft)
+    if (open_entry := TEMPLATES.open_entry(templates)) is not None:
+        _template_panel(context, open_entry, draft)
         return
     entries.new(TEMPLATES, "Keep this form as", partial(_save_template, context, draft))
     st.caption("Without dates and contact.")
@@ -299,7 +299,7 @@ def _template_panel(context: PageContext, one: DealEntry, draft: Draft) -> None:
     else:
         entries.edit(context, TEMPLATES, one)
         st.button(
-            "Update to the form on screen", key="view_template_update", on_click=TEMPLATES.attempted,
+            "Update to the form on screen", key="view_template_update", on_click=TEMPLATES.attempt,
             args=(lambda: context.clients.view_store.templates.update(one.id, body_of(draft)),),
         )  # fmt: skip
 
@@ -314,7 +314,7 @@ def _open_template(context: PageContext, one: DealEntry) -> None:
 
 def _fill_from(context: PageContext, one: DealEntry) -> None:
     """Fill the form with a template. A callback."""
-    TEMPLATES.attempted(lambda: _fill_with(context, one))
+    TEMPLATES.attempt(lambda: _fill_with(context, one))
 
 
 def _fill_with(context: PageContext, one: DealEntry) -> None:

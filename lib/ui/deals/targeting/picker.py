@@ -135,10 +135,10 @@ def _options(
     if options.has_more:
         text = st.text_input(
             "Search", type="search", live=True, key=f"{prefix}_{kind.name}_search", width=WIDTH,
-            placeholder=options.searched(Numbers.of(st.context.locale)), label_visibility="collapsed",
+            placeholder=options.placeholder(Numbers.of(st.context.locale)), label_visibility="collapsed",
         )  # fmt: skip
         options = values.value_options(context, query, field.name, text or "")
-    return {code: words for code, words in options.described.items() if code}
+    return {code: words for code, words in options.descriptions.items() if code}
 
 
 def _values(

@@ -138,7 +138,7 @@ def settle(context: PageContext, query: AudienceQuery, place: Place) -> None:
     """
     field = key_field(place[1], context.slicer)
     fit = [odd for odd in _waiting(place) if not wrong(place[1], odd)] if field is not None else []
-    is_known = values.known(context, query, field.name, fit) if field is not None and fit else {}
+    is_known = values.check(context, query, field.name, fit) if field is not None and fit else {}
     for odd in fit:
         if is_known.get(odd):
             add(place, odd, odd)
@@ -210,7 +210,7 @@ def _near(
     candidates, field = dict(options), key_field(kind, context.slicer)
     if field is not None:
         with report_errors("Other values", effect="What you typed is kept."):
-            candidates |= values.value_options(context, query, field.name, odd[:BEGINNING]).described
+            candidates |= values.value_options(context, query, field.name, odd[:BEGINNING]).descriptions
     return near(odd, {code: words for code, words in candidates.items() if code})
 
 

@@ -95,7 +95,7 @@ def _marks(
     context: PageContext, query: AudienceQuery, kind: TargetingKind, codes: list[str], with_gaps: bool
 ) -> dict[str, str]:
     field = key_field(kind, context.slicer)
-    is_known = {} if field is None else values.known(context, query, field.name, codes)
+    is_known = {} if field is None else values.check(context, query, field.name, codes)
     unknown = {code: UNKNOWN for code in codes if is_known.get(code) is False}
     gaps = dict.fromkeys((code for code in codes if code not in is_known), NO_CHECK)
     return unknown | gaps if with_gaps else unknown
