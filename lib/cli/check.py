@@ -58,42 +58,42 @@ def verify(project: str | None, slicer: str | None) -> None:
         raise click.ClickException("There is no such slicer; `tranche slicers` lists them")
     problems = 0
     for slicer_key in slicers:
-        stored = warehouse.open(*slicer_key)
-        damaged = list(_damage(stored))
-        problems += len(damaged)
-        for problem in damaged:
+        stored_slicer = warehouse.open(*slicer_key)
+        damage = list(_damage(stored_slicer))
+        problems += len(damage)
+        for problem in damage:
             click.echo(f"{problem}\n", err=True)
-        state = f"{len(damaged)} damaged" if damaged else _layout(stored)
-        click.echo(f"{stored.project}/{stored.name}: {stored.row_count:,} rows, {state}")
+        state = f"{len(damage)} damaged" if damage else _layout(stored_slicer)
+        click.echo(f"{stored_slicer.project}/{stored_slicer.name}: {stored_slicer.row_count:,} rows, {state}")
     if problems:
         raise click.exceptions.Exit(1)
 
 
-def _damage(stored: StoredSlicer) -> Iterator[str]:
+def _damage(slicer: StoredSlicer) -> Iterator[str]:
     """The damage of files that can't be rebuilt, a sentence each."""
-    for files in stored.files.values():
+    for files in slicer.files.values():
         for path in files:
             try:
-                stored.check(path)
+                slicer.check(path)
             except Misconfigured as problem:
                 yield problem.reason
-    for name in stored.mapping_files:
+    for name in slicer.mapping_files:
         try:
-            stored.mapping(name)
+            slicer.mapping(name)
         except Misconfigured as problem:
             yield problem.reason
 
 
-def _layout(stored: StoredSlicer) -> str:
+def _layout(slicer: StoredSlicer) -> str:
     """The state of the layout, which is rebuilt if damaged."""
-    if not stored.layout_folder.exists():
+    if not slicer.layout_folder.exists():
         return "intact; no layout yet"
     try:
-        damage = Layout(stored.layout_folder).damage()
+        damage = Layout(slicer.layout_folder).damage()
     except Damaged as found:
         damage = found.reason
     if damage is None:
         return "intact, with its layout"
-    put_aside(stored.layout_folder)
-    build(stored)
+    put_aside(slicer.layout_folder)
+    build(slicer)
     return f"intact; its layout was damaged ({damage}) and has been rebuilt"

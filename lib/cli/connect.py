@@ -13,7 +13,7 @@ from lib import private
 from lib.cli.import_request import with_mappings
 from lib.cli.import_run import tell_guess
 from lib.cli.options import plain_name, write_definition
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.definition.file import read_definition
 from lib.reporting.definition.reading import READING
@@ -72,7 +72,7 @@ def connect(
     tranche connect warehouse reports.deliveries --project acme --slicer delivery --definition delivery.yaml
     """
     settings = Settings.load()
-    connected = Connected(settings.connection_urls)
+    connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
     source, descriptions = _source(connection, table, days_from), _read(mappings)
     is_plain = definition is None and not descriptions and not replace
@@ -87,10 +87,10 @@ def connect(
     connected.live.check(slicer_definition)
     private.folder(settings.home)
     warehouse.connect(project, slicer, slicer_definition, descriptions, replace)
-    stored = warehouse.open(project, slicer)
-    _print_slicer(stored, table)
+    stored_slicer = warehouse.open(project, slicer)
+    _print_slicer(stored_slicer, table)
     if sample:
-        _write_sample(connected.live, stored, sample_into, sample_rows)
+        _write_sample(connected.live, stored_slicer, sample_into, sample_rows)
 
 
 def _source(connection: str, table: str, days_from: str | None) -> RowSource:
@@ -117,16 +117,16 @@ def _is_connected(warehouse: Warehouse, project: str, slicer: str, source: RowSo
     )
 
 
-def _print_slicer(stored: StoredSlicer, table: str) -> None:
-    info = stored.info()
+def _print_slicer(slicer: StoredSlicer, table: str) -> None:
+    info = slicer.info()
     click.echo(
-        f"{stored.project}/{stored.name} is connected to {table}: {stored.row_count:,} rows, "
+        f"{slicer.project}/{slicer.name} is connected to {table}: {slicer.row_count:,} rows, "
         f"its days are {info.first_date} to {info.last_date}"
     )
 
 
-def _write_sample(live: LiveSlicers, stored: StoredSlicer, into: str, most: int) -> None:
-    stored_sample = live.write_sample(stored, into, most)
+def _write_sample(live: LiveSlicers, slicer: StoredSlicer, into: str, most: int) -> None:
+    stored_sample = live.write_sample(slicer, into, most)
     click.echo(
         f"A sample of {stored_sample.rows:,} rows is written to {'.'.join(stored_sample.place)}. Days that "
         "change after this are read whole until you run tranche connect --sample again"

@@ -108,12 +108,12 @@ Mappings = Mapping[str, Mapping[str, str]]
 def run(request: ImportRequest, settings: Settings) -> None:
     """Run the import. ImportRefused or BadDefinition if it can't be done; nothing is changed then."""
     try:
-        stored, before = _import_slicer(request, settings)
+        slicer, before = _import_slicer(request, settings)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise ImportRefused(f"{error.strerror or error}{where}; nothing was changed") from None
-    _report(stored, before)
-    _prepare(stored)
+    _report(slicer, before)
+    _prepare(slicer)
 
 
 def _import_slicer(request: ImportRequest, settings: Settings) -> tuple[StoredSlicer, StoredSlicer | None]:
@@ -257,21 +257,21 @@ def tell_rejects(rejects: Rejects) -> None:
         click.echo(f"and {len(rejects.words) - _WORDS:,} other words for missing values")
 
 
-def _report(stored: StoredSlicer, before: StoredSlicer | None) -> None:
-    info, brought = stored.info(), stored.imports[-1].rows
-    in_all = f", {stored.row_count:,} in all" if before else ""
+def _report(slicer: StoredSlicer, before: StoredSlicer | None) -> None:
+    info, brought = slicer.info(), slicer.imports[-1].rows
+    in_all = f", {slicer.row_count:,} in all" if before else ""
     click.echo(
-        f"{brought:,} rows imported into {stored.project}/{stored.name}{in_all}; "
+        f"{brought:,} rows imported into {slicer.project}/{slicer.name}{in_all}; "
         f"its days are {info.first_date} to {info.last_date}"
     )
 
 
-def _prepare(stored: StoredSlicer) -> None:
+def _prepare(slicer: StoredSlicer) -> None:
     from lib.reporting.engines.resident import prepare
 
     try:
         with click.progressbar(length=1000, label="Preparing", file=sys.stderr) as bar:
-            prepare(stored, lambda share: bar.update(round(1000 * share) - bar.pos))
+            prepare(slicer, lambda share: bar.update(round(1000 * share) - bar.pos))
     except OSError as error:
         click.echo(
             f"\nNot prepared: {error.strerror or error}. The rows are imported; the first question "

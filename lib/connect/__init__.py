@@ -98,9 +98,9 @@ class Reports:
         if self._remote is not None:
             return self._remote.audience(query, slicer)
         service = self._installation.reporting
-        stored = self._installation.warehouse.open(query.project_name, query.slicer_name)
+        stored_slicer = self._installation.warehouse.open(query.project_name, query.slicer_name)
         fields = query.model_dump(exclude_defaults=True, exclude_none=True)
-        return service.audience(AuthorizedRequest(WHO, stored, fields), service.deadline())
+        return service.audience(AuthorizedRequest(WHO, stored_slicer, fields), service.deadline())
 
 
 @dataclass(frozen=True)

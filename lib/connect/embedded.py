@@ -74,7 +74,7 @@ class EmbeddedReporting(Reporting):
         began, status, slicer = time.perf_counter(), OK, ""
         try:
             admitted = self._admit(token, fields)
-            slicer = f"{admitted.stored.project}/{admitted.stored.name}"
+            slicer = f"{admitted.slicer.project}/{admitted.slicer.name}"
             return self._run(admitted, work, deadline)
         except Abandoned:
             status = ABANDONED

@@ -270,9 +270,9 @@ def present(warehouse: Warehouse) -> tuple[StoredSlicer, ...]:
     return tuple(warehouse.open(PROJECT, act.name) for act in ACTS if (PROJECT, act.name) in slicers)
 
 
-def is_invented(stored: StoredSlicer) -> bool:
+def is_invented(slicer: StoredSlicer) -> bool:
     """Whether all rows of the slicer are from `build`."""
-    return all(source.name == SOURCE for import_ in stored.imports for source in import_.sources)
+    return all(source.name == SOURCE for import_ in slicer.imports for source in import_.sources)
 
 
 def _stage(
@@ -287,9 +287,9 @@ def _stage(
         writer.write(table)
         writer.commit(SOURCE, _digest(today, rows, seed))
     progress(0.6, f"{what}: building its layout")
-    stored = warehouse.open(PROJECT, act.name)
-    prepare(stored, lambda share: progress(0.6 + 0.4 * share, f"{what}: building its layout"))
-    return stored
+    slicer = warehouse.open(PROJECT, act.name)
+    prepare(slicer, lambda share: progress(0.6 + 0.4 * share, f"{what}: building its layout"))
+    return slicer
 
 
 def _part(tell: Progress, begin: float, share: float) -> Progress:

@@ -40,7 +40,7 @@ class Key:
 
 
 def key(
-    stored: StoredSlicer, query: AudienceQuery, days: tuple[str, str], timezone: int, rows_limit: int | None
+    slicer: StoredSlicer, query: AudienceQuery, days: tuple[str, str], timezone: int, rows_limit: int | None
 ) -> Key:
     """The key of a question with its dates resolved to these days in that zone."""
     filters = {one.model_copy(update={"value": tuple(sorted(set(one.value)))}) for one in query.filters}
@@ -54,7 +54,7 @@ def key(
             "exact_within": None,
         }
     )
-    return Key(stored.project, stored.name, stored.version, stored.read_at, shortest, rows_limit)
+    return Key(slicer.project, slicer.name, slicer.version, slicer.read_at, shortest, rows_limit)
 
 
 class AnswerCache:

@@ -91,7 +91,7 @@ class _Endpoints:
         deadline = self.service.deadline()
         body = await request.body()
         admitted = await asyncio.wrap_future(self.auth_threads.submit(None, lambda: self.service.admit(body)))
-        request.scope["tranche.slicer"] = f"{admitted.stored.project}/{admitted.stored.name}"
+        request.scope["tranche.slicer"] = f"{admitted.slicer.project}/{admitted.slicer.name}"
         return _AuthorizedCall(admitted, deadline, request.receive, self.service.queries)
 
     def check_files(self, who: str) -> None:

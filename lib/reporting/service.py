@@ -22,7 +22,7 @@ from lib.reporting import answer_cache, compose, dates, files, requests
 from lib.reporting.answer_cache import AnswerCache
 from lib.reporting.answers import Audience, Total
 from lib.reporting.compose import Shape
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.files.table import export_table
@@ -127,7 +127,7 @@ class AuthorizedRequest:
     """An authorised request: its caller, the slicer, and its other fields."""
 
     who: str
-    stored: StoredSlicer
+    slicer: StoredSlicer
     fields: requests.Fields
 
 
@@ -143,12 +143,12 @@ class ReportingService:
         access: Access,
         settings: Settings,
         engine: Engine | None = None,
-        connected: Connected | None = None,
+        connected: ConnectedSlicers | None = None,
         is_exempt: Callable[[str], bool] = lambda token: False,
     ) -> None:
         self.warehouse, self.access, self.settings = warehouse, access, settings
         self.engine = engine or ENGINES[settings.engine](settings.engine_threads)
-        self._connected = connected or Connected(settings.connection_urls)
+        self._connected = connected or ConnectedSlicers(settings.connection_urls)
         self.costs, self.answers = Costs(), AnswerCache(settings.answers_megabytes * MEGABYTE)
         self.rows_read, self._counting = 0, threading.Lock()
         self._throttle = Throttle(settings.throttle_questions, share=access.tally("questions"))
@@ -188,17 +188,17 @@ class ReportingService:
     def info(self, request: AuthorizedRequest) -> Slicer:
         """Describe the slicer (specification, Info)."""
         requests.question(InfoQuery, request.fields)
-        return request.stored.info()
+        return request.slicer.info()
 
     def audience(self, request: AuthorizedRequest, deadline: Deadline) -> Audience:
         """Figures restricted by filters and split by key fields (specification, Audience)."""
         query = self._question(AudienceQuery, request)
-        inquiry = _inquire(request.stored, query, bool(query.include_mappings), bool(query.precision))
+        inquiry = _inquire(request.slicer, query, bool(query.include_mappings), bool(query.precision))
         milliseconds = self.costs.milliseconds(inquiry.work)
         limit = None if milliseconds <= (query.exact_within or -1) else query.audience_rows_limit
         first, last = (day.isoformat() for day in inquiry.period)
         audience = self.answers.get(
-            answer_cache.key(request.stored, query, (first, last), inquiry.timezone, limit),
+            answer_cache.key(request.slicer, query, (first, last), inquiry.timezone, limit),
             lambda: self._compute(inquiry, limit, deadline),
             deadline,
         )
@@ -216,15 +216,15 @@ class ReportingService:
 
     def export(self, request: AuthorizedRequest, deadline: Deadline) -> ExportFile:
         """The same as a file, never sampled (specification, Export). The file is complete on return."""
-        stored, query = request.stored, self._question(ExportQuery, request)
-        inquiry = _inquire(stored, query, query.with_mappings)
+        slicer, query = request.slicer, self._question(ExportQuery, request)
+        inquiry = _inquire(slicer, query, query.with_mappings)
         audience = inquiry.answer(self._sums(inquiry, None, deadline))
         if query.include_total and query.data_filters and query.split_by:
             audience = replace(audience, total=self._total_of(audience.names, inquiry, deadline))
-        table = export_table(query, stored.info().with_own(query.own_fields), audience)
+        table = export_table(query, slicer.info().with_own(query.own_fields), audience)
         return ExportFile(
             media_type=files.media_type(query.export_format),
-            disposition=files.content_disposition(stored.name, *inquiry.period, query.export_format),
+            disposition=files.content_disposition(slicer.name, *inquiry.period, query.export_format),
             content=files.make_file(table, query.export_format, deadline),
         )
 
@@ -259,9 +259,9 @@ class ReportingService:
             max_bytes=self.settings.question_megabytes * MEGABYTE,
             within=within,
         )
-        is_connected = inquiry.stored.definition.source is not None
+        is_connected = inquiry.slicer.definition.source is not None
         engine: Engine = self._connected.engine if is_connected else self.engine
-        sums = engine.audience(inquiry.stored, question, deadline)
+        sums = engine.audience(inquiry.slicer, question, deadline)
         check_finite(sums, inquiry.work.slicer)
         with self._counting:
             self.rows_read += sums.records_read
@@ -272,7 +272,7 @@ class ReportingService:
 class _Inquiry:
     """A checked query about a slicer: the shape of its answer, its days in its zone, and the work for it."""
 
-    stored: StoredSlicer
+    slicer: StoredSlicer
     query: AudienceQuery | ExportQuery
     shape: Shape
     timezone: int
@@ -290,39 +290,39 @@ class _Inquiry:
 
 
 def _inquire(
-    stored: StoredSlicer,
+    slicer: StoredSlicer,
     query: AudienceQuery | ExportQuery,
     with_descriptions: bool,
     with_precision: bool = False,
 ) -> _Inquiry:
     """BadRequest names what the slicer doesn't have. Records are counted by days in its own zone."""
-    shape = _shape(query, stored, with_descriptions, with_precision)
-    timezone = stored.definition.timezone if query.timezone is None else query.timezone
+    shape = _shape(query, slicer, with_descriptions, with_precision)
+    timezone = slicer.definition.timezone if query.timezone is None else query.timezone
     first, last = dates.date_range(query.start_date, query.end_date, dates.today(timezone))
     work = Workload(
-        slicer=f"{stored.project}/{stored.name}",
+        slicer=f"{slicer.project}/{slicer.name}",
         split_by=query.split_by,
         is_filtered=bool(query.filters),
-        records=sum(rows for day, rows in stored.rows.items() if first <= day <= last),
+        records=sum(rows for day, rows in slicer.rows.items() if first <= day <= last),
         columns=columns(len(query.split_by) + len(query.filters), shape.atoms),
     )
-    return _Inquiry(stored, query, shape, timezone, (first, last), work)
+    return _Inquiry(slicer, query, shape, timezone, (first, last), work)
 
 
 def _shape(
-    query: AudienceQuery | ExportQuery, stored: StoredSlicer, with_descriptions: bool, with_precision: bool
+    query: AudienceQuery | ExportQuery, slicer: StoredSlicer, with_descriptions: bool, with_precision: bool
 ) -> Shape:
-    slicer, measures = stored.info(), stored.measures
+    info, measures = slicer.info(), slicer.measures
     if query.own_fields:
         measures = measures | own_measures(query.own_fields, measures)
-        slicer = slicer.with_own(query.own_fields)
-    requests.check(query, slicer)
-    mapped = {name: slicer.key_field(name).mapping for name in query.split_by if with_descriptions}
-    mappings = {name: stored.mapping(mapping) for name, mapping in mapped.items() if mapping}
+        info = info.with_own(query.own_fields)
+    requests.check(query, info)
+    mapped = {name: info.key_field(name).mapping for name in query.split_by if with_descriptions}
+    mappings = {name: slicer.mapping(mapping) for name, mapping in mapped.items() if mapping}
     return Shape(
-        returned=tuple(measures[name] for name in query.data_fields or _usual_fields(query, slicer)),
+        returned=tuple(measures[name] for name in query.data_fields or _usual_fields(query, info)),
         known=measures,
-        numeric=frozenset(name for name in query.split_by if slicer.key_field(name).type == "int"),
+        numeric=frozenset(name for name in query.split_by if info.key_field(name).type == "int"),
         mappings=mappings if with_descriptions else None,
         order_by=query.order_by,
         data_filters=query.data_filters,

@@ -28,9 +28,9 @@ CELL_BYTES = 64  # of a column's cell: as read, in the frame, and in the copies 
 class PandasEngine:
     """Answers questions from the Parquet files themselves, always exactly."""
 
-    def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
+    def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine. The deadline is checked between steps: a step of pandas can't be stopped."""
-        rows = Rows(stored, question, deadline)
+        rows = Rows(slicer, question, deadline)
         counted = rows.frame[rows.matching()]
         keys = pd.DataFrame(index=counted.index)
         for name in question.split_by:
@@ -53,18 +53,18 @@ class PandasEngine:
 class Rows:
     """The records of a question's days: `frame` has the columns that it needs, `hours` their local times."""
 
-    def __init__(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> None:
-        self.stored, self.question, self.deadline = stored, question, deadline
-        self.segmented = {part.name for part in stored.definition.key_fields if part.segmented}
+    def __init__(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> None:
+        self.slicer, self.question, self.deadline = slicer, question, deadline
+        self.segmented = {part.name for part in slicer.definition.key_fields if part.segmented}
         days = [
-            day for day in stored.rows if question.first - day <= ONE_DAY and day - question.last <= ONE_DAY
+            day for day in slicer.rows if question.first - day <= ONE_DAY and day - question.last <= ONE_DAY
         ]
         columns = self._columns()
-        records = sum(stored.rows[day] for day in days)
+        records = sum(slicer.rows[day] for day in days)
         check_bytes(records * len(columns) * CELL_BYTES, question.max_bytes)
-        frame = stored.read(days, columns).to_pandas()
+        frame = slicer.read(days, columns).to_pandas()
         deadline.check()
-        shift = question.timezone if stored.definition.time.granularity == "hour" else 0
+        shift = question.timezone if slicer.definition.time.granularity == "hour" else 0
         hours = frame[TIME].dt.as_unit("s").astype("int64") // HOUR_SECONDS + shift
         dates = pd.to_datetime(hours // DAY_HOURS, unit="D").dt.date
         inside = (dates >= question.first) & (dates <= question.last)
@@ -113,11 +113,11 @@ class Rows:
         columns = {*self.question.split_by, *(filter_.name for filter_ in self.question.filters), TIME}
         columns |= set() if self.question.within is None else {*self.question.within.names}
         columns |= {atom.partition(":")[2] for atom in self.question.atoms}
-        return [name for name in self.stored.definition.schema().names if name in columns]
+        return [name for name in self.slicer.definition.schema().names if name in columns]
 
     def _mapping(self, name: str) -> Mapping[str, str]:
-        mapping = {part.name: part.mapping for part in self.stored.definition.key_fields}.get(name)
-        return self.stored.mapping(mapping) if mapping else {}
+        mapping = {part.name: part.mapping for part in self.slicer.definition.key_fields}.get(name)
+        return self.slicer.mapping(mapping) if mapping else {}
 
 
 def _matches(texts: pd.Series, filter_: Filter) -> pd.Series:

@@ -111,7 +111,7 @@ class Sums:
 class Engine(Protocol):
     """Turns questions about a stored slicer into sums."""
 
-    def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
+    def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """The sums; raises BadRequest (too many groups) and DeadlineExceeded."""
         ...
 

@@ -33,7 +33,7 @@ class Warehouse:
     """All slicers below one root folder."""
 
     def __init__(
-        self, root: Path, current: Callable[[StoredSlicer], StoredSlicer] = lambda stored: stored
+        self, root: Path, current: Callable[[StoredSlicer], StoredSlicer] = lambda slicer: slicer
     ) -> None:
         """`current` gives a slicer whose rows lie in a database the days that its table has now."""
         self.root, self._current = root, current

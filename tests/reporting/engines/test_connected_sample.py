@@ -290,7 +290,7 @@ def test_a_smaller_sample(place: Callable[[], str], tmp_path: Path) -> None:
     """With fewer rows than the table has, questions are answered from those."""
     source = Source(tmp_path / "home", place(), 10_000)
     stored = source.live.of(source.stored).sample
-    assert stored is not None and not stored.stored.is_whole and stored.stored.rows <= 10_000
+    assert stored is not None and not stored.manifest.is_whole and stored.manifest.rows <= 10_000
     same(source.ask(filters=(BIG,), split_by=("site",)), source.resident(filters=(BIG,), split_by=("site",)))
     assert source.ask(11_999, filters=(BIG,)).records_read <= 10_000
 

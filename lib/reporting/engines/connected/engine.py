@@ -13,7 +13,7 @@ import pyarrow as pa
 from lib.reporting.dates import format_time
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
 from lib.reporting.engines.connected.exact import Exact
-from lib.reporting.engines.connected.live import LiveSlicers, Sampled
+from lib.reporting.engines.connected.live import LiveSample, LiveSlicers
 from lib.reporting.engines.connected.samples import HOUR, ORDER, SIZE, WHOLE, DrawnColumns, semantic
 from lib.reporting.engines.connected.statements import FIRST_DAY, Cells, Statements
 from lib.reporting.engines.resident import sampling
@@ -34,7 +34,7 @@ class Plan:
     `reads` is how many records that is.
     """
 
-    sample: Sampled
+    sample: LiveSample
     tau: float
     changed: frozenset[int]
     reads: int
@@ -49,25 +49,25 @@ def plan_of(statements: Statements) -> Plan | None:
     sample, limit = statements.live.sample, statements.question.rows_limit
     if sample is None or limit is None or statements.records <= limit:
         return None
-    stored, hourly = sample.stored, statements.live.definition.time.granularity == "hour"
+    manifest, hourly = sample.manifest, statements.live.definition.time.granularity == "hour"
     own, zone = (statements.live.definition.timezone, statements.question.timezone) if hourly else (0, 0)
     begin, end = (
         (day - FIRST_DAY).days * DAY_HOURS for day in (statements.question.first, statements.question.last)
     )
-    opens = np.array(stored.days, dtype=np.int64) * DAY_HOURS - own + zone
+    opens = np.array(manifest.days, dtype=np.int64) * DAY_HOURS - own + zone
     overlaps = (opens < end + DAY_HOURS) & (opens + DAY_HOURS > begin)
-    unchanged = ~np.isin(stored.days, sorted(sample.changed))
+    is_usable = overlaps & ~np.isin(manifest.days, sorted(sample.changed))
     days_now = (statements.live.shown_hours(own) // DAY_HOURS)[statements.inside]
     is_changed = np.isin(days_now, sorted(sample.changed))
     whole = int(statements.live.counts[statements.inside][is_changed].sum())
-    records = stored.drawn_by_day[overlaps & unchanged].sum(axis=0)
+    records = manifest.drawn_by_day[is_usable].sum(axis=0)
     place = int(np.searchsorted(records, limit - whole, side="right")) - 1
-    if whole >= limit or not (overlaps & unchanged).any() or (place == len(records) - 1 and stored.is_whole):
+    if whole >= limit or not is_usable.any() or (place == len(records) - 1 and manifest.is_whole):
         return None
     place = max(0, place)
-    tau = float(stored.thresholds[place])
-    is_sparse = not stored.is_whole and records[place] < min(limit - whole, SMALLEST_SAMPLE)
-    if is_sparse or tau * stored.smallest_size >= 1:
+    tau = float(manifest.thresholds[place])
+    is_sparse = not manifest.is_whole and records[place] < min(limit - whole, SMALLEST_SAMPLE)
+    if is_sparse or tau * manifest.smallest_size >= 1:
         return None
     return Plan(sample, tau, frozenset(days_now[is_changed].tolist()), whole + int(records[place]))
 
@@ -165,9 +165,9 @@ class SampledAnswer:
     def _sample(self) -> Sample:
         """What intervals need, by the reference records (sample_sums.py): the largest draw with few."""
         sample = self._plan.sample
-        stored, atoms = sample.stored, sample.stored.lanes
-        place = max(0, int(np.searchsorted(stored.drawn_by_day.sum(axis=0), REFERENCE_RECORDS, "right")) - 1)
-        tau = float(stored.thresholds[place])
+        manifest, records = sample.manifest, sample.manifest.drawn_by_day.sum(axis=0)
+        atoms, place = manifest.lanes, max(0, int(np.searchsorted(records, REFERENCE_RECORDS, "right")) - 1)
+        tau = float(manifest.thresholds[place])
         if sample.reference is None:
             table = sample.columns.table
             cells = {**_cells(sample.columns, atoms), SIZE: table[SIZE]}
@@ -178,19 +178,19 @@ class SampledAnswer:
             [np.asarray(rows[f"a{atoms.index(atom)}"], np.float64) for atom in self._drawn.atoms]
         )
         size = np.asarray(rows[SIZE], np.float64)
-        return self._drawn.sample(stored.population, plain, size, sampling.weights(size, tau))
+        return self._drawn.sample(manifest.population, plain, size, sampling.weights(size, tau))
 
     @cached_property
     def _hour_sums(self) -> tuple[Ints, Numbers]:
         """The hours that count, on the question's clock, and the sums of the atoms in each: exact."""
-        live, stored = self._asked.live, self._plan.sample.stored
-        lanes = [stored.lanes.index(atom) for atom in self._drawn.atoms]
-        hours = np.array(stored.hours, dtype=np.int64)
+        live, manifest = self._asked.live, self._plan.sample.manifest
+        lanes = [manifest.lanes.index(atom) for atom in self._drawn.atoms]
+        hours = np.array(manifest.hours, dtype=np.int64)
         day = (hours + _shift(live.columns)) // DAY_HOURS
         is_stored = ~np.isin(day, sorted(self._plan.sample.changed)) & np.isin(
             hours, live.hours[self._asked.inside]
         )
-        parts, sums = [hours[is_stored]], [stored.sums[is_stored][:, lanes]]
+        parts, sums = [hours[is_stored]], [manifest.sums[is_stored][:, lanes]]
         if self._plan.changed:
             fresh, more = self._changed_hours()
             parts, sums = [*parts, fresh], [*sums, more]
@@ -304,9 +304,9 @@ class IbisEngine:
     def __init__(self, live: LiveSlicers) -> None:
         self._live = live
 
-    def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
+    def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine. A statement that takes longer than the deadline is interrupted where it runs."""
-        statements = Statements(self._live, stored, question, deadline)
+        statements = Statements(self._live, slicer, question, deadline)
         plan = plan_of(statements)
         if plan is not None:
             return SampledAnswer(statements, plan).sums()

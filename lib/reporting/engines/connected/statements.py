@@ -240,11 +240,11 @@ class Statements:
     """
 
     def __init__(
-        self, slicers: LiveSlicers, stored: StoredSlicer, question: Question, deadline: Deadline
+        self, slicers: LiveSlicers, slicer: StoredSlicer, question: Question, deadline: Deadline
     ) -> None:
         self.slicers, self.question, self.deadline = slicers, question, deadline
-        self._stored = stored
-        self.live: Live = slicers.of(stored)
+        self._stored = slicer
+        self.live: Live = slicers.of(slicer)
         hours = self.live.shown_hours(question.timezone)
         days = hours // DAY_HOURS
         first, last = ((day - FIRST_DAY).days for day in (question.first, question.last))

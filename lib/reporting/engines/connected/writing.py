@@ -273,13 +273,13 @@ log = logging.getLogger(__name__)
 BATCH_ROWS, FEWEST_ROWS, LOCK = 50_000, 10_000, "sample.lock"
 
 
-def write_sample(connections: Connections, stored: StoredSlicer, into: str, most: int) -> StoredSample:
+def write_sample(connections: Connections, slicer: StoredSlicer, into: str, most: int) -> StoredSample:
     """Draw at most `most` records and write them into the schema (or folder) `into` at the source.
 
     The table of the sample before stays until the next one: questions may still read it. BadRequest where
     nothing can be written there, or while another process writes one; then the slicer is as it was.
     """
-    source = source_of(stored.definition)
+    source = source_of(slicer.definition)
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", into) or into == source.table.partition(".")[0]:
         raise BadRequest(
             "--sample-into names a schema, or a folder beside the tables, of its own: small letters, digits "
@@ -287,26 +287,26 @@ def write_sample(connections: Connections, stored: StoredSlicer, into: str, most
         )
     if most < FEWEST_ROWS:
         raise BadRequest(f"A sample has at least {FEWEST_ROWS:,} records")
-    columns = Columns(connections.table(source.connection, source.table), stored.definition)
+    columns = Columns(connections.table(source.connection, source.table), slicer.definition)
     columns.check()
-    with private.process_lock(stored.folder / LOCK) as other:
+    with private.process_lock(slicer.folder / LOCK) as other:
         if other:
-            raise BadRequest(f"Another sample of {stored.name} is being written; wait until it is done")
-        return _write(connections, stored, columns, into, most)
+            raise BadRequest(f"Another sample of {slicer.name} is being written; wait until it is done")
+        return _write(connections, slicer, columns, into, most)
 
 
 def _write(
-    connections: Connections, stored: StoredSlicer, columns: Columns, into: str, most: int
+    connections: Connections, slicer: StoredSlicer, columns: Columns, into: str, most: int
 ) -> StoredSample:
-    connection, before = source_of(stored.definition).connection, stored_sample(stored.folder)
+    connection, before = source_of(slicer.definition).connection, stored_sample(slicer.folder)
     place = (into, f"sample_{secrets.token_hex(8)}")
     connections.try_own(connection, into)  # before hours of reading
-    with tempfile.TemporaryDirectory(prefix="sample-", dir=stored.folder) as folder:
+    with tempfile.TemporaryDirectory(prefix="sample-", dir=slicer.folder) as folder:
         drawing = _drawing(connections, columns, connection, Path(folder), most)
         sample = drawing.finish(place, None if before is None else before.place)
-        schema = samples.schema(stored.definition)
+        schema = samples.schema(slicer.definition)
         connections.write_own(connection, place, schema, Path(folder) / DRAWN)
-    sample.save(stored.folder)
+    sample.save(slicer.folder)
     if before is not None and before.replaced is not None:
         _drop(connections, connection, before.replaced)
     return sample

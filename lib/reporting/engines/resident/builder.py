@@ -134,9 +134,9 @@ Progress = Callable[[float], None]
 class Builder:
     """One build: what is written, and what is gathered on the way for the table of contents."""
 
-    def __init__(self, stored: StoredSlicer, folder: Path, seed: int, earlier: Earlier | None) -> None:
-        self.stored, self.folder, self.seed, self.earlier = stored, folder, seed, earlier
-        definition = stored.definition
+    def __init__(self, slicer: StoredSlicer, folder: Path, seed: int, earlier: Earlier | None) -> None:
+        self.slicer, self.folder, self.seed, self.earlier = slicer, folder, seed, earlier
+        definition = slicer.definition
         self.atoms = additive_atoms(definition)
         self.spans = spans(len(self.atoms))
         self.bounds = Bounds(definition)
@@ -170,18 +170,18 @@ class Builder:
 
     def build(self, progress: Progress) -> None:
         """Write everything; the table of contents last."""
-        places = self.earlier.places if self.earlier else [None] * len(self.stored.files)
-        fresh = [day for day, place in zip(self.stored.files, places, strict=True) if place is None]
-        for path in (path for day in fresh for path in self.stored.files[day]):
-            self.stored.check(path)
+        places = self.earlier.places if self.earlier else [None] * len(self.slicer.files)
+        fresh = [day for day, place in zip(self.slicer.files, places, strict=True) if place is None]
+        for path in (path for day in fresh for path in self.slicer.files[day]):
+            self.slicer.check(path)
         with closing(self._tables(fresh)) as tables:
-            for number, (day, place) in enumerate(zip(self.stored.files, places, strict=True), 1):
+            for number, (day, place) in enumerate(zip(self.slicer.files, places, strict=True), 1):
                 if place is None:
                     self._add(day, next(tables))
                 else:
                     self._keep(place)
                 progress(0.8 * number / len(places))
-        contents, recipe = self._contents(), days.recipe(self.stored.definition, self.seed)
+        contents, recipe = self._contents(), days.recipe(self.slicer.definition, self.seed)
         days.save(self.folder, recipe, self.days)
         contents.sums.update(self._sums())
         contents.save(self.folder)
@@ -193,14 +193,14 @@ class Builder:
             ahead: Future[pa.Table] | None = None
             for day in [*days, None]:
                 table = ahead.result() if ahead is not None else None
-                ahead = pool.submit(self._read, self.stored.files[day]) if day is not None else None
+                ahead = pool.submit(self._read, self.slicer.files[day]) if day is not None else None
                 if table is not None:
                     yield table
 
     def _read(self, files: tuple[Path, ...]) -> pa.Table:
-        schema = self.stored.definition.schema()
+        schema = self.slicer.definition.schema()
         texts = [field.name for field in schema if pa.types.is_string(field.type)]
-        tables = [self.stored.table(path, schema.names, dictionaries=texts) for path in files]
+        tables = [self.slicer.table(path, schema.names, dictionaries=texts) for path in files]
         return pa.concat_tables(tables, promote_options="permissive")
 
     def _keep(self, place: int) -> None:
@@ -237,7 +237,7 @@ class Builder:
         self.days.append(
             Day(
                 day=day,
-                origin=days.origin(self.stored, date),
+                origin=days.origin(self.slicer, date),
                 records=table.num_rows,
                 volume=volume,
                 smallest=float(size.min(initial=np.inf)),

@@ -102,10 +102,10 @@ class Earlier:
 
 
 @contextmanager
-def found(stored: StoredSlicer, recipe: str) -> Iterator[Earlier | None]:
+def found(slicer: StoredSlicer, recipe: str) -> Iterator[Earlier | None]:
     """The layout of another version that shares most records, or None; its locks end with the context."""
     with ExitStack() as locks:
-        shared = (_shareable(stored, folder, recipe, locks) for folder in _others(stored.layout_folder))
+        shared = (_shareable(slicer, folder, recipe, locks) for folder in _others(slicer.layout_folder))
         yield max(filter(None, shared), key=_records, default=None)
 
 
@@ -115,7 +115,7 @@ def _others(target: Path) -> list[Path]:
     return [path for path in sorted(target.parent.iterdir()) if path != target and not path.suffix]
 
 
-def _shareable(stored: StoredSlicer, folder: Path, recipe: str, locks: ExitStack) -> Earlier | None:
+def _shareable(slicer: StoredSlicer, folder: Path, recipe: str, locks: ExitStack) -> Earlier | None:
     """The layout in a folder, if it was made by the same recipe and shares a day."""
     try:
         layout = Layout(folder)
@@ -127,9 +127,9 @@ def _shareable(stored: StoredSlicer, folder: Path, recipe: str, locks: ExitStack
         return None
     place = {day.day: number for number, day in enumerate(daies)}
     places = []
-    for day in stored.files:
+    for day in slicer.files:
         number = place.get((day - EPOCH).days)
-        is_same = number is not None and daies[number].origin == days.origin(stored, day)
+        is_same = number is not None and daies[number].origin == days.origin(slicer, day)
         places.append(number if is_same else None)
     return Earlier(layout, daies, places, locks) if any(number is not None for number in places) else None
 

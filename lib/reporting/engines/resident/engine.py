@@ -104,28 +104,28 @@ class ResidentEngine:
         self.threads = threads
         self._layouts = OpenLayouts()
 
-    def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
+    def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine."""
         for _ in range(ATTEMPTS):
             try:
-                layout = self._layouts.layout(stored, deadline)
+                layout = self._layouts.layout(slicer, deadline)
             except Damaged:  # another process or thread put it aside while it was opened
                 continue
             try:
-                return _answer(Query(layout, stored, question, deadline, self.threads))
+                return _answer(Query(layout, slicer, question, deadline, self.threads))
             except Replaced:
                 self._layouts.forget(layout)
             except Damaged as damage:
-                self._layouts.replace(stored, layout, damage.reason)
+                self._layouts.replace(slicer, layout, damage.reason)
         raise Misconfigured(
-            f"{stored.layout_folder} holds the layout of {stored.project}/{stored.name} and is damaged again "
+            f"{slicer.layout_folder} holds the layout of {slicer.project}/{slicer.name} and is damaged again "
             "after it was rebuilt from the rows: check the disk"
         )
 
 
-def prepare(stored: StoredSlicer, progress: Callable[[float], None] | None = None) -> None:
+def prepare(slicer: StoredSlicer, progress: Callable[[float], None] | None = None) -> None:
     """Build a slicer's layout ahead of the first question; `progress` hears shares from 0 to 1."""
-    build(stored, progress)
+    build(slicer, progress)
 
 
 def _answer(query: Query) -> Sums:
@@ -209,12 +209,12 @@ class OpenLayouts:
         self._opening: dict[Path, Future[Layout]] = {}
         self._lock, self._verifying, self._replacing = threading.Lock(), threading.Lock(), threading.Lock()
 
-    def layout(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
+    def layout(self, slicer: StoredSlicer, deadline: Deadline) -> Layout:
         """The layout of the slicer's version, built if it is not there whole.
 
         Building goes on by itself, also past the deadline of those who wait for it.
         """
-        folder = stored.layout_folder
+        folder = slicer.layout_folder
         with self._lock:
             layout = self._open.get(folder)
         if layout is not None:
@@ -224,11 +224,11 @@ class OpenLayouts:
                 self.forget(layout)
                 layout = None
             except Damaged as damage:
-                self.replace(stored, layout, damage.reason)
+                self.replace(slicer, layout, damage.reason)
                 layout = None
-        layout = layout or self._open_layout(stored, deadline)
+        layout = layout or self._open_layout(slicer, deadline)
         self._keep(folder, layout)
-        self._verify_when_due(stored, layout)
+        self._verify_when_due(slicer, layout)
         return layout
 
     def forget(self, layout: Layout) -> bool:
@@ -239,26 +239,26 @@ class OpenLayouts:
                 del self._open[layout.folder]
             return is_open
 
-    def replace(self, stored: StoredSlicer, layout: Layout, reason: str) -> None:
+    def replace(self, slicer: StoredSlicer, layout: Layout, reason: str) -> None:
         """Put a damaged layout aside, so that the next question builds another.
 
         It goes before it is forgotten: a question in between would open it again, damaged as it is.
         """
         with self._replacing:
             if not layout.is_replaced:
-                log_damage(stored, reason)
+                log_damage(slicer, reason)
                 put_aside(layout.folder)
         self.forget(layout)
 
-    def _verify_when_due(self, stored: StoredSlicer, layout: Layout) -> None:
+    def _verify_when_due(self, slicer: StoredSlicer, layout: Layout) -> None:
         with self._lock:
             if time.monotonic() < layout.verify_after:
                 return
             layout.verify_after = time.monotonic() + SECONDS_UNTIL_VERIFIED_AGAIN
-        name = f"checksums of {stored.name}"
-        threading.Thread(target=self._verify, args=(stored, layout), name=name, daemon=True).start()
+        name = f"checksums of {slicer.name}"
+        threading.Thread(target=self._verify, args=(slicer, layout), name=name, daemon=True).start()
 
-    def _verify(self, stored: StoredSlicer, layout: Layout) -> None:
+    def _verify(self, slicer: StoredSlicer, layout: Layout) -> None:
         """Verify a layout, one after the other: a start doesn't read all of them at once."""
         try:
             with self._verifying:
@@ -266,15 +266,15 @@ class OpenLayouts:
         except Replaced:
             self.forget(layout)
         except Damaged as damage:
-            self.replace(stored, layout, damage.reason)
+            self.replace(slicer, layout, damage.reason)
 
-    def _open_layout(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
+    def _open_layout(self, slicer: StoredSlicer, deadline: Deadline) -> Layout:
         with self._lock:
-            opening = self._opening.get(stored.layout_folder)
+            opening = self._opening.get(slicer.layout_folder)
             if opening is None:
-                opening = self._opening[stored.layout_folder] = Future()
-                name = f"layout of {stored.name}"
-                threading.Thread(target=self._build, args=(stored, opening), name=name, daemon=True).start()
+                opening = self._opening[slicer.layout_folder] = Future()
+                name = f"layout of {slicer.name}"
+                threading.Thread(target=self._build, args=(slicer, opening), name=name, daemon=True).start()
         while True:
             deadline.check()
             try:
@@ -282,16 +282,16 @@ class OpenLayouts:
             except TimeoutError:
                 continue
 
-    def _build(self, stored: StoredSlicer, opening: "Future[Layout]") -> None:
+    def _build(self, slicer: StoredSlicer, opening: "Future[Layout]") -> None:
         try:
-            layout = Layout(build(stored))
-            self._keep(stored.layout_folder, layout)
+            layout = Layout(build(slicer))
+            self._keep(slicer.layout_folder, layout)
             opening.set_result(layout)
         except BaseException as error:
             opening.set_exception(error)
         finally:
             with self._lock:
-                self._opening.pop(stored.layout_folder, None)
+                self._opening.pop(slicer.layout_folder, None)
 
     def _keep(self, folder: Path, layout: Layout) -> None:
         with self._lock:

@@ -150,12 +150,12 @@ class Query:
     """
 
     def __init__(
-        self, layout: Layout, stored: StoredSlicer, question: Question, deadline: Deadline, threads: int
+        self, layout: Layout, slicer: StoredSlicer, question: Question, deadline: Deadline, threads: int
     ) -> None:
-        self.layout, self.stored, self.question = layout, stored, question
+        self.layout, self.slicer, self.question = layout, slicer, question
         self.deadline, self.threads = deadline, threads
-        hourly = stored.definition.time.granularity == "hour"
-        zone, own = (question.timezone, stored.definition.timezone) if hourly else (0, 0)
+        hourly = slicer.definition.time.granularity == "hour"
+        zone, own = (question.timezone, slicer.definition.timezone) if hourly else (0, 0)
         days = ((question.first - EPOCH).days, (question.last - EPOCH).days)
         self.period = Period.of(layout, days, zone, own)
         self.split = Split(layout, question.split_by, self.period.local)
@@ -310,9 +310,9 @@ class Query:
         return Condition(filter_.name, table, is_negative(filter_))
 
     def _mapping(self, name: str) -> dict[str, str]:
-        fields = {part.name: part.mapping for part in self.stored.definition.key_fields}
+        fields = {part.name: part.mapping for part in self.slicer.definition.key_fields}
         mapping = fields[name]
-        return self.stored.mapping(mapping) if mapping else {}
+        return self.slicer.mapping(mapping) if mapping else {}
 
 
 class _Places:
