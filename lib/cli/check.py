@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 
 from lib.reporting.engines.resident.build import build, put_aside
-from lib.reporting.engines.resident.checksums import Damaged
+from lib.reporting.engines.resident.checksums import DamagedLayout
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings, config_file
@@ -90,7 +90,7 @@ def _layout(slicer: StoredSlicer) -> str:
         return "intact; no layout yet"
     try:
         damage = Layout(slicer.layout_folder).damage()
-    except Damaged as found:
+    except DamagedLayout as found:
         damage = found.reason
     if damage is None:
         return "intact, with its layout"

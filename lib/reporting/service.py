@@ -79,7 +79,7 @@ class Costs:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now, self._lock = now, threading.Lock()
-        self._seen: OrderedDict[Kind, deque[tuple[float, float]]] = OrderedDict()
+        self._measurements: OrderedDict[Kind, deque[tuple[float, float]]] = OrderedDict()
 
     def milliseconds(self, work: Workload) -> float:
         """The expected time to read all of these records."""
@@ -93,24 +93,24 @@ class Costs:
             return
         rate = 1e9 * seconds / (work.records * work.columns)
         with self._lock:
-            rates = self._seen.setdefault(work.kind, deque(maxlen=LATEST))
+            rates = self._measurements.setdefault(work.kind, deque(maxlen=LATEST))
             rates.append((self._now(), rate))
-            self._seen.move_to_end(work.kind)
-            while len(self._seen) > MOST_SPLITS:
-                self._seen.popitem(last=False)
+            self._measurements.move_to_end(work.kind)
+            while len(self._measurements) > MOST_SPLITS:
+                self._measurements.popitem(last=False)
 
     def _rate(self, work: Workload) -> float:
         own = self._latest(work.kind)
         if len(own) >= ENOUGH:
             return statistics.median(own)
-        kinds = [kind for kind in self._seen if kind[0] == work.slicer]
+        kinds = [kind for kind in self._measurements if kind[0] == work.slicer]
         others = [rate for kind in kinds for rate in self._latest(kind)]
         return statistics.median([*[START_NANOSECONDS] * START_COUNTS, *others])
 
     def _latest(self, kind: Kind) -> list[float]:
         """The rates of the last minutes, as older ones may be from a time of other load."""
         since = self._now() - SECONDS
-        return [rate for when, rate in self._seen.get(kind, ()) if when >= since]
+        return [rate for when, rate in self._measurements.get(kind, ()) if when >= since]
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class ReportingService:
         whole = replace(
             inquiry,
             query=inquiry.query.model_copy(update={"split_by": ()}),
-            shape=Shape(returned=inquiry.shape.returned, known=inquiry.shape.known),
+            shape=Shape(measures=inquiry.shape.measures, all_measures=inquiry.shape.all_measures),
         )
         return compose.compose(self._sums(whole, None, deadline, Groups(rows)), whole.shape).total
 
@@ -246,16 +246,16 @@ class ReportingService:
         self, inquiry: "_Inquiry", rows_limit: int | None, deadline: Deadline, within: Groups | None = None
     ) -> Sums:
         query, shape = inquiry.query, inquiry.shape
-        counted = len(query.split_by) > 1 and not shape.data_filters
+        has_most = len(query.split_by) > 1 and not shape.data_filters
         question = Question(
             *inquiry.period,
             timezone=inquiry.timezone,
             split_by=query.split_by,
             filters=query.filters,
             atoms=shape.atoms,
-            pairs=pairs(shape.needed) if rows_limit is not None else frozenset(),
+            pairs=pairs(shape.required_measures) if rows_limit is not None else frozenset(),
             rows_limit=rows_limit,
-            max_groups=MAX_SPLIT_ROWS if counted else None,
+            max_groups=MAX_SPLIT_ROWS if has_most else None,
             max_bytes=self.settings.question_megabytes * MEGABYTE,
             within=within,
         )
@@ -320,8 +320,8 @@ def _shape(
     mapped = {name: info.key_field(name).mapping for name in query.split_by if with_descriptions}
     mappings = {name: slicer.mapping(mapping) for name, mapping in mapped.items() if mapping}
     return Shape(
-        returned=tuple(measures[name] for name in query.data_fields or _usual_fields(query, info)),
-        known=measures,
+        measures=tuple(measures[name] for name in query.data_fields or _usual_fields(query, info)),
+        all_measures=measures,
         numeric=frozenset(name for name in query.split_by if info.key_field(name).type == "int"),
         mappings=mappings if with_descriptions else None,
         order_by=query.order_by,

@@ -31,8 +31,8 @@ class PandasEngine:
     def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine. The deadline is checked between steps: a step of pandas can't be stopped."""
         rows = Rows(slicer, question, deadline)
-        counted = rows.frame[rows.matching()]
-        keys = pd.DataFrame(index=counted.index)
+        records = rows.frame[rows.matching()]
+        keys = pd.DataFrame(index=records.index)
         for name in question.split_by:
             deadline.check()
             keys = keys.join(rows.elements(name).rename(name))
@@ -42,8 +42,8 @@ class PandasEngine:
         atoms = question.atoms | {RECORDS}
         return Sums(
             groups=groups,
-            rows=_aggregate(counted.loc[keys.index], places, len(groups), atoms),
-            total=_aggregate(counted, np.zeros(len(counted), np.intp), 1, atoms),
+            rows=_aggregate(records.loc[keys.index], places, len(groups), atoms),
+            total=_aggregate(records, np.zeros(len(records), np.intp), 1, atoms),
             dates=rows.dates,
             records_read=len(rows.frame),
             records_in_range=len(rows.frame),
@@ -74,17 +74,17 @@ class Rows:
     def elements(self, name: str) -> "pd.Series[str]":
         """The texts of a key field, indexed by record: one each, or each element of a segmented one once."""
         if name in TIME_KEY_FIELDS:
-            written = format_time(TIME_KEY_FIELDS[name], self.hours.to_numpy())
-            return pd.Series(written, index=self.frame.index, dtype="str")
+            labels = format_time(TIME_KEY_FIELDS[name], self.hours.to_numpy())
+            return pd.Series(labels, index=self.frame.index, dtype="str")
         is_segmented = name in self.segmented
         column = self.frame[name].explode() if is_segmented else self.frame[name]
         texts: pd.Series[str] = column.astype("str").fillna("")
-        repeated = pd.DataFrame({"record": texts.index, "text": texts.to_numpy()}).duplicated()
-        return texts[~repeated.to_numpy()] if is_segmented else texts
+        is_repeat = pd.DataFrame({"record": texts.index, "text": texts.to_numpy()}).duplicated()
+        return texts[~is_repeat.to_numpy()] if is_segmented else texts
 
     def matching(self) -> pd.Series:
         """Whether each record passes every filter."""
-        passed = pd.Series(True, index=self.frame.index)
+        passes = pd.Series(True, index=self.frame.index)
         for filter_ in self.question.filters:
             self.deadline.check()
             texts = self.elements(filter_.name)
@@ -92,9 +92,9 @@ class Rows:
             if filter_.search_mappings:
                 matches |= _matches(texts.map(self._mapping(filter_.name)).astype("str"), filter_)
             any_element = matches.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
-            passed &= ~any_element if rule(filter_.match).is_negative else any_element
+            passes &= ~any_element if rule(filter_.match).is_negative else any_element
         within = self.question.within
-        return passed if within is None else passed & self.frame.index.isin(self._members(within.names))
+        return passes if within is None else passes & self.frame.index.isin(self._members(within.names))
 
     def keys(self, names: Iterable[str]) -> pd.DataFrame:
         """The values of these key fields, indexed by record: a row for each combination of its elements."""
@@ -136,32 +136,32 @@ def _groups(keys: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
     if keys.shape[1] == 0:
         return pd.DataFrame(index=pd.RangeIndex(min(1, len(keys)))), np.zeros(len(keys), np.intp)
     columns = {name: pd.Categorical(keys[name], categories=sorted(set(keys[name]))) for name in keys}
-    coded = pd.DataFrame(columns).reset_index(drop=True)
-    places = coded.groupby(list(coded), observed=True, sort=True).ngroup().to_numpy()
+    frame = pd.DataFrame(columns).reset_index(drop=True)
+    places = frame.groupby(list(frame), observed=True, sort=True).ngroup().to_numpy()
     first = np.unique(places, return_index=True)[1]
-    return coded.iloc[first].reset_index(drop=True), places
+    return frame.iloc[first].reset_index(drop=True), places
 
 
 def _aggregate(rows: pd.DataFrame, places: np.ndarray, groups: int, atoms: frozenset[str]) -> Aggregate:
     """Each atom (measures.py) over the rows of each group; an empty text is no value to count."""
     texts: pd.DataFrame = rows.select_dtypes("str")
-    grouped = rows.assign(**texts.where(texts != "")).groupby(places)
-    estimate = {atom: _atom(grouped, atom, groups) for atom in sorted(atoms)}
+    groupby = rows.assign(**texts.where(texts != "")).groupby(places)
+    estimate = {atom: _atom(groupby, atom, groups) for atom in sorted(atoms)}
     return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
 
 
-def _atom(grouped: Any, atom: str, groups: int) -> Numbers:
+def _atom(groupby: Any, atom: str, groups: int) -> Numbers:
     kind, _, name = atom.partition(":")
     match kind:
         case "sum":
-            aggregated = grouped[name].sum()
+            result = groupby[name].sum()
         case "present":
-            aggregated = grouped[name].count()
+            result = groupby[name].count()
         case "min" | "max":
-            aggregated = grouped[name].agg(kind)
+            result = groupby[name].agg(kind)
         case "distinct" | "unique":
-            aggregated = grouped[name].nunique()
+            result = groupby[name].nunique()
         case _:
-            aggregated = grouped.size()
+            result = groupby.size()
     usual = np.nan if kind in ("min", "max") else 0.0
-    return np.asarray(aggregated.reindex(range(groups), fill_value=usual), dtype=np.float64)
+    return np.asarray(result.reindex(range(groups), fill_value=usual), dtype=np.float64)

@@ -138,10 +138,10 @@ def check_finite(sums: Sums, slicer: str) -> None:
                 )
 
 
-def check_bytes(needed: int, most: int | None) -> None:
+def check_bytes(size: int, most: int | None) -> None:
     """Raise BadRequest when a question may need more than `most` bytes of memory."""
-    if most is not None and needed > most:
+    if most is not None and size > most:
         raise BadRequest(
-            f"This question may need {needed / 1e6:,.0f} MB of memory, more than the {most / 1e6:,.0f} MB "
+            f"This question may need {size / 1e6:,.0f} MB of memory, more than the {most / 1e6:,.0f} MB "
             "allowed; split by fewer key fields, ask for fewer data fields or fewer days"
         )

@@ -45,13 +45,13 @@ Hours = npt.NDArray[np.int64]
 class LiveSample:
     """The sample of a connected slicer at one moment.
 
-    `changed` are the days (since 1970, in the slicer's zone) that are not as they were when it was drawn;
+    `changed_days` (since 1970, in the slicer's zone) are not as they were when the sample was drawn;
     `reference` are the reference records (sample_sums.py), once they were read.
     """
 
     manifest: StoredSample
     columns: DrawnColumns
-    changed: frozenset[int]
+    changed_days: frozenset[int]
     reference: pa.Table | None = None
 
 
@@ -118,8 +118,8 @@ class LiveSlicers:
     ) -> None:
         """`patience` is how many seconds somebody waits for days that are being read again."""
         self._connections, self._clock, self._patience = connections, clock, patience
-        self._known: dict[Key, Live] = {}
-        self._checked: dict[Key, float] = {}
+        self._live: dict[Key, Live] = {}
+        self._checked_at: dict[Key, float] = {}
         self._reading: dict[Key, Future[Live]] = {}
         self._stamps: dict[Path, private.Mark | None] = {}
         self._lock = threading.Lock()
@@ -138,7 +138,7 @@ class LiveSlicers:
                 raise
             hours, counts = days.totals()
             rows = rows_by_day(hours, counts, slicer.definition)
-            return self._labeled(
+            return self._label(
                 replace(slicer, rows=rows, version=f"{slicer.version}-unavailable"), "can't be reached"
             )
         sample = "" if live.sample is None else live.sample.manifest.place[1]
@@ -148,25 +148,24 @@ class LiveSlicers:
             slicer, rows=live.rows_by_day(), version=f"{slicer.version}-{content}", read_at=live.read_at
         )
         if live.sample is None:
-            return self._labeled(info, "live")
+            return self._label(info, "live")
         share = min(100 * live.sample.manifest.rows / max(info.row_count, 1), 100.0)
-        return self._labeled(info, f"sample of {share:.0f} %" if share >= 10 else f"sample of {share:.2g} %")
+        return self._label(info, f"sample of {share:.0f} %" if share >= 10 else f"sample of {share:.2g} %")
 
-    def _labeled(self, slicer: StoredSlicer, how: str) -> StoredSlicer:
+    def _label(self, slicer: StoredSlicer, how: str) -> StoredSlicer:
         """The slicer with the name of its database and how it is read, and when its days were compared."""
         seconds = age(slicer.folder)
-        compared = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=seconds) if seconds < float("inf") else None
-        source = source_of(slicer.definition)
-        return replace(
-            slicer, engine=f"{self._connections.title(source.connection)}, {how}", compared=compared
-        )
+        now = dt.datetime.now(dt.UTC)
+        compared_at = now - dt.timedelta(seconds=seconds) if seconds < float("inf") else None
+        title = self._connections.title(source_of(slicer.definition).connection)
+        return replace(slicer, engine=f"{title}, {how}", compared_at=compared_at)
 
     def of(self, slicer: StoredSlicer) -> Live:
         """The metadata read. SourceUnavailable, DeadlineExceeded; BadDefinition if it no longer fits."""
         key = (slicer.project, slicer.name, slicer.version.partition("-")[0])
         with self._lock:
-            live = self._known.get(key)
-            if live is not None and self._clock() - self._checked[key] < FRESH_SECONDS:
+            live = self._live.get(key)
+            if live is not None and self._clock() - self._checked_at[key] < FRESH_SECONDS:
                 return live
             reading = self._reading.get(key)
             if reading is None:
@@ -186,16 +185,16 @@ class LiveSlicers:
             result = self._read(slicer, live)
         except BaseException as error:
             with self._lock:
-                self._known.pop(key, None)
+                self._live.pop(key, None)
                 del self._reading[key]
             reading.set_exception(error)
             return
         with self._lock:
             took = self._clock() - began
-            self._known[key] = result
+            self._live[key] = result
             pause = SHARE * took if took > SHORT_SECONDS else 0.0
             is_stored = live is None and slicer.folder not in self._stamps
-            self._checked[key] = began + pause - (FRESH_SECONDS if is_stored else 0.0)
+            self._checked_at[key] = began + pause - (FRESH_SECONDS if is_stored else 0.0)
             del self._reading[key]
         reading.set_result(result)
 
@@ -218,7 +217,7 @@ class LiveSlicers:
         """Write a sample of the slicer (writing.py), and read the slicer again before the next question."""
         stored_sample = write_sample(self._connections, slicer, into, most)
         with self._lock:
-            self._known.clear()
+            self._live.clear()
         return stored_sample
 
     def check(self, definition: Definition) -> None:
@@ -263,7 +262,7 @@ class LiveSlicers:
             return before
         try:
             with private.process_lock(slicer.folder / LOCK) as other:
-                return before if other and before is not None else self._counted(slicer, counter, before)
+                return before if other and before is not None else self._count(slicer, counter, before)
         except OSError as error:
             log.warning("The days of %s/%s can't be stored: %s", slicer.project, slicer.name, error)
             return counter.current(before)
@@ -274,7 +273,7 @@ class LiveSlicers:
             return age(slicer.folder) < STORED_SECONDS
         return self._stamps.get(slicer.folder) != stamp(slicer.folder) and age(slicer.folder) < FRESH_SECONDS
 
-    def _counted(self, slicer: StoredSlicer, counter: DayCounter, before: Days | None) -> Days:
+    def _count(self, slicer: StoredSlicer, counter: DayCounter, before: Days | None) -> Days:
         days = counter.current(before)
         if days is before:
             touch(slicer.folder)
@@ -283,7 +282,7 @@ class LiveSlicers:
         self._stamps[slicer.folder] = stamp(slicer.folder)
         return days
 
-    def _sample(self, slicer: StoredSlicer, changed: Callable[[StoredSample], set[int]]) -> LiveSample | None:
+    def _sample(self, slicer: StoredSlicer, changes: Callable[[StoredSample], set[int]]) -> LiveSample | None:
         """The sample of a slicer, if it has one that fits its definition and is there."""
         stored_sample, source = fitting_sample(slicer.folder, slicer.definition), source_of(slicer.definition)
         if stored_sample is None:
@@ -295,7 +294,7 @@ class LiveSlicers:
             return None
         table = self._connections.own_table(source.connection, stored_sample.place, schema(slicer.definition))
         return LiveSample(
-            stored_sample, DrawnColumns(table, slicer.definition), frozenset(changed(stored_sample))
+            stored_sample, DrawnColumns(table, slicer.definition), frozenset(changes(stored_sample))
         )
 
     def _values(self, live: Live, name: str, deadline: Deadline) -> list[str]:

@@ -138,13 +138,13 @@ def distinct(keys: Keys, possible: int) -> tuple[Ints, Places]:
     if (possible - 1).bit_length() + bits > 63:
         places, groups = pd.factorize(keys, sort=True)
         return np.asarray(groups), places.astype(np.int32)
-    packed = np.sort((keys.astype(np.int64) << bits) | np.arange(len(keys)))
-    ordered = packed >> bits
+    pairs = np.sort((keys.astype(np.int64) << bits) | np.arange(len(keys)))
+    sorted_keys = pairs >> bits
     is_first = np.ones(len(keys), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    np.not_equal(sorted_keys[1:], sorted_keys[:-1], out=is_first[1:])
     ranks = np.empty(len(keys), dtype=np.int32)
-    ranks[packed & ((1 << bits) - 1)] = np.cumsum(is_first, dtype=np.int32) - 1
-    return ordered[is_first], ranks
+    ranks[pairs & ((1 << bits) - 1)] = np.cumsum(is_first, dtype=np.int32) - 1
+    return sorted_keys[is_first], ranks
 
 
 @dataclass

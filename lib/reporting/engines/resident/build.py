@@ -11,8 +11,8 @@ from pathlib import Path
 
 from lib.reporting.engines.resident import days
 from lib.reporting.engines.resident.builder import Builder, Progress
-from lib.reporting.engines.resident.checksums import Damaged
-from lib.reporting.engines.resident.earlier import Earlier, found
+from lib.reporting.engines.resident.checksums import DamagedLayout
+from lib.reporting.engines.resident.earlier import Earlier, find_earlier
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer
 from lib.reporting.warehouse.manifest import read_manifest
@@ -21,7 +21,7 @@ ENDING = ".draft"
 
 
 @contextmanager
-def begun(target: Path) -> Iterator[Path]:
+def draft_folder(target: Path) -> Iterator[Path]:
     """A new folder beside `target`, gone afterwards unless it was renamed.
 
     The kernel lets go of it when the process ends, however that happens.
@@ -70,13 +70,13 @@ def build(slicer: StoredSlicer, progress: Progress | None = None, seed: int = SE
     if _is_whole(target, slicer):
         return target
     report = progress or (lambda share: None)
-    with found(slicer, days.recipe(slicer.definition, seed)) as earlier:
+    with find_earlier(slicer, days.recipe(slicer.definition, seed)) as earlier:
         try:
             _build(slicer, target, report, seed, earlier)
-        except (Damaged, FileNotFoundError) as problem:
+        except (DamagedLayout, FileNotFoundError) as problem:
             if earlier is None:
                 raise
-            _say_lost(slicer, earlier, problem)
+            _discard(slicer, earlier, problem)
             _build(slicer, target, report, seed, None)
         if _is_current(slicer):
             _forget_others(target)
@@ -87,7 +87,7 @@ def _build(
     slicer: StoredSlicer, target: Path, progress: Progress, seed: int, earlier: Earlier | None
 ) -> None:
     """Put the layout together in a draft, and that in its place."""
-    with begun(target) as draft:
+    with draft_folder(target) as draft:
         try:
             Builder(slicer, draft, seed, earlier).build(progress)
             draft.rename(target)
@@ -96,9 +96,9 @@ def _build(
                 raise
 
 
-def _say_lost(slicer: StoredSlicer, earlier: Earlier, problem: Exception) -> None:
+def _discard(slicer: StoredSlicer, earlier: Earlier, problem: Exception) -> None:
     """An earlier layout that is damaged is put aside; one that somebody else removed needs no message."""
-    if isinstance(problem, Damaged) and earlier.layout.folder.exists():
+    if isinstance(problem, DamagedLayout) and earlier.layout.folder.exists():
         log_damage(slicer, problem.reason)
         put_aside(earlier.layout.folder)
 
@@ -119,7 +119,7 @@ def _is_whole(layout: Path, slicer: StoredSlicer) -> bool:
         return False
     try:
         Layout(layout)
-    except Damaged as damage:
+    except DamagedLayout as damage:
         log_damage(slicer, damage.reason)
         put_aside(layout)
         return False

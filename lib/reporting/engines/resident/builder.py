@@ -64,11 +64,11 @@ class IdentityWriter:
         """Add a day: its column in file order, and the order in which its records shall lie."""
         codes, values = encode(column)
         texts = values.to_numpy(zero_copy_only=False)
-        hashed = np.minimum(pd.util.hash_array(texts, categorize=False), MISSING - np.uint64(1))
-        hashed[texts == ""] = MISSING
-        there = occurring(codes, len(values))
-        unique, places = np.unique(hashed[there], return_inverse=True)
-        self.codes.add(places[(np.cumsum(there) - 1)[codes[order]]].astype(np.int32))
+        hashes = np.minimum(pd.util.hash_array(texts, categorize=False), MISSING - np.uint64(1))
+        hashes[texts == ""] = MISSING
+        occurs = occurring(codes, len(values))
+        unique, places = np.unique(hashes[occurs], return_inverse=True)
+        self.codes.add(places[(np.cumsum(occurs) - 1)[codes[order]]].astype(np.int32))
         self.values.append(unique)
 
     def keep(self, place: int) -> None:
@@ -78,8 +78,8 @@ class IdentityWriter:
     def finish(self) -> DistinctColumn:
         """Turn places in a day into places in all, the missing last, and say how many values there are."""
         before = self._before()
-        used = self.codes.used(len(before) + 1)[:-1]
-        dictionary, table, tables = merge(before, used, [codes[codes != MISSING] for codes in self.values])
+        is_used = self.codes.is_used(len(before) + 1)[:-1]
+        dictionary, table, tables = merge(before, is_used, [codes[codes != MISSING] for codes in self.values])
         every = [
             np.append(one, len(dictionary))[: len(own)] for one, own in zip(tables, self.values, strict=True)
         ]
@@ -141,7 +141,7 @@ class Builder:
         self.spans = spans(len(self.atoms))
         self.bounds = Bounds(definition)
         fields = [f for f in definition.data_fields if f.source]
-        self.measured = [f.name for f in fields if f.aggregate != "distinct"]
+        self.summed_fields = [f.name for f in fields if f.aggregate != "distinct"]
         self.additive = [f.name for f in fields if f.is_additive]
         extremes = [
             f.name for f in definition.data_fields if f.formula is None and f.aggregate in ("min", "max")
@@ -159,10 +159,10 @@ class Builder:
             for number, f in enumerate(definition.key_fields)
         }
         sources = [source.name for source in definition.audience_sources]
-        counted = [f.name for f in fields if f.aggregate == "distinct"]
+        distinct_fields = [f.name for f in fields if f.aggregate == "distinct"]
         self.identities = {
             name: IdentityWriter(folder / f"distinct_{number}", number, name, name in sources, earlier)
-            for number, name in enumerate([*sources, *counted])
+            for number, name in enumerate([*sources, *distinct_fields])
         }
         before = Before(earlier, earlier.layout.time, earlier.records) if earlier else None
         self.time = CodeWriter(folder / "time.codes", before)
@@ -216,7 +216,7 @@ class Builder:
 
     def _add(self, date: date, table: pa.Table) -> None:
         """Add a day from its rows."""
-        columns = {name: _floats(table[name]) for name in self.measured}
+        columns = {name: _floats(table[name]) for name in self.summed_fields}
         day = (date - EPOCH).days
         additive = {name: columns[name] for name in self.additive}
         size, volume = sampling.sizes_in_day(additive, table.num_rows)
@@ -318,10 +318,10 @@ class Builder:
     def _write_hours(self) -> Ints:
         """Finish the codes of time, and return the hours that they point to."""
         places = self.earlier.places if self.earlier else [None] * len(self.days)
-        added = [np.array(day.hours) for day, place in zip(self.days, places, strict=True) if place is None]
+        more = [np.array(day.hours) for day, place in zip(self.days, places, strict=True) if place is None]
         before = self.earlier.layout.hours if self.earlier else np.zeros(0, np.int64)
         hours: Ints
-        hours, table, tables = merge(before, self.time.used(len(before)), added)
+        hours, table, tables = merge(before, self.time.is_used(len(before)), more)
         self.time.finish(table, tables, narrowest(len(hours)))
         return hours
 

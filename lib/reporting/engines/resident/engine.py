@@ -17,7 +17,7 @@ import numpy as np
 from lib.reporting.engines.resident.accumulate import Rows, chunks, count
 from lib.reporting.engines.resident.adding import LARGEST_PIECE
 from lib.reporting.engines.resident.build import build, log_damage, put_aside
-from lib.reporting.engines.resident.checksums import Damaged, Replaced
+from lib.reporting.engines.resident.checksums import DamagedLayout, ReplacedLayout
 from lib.reporting.engines.resident.identities import count_distinct, extreme, users_below
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.query import Query
@@ -45,7 +45,7 @@ def needed_bytes(query: Query) -> int:
     if query.is_timed:
         return 0
     place = query.grid_place
-    records = query.records_in_range if place is None else query.records_drawn(place)
+    records = query.records_in_range if place is None else query.draw_size(place)
     every, largest_piece = _elements(query)
     elements = math.ceil(every * records / max(1, query.records_in_range))
     groups = min(query.split.groups, elements)
@@ -88,8 +88,8 @@ def _columns(query: Query, sampled: bool) -> int:
 def _identity_bytes(query: Query, groups: int, elements: int) -> int:
     """The largest set of pairs of a group and a value that a distinct count may need."""
     distinct = query.layout.contents.distinct
-    counted = (atom.partition(":")[2] for atom in query.question.atoms if not is_additive(atom))
-    values = [distinct[name].values for name in counted if name in distinct]
+    names = (atom.partition(":")[2] for atom in query.question.atoms if not is_additive(atom))
+    values = [distinct[name].values for name in names if name in distinct]
     return max((KEY_BYTES * min(elements, groups * value) for value in values), default=0)
 
 
@@ -109,13 +109,13 @@ class ResidentEngine:
         for _ in range(ATTEMPTS):
             try:
                 layout = self._layouts.layout(slicer, deadline)
-            except Damaged:  # another process or thread put it aside while it was opened
+            except DamagedLayout:  # another process or thread put it aside while it was opened
                 continue
             try:
                 return _answer(Query(layout, slicer, question, deadline, self.threads))
-            except Replaced:
+            except ReplacedLayout:
                 self._layouts.forget(layout)
-            except Damaged as damage:
+            except DamagedLayout as damage:
                 self._layouts.replace(slicer, layout, damage.reason)
         raise Misconfigured(
             f"{slicer.layout_folder} holds the layout of {slicer.project}/{slicer.name} and is damaged again "
@@ -143,7 +143,7 @@ def _answer(query: Query) -> Sums:
         if query.is_unfiltered:
             total = _exact(query, list(query.total_from_hours()[:, None]))
     unread = _identities(query, keys, rows, total, place is not None)
-    read = query.records_in_range if place is None else query.records_drawn(place)
+    read = query.records_in_range if place is None else query.draw_size(place)
     return Sums(
         groups=query.split.frame(keys),
         rows=rows,
@@ -195,8 +195,8 @@ def _identity(query: Query, keys: Ints, atom: str, sampled: bool) -> tuple[Float
     if kind == "distinct" or query.fits:
         return *count_distinct(query.memberships(keys), codes, values, len(keys), deadline), 1.0
     records, users = users_below(query.layout.by_user(name), codes, query.users_budget)
-    counted = query.memberships(keys, query.in_period(records))
-    counts, whole = count_distinct(counted, codes, users, len(keys), deadline)
+    members = query.memberships(keys, query.in_period(records))
+    counts, whole = count_distinct(members, codes, users, len(keys), deadline)
     share = users / values
     return counts / share, whole / share, share
 
@@ -220,10 +220,10 @@ class OpenLayouts:
         if layout is not None:
             try:
                 layout.refresh()
-            except Replaced:
+            except ReplacedLayout:
                 self.forget(layout)
                 layout = None
-            except Damaged as damage:
+            except DamagedLayout as damage:
                 self.replace(slicer, layout, damage.reason)
                 layout = None
         layout = layout or self._open_layout(slicer, deadline)
@@ -263,9 +263,9 @@ class OpenLayouts:
         try:
             with self._verifying:
                 layout.verify()
-        except Replaced:
+        except ReplacedLayout:
             self.forget(layout)
-        except Damaged as damage:
+        except DamagedLayout as damage:
             self.replace(slicer, layout, damage.reason)
 
     def _open_layout(self, slicer: StoredSlicer, deadline: Deadline) -> Layout:
