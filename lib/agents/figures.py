@@ -167,7 +167,7 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
         if isinstance(moved.kind, Own)
         else "parts of the change",
         "compared_with_earlier_differences": moved.weeks,
-        "values_considered": moved.considered,
+        "values_considered": moved.value_count,
         "changed_alike": [one.name for one in moved.alike],
         "count": len(frame),
         "movers": [_mover(row) for row in frame.head(MOST_MOVERS).to_dict("records")],

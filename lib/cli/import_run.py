@@ -198,7 +198,7 @@ def _fits(reader: Reader, definition: Definition) -> bool:
     if reader.columns is not None:
         return not missing_columns(reader.columns, definition)
     next(iter(reader.rows(None, lambda reject: None)), None)
-    return set(definition.time.sources) <= reader.seen.keys()
+    return set(definition.time.sources) <= reader.names.keys()
 
 
 def _write_definition(request: ImportRequest, definition: Definition, notes: Sequence[str]) -> Path:
@@ -212,7 +212,7 @@ def _write_definition(request: ImportRequest, definition: Definition, notes: Seq
 
 def tell_guess(inference: Inference, file: str) -> None:
     """Print what was inferred, and why."""
-    rows = [(inference.time.shown, f"time ({inference.time.granularity})", inference.time.reason)]
+    rows = [(inference.time.label, f"time ({inference.time.granularity})", inference.time.reason)]
     rows += [(guess.column, guess.kind, guess.reason) for guess in inference.columns]
     click.echo(f"\nDefinition inferred from the first rows of {file}:\n")
     click.echo(table(("COLUMN", "INFERRED AS", "BECAUSE"), rows))

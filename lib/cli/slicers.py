@@ -59,7 +59,7 @@ def _show_first_rows(reader: Reader, definition: Definition) -> None:
         rows, last = normaliser.rows(raw, ending.refuse)
         tables.append(rows.slice(0, _ROWS))
         if last is not None:
-            ending.passed(last)
+            ending.accept(last)
         if sum(rows.num_rows for rows in tables) >= _ROWS:
             break
     ending.close()

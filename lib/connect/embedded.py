@@ -56,7 +56,7 @@ class EmbeddedReporting(Reporting):
         self._first: dict[Hashable, AuthorizedRequest] = {}
 
     def _info(self, fields: Mapping[str, Any]) -> Slicer:
-        return self._answer("info", fields, lambda admitted, _: self._service.info(admitted))
+        return self._answer("info", fields, lambda request, _: self._service.info(request))
 
     def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
         return _own(self._answer("audience", fields, self._service.audience))
@@ -73,9 +73,9 @@ class EmbeddedReporting(Reporting):
     ) -> Result:
         began, status, slicer = time.perf_counter(), OK, ""
         try:
-            admitted = self._admit(token, fields)
-            slicer = f"{admitted.slicer.project}/{admitted.slicer.name}"
-            return self._run(admitted, work, deadline)
+            request = self._admit(token, fields)
+            slicer = f"{request.slicer.project}/{request.slicer.name}"
+            return self._run(request, work, deadline)
         except Abandoned:
             status = ABANDONED
             raise
@@ -95,19 +95,19 @@ class EmbeddedReporting(Reporting):
         first = self._first.get(about)
         if first is not None:
             return replace(first, fields=fields)
-        admitted = self._service.admit_fields(token, fields)
+        request = self._service.admit_fields(token, fields)
         if self._patience.within is not None:
-            self._first[about] = admitted
-        return admitted
+            self._first[about] = request
+        return request
 
-    def _run(self, admitted: AuthorizedRequest, work: "Work[Result]", deadline: Deadline) -> Result:
-        def checked() -> Result:
+    def _run(self, request: AuthorizedRequest, work: "Work[Result]", deadline: Deadline) -> Result:
+        def run() -> Result:
             deadline.check()
-            return work(admitted, deadline)
+            return work(request, deadline)
 
         if self._patience.within is not None:
-            return checked()
-        return _await_result(self._service.queries.submit(admitted.who, checked), deadline)
+            return run()
+        return _await_result(self._service.queries.submit(request.who, run), deadline)
 
 
 def _await_result(future: "Future[Result]", deadline: Deadline) -> Result:

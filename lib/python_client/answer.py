@@ -184,7 +184,7 @@ class WhatMoved:
                 mover.now,
                 one.is_overlapping,
             )
-            for one in self.moved.shown
+            for one in self.moved.top
             for mover in one.movers
         ]
         return pd.DataFrame(rows, columns=pd.Index(columns)).sort_values(

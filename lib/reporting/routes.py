@@ -56,10 +56,10 @@ def routes(service: ReportingService) -> APIRouter:
     async def audience(request: Request) -> Response:
         authorized_call = await desk.admit(request)
         if as_arrow.MEDIA_TYPE in request.headers.get("accept", ""):
-            packed = await authorized_call.result(
+            content = await authorized_call.result(
                 lambda: as_arrow.encode(service.audience(authorized_call.admitted, authorized_call.deadline))
             )
-            return Response(packed, media_type=as_arrow.MEDIA_TYPE)
+            return Response(content, media_type=as_arrow.MEDIA_TYPE)
         return await authorized_call.stream(
             lambda: as_json.encode(service.audience(authorized_call.admitted, authorized_call.deadline))
         )
@@ -117,11 +117,11 @@ class _AuthorizedCall:
     async def result(self, work: Callable[[], Result]) -> Result:
         """The result of `work`, run on one of the threads that this caller may use."""
 
-        def checked() -> Result:
+        def run() -> Result:
             self.deadline.check()
             return work()
 
-        return await answer(self.queries.submit(self.admitted.who, checked), self.receive, self.deadline)
+        return await answer(self.queries.submit(self.admitted.who, run), self.receive, self.deadline)
 
     async def stream(self, work: Callable[[], Iterator[bytes]]) -> Response:
         """The JSON whose parts `work` returns: in one piece if it is short, otherwise streamed.

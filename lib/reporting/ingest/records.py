@@ -47,8 +47,8 @@ class Records:
 
     def without_empty(self) -> "Records":
         """Without those of a newline alone."""
-        filled = self.ends - self.starts > 1
-        return self if filled.all() else self.keep(filled)
+        has_text = self.ends - self.starts > 1
+        return self if has_text.all() else self.keep(has_text)
 
     def text(self) -> bytes:
         """The records one after the other, with nothing between them."""
@@ -132,8 +132,8 @@ class _Splitter:
 
     def _are_well_formed(self, characters: npt.NDArray[np.uint8], quotes: Ints) -> bool:
         """Whether quotes open only at the beginning of a cell, and close only at its end."""
-        padded = np.concatenate([[_NEWLINE], characters, [_NEWLINE]])
-        before, after = padded[quotes[0::2]], padded[quotes[1::2] + 2]
+        text = np.concatenate([[_NEWLINE], characters, [_NEWLINE]])
+        before, after = text[quotes[0::2]], text[quotes[1::2] + 2]
         edges = np.array([self._delimiter, _NEWLINE, _QUOTE])
         return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 
