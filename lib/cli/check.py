@@ -31,7 +31,7 @@ def check() -> None:
     click.echo(f"{MARKS['ok']:8}{'settings':11}file: {sentence}")
     is_good = True
     for step in steps(settings):
-        click.echo(f"{MARKS[step.state]:8}{step.service:11}{step.what}: {step.said}")
+        click.echo(f"{MARKS[step.state]:8}{step.service:11}{step.what}: {step.result}")
         if step.remedy:
             click.echo(f"{'':19}{step.remedy}")
         is_good = is_good and step.is_good
@@ -90,8 +90,8 @@ def _layout(slicer: StoredSlicer) -> str:
         return "intact; no layout yet"
     try:
         damage = Layout(slicer.layout_folder).damage()
-    except DamagedLayout as found:
-        damage = found.reason
+    except DamagedLayout as error:
+        damage = error.reason
     if damage is None:
         return "intact, with its layout"
     put_aside(slicer.layout_folder)

@@ -110,8 +110,8 @@ def _is_connected(warehouse: Warehouse, project: str, slicer: str, source: RowSo
     """Whether there is such a slicer, over that table."""
     if not warehouse.has(project, slicer):
         return False
-    connected = warehouse.open(project, slicer).definition.source
-    return connected is not None and (connected.connection, connected.table) == (
+    current = warehouse.open(project, slicer).definition.source
+    return current is not None and (current.connection, current.table) == (
         source.connection,
         source.table,
     )

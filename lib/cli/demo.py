@@ -94,14 +94,14 @@ def _seed_deals(settings: Settings, people: People) -> None:
     none."""
     managers = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
     person = next((person for person in managers if person and person.role != "viewer"), None)
-    started = dt.datetime.now(dt.UTC)
+    start = dt.datetime.now(dt.UTC)
     if person is None:
         return
     clients = connect.connect(person, settings)
     if seed(clients.deals, _today()):
         clients.supply_files.add(supply_files())
-        date_back(connect.installation(settings).access.store.engine, _today(), started)
-        add_past(settings, person.username, (PROJECT, CURATION), clients.deals, started)
+        date_back(connect.installation(settings).access.store.engine, _today(), start)
+        add_past(settings, person.username, (PROJECT, CURATION), clients.deals, start)
         _enter_counts(clients, person)
 
 

@@ -67,8 +67,8 @@ class Reports:
         """Project and name of each."""
         if self._remote is None:
             return sorted(self._installation.warehouse.slicers())
-        named = (one.partition("/") for one in self._installation.settings.slicers)
-        return sorted((project, name) for project, _, name in named)
+        pairs = (one.partition("/") for one in self._installation.settings.slicers)
+        return sorted((project, name) for project, _, name in pairs)
 
     def info(self, project: str, slicer: str) -> Slicer:
         """The slicer. Raises why it can't be read."""

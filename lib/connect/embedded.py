@@ -81,11 +81,11 @@ class EmbeddedReporting(Reporting):
             raise
         except TrancheError as error:
             status = error.http
-            _raise_as_answered(verb, error)
+            _raise_as_client(verb, error)
         except Exception:
             log.exception("%s failed", verb)
             status = InternalError.http
-            _raise_as_answered(verb, InternalError())
+            _raise_as_client(verb, InternalError())
         finally:
             self._meter.note(verb, status, time.perf_counter() - began, slicer)
 
@@ -122,7 +122,7 @@ def _await_result(future: "Future[Result]", deadline: Deadline) -> Result:
                 deadline.check()
 
 
-def _raise_as_answered(verb: str, error: TrancheError) -> NoReturn:
+def _raise_as_client(verb: str, error: TrancheError) -> NoReturn:
     """Raise what the client makes of the answer that the API gives for this error."""
     answer = problem(f"{PATH}/{verb}", error)
     received.fields(

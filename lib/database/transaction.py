@@ -24,8 +24,8 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded, StoreAway, StoreUnavailable, StoreUnwritable
 
 LOCKS = 7_226_245  # of advisory locks, as in engine.py: the first of two numbers
-TAKEN = text("select pg_try_advisory_lock(:of, :key)")
-HELD = text(
+TRY_LOCK = text("select pg_try_advisory_lock(:of, :key)")
+COUNT_LOCKS = text(
     "select count(*) from pg_locks where locktype = 'advisory' and granted and pid = pg_backend_pid() "
     "and classid = :of and objid = :key and database = (select oid from pg_database where datname = "
     "current_database())"
@@ -257,12 +257,12 @@ def process_lock(engine: Engine, work: str) -> Iterator[Callable[[], bool]]:
     with connection:
         with explain_errors():
             connection.exec_driver_sql(LIVELY)
-            connection.execute(TAKEN, numbers)
+            connection.execute(TRY_LOCK, numbers)
         yield lambda: _holds(connection, numbers)
 
 
 def _holds(connection: Connection, numbers: dict[str, int]) -> bool:
     try:
-        return bool(connection.execute(HELD, numbers).scalar_one())
+        return bool(connection.execute(COUNT_LOCKS, numbers).scalar_one())
     except SQLAlchemyError:
         return False

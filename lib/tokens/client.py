@@ -76,7 +76,7 @@ class Temporary:
         """
         return self._had(lambda grant: self._now() < grant.renew_at)
 
-    def renewed(self, refused: str) -> str | None:
+    def renew(self, refused: str) -> str | None:
         """Another token; None if the refused one is so new that another would be refused too."""
         with self._lock:
             grant = self._given

@@ -65,7 +65,7 @@ class _Pass:
     def token(self) -> str:
         return self.passes.token(self.person, self.api, self.within)
 
-    def renewed(self, refused: str) -> str | None:
+    def renew(self, refused: str) -> str | None:
         """None: somebody refused with a fresh token has no access."""
         return None
 
@@ -80,6 +80,6 @@ class NoToken:
         """Raise AccessError."""
         raise AccessError(f"This needs a token for the {self.api} API, which the call has not")
 
-    def renewed(self, refused: str) -> str | None:
+    def renew(self, refused: str) -> str | None:
         """None: there is no other."""
         return None

@@ -44,7 +44,7 @@ class Credential(Protocol):
     def token(self) -> str:
         """A token that should work now. Raises the token service's refusal, or ServiceProblem."""
 
-    def renewed(self, refused: str) -> str | None:
+    def renew(self, old_token: str) -> str | None:
         """Another token than the one that was refused; None where there is no other."""
 
 
@@ -58,7 +58,7 @@ class Permanent:
         """The token."""
         return self._text
 
-    def renewed(self, refused: str) -> str | None:
+    def renew(self, old_token: str) -> str | None:
         """None: a permanent token can't be renewed."""
         return None
 
@@ -79,7 +79,7 @@ def in_the_name_of(credential: Credential, ask: Callable[[str], Answer]) -> Answ
         try:
             return ask(token)
         except (AccessError, Unauthorised):
-            another = credential.renewed(token)
+            another = credential.renew(token)
             if another is None:
                 raise
         return ask(another)
@@ -227,13 +227,13 @@ def _check_encoding(response: httpx.Response) -> None:
 def _pieces(response: httpx.Response, request: Call) -> Iterator[bytes]:
     """The decoded body, within the call's deadline and size."""
     _check_encoding(response)
-    size = renewed = 0
+    size = renewal_size = 0
     for piece in response.iter_bytes():
         size += len(piece)
         if size > request.max_bytes:
             raise TooLarge(f"The response is larger than the {request.max_bytes:,} bytes allowed")
-        if request.is_download and size - renewed >= DOWNLOAD_STEP:
-            renewed = size
+        if request.is_download and size - renewal_size >= DOWNLOAD_STEP:
+            renewal_size = size
             request.deadline.renew()
         if request.deadline.remaining() == 0:
             raise _timeout_error(request.deadline)

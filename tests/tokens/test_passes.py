@@ -48,7 +48,7 @@ def test_a_page_may_stand_open_for_hours(
 def test_refused_for_good(passes: Passes, manager: Person) -> None:
     """A refused token is not exchanged: somebody has taken it away."""
     credential = passes.of(manager, "deals")
-    assert credential.renewed(credential.token()) is None
+    assert credential.renew(credential.token()) is None
 
 
 def test_its_own_tokens_are_known(passes: Passes, manager: Person, token: Callable[[str], str]) -> None:

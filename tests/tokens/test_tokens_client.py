@@ -76,13 +76,13 @@ def test_renewed_when_it_is_refused(clock: Stopwatch) -> None:
     temporary = TokenService().temporary(clock)
     first = temporary.token()
     clock.seconds += 60
-    assert (temporary.renewed(first), temporary.renewed(first)) == ("token-2", "token-2")
+    assert (temporary.renew(first), temporary.renew(first)) == ("token-2", "token-2")
 
 
 def test_a_new_token_is_not_renewed(clock: Stopwatch) -> None:
     """A token that is refused right after it was given would be so again: it is not the token."""
     temporary = TokenService().temporary(clock)
-    assert temporary.renewed(temporary.token()) is None
+    assert temporary.renew(temporary.token()) is None
 
 
 def test_many_ask_once() -> None:

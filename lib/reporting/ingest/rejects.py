@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
-from lib.wire.text import escaped
+from lib.wire.text import escape
 
 WRONG_WIDTH = "wrong number of columns"
 TOTAL = "a total of other rows"
@@ -111,8 +111,8 @@ class Rejects:
             self._file = self.path.open("w", encoding="utf-8", newline="", errors="replace")
             self._writer = csv.writer(self._file)
             self._writer.writerow(["file", *_COLUMNS])
-        cells = (escaped(cell) if isinstance(cell, str) else cell for cell in reject[: len(_COLUMNS)])
-        self._writer.writerow([escaped(file), *cells])
+        cells = (escape(cell) if isinstance(cell, str) else cell for cell in reject[: len(_COLUMNS)])
+        self._writer.writerow([escape(file), *cells])
 
     def flush(self) -> None:
         """See that the file is written as far as it goes: OSError now rather than when it is closed."""
