@@ -86,7 +86,7 @@ def _settle(aggregate: Aggregate) -> Aggregate:
 
 def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
     """The data field in each group; a formula of no data field at all is the same number in all of them."""
-    return np.broadcast_to(measure.expression.evaluate(aggregate.estimate), aggregate.drawn.shape)
+    return np.broadcast_to(measure.expression.evaluate(aggregate.estimate), aggregate.records.shape)
 
 
 def _passing_rows(sums: Sums, shape: Shape) -> Places:
@@ -128,7 +128,7 @@ def _take(aggregate: Aggregate, page: Places) -> Aggregate:
     return replace(
         aggregate,
         estimate={atom: values[page] for atom, values in aggregate.estimate.items()},
-        drawn=aggregate.drawn[page],
+        records=aggregate.records[page],
         certain={atom: values[page] for atom, values in aggregate.certain.items()},
         moments={pair: values[page] for pair, values in aggregate.moments.items()},
     )

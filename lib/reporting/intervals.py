@@ -51,7 +51,7 @@ def ranges(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sampl
         return _sum(atom, aggregate, sample)
     parts = [part for part in measure.atoms if not _is_exact(part, aggregate)]
     if not parts:
-        return Ranges(value, value, aggregate.drawn)
+        return Ranges(value, value, aggregate.records)
     if isinstance(measure.expression, Field) and not is_additive(parts[0]):
         return _users(parts[0], aggregate)
     return _within(measure, _formula(measure, value, aggregate, sample), value, sample)
@@ -76,7 +76,7 @@ def _sum(atom: str, aggregate: Aggregate, sample: Sample | None) -> Ranges:
     value = aggregate.estimate[atom]
     if aggregate.exact or sample is None:
         off = slack(value)
-        return Ranges(value - off, value + off, aggregate.drawn)
+        return Ranges(value - off, value + off, aggregate.records)
     certain, variance, more = (
         aggregate.certain[atom],
         aggregate.moments[atom, atom],

@@ -317,8 +317,8 @@ def _shape(
         measures = measures | own_measures(query.own_fields, measures)
         info = info.with_own(query.own_fields)
     requests.check(query, info)
-    mapped = {name: info.key_field(name).mapping for name in query.split_by if with_descriptions}
-    mappings = {name: slicer.mapping(mapping) for name, mapping in mapped.items() if mapping}
+    mapping_names = {name: info.key_field(name).mapping for name in query.split_by if with_descriptions}
+    mappings = {name: slicer.mapping(mapping) for name, mapping in mapping_names.items() if mapping}
     return Shape(
         measures=tuple(measures[name] for name in query.data_fields or _usual_fields(query, info)),
         all_measures=measures,

@@ -24,7 +24,7 @@ class _Caller:
 
     context: deque[float] = field(default_factory=deque)
     elsewhere: Elsewhere | None = None
-    untold: int = 0
+    backlog: int = 0
 
     def forget(self, now: float) -> None:
         """Forget requests of more than a minute ago."""
@@ -75,8 +75,8 @@ class Throttle:
                 )
             now = self._now()
             state.context.append(now)
-            state.untold += 1
-            is_due = state.untold >= self._every
+            state.backlog += 1
+            is_due = state.backlog >= self._every
             if len(self._callers) > CALLERS_BEFORE_A_SWEEP:
                 self._sweep(now)
         if is_due:
@@ -95,11 +95,11 @@ class Throttle:
         if self._share is None:
             return
         with self._lock:
-            untold, state.untold = state.untold, 0
-        share = self._share(caller, untold)
+            backlog, state.backlog = state.backlog, 0
+        share = self._share(caller, backlog)
         with self._lock:
             if share is None:
-                state.untold += untold
+                state.backlog += backlog
             else:
                 now = self._now()
                 state.elsewhere = tuple((now - ago, count) for ago, count in share)

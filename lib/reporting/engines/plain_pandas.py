@@ -147,7 +147,7 @@ def _aggregate(rows: pd.DataFrame, places: np.ndarray, groups: int, atoms: froze
     texts: pd.DataFrame = rows.select_dtypes("str")
     groupby = rows.assign(**texts.where(texts != "")).groupby(places)
     estimate = {atom: _atom(groupby, atom, groups) for atom in sorted(atoms)}
-    return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+    return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
 
 def _atom(groupby: Any, atom: str, groups: int) -> Numbers:

@@ -24,9 +24,9 @@ REFERENCE_RECORDS = 4_000
 
 def reference(layout: Layout) -> tuple[Ints, Floats]:
     """The records of that sample (the largest of the grid with so few), and the weight of each."""
-    counts = layout.drawn.sum(axis=0)
+    counts = layout.draw_counts.sum(axis=0)
     place = max(0, int(np.searchsorted(counts, REFERENCE_RECORDS, side="right")) - 1)
-    records = ranges(layout.starts[:-1], layout.drawn[:, place])
+    records = ranges(layout.starts[:-1], layout.draw_counts[:, place])
     return records, sampling.weights(layout.size[records], float(layout.grid[place]))
 
 
@@ -99,7 +99,7 @@ class SampleSums:
         blocks = {name: dict(zip(self.atoms, block.T, strict=True)) for name, block in part.items()}
         return Aggregate(
             estimate=blocks["weighted"],
-            drawn=blocks["plain"][RECORDS],
+            records=blocks["plain"][RECORDS],
             exact=False,
             certain=blocks["certain"],
             moments=dict(zip(self.pairs, sums[:, 3 * width :].T, strict=True)),

@@ -73,13 +73,13 @@ class Aggregate:
 
     `estimate` holds Σ w·y for additive atoms, and the value itself for the others (NaN: nothing there). The
     rest is there for atoms that were sampled: `certain` Σ y over records with w = 1; `moments`
-    Σ w(w-1)·a·b per pair of atoms; `drawn` how many records fell in a group; `share` the share of users
+    Σ w(w-1)·a·b per pair of atoms; `records` how many records fell in a group; `share` the share of users
     that a `unique:` atom was counted on, of the slicer's `users`. `exact` says that nothing was left out
     of the additive atoms.
     """
 
     estimate: dict[str, Numbers]
-    drawn: Numbers
+    records: Numbers
     exact: bool = True
     certain: dict[str, Numbers] = field(default_factory=dict)
     moments: dict[Pair, Numbers] = field(default_factory=dict)

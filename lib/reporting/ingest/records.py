@@ -86,10 +86,10 @@ class _Splitter:
         self._delimiter, self._columns = ord(delimiter), columns
         self._rest, self._line = b"", 1
         mark = re.escape(delimiter)
-        quoted, plain = rb'"[^"]*+(?:""[^"]*+)*+"', rb'[^"%b\n][^%b\n]*+|' % (mark, mark)
-        cell = rb"(?:%b[^%b\n]*+|%b)" % (quoted, mark, plain)
+        quoted_cell, plain = rb'"[^"]*+(?:""[^"]*+)*+"', rb'[^"%b\n][^%b\n]*+|' % (mark, mark)
+        cell = rb"(?:%b[^%b\n]*+|%b)" % (quoted_cell, mark, plain)
         self._record = re.compile(rb"%b(?:%b%b)*+\n" % (cell, mark, cell))
-        self._clean_cell = re.compile(rb"(?:%b|%b)[%b\n]" % (quoted, plain, mark))
+        self._clean_cell = re.compile(rb"(?:%b|%b)[%b\n]" % (quoted_cell, plain, mark))
 
     def take(self, piece: bytes, is_last: bool) -> Records:
         """The records that end in this piece."""

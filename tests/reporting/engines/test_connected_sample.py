@@ -189,7 +189,7 @@ def same(found: Sums, expected: Sums) -> None:
             for name, values in getattr(other, part).items():
                 got = getattr(mine, part)[name]
                 np.testing.assert_allclose(got[places], values[others], rtol=1e-9, err_msg=f"{part} {name}")
-        np.testing.assert_array_equal(mine.drawn[places], other.drawn[others])
+        np.testing.assert_array_equal(mine.records[places], other.records[others])
     assert (found.records_read, found.records_in_range) == (expected.records_read, expected.records_in_range)
     assert found.dates == expected.dates
     assert (found.sample is None) == (expected.sample is None)
@@ -253,7 +253,7 @@ def test_new_days_are_read_whole(source: Source) -> None:
     imps = dict(zip(found.groups.loc[is_new, "site"], found.rows.estimate["sum:imps"][is_new], strict=True))
     assert imps == more[more["site"] != "s0"].groupby("site")["imps"].sum().to_dict()
     np.testing.assert_array_equal(found.rows.certain["sum:imps"][is_new], list(imps.values()))
-    assert found.rows.drawn[~is_new].sum() <= before.rows.drawn.sum()
+    assert found.rows.records[~is_new].sum() <= before.rows.records.sum()
     assert source.ask(split_by=("site",)).total.estimate["sum:imps"] == pytest.approx(
         frame()["imps"].sum() + more["imps"].sum()
     )

@@ -229,7 +229,7 @@ class SampledAnswer:
 
     def _exact(self, sums: Numbers) -> Aggregate:
         estimate = dict(zip(self._sample_sums.atoms, sums.T, strict=True))
-        return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+        return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
     def _others(
         self, groups: pd.DataFrame, rows: Aggregate, total: Aggregate, is_known: bool

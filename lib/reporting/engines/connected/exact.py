@@ -30,7 +30,7 @@ class Exact:
         statements, columns = self._statements, self._statements.filter(self._statements.live.columns)
         if not statements.question.split_by:
             total = self._aggregate(self._fetch(columns, lambda cells: self._whole(columns, cells)))
-            groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.drawn[0]))))
+            groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.records[0]))))
             return groups, total if len(groups) else _none_of(total), total
         adds_up = self._adds_up()
         table = self._fetch(
@@ -94,7 +94,7 @@ class Exact:
             atom: np.array(table[f"a{place}"].to_numpy(), dtype=np.float64)
             for place, atom in enumerate(self._atoms)
         }
-        return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+        return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
     def _adds_up(self) -> bool:
         """Whether the total is the sum, least or greatest of the groups."""
@@ -130,7 +130,7 @@ def _is_extreme(atom: str) -> bool:
 
 def _total_of(rows: Aggregate) -> Aggregate:
     estimate = {atom: np.array([_together(atom, values)]) for atom, values in rows.estimate.items()}
-    return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+    return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
 
 def _together(atom: str, values: Numbers) -> float:
@@ -144,4 +144,4 @@ def _together(atom: str, values: Numbers) -> float:
 
 def _none_of(total: Aggregate) -> Aggregate:
     estimate = {atom: values[:0] for atom, values in total.estimate.items()}
-    return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+    return Aggregate(estimate=estimate, records=estimate[RECORDS])

@@ -63,7 +63,7 @@ class Period:
 
 def threshold(layout: Layout, period: Period, limit: int | None) -> int | None:
     """The place in the grid of the largest τ that draws at most `limit` records; None to read them all."""
-    counts = layout.drawn[period.low : period.high].sum(axis=0)
+    counts = layout.draw_counts[period.low : period.high].sum(axis=0)
     if limit is None or period.low == period.high or counts[-1] <= limit:
         return None
     return max(0, int(np.searchsorted(counts, limit, side="right")) - 1)
@@ -75,7 +75,7 @@ def chunks(layout: Layout, period: Period, place: int | None, size: int = CHUNK)
         whole = period.span(layout)
         return [slice(at, min(at + size, whole.stop)) for at in range(whole.start, whole.stop, size)]
     starts = layout.starts[period.low : period.high]
-    return list(parts(ranges(starts, layout.drawn[period.low : period.high, place]), size))
+    return list(parts(ranges(starts, layout.draw_counts[period.low : period.high, place]), size))
 
 
 def ranges(starts: Ints, lengths: Ints) -> Ints:

@@ -159,7 +159,7 @@ def _answer(query: Query) -> Sums:
 
 def _exact(query: Query, columns: Sequence[Floats]) -> Aggregate:
     estimate = dict(zip(query.atoms, columns, strict=True))
-    return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+    return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
 
 def _identities(query: Query, keys: Ints, rows: Aggregate, total: Aggregate, sampled: bool) -> frozenset[str]:

@@ -161,7 +161,7 @@ class Layout:
         self.hours = np.array(self.contents.hours, dtype=np.int64)
         self.hour_sums = np.array(self.contents.hour_sums).reshape(len(self.hours), len(self.contents.lanes))
         self.grid = np.array(self.contents.grid)
-        self.drawn = np.array(self.contents.drawn, dtype=np.int64).reshape(-1, len(self.grid))
+        self.draw_counts = np.array(self.contents.drawn, dtype=np.int64).reshape(-1, len(self.grid))
         self.starts = np.array(self.contents.starts, dtype=np.int64)
         self.days = np.array(self.contents.days, dtype=np.int64)
         self.spans = spans(len(self.contents.lanes))

@@ -219,7 +219,7 @@ class Query:
 
     def draw_size(self, place: int) -> int:
         """How many records grid[place] draws from the period's days."""
-        return int(self.layout.drawn[self.period.low : self.period.high, place].sum())
+        return int(self.layout.draw_counts[self.period.low : self.period.high, place].sum())
 
     def total_from_hours(self) -> Floats:
         """The atoms over the whole period, from the sums per hour kept beside the rows: exact."""
