@@ -146,8 +146,8 @@ def _infer(live: LiveSlicers, source: RowSource, mappings: Mappings, project: st
     definition = _without_reading(inference.definition, source)
     names = ["--project", project, "--slicer", slicer]
     command = ["tranche", "connect", source.connection, source.table, *names]
-    again = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
-    head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {again}"
+    rerun = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
+    head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {rerun}"
     path = write_definition(slicer, head, definition)
     tell_guess(inference, source.table)
     click.echo(

@@ -284,11 +284,11 @@ def _within(installation: Installation, caller: Caller | None, api: str) -> Cred
 
 
 def _deals(installation: Installation, person: Person) -> Deals:
-    elsewhere = installation.lines.deals
+    remote_deals = installation.lines.deals
     return (
         Deals(installation.http, installation.passes.of(person, "deals"), ONCE)
-        if elsewhere is None
-        else elsewhere.of(person)
+        if remote_deals is None
+        else remote_deals.of(person)
     )
 
 

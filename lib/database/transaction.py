@@ -173,7 +173,7 @@ _PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
 _AWAY = _PASSING | {Failure.LOST, Failure.STOPPED}
 
 
-def _retry(attempt: Callable[[], Result], deadline: Deadline, again: frozenset[Failure]) -> Result:
+def _retry(attempt: Callable[[], Result], deadline: Deadline, retryable: frozenset[Failure]) -> Result:
     for number in range(ATTEMPTS):
         try:
             return attempt()
@@ -183,7 +183,7 @@ def _retry(attempt: Callable[[], Result], deadline: Deadline, again: frozenset[F
                 raise
             if deadline.remaining() == 0 or kind is Failure.STOPPED:
                 raise DeadlineExceeded(TOO_LATE) from error
-            if kind not in again or number == ATTEMPTS - 1:
+            if kind not in retryable or number == ATTEMPTS - 1:
                 raise _unavailable(error) from error
             time.sleep(random.uniform(0, FIRST_PAUSE * 2**number))  # noqa: S311
     raise AssertionError("unreachable: the last attempt returns or raises")

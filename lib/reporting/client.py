@@ -334,8 +334,8 @@ class Reporting:
         with call.stream(self._http, call_) as (response, pieces):
             media_type = response.headers.get("content-type", "")
             if received.is_message(media_type) or not response.is_success:
-                wish = response.headers.get("retry-after", "")
-                message = {"content-type": media_type, "retry-after": wish}
+                retry_after = response.headers.get("retry-after", "")
+                message = {"content-type": media_type, "retry-after": retry_after}
                 received.fields(
                     httpx.Response(response.status_code, headers=message, content=b"".join(pieces))
                 )

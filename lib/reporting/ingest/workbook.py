@@ -111,11 +111,11 @@ def workbooks(
         ]
     if not candidates:
         raise ImportRefused(f"{file.name} has no sheet with a table")
-    selection = candidates if names_of_sheets else _same_columns(candidates, columns)
-    if sheets is None and len(selection) > 1:
-        raise ImportRefused(_which_sheet(file, selection))
-    alone = sheets is None or count == 1
-    return [Workbook(file if alone else replace(file, sheet=sheet.name), sheet, count) for sheet in selection]
+    tables = candidates if names_of_sheets else _same_columns(candidates, columns)
+    if sheets is None and len(tables) > 1:
+        raise ImportRefused(_which_sheet(file, tables))
+    is_only = sheets is None or count == 1
+    return [Workbook(file if is_only else replace(file, sheet=sheet.name), sheet, count) for sheet in tables]
 
 
 def _sheet(

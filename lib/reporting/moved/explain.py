@@ -156,9 +156,9 @@ def _moves(candidates: Sequence[Candidate], past: Past, value_count: int) -> tup
     differ = [together(of) <= DIFFERENT_RATE / len(candidates) for of in np.split(more, ends)]
     p = np.where(np.repeat(differ, [len(one.largest) for one in candidates]), p, 1.0)
     is_mover = np.split(discoveries(p, value_count), ends)
-    movess = [_of_field(*each) for each in zip(candidates, is_mover, np.split(spread, ends), strict=True)]
+    results = [_of_field(*each) for each in zip(candidates, is_mover, np.split(spread, ends), strict=True)]
     return tuple(
-        sorted(movess, key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
+        sorted(results, key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
     )
 
 
