@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from lib.agents.answers import Json, figure, head, number, rows, text
-from lib.agents.verbs import Arguments, Period, Verb
+from lib.agents.verbs import Arguments, DayRange, Verb
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, Status, SupplyPackage
 from lib.insight import health
 from lib.insight.assessor import Assessor
@@ -140,7 +140,7 @@ def _history(desk: Desk, entity: str, number: int) -> list[EntityChange]:
     return []
 
 
-class PastDelivery(Period):
+class PastDelivery(DayRange):
     """What deals or packages delivered."""
 
     deals: list[int] = Field(default=[], max_length=50, description="Ids of deals")

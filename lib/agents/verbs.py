@@ -36,14 +36,14 @@ class FigureFilter(Arguments):
     value: float = Field(allow_inf_nan=False)
 
 
-class Period(Arguments):
+class DayRange(Arguments):
     """Days: dates like 2026-11-14, or today, yesterday, -7d, -1m_first, -1m_last."""
 
     start: str | None = Field(default=None, description="First day; default: a week before `end`")
     end: str | None = Field(default=None, description="Last day; default: the last complete one")
 
 
-class SlicerSelection(Period):
+class SlicerSelection(DayRange):
     """A slicer, its days, and filters."""
 
     slicer: str = Field(description="project/slicer")

@@ -10,7 +10,7 @@ from conftest import LAST_DAY
 from peopled import people_in
 
 from lib.agents import server
-from lib.agents.answers import MOST_CHARACTERS, shorten, figure, number, size
+from lib.agents.answers import MOST_CHARACTERS, figure, number, shorten, size
 from lib.agents.toolbox import VERBS, Toolbox
 from lib.insight.estimate import Estimate
 from lib.people import Person
