@@ -28,7 +28,7 @@ from connected import CONNECTION, connected, publish
 from databases import binaries, clickhouse, missing_for_clickhouse, server
 from spark_cluster import OPTIONS, cluster, missing_for_spark
 
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines.connected import spark
 from lib.reporting.engines.plain_pandas import PandasEngine
 from lib.reporting.warehouse import Warehouse
@@ -64,7 +64,7 @@ def _connected(tranche: Tranche, rows: pd.DataFrame, url: str, folder: Path) -> 
     definition = tranche.stored.definition
     table = pa.Table.from_pandas(rows, preserve_index=False).select(definition.schema().names)
     publish(table.cast(definition.schema()), definition, url, "rows")
-    over = Connected({CONNECTION: url})
+    over = ConnectedSlicers({CONNECTION: url})
     warehouse = Warehouse(folder, over.current)
     warehouse.connect("bench", "rows", connected(definition, "rows"))
     return partial(_ask, over.engine, warehouse.open("bench", "rows"), tranche)

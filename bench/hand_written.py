@@ -31,7 +31,7 @@ sys.path += [str(Path(__file__).parent.parent / part) for part in ("tests", ".")
 from databases import binaries, server
 
 from lib.people import Person
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
@@ -181,7 +181,7 @@ class Api:
         access = Access.of(settings)
         access.people.add(Person("ada", "Ada", None, "admin"), "a password of some length")
         self._token = access.issue("ada", settings.reporting_service, "bench", timedelta(hours=1))
-        connected = Connected(settings.connection_urls)
+        connected = ConnectedSlicers(settings.connection_urls)
         self._warehouse = Warehouse(settings.warehouse, connected.current)
         fields = [{"name": name} for name in FIELDS]
         keys = [{"name": name} for name in ("country", "device", "placement", "site")]

@@ -122,7 +122,7 @@ def test_days_are_found_by_an_index(tmp_path: Path, database: Any, kind: str) ->
     fill(admin)
     slicer = Slicer(tmp_path, url, time={"column": "at", "granularity": "day"})
     sums = slicer.ask(split_by=("country",))
-    assert sums.total.drawn.tolist() == [2 * PER_DAY]
+    assert sums.total.records.tolist() == [2 * PER_DAY]
     plan = slicer.connections.plan("EXPLAIN")
     assert "sales_at_idx" in plan
     assert "Seq Scan" not in plan
@@ -140,7 +140,7 @@ def test_partitions_are_pruned(tmp_path: Path, database: Any, kind: str) -> None
         )
     fill(admin)
     slicer = Slicer(tmp_path, url, time={"column": "at", "granularity": "day"})
-    assert slicer.ask(split_by=("country",)).total.drawn.tolist() == [2 * PER_DAY]
+    assert slicer.ask(split_by=("country",)).total.records.tolist() == [2 * PER_DAY]
     scanned = [line for line in slicer.connections.plan("EXPLAIN").splitlines() if "Scan" in line]
     assert sorted(line.split(" on ")[1].split()[0] for line in scanned) == ["sales_5", "sales_6"]
 
@@ -163,7 +163,7 @@ def test_values_are_found_by_an_index(tmp_path: Path, database: Any) -> None:
         ("placement", ["101", "102"]),
         ("day", ["2026-03-16"]),
     ):
-        found = slicer.ask(days=DAYS, filters=(equals(name, *values),)).total.drawn
+        found = slicer.ask(days=DAYS, filters=(equals(name, *values),)).total.records
         count = admin.execute(
             f"SELECT count(*) FROM sales WHERE at >= '2026-03-15' AND {name}::text = ANY(%s)", [values]
         )
@@ -182,7 +182,7 @@ def test_months_are_ranges_of_the_bare_column(tmp_path: Path, database: Any) -> 
     slicer = Slicer(tmp_path, url)
     for name, value, days in (("month", "2026-04", 18), ("week", "2026-W13", 7), ("day", "2026-03-20", 1)):
         sums = slicer.ask(days=DAYS, filters=(equals(time_key_field(name), value),), split_by=(DAY,))
-        assert (sums.total.drawn.tolist(), len(sums.groups)) == ([days * PER_DAY], days)
+        assert (sums.total.records.tolist(), len(sums.groups)) == ([days * PER_DAY], days)
         condition = next(line for line in slicer.connections.plan("EXPLAIN").splitlines() if "Cond" in line)
         assert condition.count("at >=") >= 1
         assert "EXTRACT" not in condition.upper()
@@ -229,7 +229,7 @@ def test_folders_are_pruned(tmp_path: Path, lake: str) -> None:
     """Over Parquet in folders per day and value, DuckDB opens the files of the question's days and values."""
     slicer = Slicer(tmp_path, lake, time={"column": "day"}, key_fields=[{"name": "place"}])
     sums = slicer.ask(filters=(equals("place", "DE", "FR"),))
-    assert sums.total.drawn.tolist() == [2 * PER_DAY * 2 / 5]
+    assert sums.total.records.tolist() == [2 * PER_DAY * 2 / 5]
     plan = slicer.connections.plan("EXPLAIN (ANALYZE, FORMAT json)")
     assert _of(json.loads(plan), "Total Files Read") == ["4"]
 
@@ -239,7 +239,7 @@ def test_ranges_of_time_reach_the_files(tmp_path: Path, kind: str) -> None:
     (tmp_path / "lake").mkdir()
     _write(tmp_path / "lake" / "sales.parquet", kind)
     slicer = Slicer(tmp_path, f"parquet://{tmp_path}/lake", time={"column": "at", "granularity": "day"})
-    assert slicer.ask(split_by=("country",)).total.drawn.tolist() == [2 * PER_DAY]
+    assert slicer.ask(split_by=("country",)).total.records.tolist() == [2 * PER_DAY]
     assert _groups_of_rows(slicer) == (2, DAYS)
 
 
@@ -255,7 +255,7 @@ def test_values_reach_the_files(tmp_path: Path) -> None:
         ("day", ["2026-03-20"]),
         ("day", ["2026-03-20", "2026-03-21"]),
     ):
-        found = slicer.ask(days=DAYS, filters=(equals(name, *values),)).total.drawn
+        found = slicer.ask(days=DAYS, filters=(equals(name, *values),)).total.records
         assert found.tolist() == [len(values) * PER_DAY]
         assert _groups_of_rows(slicer) == (len(values), DAYS)
 

@@ -87,7 +87,7 @@ def test_every_connection_is_checked(settings: Settings) -> None:
     assert states == {"lake": "ok", "gone": "failed", "silent": "failed", "p/lake": "ok"}
     assert "[connections.silent]" in found["silent"].remedy
     pq.write_table(pa.table({"at": []}), settings.home.parent / "lake" / "sales.parquet")
-    assert "no column 'bids'" in steps(settings)["p/lake"].said
+    assert "no column 'bids'" in steps(settings)["p/lake"].result
 
 
 def test_a_desk_is_ready_without_a_connection(settings: Settings) -> None:
@@ -117,17 +117,17 @@ def test_sign_in_and_webhook_are_checked(tmp_path: Path, provider: str) -> None:
             alerts_secret="x" * 40,
         )
         found = steps(settings)
-        states = {name: found[name].said for name in found if not found[name].is_good}
+        states = {name: found[name].result for name in found if not found[name].is_good}
         assert states == {}
         taken, _ = receiver.accept()
         with taken:
             assert taken.recv(1) == b""
     found = steps(settings)
-    assert (found["Alert webhook"].state, f"127.0.0.1:{port}" in found["Alert webhook"].said) == (
+    assert (found["Alert webhook"].state, f"127.0.0.1:{port}" in found["Alert webhook"].result) == (
         "failed",
         True,
     )
-    assert "token" not in found["Alert webhook"].said
+    assert "token" not in found["Alert webhook"].result
     away = settings.model_copy(
         update={"oidc": settings.oidc.model_copy(update={"issuer": f"{provider}/other"})}
     )

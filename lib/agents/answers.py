@@ -80,7 +80,7 @@ def size(answer: Mapping[str, Any]) -> int:
     return len(orjson.dumps(answer).decode())
 
 
-def bounded(answer: Json, name: str, narrow: str) -> Json:
+def shorten(answer: Json, name: str, narrow: str) -> Json:
     """The answer with as much of its list `name` as fits, how many there are, and how to ask for less."""
     every = answer.get(name)
     if not isinstance(every, list):

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from lib.agents.answers import Json, figure, head, number, rows, text
-from lib.agents.verbs import Arguments, Dated, Verb
+from lib.agents.verbs import Arguments, DayRange, Verb
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, Status, SupplyPackage
 from lib.insight import health
 from lib.insight.assessor import Assessor
@@ -108,11 +108,11 @@ def deal_health(desk: Desk, arguments: OfDeals) -> Json:
         lambda entity, number: _history(desk, entity, number),
     )
     report = report_of_deals(desk)
-    assessed = Assessor(report).assess(deals, around)
+    healths = Assessor(report).assess(deals, around)
     return {
         "report": None if report is None else f"{report.project}/{report.name}",
         "days": None if report is None else [day.isoformat() for day in report.period(7)],
-        "deals": [_health(desk, deal, assessed[deal.id or 0]) for deal in deals],
+        "deals": [_health(desk, deal, healths[deal.id or 0]) for deal in deals],
     }
 
 
@@ -140,7 +140,7 @@ def _history(desk: Desk, entity: str, number: int) -> list[EntityChange]:
     return []
 
 
-class PastDelivery(Dated):
+class PastDelivery(DayRange):
     """What deals or packages delivered."""
 
     deals: list[int] = Field(default=[], max_length=50, description="Ids of deals")

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from lib.agents.answers import ESTIMATE, EXACT, Json, figure, head, number, rows, text
-from lib.agents.verbs import Arguments, FigureFilter, Filtered, Verb
+from lib.agents.verbs import Arguments, FigureFilter, SlicerSelection, Verb
 from lib.python_client import Desk
 from lib.reporting.models import TIME_KEY_FIELDS, DataField, KeyField, Slicer
 from lib.reporting.models import Filter as ReportFilter
@@ -22,12 +22,12 @@ class NoArguments(Arguments):
 
 def list_slicers(desk: Desk, arguments: NoArguments) -> Json:
     """The slicers with their days."""
-    listed = []
+    slicers = []
     for name in desk.slicers():
         slicer = desk.info(name)
         days = [slicer.first_date, slicer.last_date]
-        listed.append({"slicer": name, "about": text(slicer.annotation or ""), "days": days})
-    return {"count": len(listed), "slicers": listed}
+        slicers.append({"slicer": name, "about": text(slicer.annotation or ""), "days": days})
+    return {"count": len(slicers), "slicers": slicers}
 
 
 class OfSlicer(Arguments):
@@ -41,16 +41,16 @@ def describe_slicer(desk: Desk, arguments: OfSlicer) -> Json:
     """The fields of a slicer."""
     slicer, needle = desk.info(arguments.slicer), arguments.search.casefold()
     fields: list[KeyField | DataField] = [*slicer.data_fields, *slicer.key_fields]
-    named = [one for one in fields if needle in f"{one.name} {one.description}".casefold()]
+    matches = [one for one in fields if needle in f"{one.name} {one.description}".casefold()]
     times = [one.name for one in slicer.key_fields if one.name in TIME_KEY_FIELDS]
-    described = [_field(one) for one in named if one.name not in times]
+    entries = [_field(one) for one in matches if one.name not in times]
     return {
         "slicer": arguments.slicer,
         "days": [slicer.first_date, slicer.last_date],
         "hours_ahead_of_utc": slicer.timezone,
         "split_by_time": times,
-        "count": len(described),
-        "fields": described,
+        "count": len(entries),
+        "fields": entries,
         "link": desk.link(desk.query(arguments.slicer)),
     }
 
@@ -63,7 +63,7 @@ def _field(one: KeyField | DataField) -> Json:
     return facts | ({"several_per_record": True} if isinstance(one, KeyField) and one.is_segmented else {})
 
 
-class FindValues(Filtered):
+class FindValues(SlicerSelection):
     """A key field, and what its values have in them."""
 
     field: str
@@ -98,7 +98,7 @@ def _measure(slicer: Slicer) -> str | None:
     return next((one.name for one in slicer.data_fields if not one.formula), None)
 
 
-class Ask(Filtered):
+class Ask(SlicerSelection):
     """A question."""
 
     fields: list[str] = Field(min_length=1, max_length=10, description="Data fields")
@@ -129,7 +129,7 @@ def ask(desk: Desk, arguments: Ask) -> Json:
     return result
 
 
-class MovedField(Filtered):
+class MovedField(SlicerSelection):
     """A figure, and the days to compare."""
 
     field: str = Field(description="A data field")
@@ -147,28 +147,28 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
     movement = desk.what_moved(
         arguments.slicer, arguments.field, before=days, key_fields=arguments.key_fields, **arguments.parts()
     )
-    moved, frame = movement.moved, movement.frame
+    result, frame = movement.moved, movement.frame
     now = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field]))
     ends = {"start": movement.before[0].isoformat(), "end": movement.before[1].isoformat()}
     earlier = desk.ask(arguments.slicer, **arguments.parts(fields=[arguments.field], **ends))
     whole = earlier.estimate(arguments.field)
-    is_scaled = bool(whole.value) and whole.value != moved.before
-    scaled = whole.times(moved.before / whole.value) if is_scaled and whole.value else whole
+    is_scaled = bool(whole.value) and whole.value != result.before
+    basis = whole.times(result.before / whole.value) if is_scaled and whole.value else whole
     return {
         "field": arguments.field,
         "days": [day.isoformat() for day in movement.now],
         "before_days": [day.isoformat() for day in movement.before],
         "now": figure(now.estimate(arguments.field)),
-        "before": figure(scaled),
-        "change": number(moved.difference),
-        "change_percent": number(100 * moved.difference / abs(moved.before)) if moved.before else None,
+        "before": figure(basis),
+        "change": number(result.difference),
+        "change_percent": number(100 * result.difference / abs(result.before)) if result.before else None,
         "precision": EXACT if now.is_exact and earlier.is_exact else ESTIMATE,
         "contributions": "own changes; they don't add up"
-        if isinstance(moved.kind, Own)
+        if isinstance(result.kind, Own)
         else "parts of the change",
-        "compared_with_earlier_differences": moved.weeks,
-        "values_considered": moved.considered,
-        "changed_alike": [one.name for one in moved.alike],
+        "compared_with_earlier_differences": result.weeks,
+        "values_considered": result.value_count,
+        "changed_alike": [one.name for one in result.alike],
         "count": len(frame),
         "movers": [_mover(row) for row in frame.head(MOST_MOVERS).to_dict("records")],
         "link": movement.link,

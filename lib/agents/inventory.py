@@ -57,11 +57,11 @@ class TargetedInventory:
     def head(self, days: Days, query: AudienceQuery) -> Json:
         """What every answer says of it."""
         more = {"not_counted": [*map(text, self.left_out)]} if self.left_out else {}
-        described = query.model_copy(update={"split_by": (), "limit": None, "order_by": ()})
+        link_query = query.model_copy(update={"split_by": (), "limit": None, "order_by": ()})
         return {
             "slicer": self.name,
             "days": [day.isoformat() for day in days],
-            "link": self.desk.link(described),
+            "link": self.desk.link(link_query),
         } | more
 
 
@@ -108,9 +108,9 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
             "range_held": booked_figure.hits,
             "past_periods_tested": booked_figure.tests,
         }
-    booked = [arguments.start.isoformat(), arguments.end.isoformat()]
+    period = [arguments.start.isoformat(), arguments.end.isoformat()]
     note = "By the weekdays of the last two weeks; seats, prices, seasons and holidays are not in it"
-    return inventory.head(days, query) | {"booked": booked, "forecast": figures, "method": note}
+    return inventory.head(days, query) | {"booked": period, "forecast": figures, "method": note}
 
 
 class Pricing(Targets):
@@ -135,9 +135,9 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
         query = seat_prices.question(base, slicer, fields, seat)
         prices = seat_prices.seat_prices(inventory.report.ask(query), slicer, fields)
         guides.append(_guide(seat, prices, arguments.price))
-    described = base.model_copy(update={"data_fields": (fields.cpm, fields.wins)})
+    link_query = base.model_copy(update={"data_fields": (fields.cpm, fields.wins)})
     note = "Averages by group and day, weighted by wins; single auctions scatter more widely"
-    return inventory.head(inventory.report.period(DAYS), described) | {"win_cpm": guides, "method": note}
+    return inventory.head(inventory.report.period(DAYS), link_query) | {"win_cpm": guides, "method": note}
 
 
 def _guide(seat: int | None, of: SeatPrices, price: Decimal | None) -> Json:

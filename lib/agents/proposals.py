@@ -74,7 +74,7 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     proposal["question"] = _question(desk, report, arguments.filters)
     left_out = [f"{one.filter.name}: {one.why}" for one in targets.left_out]
     left_out += [f"{one.kind.title}: no list has these entries; make one first" for one in targets.lists]
-    return _stored(desk, desk.deals_api.propose(proposal)) | {"not_targeted": [*map(text, left_out)]}
+    return _describe(desk, desk.deals_api.propose(proposal)) | {"not_targeted": [*map(text, left_out)]}
 
 
 class ChangeToPropose(Arguments):
@@ -98,7 +98,7 @@ def propose_change(desk: Desk, arguments: ChangeToPropose) -> Json:
         "fields": arguments.fields,
         "reason": arguments.reason,
     }
-    answer = _stored(desk, desk.deals_api.propose(proposal))
+    answer = _describe(desk, desk.deals_api.propose(proposal))
     return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}}
 
 
@@ -111,8 +111,8 @@ def _targets(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) ->
     desk.query(f"{report.project}/{report.name}", filters=[key_filter(one) for one in filters])
     api = desk.deals_api
     lists = entries([*api.everything(DomainList), *api.everything(AppList)])
-    chosen = [Filter.model_validate(key_filter(one)) for one in filters]
-    return from_filters(chosen, report.slicer, lists), lists
+    conditions = [Filter.model_validate(key_filter(one)) for one in filters]
+    return from_filters(conditions, report.slicer, lists), lists
 
 
 def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
@@ -140,7 +140,7 @@ def _question(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -
     return {"project": params.pop("project"), "slicer": params.pop("slicer"), "params": params}
 
 
-def _stored(desk: Desk, proposal: Json) -> Json:
+def _describe(desk: Desk, proposal: Json) -> Json:
     """What a caller hears of a proposal."""
     forecast, entity = proposal["expected"], proposal["entity"]
     where = f"{desk.address}/deals"

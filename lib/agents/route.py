@@ -90,7 +90,7 @@ class AgentRoute:
         run = partial(self._away, toolbox.who, self._calls)
         await server.answer_request(
             server.server_of(toolbox, run),
-            allowed(self._settings, request.headers.get("host", "")),
+            security_options(self._settings, request.headers.get("host", "")),
             self._settings.max_body_bytes,
             request.scope,
             request.receive,
@@ -139,7 +139,7 @@ class AgentRoute:
         return Toolbox(who, Desk.of(clients), note)
 
 
-def allowed(settings: Settings, host: str) -> dict[str, list[str]]:
+def security_options(settings: Settings, host: str) -> dict[str, list[str]]:
     """The hosts and origins that the SDK's protection against DNS rebinding takes: those of the desk.
 
     A server that listens beyond this machine also answers to IP addresses, which can't be pointed elsewhere.
@@ -148,9 +148,9 @@ def allowed(settings: Settings, host: str) -> dict[str, list[str]]:
     names = [*NAMES, own, *(one.partition("://")[2] for one in settings.origins)]
     if not is_loopback(settings.host) and _is_address(host):
         names.append(host)
-    listed = [form for name in dict.fromkeys(names) for form in (name, f"{name}:*")]
-    origins = [f"{scheme}://{form}" for form in listed for scheme in ("http", "https")]
-    return {"allowed_hosts": listed, "allowed_origins": [*settings.origins, *origins]}
+    host_forms = [form for name in dict.fromkeys(names) for form in (name, f"{name}:*")]
+    origins = [f"{scheme}://{form}" for form in host_forms for scheme in ("http", "https")]
+    return {"allowed_hosts": host_forms, "allowed_origins": [*settings.origins, *origins]}
 
 
 def _is_address(host: str) -> bool:

@@ -172,7 +172,7 @@ def server_of(toolbox: Toolbox, run: Run) -> Server[Any]:
 
 async def answer_request(
     server: Server[Any],
-    allowed: dict[str, list[str]],
+    security_options: dict[str, list[str]],
     most_bytes: int,
     scope: Scope,
     receive: Receive,
@@ -180,13 +180,13 @@ async def answer_request(
 ) -> None:
     """Answer one HTTP request; nothing is kept for the next one, so that any desk can answer it.
 
-    `allowed` are the hosts and origins that the protection against DNS rebinding takes.
+    `security_options` are the hosts and origins that the protection against DNS rebinding takes.
     """
     manager = StreamableHTTPSessionManager(
         server,
         json_response=True,
         stateless=True,
-        security_settings=TransportSecuritySettings(**allowed),
+        security_settings=TransportSecuritySettings(**security_options),
         max_request_body_size=most_bytes,
     )
     async with manager.run():

@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lib.agents.answers import Json, bounded
+from lib.agents.answers import Json, shorten
 from lib.python_client import Desk
 from lib.python_client.answer import QuestionParts
 from lib.reporting.matches import DataMatch, Match
@@ -36,14 +36,14 @@ class FigureFilter(Arguments):
     value: float = Field(allow_inf_nan=False)
 
 
-class Dated(Arguments):
+class DayRange(Arguments):
     """Days: dates like 2026-11-14, or today, yesterday, -7d, -1m_first, -1m_last."""
 
     start: str | None = Field(default=None, description="First day; default: a week before `end`")
     end: str | None = Field(default=None, description="Last day; default: the last complete one")
 
 
-class Filtered(Dated):
+class SlicerSelection(DayRange):
     """A slicer, its days, and filters."""
 
     slicer: str = Field(description="project/slicer")
@@ -56,12 +56,12 @@ class Filtered(Dated):
         return cast(QuestionParts, parts | more)
 
 
-Taken = TypeVar("Taken", bound=Arguments)
+Input = TypeVar("Input", bound=Arguments)
 Kind = Literal["read", "propose"]
 
 
 @dataclass(frozen=True)
-class Verb(Generic[Taken]):
+class Verb(Generic[Input]):
     """A verb. `run` makes the answer of a Desk and arguments; `rows` names its list, which may be cut.
 
     `narrow` says how to ask for less, where that list is too long.
@@ -69,8 +69,8 @@ class Verb(Generic[Taken]):
 
     name: str
     about: str
-    arguments: type[Taken]
-    run: Callable[[Desk, Taken], Json]
+    arguments: type[Input]
+    run: Callable[[Desk, Input], Json]
     rows: str = "rows"
     narrow: str = "Filter, lower the limit, or split by fewer fields"
     kind: Kind = "read"
@@ -78,7 +78,7 @@ class Verb(Generic[Taken]):
     @property
     def schema(self) -> Json:
         """The JSON schema of its arguments, without what only repeats names."""
-        schema: Json = untitled(self.arguments.model_json_schema())
+        schema: Json = without_titles(self.arguments.model_json_schema())
         schema.pop("description", None)
         return schema
 
@@ -92,7 +92,7 @@ class Verb(Generic[Taken]):
         except ValidationError as error:
             problems = error.errors(include_url=False)
             raise BadRequest("; ".join(dict.fromkeys(map(_sentence, problems)))) from None
-        return bounded(self.run(desk, arguments), self.rows, self.narrow)
+        return shorten(self.run(desk, arguments), self.rows, self.narrow)
 
 
 def key_filter(one: KeyFilter) -> Json:
@@ -110,18 +110,18 @@ def unique(verbs: Iterable[Verb[Any]]) -> dict[str, Verb[Any]]:
     return {verb.name: verb for verb in verbs}
 
 
-def untitled(schema: Any) -> Any:
+def without_titles(schema: Any) -> Any:
     """A JSON schema without titles and defaults of null, which cost tokens and say nothing."""
     if isinstance(schema, list):
-        return [untitled(one) for one in schema]
+        return [without_titles(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     either = schema.get("anyOf")
     if isinstance(either, list) and {"type": "null"} in either and len(either) == 2:
         first = next(one for one in either if one != {"type": "null"})
-        return untitled({**first, **{name: one for name, one in schema.items() if name != "anyOf"}})
+        return without_titles({**first, **{name: one for name, one in schema.items() if name != "anyOf"}})
     return {
-        name: untitled(one)
+        name: without_titles(one)
         for name, one in schema.items()
         if not (name == "title" and isinstance(one, str)) and not (name == "default" and one is None)
     }

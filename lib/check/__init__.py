@@ -6,7 +6,7 @@ from lib.check import deals, reporting
 from lib.check.step import Step, timer
 from lib.connect.opening import SECONDS, SIGN_IN, WEBHOOK, Check, address_checks, connection_checks
 from lib.mail import MailServer
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.wire.deadline import Deadline
@@ -49,7 +49,7 @@ def dependencies(settings: Settings) -> Iterator[Step]:
 
 def _connections(settings: Settings) -> Iterator[Step]:
     """Every connection, then every slicer of those that answer."""
-    connected = Connected(settings.connection_urls)
+    connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse)
     broken = set()
     for name, check in connection_checks(settings, connected).items():

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from lib import connect, remote
-from lib.check.step import Settled, Step, check_reachable
+from lib.check.step import ServiceSetting, Step, check_reachable
 from lib.deals.abilities import Abilities
 from lib.deals.client import Deals
 from lib.deals.compat import Dialect, Memory, has_lists
@@ -29,13 +29,13 @@ def steps(settings: Settings) -> Iterator[Step]:
     if not settings.curate_url:
         yield Step(NAME, EMBEDDED, "ok", "Kept in this desk's database.")
         return
-    service = Settled(NAME, "curate_url", REFUSAL)
+    service = ServiceSetting(NAME, "curate_url", REFUSAL)
     line = remote.deals_line(settings)
     if not (yield from check_reachable(service, line, settings, settings.deals_service)):
         return
     try:
-        there = RemoteDeals(settings, line, connect.installation(settings).access.store.engine)
-        client, dialect = there.client(Abilities()), there.dialect
+        remote_deals = RemoteDeals(settings, line, connect.installation(settings).access.store.engine)
+        client, dialect = remote_deals.client(Abilities()), remote_deals.dialect
         lists = has_lists(client)
         yield from _check_token(client, lists)
         entities = _entities(client) if lists else _cached_entities(settings, line.address)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lib import connect, remote
-from lib.check.step import Settled, Step, Steps, check_reachable, timer
+from lib.check.step import ServiceSetting, Step, Steps, check_reachable, timer
 from lib.reporting.client import Reporting
 from lib.reporting.models import EXTENSIONS, ROWS_LIMITS, AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.settings import Settings
@@ -23,7 +23,7 @@ def steps(settings: Settings) -> Iterator[Step]:
             NAME, EMBEDDED, "ok", f"{count} slicer{'' if count == 1 else 's'} in {settings.warehouse}."
         )
         return
-    service = Settled(NAME, "base_url", REFUSAL)
+    service = ServiceSetting(NAME, "base_url", REFUSAL)
     line = remote.reporting_line(settings)
     if (yield from check_reachable(service, line, settings, settings.reporting_service)):
         client = Reporting(line.http, line.credential, line.patience)
@@ -35,7 +35,7 @@ def steps(settings: Settings) -> Iterator[Step]:
             yield from _figures(service, client, *first)
 
 
-def _slicer(service: Settled, client: Reporting, name: str) -> Steps[tuple[InfoQuery, Slicer] | None]:
+def _slicer(service: ServiceSetting, client: Reporting, name: str) -> Steps[tuple[InfoQuery, Slicer] | None]:
     project, _, slicer_name = name.partition("/")
     query = InfoQuery(project_name=project, slicer_name=slicer_name)
     try:
@@ -58,7 +58,7 @@ def _describe(slicer: Slicer) -> str:
     return f"{counts}, {days}; Tranche emulates {', '.join(missing)} where possible."
 
 
-def _figures(service: Settled, client: Reporting, query: InfoQuery, slicer: Slicer) -> Iterator[Step]:
+def _figures(service: ServiceSetting, client: Reporting, query: InfoQuery, slicer: Slicer) -> Iterator[Step]:
     """One day's totals, and the same as a file."""
     if slicer.last_date is None:
         return

@@ -36,7 +36,7 @@ class Step:
     service: str
     what: str
     state: State
-    said: str
+    result: str
     remedy: str = ""
 
     @property
@@ -45,12 +45,12 @@ class Step:
         return self.state in ("ok", "note")
 
 
-Found = TypeVar("Found")
-Steps = Generator[Step, None, Found]
+Result = TypeVar("Result")
+Steps = Generator[Step, None, Result]
 
 
 @dataclass(frozen=True)
-class Settled:
+class ServiceSetting:
     """The setting with a service's address, and what to do about a refused token."""
 
     name: str
@@ -93,7 +93,7 @@ def timer() -> Iterator[Callable[[], str]]:
 SMALL = 1_048_576
 
 
-def check_reachable(service: Settled, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
+def check_reachable(service: ServiceSetting, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
     """Whether it answers at all, and there is a token for this identifier; the steps that say so."""
     try:
         with timer() as took:
@@ -113,7 +113,7 @@ def _answer(http: httpx.Client, seconds: float) -> str:
         return "with more than a page"
 
 
-def _token(service: Settled, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
+def _token(service: ServiceSetting, line: Line, settings: Settings, identifier: str) -> Steps[bool]:
     if not isinstance(line.credential, TemporaryToken):
         yield Step(
             service.name, "Token", "note", f"The settings give a permanent one for the service {identifier}."
@@ -124,7 +124,7 @@ def _token(service: Settled, line: Line, settings: Settings, identifier: str) ->
             line.credential.token()
     except TrancheError as error:
         refusal = f"Check service_username and service_password, and the service identifier {identifier}"
-        grant = Settled(service.name, "auth_url", refusal)
+        grant = ServiceSetting(service.name, "auth_url", refusal)
         yield grant.failure("Token", error)
         return False
     who = settings.service_username

@@ -13,7 +13,7 @@ from lib.settings.local import PREFIX
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 HOME = ".tranche"
-NOT_KEPT = {f"{PREFIX}HOME", CONFIG}
+LOCATIONS = {f"{PREFIX}HOME", CONFIG}
 
 
 @click.command()
@@ -34,7 +34,7 @@ def backup(file: Path) -> None:
     names = sorted(
         f"{PREFIX}{name.upper()}"
         for name in Settings.model_fields
-        if os.environ.get(f"{PREFIX}{name.upper()}") and f"{PREFIX}{name.upper()}" not in NOT_KEPT
+        if os.environ.get(f"{PREFIX}{name.upper()}") and f"{PREFIX}{name.upper()}" not in LOCATIONS
     )
     if names:
         click.echo(f"Not in it: the settings of the environment ({', '.join(names)})", err=True)
@@ -74,6 +74,6 @@ def move_state(url: str) -> None:
     """
     settings = Settings.load()
     connect.installation(settings)
-    moved = move(settings, url)
-    rows = sum(moved.rows.values())
-    click.echo(f"{rows:,} rows of {len(moved.rows)} tables copied. Now set database_url to the new database")
+    result = move(settings, url)
+    rows = sum(result.rows.values())
+    click.echo(f"{rows:,} rows of {len(result.rows)} tables copied. Now set database_url to the new database")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 
 from lib.reporting.engines.resident.build import build, put_aside
-from lib.reporting.engines.resident.checksums import Damaged
+from lib.reporting.engines.resident.checksums import DamagedLayout
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings, config_file
@@ -31,7 +31,7 @@ def check() -> None:
     click.echo(f"{MARKS['ok']:8}{'settings':11}file: {sentence}")
     is_good = True
     for step in steps(settings):
-        click.echo(f"{MARKS[step.state]:8}{step.service:11}{step.what}: {step.said}")
+        click.echo(f"{MARKS[step.state]:8}{step.service:11}{step.what}: {step.result}")
         if step.remedy:
             click.echo(f"{'':19}{step.remedy}")
         is_good = is_good and step.is_good
@@ -58,42 +58,42 @@ def verify(project: str | None, slicer: str | None) -> None:
         raise click.ClickException("There is no such slicer; `tranche slicers` lists them")
     problems = 0
     for slicer_key in slicers:
-        stored = warehouse.open(*slicer_key)
-        damaged = list(_damage(stored))
-        problems += len(damaged)
-        for problem in damaged:
+        stored_slicer = warehouse.open(*slicer_key)
+        damage = list(_damage(stored_slicer))
+        problems += len(damage)
+        for problem in damage:
             click.echo(f"{problem}\n", err=True)
-        state = f"{len(damaged)} damaged" if damaged else _layout(stored)
-        click.echo(f"{stored.project}/{stored.name}: {stored.row_count:,} rows, {state}")
+        state = f"{len(damage)} damaged" if damage else _layout(stored_slicer)
+        click.echo(f"{stored_slicer.project}/{stored_slicer.name}: {stored_slicer.row_count:,} rows, {state}")
     if problems:
         raise click.exceptions.Exit(1)
 
 
-def _damage(stored: StoredSlicer) -> Iterator[str]:
+def _damage(slicer: StoredSlicer) -> Iterator[str]:
     """The damage of files that can't be rebuilt, a sentence each."""
-    for files in stored.files.values():
+    for files in slicer.files.values():
         for path in files:
             try:
-                stored.check(path)
+                slicer.check(path)
             except Misconfigured as problem:
                 yield problem.reason
-    for name in stored.mapping_files:
+    for name in slicer.mapping_files:
         try:
-            stored.mapping(name)
+            slicer.mapping(name)
         except Misconfigured as problem:
             yield problem.reason
 
 
-def _layout(stored: StoredSlicer) -> str:
+def _layout(slicer: StoredSlicer) -> str:
     """The state of the layout, which is rebuilt if damaged."""
-    if not stored.layout_folder.exists():
+    if not slicer.layout_folder.exists():
         return "intact; no layout yet"
     try:
-        damage = Layout(stored.layout_folder).damage()
-    except Damaged as found:
-        damage = found.reason
+        damage = Layout(slicer.layout_folder).damage()
+    except DamagedLayout as error:
+        damage = error.reason
     if damage is None:
         return "intact, with its layout"
-    put_aside(stored.layout_folder)
-    build(stored)
+    put_aside(slicer.layout_folder)
+    build(slicer)
     return f"intact; its layout was damaged ({damage}) and has been rebuilt"

@@ -13,7 +13,7 @@ from lib import private
 from lib.cli.import_request import with_mappings
 from lib.cli.import_run import tell_guess
 from lib.cli.options import plain_name, write_definition
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.definition.file import read_definition
 from lib.reporting.definition.reading import READING
@@ -72,7 +72,7 @@ def connect(
     tranche connect warehouse reports.deliveries --project acme --slicer delivery --definition delivery.yaml
     """
     settings = Settings.load()
-    connected = Connected(settings.connection_urls)
+    connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
     source, descriptions = _source(connection, table, days_from), _read(mappings)
     is_plain = definition is None and not descriptions and not replace
@@ -87,10 +87,10 @@ def connect(
     connected.live.check(slicer_definition)
     private.folder(settings.home)
     warehouse.connect(project, slicer, slicer_definition, descriptions, replace)
-    stored = warehouse.open(project, slicer)
-    _print_slicer(stored, table)
+    stored_slicer = warehouse.open(project, slicer)
+    _print_slicer(stored_slicer, table)
     if sample:
-        _write_sample(connected.live, stored, sample_into, sample_rows)
+        _write_sample(connected.live, stored_slicer, sample_into, sample_rows)
 
 
 def _source(connection: str, table: str, days_from: str | None) -> RowSource:
@@ -110,23 +110,23 @@ def _is_connected(warehouse: Warehouse, project: str, slicer: str, source: RowSo
     """Whether there is such a slicer, over that table."""
     if not warehouse.has(project, slicer):
         return False
-    connected = warehouse.open(project, slicer).definition.source
-    return connected is not None and (connected.connection, connected.table) == (
+    current = warehouse.open(project, slicer).definition.source
+    return current is not None and (current.connection, current.table) == (
         source.connection,
         source.table,
     )
 
 
-def _print_slicer(stored: StoredSlicer, table: str) -> None:
-    info = stored.info()
+def _print_slicer(slicer: StoredSlicer, table: str) -> None:
+    info = slicer.info()
     click.echo(
-        f"{stored.project}/{stored.name} is connected to {table}: {stored.row_count:,} rows, "
+        f"{slicer.project}/{slicer.name} is connected to {table}: {slicer.row_count:,} rows, "
         f"its days are {info.first_date} to {info.last_date}"
     )
 
 
-def _write_sample(live: LiveSlicers, stored: StoredSlicer, into: str, most: int) -> None:
-    stored_sample = live.write_sample(stored, into, most)
+def _write_sample(live: LiveSlicers, slicer: StoredSlicer, into: str, most: int) -> None:
+    stored_sample = live.write_sample(slicer, into, most)
     click.echo(
         f"A sample of {stored_sample.rows:,} rows is written to {'.'.join(stored_sample.place)}. Days that "
         "change after this are read whole until you run tranche connect --sample again"
@@ -146,8 +146,8 @@ def _infer(live: LiveSlicers, source: RowSource, mappings: Mappings, project: st
     definition = _without_reading(inference.definition, source)
     names = ["--project", project, "--slicer", slicer]
     command = ["tranche", "connect", source.connection, source.table, *names]
-    again = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
-    head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {again}"
+    rerun = shlex.join([*command, "--replace", "--definition", f"{plain_name(slicer)}.yaml"])
+    head = f"Inferred from {source.table}. Check it, change it, and connect again with\n  {rerun}"
     path = write_definition(slicer, head, definition)
     tell_guess(inference, source.table)
     click.echo(

@@ -56,17 +56,17 @@ def demo(rows: int, force: bool) -> None:
 
 
 def _refuse_to_replace(ready: tuple[StoredSlicer, ...]) -> None:
-    for stored in ready:
-        if not is_invented(stored):
+    for slicer in ready:
+        if not is_invented(slicer):
             raise ImportRefused(
-                f"The slicer {stored.project}/{stored.name} holds rows of your own, which the demo would "
+                f"The slicer {slicer.project}/{slicer.name} holds rows of your own, which the demo would "
                 "replace; import them under another name, or set TRANCHE_HOME to another folder"
             )
 
 
 def _refuse_to_mix(settings: Settings, warehouse: Warehouse, people: People) -> None:
     """Raise ImportRefused if the public password would give access to other data."""
-    ours = {(stored.project, stored.name) for stored in present(warehouse) if is_invented(stored)}
+    ours = {(slicer.project, slicer.name) for slicer in present(warehouse) if is_invented(slicer)}
     slicers = [f"the slicer {'/'.join(name)}" for name in warehouse.slicers() if name not in ours]
     demo_people = {(person.username, person.name) for person in PEOPLE}
     others = [p.username for p in people.everyone() if (p.username, p.name) not in demo_people]
@@ -94,14 +94,14 @@ def _seed_deals(settings: Settings, people: People) -> None:
     none."""
     managers = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
     person = next((person for person in managers if person and person.role != "viewer"), None)
-    started = dt.datetime.now(dt.UTC)
+    start = dt.datetime.now(dt.UTC)
     if person is None:
         return
     clients = connect.connect(person, settings)
     if seed(clients.deals, _today()):
         clients.supply_files.add(supply_files())
-        date_back(connect.installation(settings).access.store.engine, _today(), started)
-        add_past(settings, person.username, (PROJECT, CURATION), clients.deals, started)
+        date_back(connect.installation(settings).access.store.engine, _today(), start)
+        add_past(settings, person.username, (PROJECT, CURATION), clients.deals, start)
         _enter_counts(clients, person)
 
 
@@ -138,7 +138,7 @@ def _report(settings: Settings, ready: tuple[StoredSlicer, ...]) -> None:
         f"\nStart the desk (make run), open http://localhost:{settings.port} and sign in as "
         f"{', '.join(names)} or {last_name}, password {PASSWORD}."
     )
-    last = min(max(stored.rows) for stored in ready)
+    last = min(max(slicer.rows) for slicer in ready)
     if last < _today() - dt.timedelta(days=1):
         click.echo(f"The rows end on {last}; tranche demo --force rebuilds them to end today.")
 

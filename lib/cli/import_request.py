@@ -89,8 +89,8 @@ class ImportRequest:
 
     def settle(self, definition: Definition) -> Definition:
         """A definition with what this call says about sheets and totals."""
-        stated = {"sheets": self.sheets, "totals": self.totals}
-        return definition.model_copy(update={name: value for name, value in stated.items() if value})
+        options = {"sheets": self.sheets, "totals": self.totals}
+        return definition.model_copy(update={name: value for name, value in options.items() if value})
 
     @property
     def hints(self) -> Hints:

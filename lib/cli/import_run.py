@@ -44,7 +44,7 @@ class ImportProgress:
         self._size, self._stream, self._clock = size, stream, clock
         self._is_terminal = stream.isatty()
         self._pause = ON_A_TERMINAL if self._is_terminal else IN_A_LOG
-        self._began = self._written = clock()
+        self._began = self._last_write = clock()
         self._bytes = self._rows = 0
         self._is_shown = False
 
@@ -56,9 +56,9 @@ class ImportProgress:
         """So many more rows were read and checked."""
         self._rows += rows
         now = self._clock()
-        if now - self._written >= self._pause:
-            self._written = now
-            self._show(f"Reading: {self._rows:,} rows{self._rate(now)}{self._time_left(now)}", is_last=False)
+        if now - self._last_write >= self._pause:
+            self._last_write = now
+            self._show(f"Reading: {self._rows:,} rows{self._rate(now)}{self._remaining(now)}", is_last=False)
 
     def end(self) -> None:
         """All was read, or it ended early: the last line says how many rows, where one was shown before."""
@@ -75,7 +75,7 @@ class ImportProgress:
         seconds = now - self._began
         return f", {self._rows / seconds:,.0f} rows/s" if seconds > 0 else ""
 
-    def _time_left(self, now: float) -> str:
+    def _remaining(self, now: float) -> str:
         share = min(self._bytes / self._size, 1.0) if self._size else 0.0
         if not share:
             return ""
@@ -108,12 +108,12 @@ Mappings = Mapping[str, Mapping[str, str]]
 def run(request: ImportRequest, settings: Settings) -> None:
     """Run the import. ImportRefused or BadDefinition if it can't be done; nothing is changed then."""
     try:
-        stored, before = _import_slicer(request, settings)
+        slicer, before = _import_slicer(request, settings)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise ImportRefused(f"{error.strerror or error}{where}; nothing was changed") from None
-    _report(stored, before)
-    _prepare(stored)
+    _report(slicer, before)
+    _prepare(slicer)
 
 
 def _import_slicer(request: ImportRequest, settings: Settings) -> tuple[StoredSlicer, StoredSlicer | None]:
@@ -146,8 +146,8 @@ def recognise(request: ImportRequest, definition: Definition | None = None) -> l
         )
     ]
     for reader in found_readers:
-        packed = f", {reader.file.compression}" if reader.file.compression else ""
-        click.echo(f"{reader.file.name}: {reader.description}{packed}")
+        compression = f", {reader.file.compression}" if reader.file.compression else ""
+        click.echo(f"{reader.file.name}: {reader.description}{compression}")
     return found_readers
 
 
@@ -198,7 +198,7 @@ def _fits(reader: Reader, definition: Definition) -> bool:
     if reader.columns is not None:
         return not missing_columns(reader.columns, definition)
     next(iter(reader.rows(None, lambda reject: None)), None)
-    return set(definition.time.sources) <= reader.seen.keys()
+    return set(definition.time.sources) <= reader.names.keys()
 
 
 def _write_definition(request: ImportRequest, definition: Definition, notes: Sequence[str]) -> Path:
@@ -212,7 +212,7 @@ def _write_definition(request: ImportRequest, definition: Definition, notes: Seq
 
 def tell_guess(inference: Inference, file: str) -> None:
     """Print what was inferred, and why."""
-    rows = [(inference.time.shown, f"time ({inference.time.granularity})", inference.time.reason)]
+    rows = [(inference.time.label, f"time ({inference.time.granularity})", inference.time.reason)]
     rows += [(guess.column, guess.kind, guess.reason) for guess in inference.columns]
     click.echo(f"\nDefinition inferred from the first rows of {file}:\n")
     click.echo(table(("COLUMN", "INFERRED AS", "BECAUSE"), rows))
@@ -221,8 +221,8 @@ def tell_guess(inference: Inference, file: str) -> None:
 
 def _import(job: ImportJob, warehouse: Warehouse, rejects_path: Path) -> StoredSlicer:
     size = sum(reader.file.size for reader in job.readers)
-    with _bar("Checking", size) as checked:
-        marks = digests(job.readers, checked)
+    with _bar("Checking", size) as advance:
+        marks = digests(job.readers, advance)
     with Rejects(rejects_path) as rejects:
         try:
             with reading(size) as progress:
@@ -257,21 +257,21 @@ def tell_rejects(rejects: Rejects) -> None:
         click.echo(f"and {len(rejects.words) - _WORDS:,} other words for missing values")
 
 
-def _report(stored: StoredSlicer, before: StoredSlicer | None) -> None:
-    info, brought = stored.info(), stored.imports[-1].rows
-    in_all = f", {stored.row_count:,} in all" if before else ""
+def _report(slicer: StoredSlicer, before: StoredSlicer | None) -> None:
+    info, rows = slicer.info(), slicer.imports[-1].rows
+    in_all = f", {slicer.row_count:,} in all" if before else ""
     click.echo(
-        f"{brought:,} rows imported into {stored.project}/{stored.name}{in_all}; "
+        f"{rows:,} rows imported into {slicer.project}/{slicer.name}{in_all}; "
         f"its days are {info.first_date} to {info.last_date}"
     )
 
 
-def _prepare(stored: StoredSlicer) -> None:
+def _prepare(slicer: StoredSlicer) -> None:
     from lib.reporting.engines.resident import prepare
 
     try:
         with click.progressbar(length=1000, label="Preparing", file=sys.stderr) as bar:
-            prepare(stored, lambda share: bar.update(round(1000 * share) - bar.pos))
+            prepare(slicer, lambda share: bar.update(round(1000 * share) - bar.pos))
     except OSError as error:
         click.echo(
             f"\nNot prepared: {error.strerror or error}. The rows are imported; the first question "

@@ -131,8 +131,8 @@ def remove(name: str, yes: bool) -> None:
     access = _access()
     if not yes and access.people.get(name):
         click.confirm(f"Remove {name} and revoke their tokens?", abort=True, err=True)
-    revoked = access.remove(name, caller())
-    click.echo(f"Removed {name}; {revoked} of their tokens revoked", err=True)
+    count = access.remove(name, caller())
+    click.echo(f"Removed {name}; {count} of their tokens revoked", err=True)
 
 
 @user.command()
@@ -155,8 +155,8 @@ def password(name: str, password_stdin: bool, keep_tokens: bool) -> None:
     access = _access()
     access.people.require(name)
     text = _password(password_stdin)
-    revoked = access.set_password(name, text, caller(), revokes_tokens=not keep_tokens)
-    outcome = "their tokens keep working" if keep_tokens else f"{revoked} of their tokens revoked"
+    count = access.set_password(name, text, caller(), revokes_tokens=not keep_tokens)
+    outcome = "their tokens keep working" if keep_tokens else f"{count} of their tokens revoked"
     click.echo(f"The password of {name} is changed; {outcome}", err=True)
 
 

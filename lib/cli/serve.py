@@ -23,7 +23,7 @@ def serve(host: str | None, port: int | None) -> None:
     from lib import connect
     from lib.agents.route import AgentRoute
     from lib.front import guard, logs, server
-    from lib.wire.apis import Compressed
+    from lib.wire.apis import Compression
 
     options: dict[str, Any] = {} if host is None else {"host": host}
     settings = Settings.load(**options)
@@ -31,7 +31,7 @@ def serve(host: str | None, port: int | None) -> None:
     for warning in connect.startup_warnings(settings):
         click.echo(warning, err=True)
     network = settings.network if port is None else replace(settings.network, port=port)
-    apis = AgentRoute(Compressed(connect.installation(settings).api), settings)
+    apis = AgentRoute(Compression(connect.installation(settings).api), settings)
     server.run(guard(apis, network), network, _ready)
 
 

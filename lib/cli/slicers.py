@@ -10,7 +10,7 @@ from lib.cli.import_request import ImportRequest, Share, with_mappings
 from lib.cli.import_run import recognise, run, tell_guess, tell_rejects
 from lib.cli.options import caller, table
 from lib.connect import hanging
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.definition.file import definition_yaml, read_definition
 from lib.reporting.ingest.files import FORMATS, Reader
@@ -59,7 +59,7 @@ def _show_first_rows(reader: Reader, definition: Definition) -> None:
         rows, last = normaliser.rows(raw, ending.refuse)
         tables.append(rows.slice(0, _ROWS))
         if last is not None:
-            ending.passed(last)
+            ending.accept(last)
         if sum(rows.num_rows for rows in tables) >= _ROWS:
             break
     ending.close()
@@ -169,7 +169,7 @@ def slicers() -> None:
     A slicer whose database does not answer is listed too, and what is wrong with it below. Exit code 1 then.
     """
     settings = Settings.load()
-    warehouse = Warehouse(settings.warehouse, Connected(settings.connection_urls).current)
+    warehouse = Warehouse(settings.warehouse, ConnectedSlicers(settings.connection_urls).current)
     lines, problems = [], []
     for project, name in warehouse.slicers():
         try:
@@ -204,20 +204,20 @@ def _place(source: RowSource | None) -> str:
     return "imported" if source is None else f"{source.connection}: {source.table}"
 
 
-def _line(stored: StoredSlicer) -> tuple[str, ...]:
-    info = stored.info()
-    last = f"{stored.imports[-1].when:%Y-%m-%d %H:%M}" if stored.imports else "–"
+def _line(slicer: StoredSlicer) -> tuple[str, ...]:
+    info = slicer.info()
+    last = f"{slicer.imports[-1].when:%Y-%m-%d %H:%M}" if slicer.imports else "–"
     return (
-        stored.project,
-        stored.name,
-        f"{stored.row_count:,}",
+        slicer.project,
+        slicer.name,
+        f"{slicer.row_count:,}",
         info.first_date or "–",
         info.last_date or "–",
         str(len(info.key_fields)),
         str(len(info.data_fields)),
-        _size(stored.size()),
+        _size(slicer.size()),
         last,
-        _place(stored.definition.source),
+        _place(slicer.definition.source),
     )
 
 

@@ -12,7 +12,7 @@ from lib.settings import Settings
 from lib.tokens.audit import Audit, Event
 from lib.wire.errors import ImportRefused
 
-LISTED = 20
+MOST_LINES = 20
 
 
 @click.command()
@@ -33,11 +33,11 @@ def supply(folder: Path) -> None:
     files = SupplyFiles(resources.access.store.engine, None, note, caller())
     outcomes = files.add(names)
     _report(outcomes, others)
-    refusal = [one for one in outcomes if one.refusal]
-    if refusal:
-        sentences = "\n".join(one.refusal for one in refusal[:LISTED])
-        more = f"\nand {len(refusal) - LISTED:,} more" if len(refusal) > LISTED else ""
-        raise ImportRefused(f"{len(refusal):,} of {len(outcomes):,} files were refused:\n{sentences}{more}")
+    refusals = [one for one in outcomes if one.refusal]
+    if refusals:
+        sentences = "\n".join(one.refusal for one in refusals[:MOST_LINES])
+        more = f"\nand {len(refusals) - MOST_LINES:,} more" if len(refusals) > MOST_LINES else ""
+        raise ImportRefused(f"{len(refusals):,} of {len(outcomes):,} files were refused:\n{sentences}{more}")
 
 
 def _note(audit: Audit, event: Event, detail: str) -> None:
@@ -60,7 +60,7 @@ def _report(outcomes: list[ImportOutcome], others: int) -> None:
     ]
     click.echo(table(("KIND", "FILES", "RECORDS", "LINES NOT READ"), rows))
     lines = [f"{one.name}, line {each.line}: {each.why}" for one in read for each in one.problems]
-    for line in lines[:LISTED]:
+    for line in lines[:MOST_LINES]:
         click.echo(line, err=True)
     if others:
         click.echo(f"{others:,} other files were passed over", err=True)

@@ -96,8 +96,8 @@ def revoke(token_id: int) -> None:
 def _row(one: Token, now: datetime) -> tuple[str, ...]:
     opens = str(one.deals or "") or ", ".join(map(str, one.grants)) or "all that its owner can see"
     ends = "never" if one.expires is None else _time(one.expires)
-    used = "never" if one.last_used is None else _time(one.last_used)
-    times = (_time(one.created), ends, used, one.state(now))
+    last_use = "never" if one.last_used is None else _time(one.last_used)
+    times = (_time(one.created), ends, last_use, one.state(now))
     return (str(one.id), f"{one.prefix}…", one.owner, one.service, one.name, opens, *times)
 
 

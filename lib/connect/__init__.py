@@ -67,8 +67,8 @@ class Reports:
         """Project and name of each."""
         if self._remote is None:
             return sorted(self._installation.warehouse.slicers())
-        named = (one.partition("/") for one in self._installation.settings.slicers)
-        return sorted((project, name) for project, _, name in named)
+        pairs = (one.partition("/") for one in self._installation.settings.slicers)
+        return sorted((project, name) for project, _, name in pairs)
 
     def info(self, project: str, slicer: str) -> Slicer:
         """The slicer. Raises why it can't be read."""
@@ -98,9 +98,9 @@ class Reports:
         if self._remote is not None:
             return self._remote.audience(query, slicer)
         service = self._installation.reporting
-        stored = self._installation.warehouse.open(query.project_name, query.slicer_name)
+        stored_slicer = self._installation.warehouse.open(query.project_name, query.slicer_name)
         fields = query.model_dump(exclude_defaults=True, exclude_none=True)
-        return service.audience(AuthorizedRequest(WHO, stored, fields), service.deadline())
+        return service.audience(AuthorizedRequest(WHO, stored_slicer, fields), service.deadline())
 
 
 @dataclass(frozen=True)
@@ -284,11 +284,11 @@ def _within(installation: Installation, caller: Caller | None, api: str) -> Cred
 
 
 def _deals(installation: Installation, person: Person) -> Deals:
-    elsewhere = installation.lines.deals
+    remote_deals = installation.lines.deals
     return (
         Deals(installation.http, installation.passes.of(person, "deals"), ONCE)
-        if elsewhere is None
-        else elsewhere.of(person)
+        if remote_deals is None
+        else remote_deals.of(person)
     )
 
 

@@ -56,7 +56,7 @@ class EmbeddedReporting(Reporting):
         self._first: dict[Hashable, AuthorizedRequest] = {}
 
     def _info(self, fields: Mapping[str, Any]) -> Slicer:
-        return self._answer("info", fields, lambda admitted, _: self._service.info(admitted))
+        return self._answer("info", fields, lambda request, _: self._service.info(request))
 
     def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
         return _own(self._answer("audience", fields, self._service.audience))
@@ -73,19 +73,19 @@ class EmbeddedReporting(Reporting):
     ) -> Result:
         began, status, slicer = time.perf_counter(), OK, ""
         try:
-            admitted = self._admit(token, fields)
-            slicer = f"{admitted.stored.project}/{admitted.stored.name}"
-            return self._run(admitted, work, deadline)
+            request = self._admit(token, fields)
+            slicer = f"{request.slicer.project}/{request.slicer.name}"
+            return self._run(request, work, deadline)
         except Abandoned:
             status = NO_CLIENT
             raise
         except TrancheError as error:
             status = error.http
-            _raise_as_answered(verb, error)
+            _raise_as_client(verb, error)
         except Exception:
             log.exception("%s failed", verb)
             status = InternalError.http
-            _raise_as_answered(verb, InternalError())
+            _raise_as_client(verb, InternalError())
         finally:
             self._meter.note(verb, status, time.perf_counter() - began, slicer)
 
@@ -95,19 +95,19 @@ class EmbeddedReporting(Reporting):
         first = self._first.get(about)
         if first is not None:
             return replace(first, fields=fields)
-        admitted = self._service.admit_fields(token, fields)
+        request = self._service.admit_fields(token, fields)
         if self._patience.within is not None:
-            self._first[about] = admitted
-        return admitted
+            self._first[about] = request
+        return request
 
-    def _run(self, admitted: AuthorizedRequest, work: "Work[Result]", deadline: Deadline) -> Result:
-        def checked() -> Result:
+    def _run(self, request: AuthorizedRequest, work: "Work[Result]", deadline: Deadline) -> Result:
+        def run() -> Result:
             deadline.check()
-            return work(admitted, deadline)
+            return work(request, deadline)
 
         if self._patience.within is not None:
-            return checked()
-        return _await_result(self._service.queries.submit(admitted.who, checked), deadline)
+            return run()
+        return _await_result(self._service.queries.submit(request.who, run), deadline)
 
 
 def _await_result(future: "Future[Result]", deadline: Deadline) -> Result:
@@ -122,7 +122,7 @@ def _await_result(future: "Future[Result]", deadline: Deadline) -> Result:
                 deadline.check()
 
 
-def _raise_as_answered(verb: str, error: TrancheError) -> NoReturn:
+def _raise_as_client(verb: str, error: TrancheError) -> NoReturn:
     """Raise what the client makes of the answer that the API gives for this error."""
     answer = problem(f"{PATH}/{verb}", error)
     received.fields(

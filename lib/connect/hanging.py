@@ -79,8 +79,8 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
         connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
         for number, grants in _tokens(connection, pair).items():
             remaining = [text for text in grants if text != str(grant)]
-            changed = update(tokens).values(grants=remaining) if remaining else delete(tokens)
-            connection.execute(changed.where(tokens.c.id == number))
+            statement = update(tokens).values(grants=remaining) if remaining else delete(tokens)
+            connection.execute(statement.where(tokens.c.id == number))
 
     transact(access.store.engine, within, Deadline(SECONDS))
     for username in _holders(access.people, pair):
@@ -99,8 +99,8 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
         connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
         connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))
         for number, grants in _tokens(connection, pair).items():
-            changed = [str(after) if text == str(before) else text for text in grants]
-            connection.execute(update(tokens).where(tokens.c.id == number).values(grants=changed))
+            new_grants = [str(after) if text == str(before) else text for text in grants]
+            connection.execute(update(tokens).where(tokens.c.id == number).values(grants=new_grants))
 
     transact(access.store.engine, within, Deadline(SECONDS))
     for username in _holders(access.people, pair):

@@ -31,7 +31,7 @@ from lib.people.secret import secret
 from lib.people.sessions import Sessions
 from lib.remote import Line, RemoteDeals
 from lib.reporting import routes as service
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -57,7 +57,7 @@ PORTS = {"http": 80, "https": 443}
 Check = Callable[[Deadline], object]
 
 
-def connection_checks(settings: Settings, connected: Connected) -> dict[str, Check]:
+def connection_checks(settings: Settings, connected: ConnectedSlicers) -> dict[str, Check]:
     """A check of each connection by its name; each raises an error that names it and says what is wrong."""
     return {name: partial(connected.reach, name) for name in settings.connection_urls}
 
@@ -136,7 +136,7 @@ def usage_meter(settings: Settings, answering: ReportingService, sessions: Sessi
 
 
 def operations_routes(
-    settings: Settings, access: Access, lines: Lines, meter: operations.Meter, connected: Connected
+    settings: Settings, access: Access, lines: Lines, meter: operations.Meter, connected: ConnectedSlicers
 ) -> APIRouter:
     """The routes that tell whether the process is well, and what it does."""
     remotes = (lines.reporting, lines.deals and lines.deals.line)
@@ -229,7 +229,7 @@ def installation(settings: Settings) -> Installation:
 @lru_cache(maxsize=8)
 def _open(settings: Settings) -> Installation:
     access = Access.of(settings)
-    connected = Connected(settings.connection_urls)
+    connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
     passes = Passes(access, settings)
     lifetime = timedelta(seconds=settings.token_seconds)

@@ -35,12 +35,12 @@ def problem(formula: str, slicer: Slicer) -> str:
     own = {one.name for one in slicer.own_fields}
     names = [one.name for one in slicer.data_fields if one.name not in own]
     try:
-        parsed = formulas.parse(formula, names)
+        expression = formulas.parse(formula, names)
     except UnknownName as error:
         return _name_of_title(error.name, slicer, names) or _sentence(error)
     except BadRequest as error:
         return _sentence(error)
-    return "" if parsed.fields() else "Name at least one data field."
+    return "" if expression.fields() else "Name at least one data field."
 
 
 def _name_of_title(title: str, slicer: Slicer, names: Collection[str]) -> str:

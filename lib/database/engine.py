@@ -36,22 +36,22 @@ def engine(url: str) -> Engine:
     SQLite: the file is made closed to others (0600), with a write-ahead log, foreign keys and ten seconds'
     patience for another writer. Transactions that write begin with `writing(engine).begin()`.
     """
-    parsed = _parse(url)
-    if parsed.get_backend_name() != "sqlite":
+    url_object = _parse(url)
+    if url_object.get_backend_name() != "sqlite":
         server = create_engine(
-            parsed,
+            url_object,
             hide_parameters=True,
             pool_pre_ping=True,
             connect_args={"connect_timeout": CONNECT_SECONDS},
         )
         event.listen(server, "begin", _limit)
         return server
-    if not parsed.database or parsed.database == ":memory:":
+    if not url_object.database or url_object.database == ":memory:":
         raise Misconfigured(
             "database_url: SQLite needs a file here, like sqlite:////var/lib/tranche/tranche.db"
         )
-    _prepare(Path(parsed.database))
-    engine = create_engine(parsed, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS})
+    _prepare(Path(url_object.database))
+    engine = create_engine(url_object, hide_parameters=True, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _configure)
     event.listen(engine, "begin", _begin)
     return engine
@@ -68,15 +68,15 @@ def writing(engine: Engine) -> Engine:
 
 def _parse(url: str) -> URL:
     try:
-        parsed = make_url(url)
-        parsed.get_dialect().import_dbapi()
+        url_object = make_url(url)
+        url_object.get_dialect().import_dbapi()
     except (ArgumentError, NoSuchModuleError):
         raise Misconfigured("database_url is no URL that SQLAlchemy knows, like sqlite:///file.db") from None
     except ImportError as error:
         raise Misconfigured(f"database_url: this database needs the Python package {error.name}") from None
-    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise Misconfigured(f"database_url: SQLite or PostgreSQL, not {parsed.get_backend_name()}")
-    return parsed
+    if url_object.get_backend_name() not in ("sqlite", "postgresql"):
+        raise Misconfigured(f"database_url: SQLite or PostgreSQL, not {url_object.get_backend_name()}")
+    return url_object
 
 
 def _prepare(path: Path) -> None:
@@ -131,7 +131,7 @@ def _begin(connection: Connection) -> None:
     deadline = options.get(DEADLINE)
     if options.get(WRITES):
         _take_turn(connection, deadline or Deadline(BUSY_SECONDS))
-    connection.exec_driver_sql(f"PRAGMA busy_timeout={_milliseconds_left(deadline)}")
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={_timeout_milliseconds(deadline)}")
     if not options.get(WRITES):
         connection.exec_driver_sql("BEGIN")
 
@@ -162,10 +162,10 @@ def _limit(connection: Connection) -> None:
     """Let PostgreSQL enforce the transaction's deadline, lock waits included."""
     deadline = connection.get_execution_options().get(DEADLINE)
     if deadline is not None and deadline.remaining() is not None:
-        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_milliseconds_left(deadline)}")
+        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_timeout_milliseconds(deadline)}")
 
 
-def _milliseconds_left(deadline: Deadline | None) -> int:
+def _timeout_milliseconds(deadline: Deadline | None) -> int:
     """Milliseconds until the deadline, at least one; the usual patience without a deadline."""
     seconds = None if deadline is None else deadline.remaining()
     return max(1, round(1000 * (BUSY_SECONDS if seconds is None else seconds)))

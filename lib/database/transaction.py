@@ -24,8 +24,8 @@ from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded, StoreAway, StoreUnavailable, StoreUnwritable
 
 LOCKS = 7_226_245  # of advisory locks, as in engine.py: the first of two numbers
-TAKEN = text("select pg_try_advisory_lock(:of, :key)")
-HELD = text(
+TRY_LOCK = text("select pg_try_advisory_lock(:of, :key)")
+COUNT_LOCKS = text(
     "select count(*) from pg_locks where locktype = 'advisory' and granted and pid = pg_backend_pid() "
     "and classid = :of and objid = :key and database = (select oid from pg_database where datname = "
     "current_database())"
@@ -173,7 +173,7 @@ _PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
 _AWAY = _PASSING | {Failure.LOST, Failure.STOPPED}
 
 
-def _retry(attempt: Callable[[], Result], deadline: Deadline, again: frozenset[Failure]) -> Result:
+def _retry(attempt: Callable[[], Result], deadline: Deadline, retryable: frozenset[Failure]) -> Result:
     for number in range(ATTEMPTS):
         try:
             return attempt()
@@ -183,7 +183,7 @@ def _retry(attempt: Callable[[], Result], deadline: Deadline, again: frozenset[F
                 raise
             if deadline.remaining() == 0 or kind is Failure.STOPPED:
                 raise DeadlineExceeded(TOO_LATE) from error
-            if kind not in again or number == ATTEMPTS - 1:
+            if kind not in retryable or number == ATTEMPTS - 1:
                 raise _unavailable(error) from error
             time.sleep(random.uniform(0, FIRST_PAUSE * 2**number))  # noqa: S311
     raise AssertionError("unreachable: the last attempt returns or raises")
@@ -257,12 +257,12 @@ def process_lock(engine: Engine, work: str) -> Iterator[Callable[[], bool]]:
     with connection:
         with explain_errors():
             connection.exec_driver_sql(LIVELY)
-            connection.execute(TAKEN, numbers)
+            connection.execute(TRY_LOCK, numbers)
         yield lambda: _holds(connection, numbers)
 
 
 def _holds(connection: Connection, numbers: dict[str, int]) -> bool:
     try:
-        return bool(connection.execute(HELD, numbers).scalar_one())
+        return bool(connection.execute(COUNT_LOCKS, numbers).scalar_one())
     except SQLAlchemyError:
         return False

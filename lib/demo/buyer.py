@@ -35,7 +35,7 @@ def enter_counts(reporting: Reporting, deals: Deals, counts: BuyerCounts, today:
     days: dict[dt.date, DayCounts] = {}
     for day, *figures in zip(answer.names[DAY], *(answer.values[name] for name in FIELDS), strict=True):
         at = dt.date.fromisoformat(str(day)[:10])
-        left = stories.DOUBTED_LEFT if at >= lost_from else 1.0
-        requests, bids, wins, spend = left * np.array(figures) * np.exp(draw.normal(0, NOISE, len(FIELDS)))
+        factor = stories.DOUBTED_FACTOR if at >= lost_from else 1.0
+        requests, bids, wins, spend = factor * np.array(figures) * np.exp(draw.normal(0, NOISE, len(FIELDS)))
         days[at] = DayCounts(round(requests), round(bids), round(wins), Decimal(f"{spend:.2f}"))
     counts.enter(deals.get(DemandDeal, stories.DOUBTED_DEAL), days, link)

@@ -51,7 +51,7 @@ def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     scene = set_scene(rng, today, rows)
     weights = _deal_weights(rng)
     losses = rng.spawn(1)[0]
-    deal = _narrowed(losses, scene, weights, pick_by(rng, weights, scene.market))
+    deal = _narrow(losses, scene, weights, pick_by(rng, weights, scene.market))
     site = pick_by(rng, site_weights(), scene.market)
     plain = user_columns(scene)
     columns = {"time": time_column(scene)} | {name: plain[own] for name, own in _OF_USER.items()}
@@ -64,8 +64,8 @@ def curation(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
 
 def curation_mappings() -> dict[str, dict[str, str]]:
     """Name → code → text of every mapping that curation.yaml refers to."""
-    shared = {name: mapping(name) for name in ("country", "dma", "category")}
-    return shared | {
+    common = {name: mapping(name) for name in ("country", "dma", "category")}
+    return common | {
         "region": regions(),
         "supply_package": {str(package.id): package.name for package in PACKAGES},
         "deal": {str(deal.id): deal.name for deal in DEALS},
@@ -93,7 +93,7 @@ def _bid_amount(rng: np.random.Generator, deal: Ints, bids: Ints | Floats) -> Fl
     return cents(price * rng.uniform(1.05, 1.6, len(deal)) * bids)
 
 
-def _narrowed(rng: np.random.Generator, scene: Scene, weights: Floats, deal: Ints) -> Ints:
+def _narrow(rng: np.random.Generator, scene: Scene, weights: Floats, deal: Ints) -> Ints:
     """The deals, with others in the rows that the narrowed package does not have any more (story 7)."""
     is_narrowed = np.array([one.package.id == stories.NARROWED_PACKAGE for one in DEALS])
     others = pick_by(rng, np.where(is_narrowed, 0.0, weights), scene.market)
@@ -111,8 +111,8 @@ def _loss_columns(
     reason = pick_by(rng, np.array([[*stories.USUAL_REASONS.values()]]), np.zeros_like(deal))
     for one in stories.BROKEN:
         rows = stories.since(hour, one.days) & (ids == one.deal)
-        lost, bids = results["lost_bids"][rows].sum(), results["bids"][rows].sum()
-        more = (bids - lost) * (1 / one.left - 1) / max(lost, 1) if one.left else 1.0
+        losses, bids = results["lost_bids"][rows].sum(), results["bids"][rows].sum()
+        more = (bids - losses) * (1 / one.win_share - 1) / max(losses, 1) if one.win_share else 1.0
         reason[rows] = np.where(rng.random(rows.sum()) < more, names.index(one.reason), reason[rows])
     reason[stories.is_broke(hour, ids)] = names.index(stories.BUDGET)
     creative = np.where(reason == names.index(stories.CREATIVE), 1, rng.integers(0, 2, len(deal)))
@@ -123,8 +123,8 @@ def _loss_columns(
 
 def _fits(package: DemoPackage, country: str, platform: int) -> float:
     kinds = {PLATFORMS[kind] for kind in package.device_types or PLATFORMS}
-    there = (not package.countries or country in package.countries) and platform in kinds
-    return MEDIA[package.media_type].platforms[platform] if there else 0.0
+    fits = (not package.countries or country in package.countries) and platform in kinds
+    return MEDIA[package.media_type].platforms[platform] if fits else 0.0
 
 
 def _deal_columns(rng: np.random.Generator, deal: Ints) -> Columns:
@@ -157,24 +157,23 @@ def _places(deal: int) -> Flags:
 
 def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints | Floats]:
     """All data fields as numbers per row."""
-    click, viewable = (
-        np.array([getattr(MEDIA[d.package.media_type], name) for d in DEALS]) for name in ("click", "seen")
-    )
+    media = [MEDIA[d.package.media_type] for d in DEALS]
+    click, viewable = (np.array([getattr(one, name) for one in media]) for name in ("click", "viewability"))
     bid_rate, win_rate = rng.beta(4.0, 6.0, len(DEALS)), rng.beta(5.0, 14.0, len(DEALS))
     cheap = _places(stories.CHEAP_DEAL)
     bid_rate[_places(stories.DEAL)] = bid_rate.max()
     bid_rate[cheap], win_rate[cheap] = stories.CHEAP_BID_RATE, stories.CHEAP_WIN_RATE
     ids = np.array([d.id for d in DEALS])[deal]
     requests = auctions(rng, np.full(len(deal), TYPICAL_REQUESTS))
-    offered = thin(rng, requests, bid_rate[deal])
-    bids = np.where(stories.is_broke(hour, ids), 0, offered)
+    offers = thin(rng, requests, bid_rate[deal])
+    bids = np.where(stories.is_broke(hour, ids), 0, offers)
     imps = thin(rng, bids, win_rate[deal] * stories.still_wins(hour, ids))
     floor = np.array([d.price for d in DEALS])[deal] / 1000
     price = floor * rng.uniform(1.0, 1.3, len(deal)) * stories.price_factor(hour, ids)
     return {
         "bid_requests": requests,
         "bids": bids,
-        "lost_bids": offered - imps,
+        "lost_bids": offers - imps,
         "imps": imps,
         "clicks": thin(rng, imps, click[deal]),
         "viewable_imps": thin(rng, imps, viewable[deal]),

@@ -32,13 +32,13 @@ from lib.demo.supply import sites
 from lib.wire.errors import ImportRefused, NotFound
 
 FIRST_DAY, OLDER = 62, 30
-ENDED, PAUSED_PACKAGE, PAUSED_DEALS = 3, 7, (14, 33)
+PAST_PACKAGE, PAUSED_PACKAGE, PAUSED_DEALS = 3, 7, (14, 33)
 ENDS_IN = {6: 90, 9: 30}
 HOURS_EAST = {3: 1, 5: -3, 8: -5, 10: 9, 11: 1}
-SIZED, GUARDED = (1, 8), (1, 2, 6, 8, 12)
+SIZE_PACKAGES, BLOCKLIST_PACKAGES = (1, 8), (1, 2, 6, 8, 12)
 UNSOLD = {1: "468x60", 8: "468x60"}
 """A dead target: a size that packages ask for, and no site sells."""
-PARKED, NEWS = 1, 2
+PARKED_LIST, NEWS_LIST = 1, 2
 PREVIEW = ("Winter Sports Preview", ("SE", "PL", "DE"), 14)
 
 
@@ -56,24 +56,24 @@ def seed(deals: Deals, today: dt.date) -> int:
             count += 1
     for deal in PAUSED_DEALS:
         deals.change(DemandDeal, deal, {"is_active": False})
-    for deal in stories.PRICES_CHANGED:
+    for deal in stories.PRICE_CHANGES:
         deals.change(DemandDeal, deal, {"price": changed_price(deal)})
-    narrowed = tuple(GeoTarget(type="country", value=code) for code in stories.NARROWED_TO)
-    deals.change(SupplyPackage, stories.NARROWED_PACKAGE, {"geo_targetings": narrowed})
+    targets = tuple(GeoTarget(type="country", value=code) for code in stories.NARROWED_TO)
+    deals.change(SupplyPackage, stories.NARROWED_PACKAGE, {"geo_targetings": targets})
     return count
 
 
 def changed_price(deal: int) -> Decimal:
     """The price of a deal since it was changed, in whole cents."""
     price = next(one.price for one in cast.DEALS if one.id == deal)
-    return Decimal(str(round(price * stories.PRICES_CHANGED[deal].price, 2)))
+    return Decimal(str(round(price * stories.PRICE_CHANGES[deal].price, 2)))
 
 
 def date_back(engine: Engine, today: dt.date, since: dt.datetime) -> None:
     """Let what was created `since` date from before the report, and what was changed then from its days."""
     since = since.replace(microsecond=0)  # as times are stored
     began = _midnight(today - dt.timedelta(days=FIRST_DAY + OLDER), dt.UTC)
-    days = {(demand_deals, deal): one.days for deal, one in stories.PRICES_CHANGED.items()}
+    days = {(demand_deals, deal): one.days for deal, one in stories.PRICE_CHANGES.items()}
     days[supply_packages, stories.NARROWED_PACKAGE] = stories.NARROWED_DAYS
     with engine.begin() as connection:
         for table in (supply_packages, demand_deals):
@@ -98,8 +98,8 @@ def _everything(today: dt.date) -> Iterator[Resource]:
     for seat in cast.SEATS:
         yield Seat(id=seat.id, name=seat.name, external_id=seat.external_id, dsp=Dsp(id=seat.dsp.id))
     news = sorted({site.domain for site in sites() if site.domain and "IAB12" in site.publisher.categories})
-    yield DomainList(id=PARKED, name="Parked domains", domains=("parked.example", "typo-page.example"))
-    yield DomainList(id=NEWS, name="News sites", domains=tuple(news))
+    yield DomainList(id=PARKED_LIST, name="Parked domains", domains=("parked.example", "typo-page.example"))
+    yield DomainList(id=NEWS_LIST, name="News sites", domains=tuple(news))
     yield AppList(id=1, name="All apps", apps=tuple(sorted({site.bundle for site in sites() if site.bundle})))
     for package in cast.PACKAGES:
         yield _package(package, today)
@@ -121,13 +121,13 @@ def _package(package: cast.DemoPackage, today: dt.date) -> SupplyPackage:
         "geo_targetings": tuple(GeoTarget(type="country", value=code) for code in package.countries),
         "device_targetings": tuple(ValueTarget(value=device) for device in package.device_types),
     }
-    if package.id == ENDED or package.id in ENDS_IN:
+    if package.id == PAST_PACKAGE or package.id in ENDS_IN:
         fields["end_date"] = _midnight(today + dt.timedelta(days=ENDS_IN.get(package.id, 0)), zone)
-    if package.id in SIZED:
+    if package.id in SIZE_PACKAGES:
         sizes = (*SIZES[package.media_type], *filter(None, [UNSOLD.get(package.id)]))
         fields["size_targetings"] = tuple(map(_size, sizes))
-    if package.id in GUARDED:
-        fields["domain_list_targetings"] = (ListTarget(id=PARKED, is_excluded=True),)
+    if package.id in BLOCKLIST_PACKAGES:
+        fields["domain_list_targetings"] = (ListTarget(id=PARKED_LIST, is_excluded=True),)
     return SupplyPackage(**fields)
 
 
@@ -141,7 +141,7 @@ def _preview(today: dt.date) -> SupplyPackage:
         start_date=_midnight(today + dt.timedelta(days=days), dt.UTC),
         geo_targetings=tuple(GeoTarget(type="country", value=code) for code in countries),
         browser_targetings=(ValueTarget(value="Safari", is_excluded=True),),
-        domain_list_targetings=(ListTarget(id=NEWS),),
+        domain_list_targetings=(ListTarget(id=NEWS_LIST),),
     )
 
 
@@ -153,7 +153,7 @@ def _deal(deal: cast.DemoDeal) -> DemandDeal:
         "supply_deals": (SupplyPackage(id=deal.package.id),),
         "price": Decimal(str(deal.price)),
         **({"price_type": "fixed", "deal_type": "preferred"} if deal.id == stories.FIXED_DEAL else {}),
-        **({"budget": stories.BUDGET_SPENT} if deal.id == stories.BROKE_DEAL else {}),
+        **({"budget": stories.BROKE_SPEND} if deal.id == stories.BROKE_DEAL else {}),
         "deal_sync": deal.seat.dsp.supports_deal_sync,
         "contact_email": f"deals@{''.join(filter(str.isalnum, deal.seat.name.lower()))}.example",
     }
@@ -177,9 +177,9 @@ def _was_there(deals: Deals, resource: Resource) -> bool:
 def _create(deals: Deals, resource: Resource) -> None:
     """Create it without its id: the service assigns the next one."""
     request = type(resource).model_validate(resource.model_dump(exclude_unset=True, exclude={"id"}))
-    created = deals.create(type(resource), request)
-    if created.id != resource.id:
-        deals.remove(type(resource), created.id or 0)
+    result = deals.create(type(resource), request)
+    if result.id != resource.id:
+        deals.remove(type(resource), result.id or 0)
         raise _refusal(resource)
 
 

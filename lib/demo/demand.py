@@ -87,11 +87,11 @@ def creative_weights(rng: np.random.Generator) -> Floats:
     """The creatives bought in each market and week; shape (weeks × markets, creatives), weeks first."""
     reach, runs = _reach(rng), _runs(rng)
     fits = np.array([MEDIA[campaign.tag_type].platforms for campaign in campaigns()]).T
-    bought = runs.T[:, None, None, :] * reach.T[None, :, None, :] * fits[None, None, :, :]
-    bought *= np.array([campaign.weight for campaign in campaigns()])
+    campaign_weights = runs.T[:, None, None, :] * reach.T[None, :, None, :] * fits[None, None, :, :]
+    campaign_weights *= np.array([campaign.weight for campaign in campaigns()])
     a_creative = np.array([creative.weight for creative in creatives()])
     weights: Floats = (
-        np.repeat(bought.reshape(-1, len(campaigns())), CREATIVES_A_CAMPAIGN, axis=1) * a_creative
+        np.repeat(campaign_weights.reshape(-1, len(campaigns())), CREATIVES_A_CAMPAIGN, axis=1) * a_creative
     )
     return weights
 

@@ -29,9 +29,9 @@ PLATFORMS = {"desktop": 0, "smartphone": 1, "tablet": 1, "connected tv": 2}
 ANOMALIES = ("", "data centre", "click farm", "outdated browser")
 ANOMALY_WEIGHTS = (97.0, 1.2, 0.5, 1.3)
 LANGUAGE_LISTS = [
-    chosen
+    languages
     for country in countries()
-    for chosen in (country.languages[:1], country.languages, country.languages[::-1])
+    for languages in (country.languages[:1], country.languages, country.languages[::-1])
 ]
 LANGUAGE_WEIGHTS = (0.66, 0.26, 0.08)
 

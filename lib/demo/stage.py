@@ -18,9 +18,9 @@ from lib.demo.population import ANOMALIES, LANGUAGE_LISTS
 from lib.demo.scene import Scene, lists, markets, numbers, set_scene, text, time_column, user_columns
 from lib.demo.supply import (
     EXCHANGES,
-    SEEN,
     SIZE_LISTS,
     SIZE_WEIGHTS,
+    VIEWABILITY,
     VISIBILITIES,
     exchange_weights,
     page_labels,
@@ -51,7 +51,7 @@ class Auctions:
     site: Ints
     visibility: Ints
     creative: Ints
-    sold: Flags
+    has_bid: Flags
 
 
 def hold(rng: np.random.Generator, scene: Scene) -> Auctions:
@@ -68,39 +68,39 @@ def results(rng: np.random.Generator, sample: Auctions) -> dict[str, Ints | Floa
     busy = rng.lognormal(0.0, 0.25, len(sites()))
     auction_counts = auctions(rng, TYPICAL_AUCTIONS * busy[sample.site])
     terms = rates(rng)
-    counted = counts(rng, np.where(sample.sold, auction_counts, 0), _chances(rng, sample, terms))
-    paid = _money(rng, sample, terms, counted)
-    return counted | {"nobids": np.where(sample.sold, 0, 2 * auction_counts)} | paid
+    figures = counts(rng, np.where(sample.has_bid, auction_counts, 0), _chances(rng, sample, terms))
+    amounts = _money(rng, sample, terms, figures)
+    return figures | {"nobids": np.where(sample.has_bid, 0, 2 * auction_counts)} | amounts
 
 
 def _money(
-    rng: np.random.Generator, auctions: Auctions, terms: Rates, counted: dict[str, Ints]
+    rng: np.random.Generator, auctions: Auctions, terms: Rates, figures: dict[str, Ints]
 ) -> dict[str, Ints | Floats]:
     """Amounts in dollars: bids, won bids, what the advertiser pays, and what the publisher gets."""
     rows = auctions.scene.rows
     price = terms.price[auctions.creative] * auctions.scene.spending * rng.lognormal(0.0, 0.2, rows) / 1000
-    won = price * rng.uniform(0.85, 1.0, rows) * counted["imps"]
+    win_amount = price * rng.uniform(0.85, 1.0, rows) * figures["imps"]
     share = rng.uniform(0.76, 0.93, len(sites()))
     return {
-        "bid_amount": cents(price * counted["bids"]),
-        "win_bid_amount": cents(won),
-        "payout.adv_payout": cents(won * terms.markup[auctions.creative]),
-        "payout.actual_pub": cents(won * share[auctions.site]),
+        "bid_amount": cents(price * figures["bids"]),
+        "win_bid_amount": cents(win_amount),
+        "payout.adv_payout": cents(win_amount * terms.markup[auctions.creative]),
+        "payout.actual_pub": cents(win_amount * share[auctions.site]),
     }
 
 
 def _chances(rng: np.random.Generator, auctions: Auctions, terms: Rates) -> Chances:
-    scene, user = auctions.scene, auctions.scene.user
+    scene, user, rows = auctions.scene, auctions.scene.user, auctions.scene.rows
     kind = np.array([site.kind for site in sites()])[auctions.site]
     of_publisher = np.array([site.publisher.id == stories.PUBLISHER for site in sites()])[auctions.site]
     in_browser = np.array([agent.browser == stories.BROWSER for agent in agents()])
     is_video = np.array([creative.campaign.tag_type in _VAST for creative in creatives()])
-    viewability = np.where(kind == "tv", 0.96, SEEN[auctions.visibility]) * rng.normal(1.0, 0.04, scene.rows)
+    viewability = np.where(kind == "tv", 0.96, VIEWABILITY[auctions.visibility]) * rng.normal(1.0, 0.04, rows)
     win_rate = rng.beta(6.0, 24.0, len(sites())) * rng.normal(1.0, DAILY_NOISE, (stories.DAYS, len(sites())))
     handling = np.where(kind == "tv", 0.05, np.where(scene.platform == 1, 1.3, 1.0))
     return Chances(
         win=win_rate[scene.hour // 24, auctions.site] * stories.win_rate_factor(scene.hour, of_publisher),
-        seen=viewability * stories.viewability_factor(in_browser[scene.population.agent[user]]),
+        viewability=viewability * stories.viewability_factor(in_browser[scene.population.agent[user]]),
         click=terms.click[auctions.creative] * handling,
         is_video=is_video[auctions.creative],
         is_anomalous=scene.population.anomaly[user] > 0,
@@ -123,7 +123,7 @@ _OF_USER = {
     "agent.device.model": "model",
     "agent.device.maker": "maker",
 }
-_PIXELS_FIRED = ((), (0,), (2,), (0, 2), (1, 2))
+_PIXEL_SETS = ((), (0,), (2,), (0, 2), (1, 2))
 _PIXEL_WEIGHTS = (0.0, 0.35, 0.30, 0.20, 0.15)
 
 
@@ -131,17 +131,17 @@ def delivery(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
     """The rows, in order of time. Rows on which nobody bid have no demand, and no bids."""
     auctions = hold(rng, set_scene(rng, today, rows))
     data = results(rng, auctions)
-    converted = data["pv_convs"] + data["pc_convs"] > 0
+    has_pixel = data["pv_convs"] + data["pc_convs"] > 0
     columns = {"time": time_column(auctions.scene)}
     columns |= _demand_columns(auctions) | _supply_columns(rng, auctions) | _user_columns(auctions.scene)
-    columns |= _content_columns(rng, auctions) | {"conversion_id": _conversions(rng, auctions, converted)}
+    columns |= _content_columns(rng, auctions) | {"conversion_id": _conversions(rng, auctions, has_pixel)}
     return pa.table(columns | {name: numbers(values) for name, values in data.items()})
 
 
 def delivery_mappings() -> dict[str, dict[str, str]]:
     """Name → code → text of every mapping that delivery.yaml refers to."""
-    shared = {name: mapping(name) for name in ("country", "dma", "language", "category", "segment", "yes_no")}
-    return shared | {
+    common = {name: mapping(name) for name in ("country", "dma", "language", "category", "segment", "yes_no")}
+    return common | {
         "region": regions(),
         "advertiser": {row["id"]: row["name"] for row in table("advertisers")},
         "campaign": {campaign.id: campaign.name for campaign in campaigns()},
@@ -161,8 +161,8 @@ def _demand_columns(auctions: Auctions) -> Columns:
         "creative_id": [creative.id for creative in creatives()],
         "tag_type": [str(creative.campaign.tag_type) for creative in creatives()],
     }
-    bought = np.where(auctions.sold, auctions.creative, len(creatives()))
-    return {f"{PREFIX}.demand.{name}": text(bought, [*labels, ""]) for name, labels in demand.items()}
+    places = np.where(auctions.has_bid, auctions.creative, len(creatives()))
+    return {f"{PREFIX}.demand.{name}": text(places, [*labels, ""]) for name, labels in demand.items()}
 
 
 def _supply_columns(rng: np.random.Generator, auctions: Auctions) -> Columns:
@@ -203,11 +203,11 @@ def _content_columns(rng: np.random.Generator, auctions: Auctions) -> Columns:
     }
 
 
-def _conversions(rng: np.random.Generator, auctions: Auctions, converted: Flags) -> pa.ListArray:
+def _conversions(rng: np.random.Generator, auctions: Auctions, has_pixel: Flags) -> pa.ListArray:
     """The conversions of each row: one or two of the advertiser's, if there were any."""
-    which = np.where(converted, pick(rng, _PIXEL_WEIGHTS, auctions.scene.rows), 0)
-    variants = [[creative.pixels[n] for n in chosen] for creative in creatives() for chosen in _PIXELS_FIRED]
-    return lists(auctions.creative * len(_PIXELS_FIRED) + which, variants)
+    which = np.where(has_pixel, pick(rng, _PIXEL_WEIGHTS, auctions.scene.rows), 0)
+    variants = [[creative.pixels[n] for n in pixels] for creative in creatives() for pixels in _PIXEL_SETS]
+    return lists(auctions.creative * len(_PIXEL_SETS) + which, variants)
 
 
 ROWS = 1_000_000
@@ -251,15 +251,15 @@ def build(
     The same `today`, `rows` and `seed` give the same rows. `progress` is told the share done, 0 to 1, and
     what is being done. A slicer is replaced whole or not at all; ImportRefused while an import writes to it.
     """
-    tell, done, stored_slicers = progress or (lambda share, doing: None), 0.0, []
+    tell, total, stored_slicers = progress or (lambda share, doing: None), 0.0, []
     tell(0.0, "adding the demo people")
     for person in PEOPLE:
         if people.get(person.username) is None:
             people.add(person, PASSWORD)
     for act in ACTS:
-        part = _part(tell, done, act.share)
+        part = _part(tell, total, act.share)
         stored_slicers.append(_stage(warehouse, act, today, round(rows * act.share), seed, part))
-        done += act.share
+        total += act.share
     tell(1.0, "done")
     return tuple(stored_slicers)
 
@@ -270,9 +270,9 @@ def present(warehouse: Warehouse) -> tuple[StoredSlicer, ...]:
     return tuple(warehouse.open(PROJECT, act.name) for act in ACTS if (PROJECT, act.name) in slicers)
 
 
-def is_invented(stored: StoredSlicer) -> bool:
+def is_invented(slicer: StoredSlicer) -> bool:
     """Whether all rows of the slicer are from `build`."""
-    return all(source.name == SOURCE for import_ in stored.imports for source in import_.sources)
+    return all(source.name == SOURCE for import_ in slicer.imports for source in import_.sources)
 
 
 def _stage(
@@ -287,13 +287,13 @@ def _stage(
         writer.write(table)
         writer.commit(SOURCE, _digest(today, rows, seed))
     progress(0.6, f"{what}: building its layout")
-    stored = warehouse.open(PROJECT, act.name)
-    prepare(stored, lambda share: progress(0.6 + 0.4 * share, f"{what}: building its layout"))
-    return stored
+    slicer = warehouse.open(PROJECT, act.name)
+    prepare(slicer, lambda share: progress(0.6 + 0.4 * share, f"{what}: building its layout"))
+    return slicer
 
 
 def _part(tell: Progress, begin: float, share: float) -> Progress:
-    return lambda done, doing: tell(begin + share * done, doing)
+    return lambda part, doing: tell(begin + share * part, doing)
 
 
 def _digest(today: dt.date, rows: int, seed: int) -> str:

@@ -24,14 +24,14 @@ import numpy as np
 from lib.demo.facts import City, Flags, Floats, Ints
 
 DAYS = 61
-PUBLISHER, DAYS_BEFORE_END, WIN_RATE_LEFT = "1007", 12, 0.12
+PUBLISHER, DAYS_BEFORE_END, WIN_RATE_FACTOR = "1007", 12, 0.12
 COUNTRY, WEEKLY_GROWTH = "BR", 1.12
-BROWSER, VIEWABILITY_LEFT = "Opera", 0.45
+BROWSER, VIEWABILITY_FACTOR = "Opera", 0.45
 DEAL = 27
 CHEAP_DEAL, CHEAP_SHARE, CHEAP_DAYS = 25, 2.0, 8
 CHEAP_BID_RATE, CHEAP_WIN_RATE = 0.4, 0.25
 RAISED_DEAL = 8
-DOUBTED_DEAL, DOUBTED_DAYS, DOUBTED_LEFT = 37, 12, 0.69
+DOUBTED_DEAL, DOUBTED_DAYS, DOUBTED_FACTOR = 37, 12, 0.69
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class BrokenDeal:
 
     deal: int
     days: int
-    left: float
+    win_share: float
     reason: str
     price: float = 1.0
 
@@ -57,10 +57,10 @@ BROKEN = (
     BrokenDeal(12, 36, 0.25, BLOCKED),
 )
 FIXED_DEAL = 20
-BROKE_DEAL, BROKE_DAYS, BUDGET_SPENT = 18, 31, 12
+BROKE_DEAL, BROKE_DAYS, BROKE_SPEND = 18, 31, 12
 """The deal whose buyer's budget ended: it bids no more. What it spent is some more than this, in dollars."""
 NARROWED_PACKAGE, NARROWED_DAYS, NARROWED_TO = 9, 38, ("AU", "DE")
-PRICES_CHANGED = {one.deal: one for one in BROKEN if one.price != 1}
+PRICE_CHANGES = {one.deal: one for one in BROKEN if one.price != 1}
 
 
 def growth(places: Sequence[City], hours: Ints) -> Floats:
@@ -71,22 +71,22 @@ def growth(places: Sequence[City], hours: Ints) -> Floats:
 
 def win_rate_factor(hour: Ints, of_publisher: Flags) -> Floats:
     """Story 1, as a factor per row."""
-    collapsed = of_publisher & (hour // 24 == DAYS - 1 - DAYS_BEFORE_END)
-    return np.where(collapsed, WIN_RATE_LEFT, 1.0)
+    is_collapse = of_publisher & (hour // 24 == DAYS - 1 - DAYS_BEFORE_END)
+    return np.where(is_collapse, WIN_RATE_FACTOR, 1.0)
 
 
 def viewability_factor(of_browser: Flags) -> Floats:
     """Story 3, as a factor per row."""
-    return np.where(of_browser, VIEWABILITY_LEFT, 1.0)
+    return np.where(of_browser, VIEWABILITY_FACTOR, 1.0)
 
 
 def still_wins(hour: Ints, deal: Ints) -> Floats:
     """Stories 4, 6 and 7: which part of its wins each row keeps; `deal` are ids."""
-    left = np.where(deal == DEAL, 0.0, 1.0)
+    win_share = np.where(deal == DEAL, 0.0, 1.0)
     for one in BROKEN:
-        left[since(hour, one.days) & (deal == one.deal)] = one.left
-    left[is_broke(hour, deal)] = 0.0
-    return left
+        win_share[since(hour, one.days) & (deal == one.deal)] = one.win_share
+    win_share[is_broke(hour, deal)] = 0.0
+    return win_share
 
 
 def price_factor(hour: Ints, deal: Ints) -> Floats:

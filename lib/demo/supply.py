@@ -9,7 +9,7 @@ from lib.demo.facts import Floats, countries, table
 
 EXCHANGES = ("brightbid", "openlane", "meridian", "tallship", "quickmarket", "nordstar", "playroom", "kite")
 VISIBILITIES = ("above the fold", "below the fold", "unknown")
-SEEN = np.array([0.79, 0.46, 0.62])
+VIEWABILITY = np.array([0.79, 0.46, 0.62])
 SIZE_LISTS = (
     ("300x250", "728x90"),
     ("300x250", "300x600"),
@@ -95,10 +95,10 @@ def page_labels() -> list[str]:
     return [f"{front}{site.domain}" if site.domain else "" for site in sites() for front in fronts]
 
 
-def _reach(language: str, spoken: tuple[str, str]) -> float:
-    if language == spoken[0]:
+def _reach(language: str, languages: tuple[str, str]) -> float:
+    if language == languages[0]:
         return 1.0
-    if language == spoken[1]:
+    if language == languages[1]:
         return 0.25
     return _FOREIGN_ENGLISH if language == "en" else _FOREIGN
 

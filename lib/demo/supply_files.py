@@ -12,7 +12,7 @@ from lib.demo.supply import Publisher, sites
 
 SYSTEM, OTHER = "lighthouse-exchange.example", "tallship.example"
 SALES_HOUSE, SALES_DOMAIN = "9001", "pilot-sales.example"
-NOT_AUTHORISED, NO_FILE, DOUBTFUL, RESOLD = "1014", "1008", "1009", ("1006", "1011")
+NO_ENTRY, NO_FILE, DOUBTFUL, RESOLD = "1014", "1008", "1009", ("1006", "1011")
 SUBDOMAINS = {"1013": "esporte.farol-da-manha.example", "1004": "forum.tech-teaspoon.example"}
 SPORTS = SUBDOMAINS["1013"]
 
@@ -57,6 +57,6 @@ def _ads_txt(number: str, domain: str, kind: str) -> str:
         lines.append(f"{SYSTEM}, {SALES_HOUSE}, RESELLER  # Pilot Sales")
     elif number == DOUBTFUL:
         lines.append(f"{SYSTEM}, {SALES_HOUSE}, DIRECT")
-    elif number != NOT_AUTHORISED or kind != "ads":
+    elif number != NO_ENTRY or kind != "ads":
         lines.append(f"{SYSTEM}, {number}, DIRECT")
     return "\n".join(lines)

@@ -81,7 +81,7 @@ from lib.front.hosts import is_from_own_page
 from lib.wire.apis import LOOPBACK
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, InternalError, TrancheError, Unauthorised
-from lib.wire.fair import Ahead, FairPool, gone
+from lib.wire.fair import Ahead, FairPool, wait_for_disconnect
 from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
 
@@ -296,7 +296,7 @@ class _Stream:
     def __init__(self, work: _Work, request: Request) -> None:
         self._work, self._first = work, b""
         self._is_packed = _takes_gzip(request)
-        self._left = asyncio.ensure_future(gone(request.receive))
+        self._left = asyncio.ensure_future(wait_for_disconnect(request.receive))
         self._left.add_done_callback(lambda _: work.stop())
 
     async def begin(self) -> None:

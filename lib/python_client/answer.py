@@ -61,10 +61,10 @@ def query(
     }
     if "fields" in parts:
         fields["data_fields"] = _names(parts["fields"])
-    renamed = {"source": "audience_key"}
+    api_names = {"source": "audience_key"}
     for name in ("limit", "offset", "timezone", "source"):
         if name in parts:
-            fields[renamed.get(name, name)] = parts[name]  # type: ignore[literal-required]
+            fields[api_names.get(name, name)] = parts[name]  # type: ignore[literal-required]
     query = requests.question(model, fields | more)
     requests.check(query, slicer)
     days_of(query, slicer)
@@ -184,7 +184,7 @@ class WhatMoved:
                 mover.now,
                 one.is_overlapping,
             )
-            for one in self.moved.shown
+            for one in self.moved.top
             for mover in one.movers
         ]
         return pd.DataFrame(rows, columns=pd.Index(columns)).sort_values(

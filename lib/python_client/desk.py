@@ -143,8 +143,8 @@ class Desk:
         query, about = self.query(slicer, **parts), self.info(slicer)
         now = answer.days_of(query, about)
         other = before or (now[0] - (now[1] - now[0]) - ONE_DAY, now[0] - ONE_DAY)
-        compared = self.query(slicer, start=other[0], end=other[1])
-        days = answer.days_of(compared, about)
+        earlier = self.query(slicer, start=other[0], end=other[1])
+        days = answer.days_of(earlier, about)
         names = [key_fields] if isinstance(key_fields, str) else list(key_fields)
         every_name = [one.name for one in about.key_fields if one.name not in TIME_KEY_FIELDS]
         for name in names:
@@ -152,13 +152,13 @@ class Desk:
                 raise UnknownName("key field", name, every_name)
         ask = partial(self.reporting.audience, slicer=about)
         with ThreadPoolExecutor(AT_ONCE, "moved") as pool:
-            moved = explain.explain(
+            result = explain.explain(
                 lambda queries: list(pool.map(ask, queries)),
                 query, about, about.data_field(field), (days, now), names or every_name,
             )  # fmt: skip
         texts = [day.isoformat() for day in days]
         link = self.link(query, field=field, lower="moved", compare=links.join_texts(texts))
-        return WhatMoved(field, moved, days, now, link)
+        return WhatMoved(field, result, days, now, link)
 
     def export(
         self,

@@ -34,12 +34,12 @@ SHARED = "The supply package {} is sold to others too, so only its deals may be 
 
 
 class SomeSeats(Deals):
-    """A caller of `deals` who may see the deals of these seats, and the packages of `created_ids`."""
+    """A caller of `deals` who may see the deals of these seats, and the packages of `own_ids`."""
 
     _takes_many = False  # each change is checked here by itself
 
-    def __init__(self, deals: Deals, seats: frozenset[int], created: frozenset[int] = frozenset()) -> None:
-        self._all, self._seats, self._created = deals, seats, created
+    def __init__(self, deals: Deals, seats: frozenset[int], own_ids: frozenset[int] = frozenset()) -> None:
+        self._all, self._seats, self._own_ids = deals, seats, own_ids
         does = deals.abilities
         self.abilities = replace(
             does,
@@ -49,7 +49,7 @@ class SomeSeats(Deals):
             finds=True,
             syncs=False,
         )
-        self._known: tuple[float, tuple[DemandDeal, ...]] = (float("-inf"), ())
+        self._cache: tuple[float, tuple[DemandDeal, ...]] = (float("-inf"), ())
 
     def get(self, entity: type[Resource] | str, entity_id: int) -> Any:
         """The entity, if it may be seen; NotFound otherwise."""
@@ -57,15 +57,15 @@ class SomeSeats(Deals):
         resource = self._all.get(model, entity_id)
         if not self._is_seen(resource):
             raise NotFound(f"There is no {model.entity.replace('_', ' ').removesuffix('s')} {entity_id}")
-        return self._without_hidden(resource)
+        return self._redact(resource)
 
     def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
         """As `Deals.list`, of visible entities: reads all of them, then searches, filters and sorts here."""
         model = model_of(entity)
         if model in LISTS:
             return self._all.list(model, **params)
-        visible = [self._without_hidden(one) for one in self._everything(model)]
-        return listed(model, visible, params, self._linked())
+        visible = [self._redact(one) for one in self._everything(model)]
+        return listed(model, visible, params, self._links())
 
     def create(
         self, entity: type[Resource] | str, model: Resource, idempotency_key: str | None = None
@@ -77,8 +77,8 @@ class SomeSeats(Deals):
         resource = self._all.create(kind, model, idempotency_key)
         self._forget()
         if isinstance(resource, SupplyPackage):
-            self._created |= {resource.id or 0}
-        return self._without_hidden(resource)
+            self._own_ids |= {resource.id or 0}
+        return self._redact(resource)
 
     def change(
         self, entity: Entity[Any], entity_id: int, fields: Mapping[str, Any], if_match: str | None = None
@@ -89,10 +89,10 @@ class SomeSeats(Deals):
         self.get(model, entity_id)
         self._check(fields)
         body = dict(fields)
-        if model is SupplyPackage and (hidden := self._hidden_deals(entity_id)):
+        if model is SupplyPackage and (hidden_ids := self._hidden_deals(entity_id)):
             if fields.keys() - {"demand_deals"}:
                 raise Forbidden(SHARED.format(entity_id))
-            body["demand_deals"] = [*fields["demand_deals"], *({"id": one} for one in hidden)]
+            body["demand_deals"] = [*fields["demand_deals"], *({"id": one} for one in hidden_ids)]
         self._all.change(model, entity_id, body, if_match)
         self._forget()
 
@@ -131,7 +131,7 @@ class SomeSeats(Deals):
             return one.id in {seat.dsp.id for seat in self._everything(Seat) if seat.dsp}
         return isinstance(one, LISTS)
 
-    def _without_hidden(self, one: Any) -> Any:
+    def _redact(self, one: Any) -> Any:
         if isinstance(one, SupplyPackage):
             return one.model_copy(update={"demand_deals": self._own(one), "packages": ()})
         return one
@@ -153,10 +153,10 @@ class SomeSeats(Deals):
 
     def _deals(self) -> tuple[DemandDeal, ...]:
         """The deals of these seats, read again after some seconds and after a change."""
-        at, deals = self._known
+        at, deals = self._cache
         if time.monotonic() - at > SECONDS:
             deals = tuple(one for one in self._list_deals() if self._is_seen(one))
-            self._known = (time.monotonic(), deals)
+            self._cache = (time.monotonic(), deals)
         return deals
 
     def _list_deals(self) -> Iterable[DemandDeal]:
@@ -166,15 +166,15 @@ class SomeSeats(Deals):
         except (Invalid, BadRequest):
             return self._all.everything(DemandDeal)
 
-    def _linked(self) -> Links:
+    def _links(self) -> Links:
         deals = {one.id: one for one in self._deals()}
 
-        def linked(one: Resource) -> Sequence[Resource]:
+        def links(one: Resource) -> Sequence[Resource]:
             if isinstance(one, SupplyPackage):
                 return [deals[deal.id] for deal in one.demand_deals if deal.id in deals]
             return one.supply_deals if isinstance(one, DemandDeal) else ()
 
-        return linked
+        return links
 
     def _hidden_deals(self, package_id: int) -> Sequence[int]:
         whole: SupplyPackage = self._all.get(SupplyPackage, package_id)
@@ -183,8 +183,8 @@ class SomeSeats(Deals):
 
     def _check(self, fields: Mapping[str, Any]) -> None:
         """Raise Invalid for a seat, a deal or a package that this caller can't see."""
-        created = fields.get("create_demand_deals") or {}
-        options = [one.get("seat") for one in created.get("demand_deals_options", ())]
+        new_deals = fields.get("create_demand_deals") or {}
+        options = [one.get("seat") for one in new_deals.get("demand_deals_options", ())]
         for seat in (*options, fields.get("seat")):
             if seat and seat["id"] not in self._seats:
                 raise Invalid({"seat": {"id": [f"There is no seat {seat['id']}."]}})
@@ -196,7 +196,7 @@ class SomeSeats(Deals):
 
     def _ids(self, model: type[Resource]) -> set[int | None]:
         if model is SupplyPackage:
-            return {*self._created, *(of.id for deal in self._deals() for of in deal.supply_deals)}
+            return {*self._own_ids, *(of.id for deal in self._deals() for of in deal.supply_deals)}
         return {deal.id for deal in self._deals()}
 
     def _changes_since_seat(self, changes: Changes) -> Changes:
@@ -222,13 +222,13 @@ class SomeSeats(Deals):
         return change.model_copy(update=sides)
 
     def _forget(self) -> None:
-        self._known = (float("-inf"), ())
+        self._cache = (float("-inf"), ())
 
 
 LOOKS_AGAIN_SECONDS = 300.0
 NO_ACCESS = "You have no access to deals; an administrator can grant it"
 MAY_NOT = "You can see deals, but not change them"
-UNCONFIRMED = (
+NEEDS_CONFIRMATION = (
     "Deals are read-only until an administrator has checked how this service writes targeting and fees "
     "(targeting_names, fee_types), and says so in the settings (deals_mapping_confirmed)"
 )
@@ -280,7 +280,7 @@ class RemoteDeals:
         return Deals(*self._service, **self._options, abilities=abilities)
 
     def _abilities(self, does: Abilities, person: Person) -> Abilities:
-        refuses = "" if self._settings.deals_mapping_confirmed else UNCONFIRMED
+        refuses = "" if self._settings.deals_mapping_confirmed else NEEDS_CONFIRMATION
         refuses = refuses if person.deals.writes else MAY_NOT
         return replace(does, fees=self.dialect.fees, refuses=refuses, is_own=False)
 

@@ -40,7 +40,7 @@ class Key:
 
 
 def key(
-    stored: StoredSlicer, query: AudienceQuery, days: tuple[str, str], timezone: int, rows_limit: int | None
+    slicer: StoredSlicer, query: AudienceQuery, days: tuple[str, str], timezone: int, rows_limit: int | None
 ) -> Key:
     """The key of a question with its dates resolved to these days in that zone."""
     filters = {one.model_copy(update={"value": tuple(sorted(set(one.value)))}) for one in query.filters}
@@ -54,7 +54,7 @@ def key(
             "exact_within": None,
         }
     )
-    return Key(stored.project, stored.name, stored.version, stored.read_at, shortest, rows_limit)
+    return Key(slicer.project, slicer.name, slicer.version, slicer.read_at, shortest, rows_limit)
 
 
 class AnswerCache:
@@ -63,7 +63,7 @@ class AnswerCache:
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes, self._bytes = most_bytes, 0
         self.hits = self.misses = 0
-        self._kept: OrderedDict[Hashable, tuple[Audience, int]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, tuple[Audience, int]] = OrderedDict()
         self._computing: dict[Hashable, Future[Audience | None]] = {}
         self._lock = threading.Lock()
 
@@ -77,10 +77,10 @@ class AnswerCache:
         """
         while True:
             with self._lock:
-                if key in self._kept:
-                    self._kept.move_to_end(key)
+                if key in self._entries:
+                    self._entries.move_to_end(key)
                     self.hits += 1
-                    return self._kept[key][0]
+                    return self._entries[key][0]
                 running = self._computing.get(key)
                 if running is None:
                     mine = self._computing[key] = Future()
@@ -118,10 +118,10 @@ class AnswerCache:
         if size > self._most_bytes:
             return
         with self._lock:
-            self._kept[key] = answer, size
+            self._entries[key] = answer, size
             self._bytes += size
             while self._bytes > self._most_bytes:
-                self._bytes -= self._kept.popitem(last=False)[1][1]
+                self._bytes -= self._entries.popitem(last=False)[1][1]
 
 
 def _wait_for(running: "Future[Audience | None]", deadline: Deadline) -> Audience | None:

@@ -59,19 +59,19 @@ OF_A_FILE = {
 def describe(slicer: Slicer) -> Slicer:
     """The slicer with the data fields of its audience sources, which info need not list."""
     names = {field.name for field in slicer.data_fields}
-    unlisted = [source for source in slicer.audience_sources if f"unique_{source.name}" not in names]
+    missing = [source for source in slicer.audience_sources if f"unique_{source.name}" not in names]
     more = [
         DataField(name=f"unique_{source.name}", description=source.description, annotation=source.annotation)
-        for source in unlisted
+        for source in missing
     ]
     return slicer.model_copy(update={"data_fields": (*slicer.data_fields, *more)}) if more else slicer
 
 
 def with_own_fields(query: Query, slicer: Slicer) -> Query:
     """The query with what the slicer's own fields are that it names."""
-    named = _ranked_by(query).union(query.data_fields or ())
-    used = tuple(one for one in slicer.own_fields if one.name in named)
-    return query.model_copy(update={"own_fields": used}) if used else query
+    names = _ranked_by(query).union(query.data_fields or ())
+    own_fields = tuple(one for one in slicer.own_fields if one.name in names)
+    return query.model_copy(update={"own_fields": own_fields}) if own_fields else query
 
 
 def _ranked_by(query: AudienceQuery | ExportQuery) -> set[str]:
@@ -132,8 +132,8 @@ def _left_out(query: AudienceQuery, extensions: Collection[str]) -> set[str]:
 def _parts(query: AudienceQuery) -> tuple[str, ...]:
     """The data fields to ask for: those of the service, and in place of own ones those of their formulas."""
     own = {one.name: sorted(formulas.parse(one.formula).fields()) for one in query.own_fields}
-    ranked = sorted(_ranked_by(query).difference(query.split_by))
-    parts = [part for name in (*(query.data_fields or ()), *ranked) for part in own.get(name, [name])]
+    fields = sorted(_ranked_by(query).difference(query.split_by))
+    parts = [part for name in (*(query.data_fields or ()), *fields) for part in own.get(name, [name])]
     return tuple(dict.fromkeys(parts))
 
 
@@ -179,17 +179,17 @@ def _passing(audience: Audience, data_filters: Iterable[DataFilter]) -> Audience
 
 def extensions_of(query: ExportQuery) -> list[str]:
     """The extensions that the file's request makes use of."""
-    used = query.model_dump(exclude_defaults=True, include=set(OF_A_FILE))
-    return [*used, *({query.export_format} & set(EXTENSIONS))]
+    extensions = query.model_dump(exclude_defaults=True, include=set(OF_A_FILE))
+    return [*extensions, *({query.export_format} & set(EXTENSIONS))]
 
 
 def check_file(query: ExportQuery, extensions: Collection[str]) -> None:
     """BadRequest where a service with these extensions can't make the file; says what it can't do."""
-    for used in extensions_of(query):
-        if used not in extensions:
+    for name in extensions_of(query):
+        if name not in extensions:
             raise BadRequest(
                 OF_A_FILE.get(
-                    used, f"This service can't write {used}; it can write {', '.join(SOME)} and {LAST}"
+                    name, f"This service can't write {name}; it can write {', '.join(SOME)} and {LAST}"
                 )
             )
 
@@ -328,14 +328,14 @@ class Reporting:
         return in_the_name_of(self._credential, lambda token: self._export(query, token))
 
     def _export(self, query: ExportQuery, token: str) -> Download:
-        sent = query.model_dump(mode="json", exclude_defaults=True)
+        body = query.model_dump(mode="json", exclude_defaults=True)
         content = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY)  # noqa: SIM115
-        call_ = replace(self._call("export", sent, ANY_FILE, token), is_download=True)
+        call_ = replace(self._call("export", body, ANY_FILE, token), is_download=True)
         with call.stream(self._http, call_) as (response, pieces):
             media_type = response.headers.get("content-type", "")
             if received.is_message(media_type) or not response.is_success:
-                wish = response.headers.get("retry-after", "")
-                message = {"content-type": media_type, "retry-after": wish}
+                retry_after = response.headers.get("retry-after", "")
+                message = {"content-type": media_type, "retry-after": retry_after}
                 received.fields(
                     httpx.Response(response.status_code, headers=message, content=b"".join(pieces))
                 )
@@ -356,8 +356,8 @@ class Reporting:
         )
 
     def _call(self, verb: str, fields: Mapping[str, Any], accept: str, token: str) -> call.Call:
-        sent = {**fields, "token": token}
-        return self._patience.call("POST", f"{PATH}/{verb}", True, json=sent, headers={"Accept": accept})
+        body = {**fields, "token": token}
+        return self._patience.call("POST", f"{PATH}/{verb}", True, json=body, headers={"Accept": accept})
 
 
 def _where(query: InfoQuery) -> InfoQuery:

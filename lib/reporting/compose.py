@@ -25,13 +25,13 @@ Mappings = Mapping[str, Mapping[str, str]]
 class Shape:
     """The requested shape of the answer.
 
-    `returned` are the data fields to answer with, `known` all that may be ordered or filtered by;
+    `measures` are the data fields to answer with, `all_measures` all that may be ordered or filtered by;
     `numeric` the split key fields whose values are whole numbers; `mappings` the code → description of
     the split key fields to describe (None: no descriptions).
     """
 
-    returned: tuple[Measure, ...]
-    known: Mapping[str, Measure]
+    measures: tuple[Measure, ...]
+    all_measures: Mapping[str, Measure]
     numeric: frozenset[str] = frozenset()
     mappings: Mappings | None = None
     order_by: tuple[Order, ...] = ()
@@ -41,43 +41,43 @@ class Shape:
     precision: bool = False
 
     @property
-    def needed(self) -> list[Measure]:
+    def required_measures(self) -> list[Measure]:
         """The data fields to compute: those returned, and those that order or filter the rows."""
         names = [*(order.name for order in self.order_by), *(one.name for one in self.data_filters)]
-        return [*self.returned, *(self.known[name] for name in names if name in self.known)]
+        return [*self.measures, *(self.all_measures[name] for name in names if name in self.all_measures)]
 
     @property
     def atoms(self) -> frozenset[str]:
         """The atoms that they are computed from."""
-        return frozenset[str]().union(*(measure.atoms for measure in self.needed))
+        return frozenset[str]().union(*(measure.atoms for measure in self.required_measures))
 
 
 def compose(sums: Sums, shape: Shape) -> Audience:
     """The audience in that shape. Without a split there is one row, the total, with an empty name."""
     if sums.groups.shape[1] == 0:
         sums = replace(sums, groups=pd.DataFrame(index=pd.RangeIndex(1)), rows=sums.total)
-    sums = replace(sums, total=_rounded(sums.total))
+    sums = replace(sums, total=_settle(sums.total))
     places = _order(sums, shape, _passing_rows(sums, shape))
     page = places[shape.offset :][: shape.limit]
-    rows = _rounded(_take(sums.rows, page))
-    values = {measure.name: _values(measure, rows) for measure in shape.returned}
-    totals = {measure.name: _values(measure, sums.total) for measure in shape.returned}
+    rows = _settle(_take(sums.rows, page))
+    values = {measure.name: _values(measure, rows) for measure in shape.measures}
+    totals = {measure.name: _values(measure, sums.total) for measure in shape.measures}
     ranges = _ranges(shape, values, rows, sums)
     sampled = sums.sample is not None or any(share < 1 for share in rows.share.values())
     names = texts_at(sums.groups, page)
     return Audience(
         names=names,
         values=_frame(values, len(page)),
-        percents=_percents(shape.returned, values, totals, len(page)),
+        percents=_percents(shape.measures, values, totals, len(page)),
         descriptions=None if shape.mappings is None else _descriptions(names, shape.mappings),
-        confidence_range=_texts(_widest(shape.returned, ranges, values, rows)) if sampled else None,
+        confidence_range=_texts(_widest(shape.measures, ranges, values, rows)) if sampled else None,
         total=_total(sums, shape, totals, len(places), sampled),
         precision=_precision(sums, shape) if shape.precision else None,
         **(_bounds(ranges, len(page)) if shape.precision else {}),
     )
 
 
-def _rounded(aggregate: Aggregate) -> Aggregate:
+def _settle(aggregate: Aggregate) -> Aggregate:
     """The same with settled sums (digits.py)."""
     estimate = {atom: settle(of) if is_additive(atom) else of for atom, of in aggregate.estimate.items()}
     certain = {atom: settle(of) for atom, of in aggregate.certain.items()}
@@ -86,14 +86,14 @@ def _rounded(aggregate: Aggregate) -> Aggregate:
 
 def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
     """The data field in each group; a formula of no data field at all is the same number in all of them."""
-    return np.broadcast_to(measure.expression.evaluate(aggregate.estimate), aggregate.drawn.shape)
+    return np.broadcast_to(measure.expression.evaluate(aggregate.estimate), aggregate.records.shape)
 
 
 def _passing_rows(sums: Sums, shape: Shape) -> Places:
     """The rows that pass the data filters."""
     passes = np.ones(len(sums.groups), dtype=bool)
     for data_filter in shape.data_filters:
-        values = _values(shape.known[data_filter.name], sums.rows)
+        values = _values(shape.all_measures[data_filter.name], sums.rows)
         passes &= COMPARE[data_filter.match](values, data_filter.value) & ~np.isnan(values)
     return np.flatnonzero(passes)
 
@@ -110,7 +110,7 @@ def _usual_order(sums: Sums, shape: Shape) -> Sequence[Order]:
     split = list(sums.groups)
     if split and split[0] in TIME_KEY_FIELDS:
         return [Order(name=name, direction="asc") for name in split]
-    return [Order(name=shape.returned[0].name)] if shape.returned else []
+    return [Order(name=shape.measures[0].name)] if shape.measures else []
 
 
 def _sort_key(sums: Sums, shape: Shape, order: Order) -> npt.NDArray[np.float64]:
@@ -120,7 +120,7 @@ def _sort_key(sums: Sums, shape: Shape, order: Order) -> npt.NDArray[np.float64]
         rank = pd.to_numeric(texts, errors="coerce").to_numpy() if order.name in shape.numeric else None
         key = np.asarray(column.codes, dtype=np.float64) if rank is None else rank[np.asarray(column.codes)]
     else:
-        key = _values(shape.known[order.name], sums.rows)
+        key = _values(shape.all_measures[order.name], sums.rows)
     return key if order.direction == "asc" else -key
 
 
@@ -128,7 +128,7 @@ def _take(aggregate: Aggregate, page: Places) -> Aggregate:
     return replace(
         aggregate,
         estimate={atom: values[page] for atom, values in aggregate.estimate.items()},
-        drawn=aggregate.drawn[page],
+        records=aggregate.records[page],
         certain={atom: values[page] for atom, values in aggregate.certain.items()},
         moments={pair: values[page] for pair, values in aggregate.moments.items()},
     )
@@ -140,10 +140,10 @@ def _frame(columns: Mapping[str, Numbers], length: int) -> pd.DataFrame:
 
 
 def _percents(
-    returned: Sequence[Measure], values: Mapping[str, Numbers], totals: Mapping[str, Numbers], length: int
+    measures: Sequence[Measure], values: Mapping[str, Numbers], totals: Mapping[str, Numbers], length: int
 ) -> pd.DataFrame:
     """The share of the total, for additive data fields; NaN where the total is zero."""
-    names = [measure.name for measure in returned if measure.additive_atom]
+    names = [measure.name for measure in measures if measure.additive_atom]
     whole = {name: totals[name][0] if totals[name][0] else np.nan for name in names}
     return _frame({name: 100 * values[name] / whole[name] for name in names}, length)
 
@@ -160,18 +160,18 @@ def _descriptions(names: pd.DataFrame, mappings: Mappings) -> pd.DataFrame:
 def _ranges(
     shape: Shape, values: Mapping[str, Numbers], aggregate: Aggregate, sums: Sums
 ) -> dict[str, Ranges]:
-    return {m.name: intervals.ranges(m, values[m.name], aggregate, sums.sample) for m in shape.returned}
+    return {m.name: intervals.ranges(m, values[m.name], aggregate, sums.sample) for m in shape.measures}
 
 
 def _widest(
-    returned: Sequence[Measure], ranges: Mapping[str, Ranges], values: Mapping[str, Numbers], of: Aggregate
+    measures: Sequence[Measure], ranges: Mapping[str, Ranges], values: Mapping[str, Numbers], of: Aggregate
 ) -> Numbers:
     """The widest relative range of each row among its estimated additive data fields.
 
     Where none of these is an estimate, it is the widest of the other fields.
     """
-    estimated = [m for m in returned if not intervals.is_exact(m, of)]
-    names = [m.name for m in estimated if m.additive_atom] or [m.name for m in estimated or returned]
+    estimates = [m for m in measures if not intervals.is_exact(m, of)]
+    names = [m.name for m in estimates if m.additive_atom] or [m.name for m in estimates or measures]
     sides = [np.nan_to_num(intervals.relative(ranges[name], values[name])) for name in names]
     return np.max(sides, axis=0) if sides else np.zeros(0)
 
@@ -182,7 +182,7 @@ def _texts(percents: Numbers) -> pd.Series:
 
 def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], count: int, sampled: bool) -> Total:
     ranges = _ranges(shape, totals, sums.total, sums)
-    wide = _widest(shape.returned, ranges, totals, sums.total)
+    wide = _widest(shape.measures, ranges, totals, sums.total)
     returned_ranges = ranges if shape.precision else {}
     return Total(
         values={name: number(values[0]) for name, values in totals.items()},
@@ -199,7 +199,7 @@ def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], count: int, 
 def _missing(sums: Sums, shape: Shape) -> Values:
     return {
         measure.name: number(sums.missing[measure.additive_atom])
-        for measure in shape.returned
+        for measure in shape.measures
         if measure.additive_atom in sums.missing and not sums.groups.empty
     }
 
@@ -218,5 +218,5 @@ def _bounds(ranges: Mapping[str, Ranges], length: int) -> dict[str, pd.DataFrame
 
 
 def _precision(sums: Sums, shape: Shape) -> Precision:
-    unread = tuple(measure.name for measure in shape.returned if measure.atoms & sums.unread)
+    unread = tuple(measure.name for measure in shape.measures if measure.atoms & sums.unread)
     return Precision(sums.records_read, sums.records_in_range, unread)

@@ -1,4 +1,4 @@
-"""The door to slicers whose rows lie in databases: nothing of it is loaded where there are none."""
+"""Lazy loader for connected slicers: nothing of it is loaded where there are none."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from lib.reporting.engines.connected import IbisEngine, LiveSlicers
 
 
-class Connected:
+class ConnectedSlicers:
     """Slicers whose rows lie in the databases of these connections (name → URL)."""
 
     def __init__(self, urls: Mapping[str, str]) -> None:
         self._urls = urls
 
-    def current(self, stored: StoredSlicer) -> StoredSlicer:
+    def current(self, slicer: StoredSlicer) -> StoredSlicer:
         """The slicer as it is now: with the days of its table, if its rows lie in one."""
-        return stored if stored.definition.source is None else self.live.current(stored)
+        return slicer if slicer.definition.source is None else self.live.current(slicer)
 
     def reach(self, connection: str, deadline: Deadline) -> None:
         """Ask the database of a connection for nothing; raises an error that says what is wrong."""

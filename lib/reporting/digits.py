@@ -17,8 +17,8 @@ def settle(sums: Numbers) -> Numbers:
         return sums
     units = _units(np.where(is_rounded, sums, 1.0))
     scale = 10.0 ** np.clip(-units, 0, 22)
-    rounded = np.where(units > 2, np.rint(sums / 10.0**units) * 10.0**units, np.rint(sums * scale) / scale)
-    return np.where(is_rounded, rounded, sums)
+    result = np.where(units > 2, np.rint(sums / 10.0**units) * 10.0**units, np.rint(sums * scale) / scale)
+    return np.where(is_rounded, result, sums)
 
 
 def slack(sums: Numbers) -> Numbers:

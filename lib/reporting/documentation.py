@@ -81,13 +81,13 @@ def _request(
     }
     schema["properties"] = {"token": TEXT | {"description": "Access token"}} | properties
     schema["required"] = ["token", *schema["required"]]
-    examples_shown = {
+    labeled_examples = {
         name: {"summary": summary, "value": WHERE | body} for name, (summary, body) in examples.items()
     }
     return {
         "requestBody": {
             "required": True,
-            "content": {"application/json": {"schema": schema, "examples": examples_shown}},
+            "content": {"application/json": {"schema": schema, "examples": labeled_examples}},
         }
     }
 

@@ -60,12 +60,12 @@ def expand(formulas: Mapping[str, Expression]) -> dict[str, Expression]:
 
     BadDefinition names a circle, or a formula that grows out of hand.
     """
-    expanded: dict[str, Expression] = {}
+    result: dict[str, Expression] = {}
     for name in _in_order(formulas):
-        expanded[name] = formulas[name].substitute(expanded)
-        if is_too_large(expanded[name]):
+        result[name] = formulas[name].substitute(result)
+        if is_too_large(result[name]):
             raise BadDefinition([f"Formula of '{name}': too large with the formulas that it refers to"])
-    return {name: expanded[name] for name in formulas}
+    return {name: result[name] for name in formulas}
 
 
 def is_too_large(expression: Expression) -> bool:
@@ -124,9 +124,9 @@ class _Parser:
         if self._nesting == MAX_NESTING:
             self._refuse(f"at most {MAX_NESTING} brackets and signs inside each other")
         self._nesting += 1
-        signed = self._negation() if self._next.text == "-" else self._operand()
+        operand = self._negation() if self._next.text == "-" else self._operand()
         self._nesting -= 1
-        return signed
+        return operand
 
     def _negation(self) -> Expression:
         self._take()

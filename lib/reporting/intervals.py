@@ -28,7 +28,7 @@ from lib.reporting.measures import Measure, is_additive
 UNSEEN = -float(np.log(TAIL))
 MANY = 100.0
 TOO_FEW = 3.0
-SKEWED = 2.0
+SKEW = 2.0
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def ranges(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sampl
         return _sum(atom, aggregate, sample)
     parts = [part for part in measure.atoms if not _is_exact(part, aggregate)]
     if not parts:
-        return Ranges(value, value, aggregate.drawn)
+        return Ranges(value, value, aggregate.records)
     if isinstance(measure.expression, Field) and not is_additive(parts[0]):
         return _users(parts[0], aggregate)
     return _within(measure, _formula(measure, value, aggregate, sample), value, sample)
@@ -76,7 +76,7 @@ def _sum(atom: str, aggregate: Aggregate, sample: Sample | None) -> Ranges:
     value = aggregate.estimate[atom]
     if aggregate.exact or sample is None:
         off = slack(value)
-        return Ranges(value - off, value + off, aggregate.drawn)
+        return Ranges(value - off, value + off, aggregate.records)
     certain, variance, more = (
         aggregate.certain[atom],
         aggregate.moments[atom, atom],
@@ -116,30 +116,30 @@ def _users(atom: str, aggregate: Aggregate) -> Ranges:
     drawn of N users without replacement (Cochran 1977, 3.2).
     """
     share, estimate = aggregate.share[atom], aggregate.estimate[atom]
-    counted = np.round(estimate * share)
-    low, high = _score(counted, share)
-    few = counted < MANY
-    low[few], high[few] = _invert(counted[few], share)
+    counts = np.round(estimate * share)
+    low, high = _score(counts, share)
+    few = counts < MANY
+    low[few], high[few] = _invert(counts[few], share)
     finite = np.sqrt(np.maximum(0, 1 - estimate / aggregate.users[atom]))
-    low = np.maximum(estimate - (estimate - low) * finite, counted)
+    low = np.maximum(estimate - (estimate - low) * finite, counts)
     high = estimate + (high - estimate) * finite
-    return Ranges(np.minimum(low, estimate), np.maximum(high, estimate), counted)
+    return Ranges(np.minimum(low, estimate), np.maximum(high, estimate), counts)
 
 
-def _invert(counted: Numbers, share: float) -> tuple[Numbers, Numbers]:
+def _invert(counts: Numbers, share: float) -> tuple[Numbers, Numbers]:
     """Of which numbers of users a share has so many, by the binomial distribution; few users alone."""
     low, high = (
-        np.mean([bdtrin(np.maximum(at, 0), tail, share) for at in (counted - 1, counted)], axis=0)
+        np.mean([bdtrin(np.maximum(at, 0), tail, share) for at in (counts - 1, counts)], axis=0)
         for tail in (1 - TAIL, TAIL)
     )
     none = np.log(2 * TAIL) / np.log1p(-share)
-    return np.where(counted == 0, 0.0, low), np.where(counted == 0, none, high)
+    return np.where(counts == 0, 0.0, low), np.where(counts == 0, none, high)
 
 
-def _score(counted: Numbers, share: float) -> tuple[Numbers, Numbers]:
+def _score(counts: Numbers, share: float) -> tuple[Numbers, Numbers]:
     """The same for many users: (k - Uθ)² = z² Uθ(1-θ), solved for U."""
-    middle = 2 * counted * share + NORMAL**2 * share * (1 - share)
-    root = np.sqrt(np.maximum(middle**2 - (2 * share * counted) ** 2, 0))
+    middle = 2 * counts * share + NORMAL**2 * share * (1 - share)
+    root = np.sqrt(np.maximum(middle**2 - (2 * share * counts) ** 2, 0))
     return (middle - root) / (2 * share**2), (middle + root) / (2 * share**2)
 
 
@@ -159,12 +159,12 @@ def _formula(measure: Measure, value: Numbers, aggregate: Aggregate, sample: Sam
                 moment = aggregate.moments[first, second] + sample.moments[first, second]
                 variance = variance + twice * slope[first] * slope[second] * moment
     for atom in (atom for atom in slope if aggregate.share.get(atom, 1.0) < 1.0):
-        counted = aggregate.estimate[atom] * aggregate.share[atom]
+        counts = aggregate.estimate[atom] * aggregate.share[atom]
         variance = variance + slope[atom] ** 2 * _user_variance(atom, aggregate)
-        n_eff = np.fmin(n_eff, counted)
-        unseen = np.where(counted == 0, unseen + np.abs(slope[atom]) * UNSEEN / aggregate.share[atom], unseen)
+        n_eff = np.fmin(n_eff, counts)
+        unseen = np.where(counts == 0, unseen + np.abs(slope[atom]) * UNSEEN / aggregate.share[atom], unseen)
     spread = np.sqrt(np.maximum(variance, 0)) / (1 - 1 / np.maximum(freedom, 2))
-    half = np.where(variance > 0, _student(freedom / SKEWED) * spread, unseen)
+    half = np.where(variance > 0, _student(freedom / SKEW) * spread, unseen)
     half = np.where((freedom < np.inf) & (n_eff < TOO_FEW) & ~(half <= np.abs(value)), np.nan, half)
     return Ranges(value - half, value + half, n_eff)
 

@@ -44,7 +44,7 @@ def _texts(value: Any) -> Any:
     return (_text(value),) if isinstance(value, str | int | float) else value
 
 
-def _told_flag(value: Any) -> Any:
+def _lenient_flag(value: Any) -> Any:
     return FLAGS.get(str(value).lower(), value)
 
 
@@ -83,13 +83,13 @@ Flag = Annotated[
 ]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Names = Annotated[Texts, Field(json_schema_extra={"uniqueItems": True})]
-ToldFlag = Annotated[Literal[0, 1], BeforeValidator(_told_flag), use_defaults(0)]
-ToldText = Annotated[str, use_defaults("")]
-Named = Annotated[str | None, use_defaults(None)]
+LenientFlag = Annotated[Literal[0, 1], BeforeValidator(_lenient_flag), use_defaults(0)]
+LenientText = Annotated[str, use_defaults("")]
+LenientName = Annotated[str | None, use_defaults(None)]
 Day = Annotated[str | None, BeforeValidator(_day)]
 Polarity = Literal["up", "down", "none"]
-ToldPolarity = Annotated[
-    Polarity, BeforeValidator(lambda told: told if told in get_args(Polarity) else "none")
+LenientPolarity = Annotated[
+    Polarity, BeforeValidator(lambda value: value if value in get_args(Polarity) else "none")
 ]
 """Whether a rise is good news (`up`), a fall (`down`), or neither; an extension, `none` where not sent."""
 Decimals = Annotated[int, AfterValidator(lambda places: min(max(places, 0), MOST_DECIMALS)), use_defaults(0)]

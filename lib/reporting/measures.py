@@ -62,8 +62,8 @@ def measures(definition: Definition) -> dict[str, Measure]:
     simple |= {source.data_field: Field(f"unique:{source.name}") for source in definition.audience_sources}
     formulas = {part.name: part.formula for part in definition.data_fields if part.formula is not None}
     names = [*simple, *formulas]
-    parsed = expand({name: parse(text, names) for name, text in formulas.items()})
-    whole = simple | {name: expression.substitute(simple) for name, expression in parsed.items()}
+    expressions = expand({name: parse(text, names) for name, text in formulas.items()})
+    whole = simple | {name: expression.substitute(simple) for name, expression in expressions.items()}
     descriptions = {field.name: field for field in definition.slicer(None, None).data_fields}
     return {name: Measure(field, whole[name]) for name, field in descriptions.items()}
 

@@ -16,16 +16,16 @@ from lib.reporting.lenient import (
     Day,
     Decimals,
     Flag,
+    LenientFlag,
+    LenientName,
+    LenientPolarity,
+    LenientText,
     Limit,
     Milliseconds,
-    Named,
     Names,
     Number,
     Offset,
     Texts,
-    ToldFlag,
-    ToldPolarity,
-    ToldText,
     Whole,
     use_defaults,
 )
@@ -70,31 +70,31 @@ class KeyField(Descriptor):
     """A key field: what a slicer can be filtered and split by. `role` is an *extension*."""
 
     name: str
-    description: ToldText = ""
+    description: LenientText = ""
     annotation: str | None = ""
     type: Annotated[str, use_defaults("text")] = "text"
-    is_segmented: ToldFlag = 0
-    mapping: Named = None
-    link: Named = None
-    role: Named = None
+    is_segmented: LenientFlag = 0
+    mapping: LenientName = None
+    link: LenientName = None
+    role: LenientName = None
 
 
 class DataField(Descriptor):
     """A data field: what is counted. `role`, what it is in a funnel, is an *extension*."""
 
     name: str
-    description: ToldText = ""
+    description: LenientText = ""
     annotation: str | None = ""
     display_type: Annotated[str, use_defaults("int")] = "int"
     display_precision: Decimals = 0
-    display_pattern: Named = None
-    formula: Named = None
-    formula_description: Named = None
-    is_optional: ToldFlag = 0
+    display_pattern: LenientName = None
+    formula: LenientName = None
+    formula_description: LenientName = None
+    is_optional: LenientFlag = 0
     access: Any = None
     show_percents: Annotated[int, use_defaults(1)] = 1
-    polarity: ToldPolarity = "none"
-    role: Named = None
+    polarity: LenientPolarity = "none"
+    role: LenientName = None
 
 
 class OwnField(BaseModel):
@@ -111,15 +111,15 @@ class OwnField(BaseModel):
     @property
     def data_field(self) -> DataField:
         """It as the slicer's own data fields are described; files and headlines have it on request only."""
-        described = self.model_dump() | {"description": self.description or self.name}
-        return DataField(**described, display_type="float", is_optional=1)
+        fields = self.model_dump() | {"description": self.description or self.name}
+        return DataField(**fields, display_type="float", is_optional=1)
 
 
 class AudienceSource(Descriptor):
     """A source of unique users; gives the data field `unique_<name>`."""
 
     name: str
-    description: ToldText = ""
+    description: LenientText = ""
     annotation: str | None = ""
 
 
@@ -133,7 +133,7 @@ class Slicer(Descriptor):
 
     status: Literal["success"] = "success"
     timezone: Annotated[int, use_defaults(0)] = 0
-    supports_timezone: Annotated[ToldFlag, use_defaults(1)] = 1
+    supports_timezone: Annotated[LenientFlag, use_defaults(1)] = 1
     first_date: Day = None
     last_date: Day = None
     annotation: str | None = None

@@ -45,10 +45,10 @@ class Spread:
         """The size from which a statistic leaves the interval in this share of cases, 0 to 1."""
         return self.side(confidence) + self.scale * float(stdtrit(self.freedom, power))
 
-    def p_value(self, moved: float, error: float = 0.0) -> float:
+    def p_value(self, movement: float, error: float = 0.0) -> float:
         """The probability of a movement this large in noise, two-sided; `error` is that of sampling."""
         spread = math.hypot(self.scale, error)
-        return 2 * float(stdtr(self.freedom, -abs(moved) / spread)) if spread else float(moved == 0)
+        return 2 * float(stdtr(self.freedom, -abs(movement) / spread)) if spread else float(movement == 0)
 
 
 def spread(placebos: Numbers, weights: Sequence[float], persistence: float, step: int = 1) -> Spread | None:

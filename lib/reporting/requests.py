@@ -92,9 +92,9 @@ def _check_name(kind: str, name: str, names: list[str]) -> None:
 
 
 def _once(field: str, names: tuple[str, ...]) -> None:
-    doubled = sorted({name for name in names if names.count(name) > 1})
-    if doubled:
-        raise BadRequest(f"{field} names {', '.join(doubled)} more than once")
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise BadRequest(f"{field} names {', '.join(duplicates)} more than once")
 
 
 def _sentence(problem: Any) -> str:

@@ -49,29 +49,29 @@ def routes(service: ReportingService) -> APIRouter:
     @router.post("/info", **INFO)
     async def info(request: Request) -> Response:
         authorized_call = await desk.admit(request)
-        slicer = await authorized_call.result(lambda: service.info(authorized_call.admitted))
+        slicer = await authorized_call.result(lambda: service.info(authorized_call.request))
         return Response(orjson.dumps(_describe(slicer)), media_type=JSON)
 
     @router.post("/audience", **documentation.audience(most_values))
     async def audience(request: Request) -> Response:
         authorized_call = await desk.admit(request)
         if as_arrow.MEDIA_TYPE in request.headers.get("accept", ""):
-            packed = await authorized_call.result(
-                lambda: as_arrow.encode(service.audience(authorized_call.admitted, authorized_call.deadline))
+            content = await authorized_call.result(
+                lambda: as_arrow.encode(service.audience(authorized_call.request, authorized_call.deadline))
             )
-            return Response(packed, media_type=as_arrow.MEDIA_TYPE)
+            return Response(content, media_type=as_arrow.MEDIA_TYPE)
         return await authorized_call.stream(
-            lambda: as_json.encode(service.audience(authorized_call.admitted, authorized_call.deadline))
+            lambda: as_json.encode(service.audience(authorized_call.request, authorized_call.deadline))
         )
 
     @router.post("/export", **documentation.export(most_values))
     async def export(request: Request) -> Response:
         authorized_call = await desk.admit(request)
-        desk.check_files(authorized_call.admitted.who)
+        desk.check_files(authorized_call.request.who)
         file = await authorized_call.result(
-            lambda: service.export(authorized_call.admitted, authorized_call.deadline)
+            lambda: service.export(authorized_call.request, authorized_call.deadline)
         )
-        desk.hold(authorized_call.admitted.who, file.content)
+        desk.hold(authorized_call.request.who, file.content)
         headers = {"Content-Disposition": file.disposition, "Content-Length": str(_size(file.content))}
         return StreamingResponse(_read(file.content), media_type=file.media_type, headers=headers)
 
@@ -88,11 +88,11 @@ class _Endpoints:
 
     async def admit(self, request: Request) -> "_AuthorizedCall":
         """The request, once its token is checked."""
-        deadline = self.service.deadline()
-        body = await request.body()
-        admitted = await asyncio.wrap_future(self.auth_threads.submit(None, lambda: self.service.admit(body)))
-        request.scope["tranche.slicer"] = f"{admitted.stored.project}/{admitted.stored.name}"
-        return _AuthorizedCall(admitted, deadline, request.receive, self.service.queries)
+        service, deadline, body = self.service, self.service.deadline(), await request.body()
+        future = self.auth_threads.submit(None, lambda: service.admit(body))
+        call = _AuthorizedCall(await asyncio.wrap_future(future), deadline, request.receive, service.queries)
+        request.scope["tranche.slicer"] = f"{call.request.slicer.project}/{call.request.slicer.name}"
+        return call
 
     def check_files(self, who: str) -> None:
         """Raise Throttled if this person has too many unfinished downloads, which take up disk space."""
@@ -109,7 +109,7 @@ class _Endpoints:
 class _AuthorizedCall:
     """A request that is being answered; its work stops if the caller disconnects."""
 
-    admitted: AuthorizedRequest
+    request: AuthorizedRequest
     deadline: Deadline
     receive: Receive
     queries: FairPool
@@ -117,11 +117,11 @@ class _AuthorizedCall:
     async def result(self, work: Callable[[], Result]) -> Result:
         """The result of `work`, run on one of the threads that this caller may use."""
 
-        def checked() -> Result:
+        def run() -> Result:
             self.deadline.check()
             return work()
 
-        return await answer(self.queries.submit(self.admitted.who, checked), self.receive, self.deadline)
+        return await answer(self.queries.submit(self.request.who, run), self.receive, self.deadline)
 
     async def stream(self, work: Callable[[], Iterator[bytes]]) -> Response:
         """The JSON whose parts `work` returns: in one piece if it is short, otherwise streamed.
@@ -137,7 +137,7 @@ class _AuthorizedCall:
         piece = first
         while piece:
             yield piece
-            piece = await asyncio.wrap_future(self.queries.submit(self.admitted.who, lambda: _piece(parts)))
+            piece = await asyncio.wrap_future(self.queries.submit(self.request.who, lambda: _piece(parts)))
 
 
 def _begin(parts: Iterator[bytes]) -> tuple[Iterator[bytes], bytes]:

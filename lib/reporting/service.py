@@ -22,7 +22,7 @@ from lib.reporting import answer_cache, compose, dates, files, requests
 from lib.reporting.answer_cache import AnswerCache
 from lib.reporting.answers import Audience, Total
 from lib.reporting.compose import Shape
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines import ENGINES
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.files.table import export_table
@@ -79,7 +79,7 @@ class Costs:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now, self._lock = now, threading.Lock()
-        self._seen: OrderedDict[Kind, deque[tuple[float, float]]] = OrderedDict()
+        self._measurements: OrderedDict[Kind, deque[tuple[float, float]]] = OrderedDict()
 
     def milliseconds(self, work: Workload) -> float:
         """The expected time to read all of these records."""
@@ -93,24 +93,24 @@ class Costs:
             return
         rate = 1e9 * seconds / (work.records * work.columns)
         with self._lock:
-            rates = self._seen.setdefault(work.kind, deque(maxlen=LATEST))
+            rates = self._measurements.setdefault(work.kind, deque(maxlen=LATEST))
             rates.append((self._now(), rate))
-            self._seen.move_to_end(work.kind)
-            while len(self._seen) > MOST_SPLITS:
-                self._seen.popitem(last=False)
+            self._measurements.move_to_end(work.kind)
+            while len(self._measurements) > MOST_SPLITS:
+                self._measurements.popitem(last=False)
 
     def _rate(self, work: Workload) -> float:
         own = self._latest(work.kind)
         if len(own) >= ENOUGH:
             return statistics.median(own)
-        kinds = [kind for kind in self._seen if kind[0] == work.slicer]
+        kinds = [kind for kind in self._measurements if kind[0] == work.slicer]
         others = [rate for kind in kinds for rate in self._latest(kind)]
         return statistics.median([*[START_NANOSECONDS] * START_COUNTS, *others])
 
     def _latest(self, kind: Kind) -> list[float]:
         """The rates of the last minutes, as older ones may be from a time of other load."""
         since = self._now() - SECONDS
-        return [rate for when, rate in self._seen.get(kind, ()) if when >= since]
+        return [rate for when, rate in self._measurements.get(kind, ()) if when >= since]
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class AuthorizedRequest:
     """An authorised request: its caller, the slicer, and its other fields."""
 
     who: str
-    stored: StoredSlicer
+    slicer: StoredSlicer
     fields: requests.Fields
 
 
@@ -143,12 +143,12 @@ class ReportingService:
         access: Access,
         settings: Settings,
         engine: Engine | None = None,
-        connected: Connected | None = None,
+        connected: ConnectedSlicers | None = None,
         is_exempt: Callable[[str], bool] = lambda token: False,
     ) -> None:
         self.warehouse, self.access, self.settings = warehouse, access, settings
         self.engine = engine or ENGINES[settings.engine](settings.engine_threads)
-        self._connected = connected or Connected(settings.connection_urls)
+        self._connected = connected or ConnectedSlicers(settings.connection_urls)
         self.costs, self.answers = Costs(), AnswerCache(settings.answers_megabytes * MEGABYTE)
         self.rows_read, self._counting = 0, threading.Lock()
         self._throttle = Throttle(settings.throttle_questions, share=access.tally("questions"))
@@ -188,17 +188,17 @@ class ReportingService:
     def info(self, request: AuthorizedRequest) -> Slicer:
         """Describe the slicer (specification, Info)."""
         requests.question(InfoQuery, request.fields)
-        return request.stored.info()
+        return request.slicer.info()
 
     def audience(self, request: AuthorizedRequest, deadline: Deadline) -> Audience:
         """Figures restricted by filters and split by key fields (specification, Audience)."""
         query = self._question(AudienceQuery, request)
-        inquiry = _inquire(request.stored, query, bool(query.include_mappings), bool(query.precision))
+        inquiry = _inquire(request.slicer, query, bool(query.include_mappings), bool(query.precision))
         milliseconds = self.costs.milliseconds(inquiry.work)
         limit = None if milliseconds <= (query.exact_within or -1) else query.audience_rows_limit
         first, last = (day.isoformat() for day in inquiry.period)
         audience = self.answers.get(
-            answer_cache.key(request.stored, query, (first, last), inquiry.timezone, limit),
+            answer_cache.key(request.slicer, query, (first, last), inquiry.timezone, limit),
             lambda: self._compute(inquiry, limit, deadline),
             deadline,
         )
@@ -216,15 +216,15 @@ class ReportingService:
 
     def export(self, request: AuthorizedRequest, deadline: Deadline) -> ExportFile:
         """The same as a file, never sampled (specification, Export). The file is complete on return."""
-        stored, query = request.stored, self._question(ExportQuery, request)
-        inquiry = _inquire(stored, query, query.with_mappings)
+        slicer, query = request.slicer, self._question(ExportQuery, request)
+        inquiry = _inquire(slicer, query, query.with_mappings)
         audience = inquiry.answer(self._sums(inquiry, None, deadline))
         if query.include_total and query.data_filters and query.split_by:
             audience = replace(audience, total=self._total_of(audience.names, inquiry, deadline))
-        table = export_table(query, stored.info().with_own(query.own_fields), audience)
+        table = export_table(query, slicer.info().with_own(query.own_fields), audience)
         return ExportFile(
             media_type=files.media_type(query.export_format),
-            disposition=files.content_disposition(stored.name, *inquiry.period, query.export_format),
+            disposition=files.content_disposition(slicer.name, *inquiry.period, query.export_format),
             content=files.make_file(table, query.export_format, deadline),
         )
 
@@ -233,7 +233,7 @@ class ReportingService:
         whole = replace(
             inquiry,
             query=inquiry.query.model_copy(update={"split_by": ()}),
-            shape=Shape(returned=inquiry.shape.returned, known=inquiry.shape.known),
+            shape=Shape(measures=inquiry.shape.measures, all_measures=inquiry.shape.all_measures),
         )
         return compose.compose(self._sums(whole, None, deadline, Groups(rows)), whole.shape).total
 
@@ -246,22 +246,22 @@ class ReportingService:
         self, inquiry: "_Inquiry", rows_limit: int | None, deadline: Deadline, within: Groups | None = None
     ) -> Sums:
         query, shape = inquiry.query, inquiry.shape
-        counted = len(query.split_by) > 1 and not shape.data_filters
+        has_most = len(query.split_by) > 1 and not shape.data_filters
         question = Question(
             *inquiry.period,
             timezone=inquiry.timezone,
             split_by=query.split_by,
             filters=query.filters,
             atoms=shape.atoms,
-            pairs=pairs(shape.needed) if rows_limit is not None else frozenset(),
+            pairs=pairs(shape.required_measures) if rows_limit is not None else frozenset(),
             rows_limit=rows_limit,
-            max_groups=MAX_SPLIT_ROWS if counted else None,
+            max_groups=MAX_SPLIT_ROWS if has_most else None,
             max_bytes=self.settings.question_megabytes * MEGABYTE,
             within=within,
         )
-        is_connected = inquiry.stored.definition.source is not None
+        is_connected = inquiry.slicer.definition.source is not None
         engine: Engine = self._connected.engine if is_connected else self.engine
-        sums = engine.audience(inquiry.stored, question, deadline)
+        sums = engine.audience(inquiry.slicer, question, deadline)
         check_finite(sums, inquiry.work.slicer)
         with self._counting:
             self.rows_read += sums.records_read
@@ -272,7 +272,7 @@ class ReportingService:
 class _Inquiry:
     """A checked query about a slicer: the shape of its answer, its days in its zone, and the work for it."""
 
-    stored: StoredSlicer
+    slicer: StoredSlicer
     query: AudienceQuery | ExportQuery
     shape: Shape
     timezone: int
@@ -290,39 +290,39 @@ class _Inquiry:
 
 
 def _inquire(
-    stored: StoredSlicer,
+    slicer: StoredSlicer,
     query: AudienceQuery | ExportQuery,
     with_descriptions: bool,
     with_precision: bool = False,
 ) -> _Inquiry:
     """BadRequest names what the slicer doesn't have. Records are counted by days in its own zone."""
-    shape = _shape(query, stored, with_descriptions, with_precision)
-    timezone = stored.definition.timezone if query.timezone is None else query.timezone
+    shape = _shape(query, slicer, with_descriptions, with_precision)
+    timezone = slicer.definition.timezone if query.timezone is None else query.timezone
     first, last = dates.date_range(query.start_date, query.end_date, dates.today(timezone))
     work = Workload(
-        slicer=f"{stored.project}/{stored.name}",
+        slicer=f"{slicer.project}/{slicer.name}",
         split_by=query.split_by,
         is_filtered=bool(query.filters),
-        records=sum(rows for day, rows in stored.rows.items() if first <= day <= last),
+        records=sum(rows for day, rows in slicer.rows.items() if first <= day <= last),
         columns=columns(len(query.split_by) + len(query.filters), shape.atoms),
     )
-    return _Inquiry(stored, query, shape, timezone, (first, last), work)
+    return _Inquiry(slicer, query, shape, timezone, (first, last), work)
 
 
 def _shape(
-    query: AudienceQuery | ExportQuery, stored: StoredSlicer, with_descriptions: bool, with_precision: bool
+    query: AudienceQuery | ExportQuery, slicer: StoredSlicer, with_descriptions: bool, with_precision: bool
 ) -> Shape:
-    slicer, measures = stored.info(), stored.measures
+    info, measures = slicer.info(), slicer.measures
     if query.own_fields:
         measures = measures | own_measures(query.own_fields, measures)
-        slicer = slicer.with_own(query.own_fields)
-    requests.check(query, slicer)
-    mapped = {name: slicer.key_field(name).mapping for name in query.split_by if with_descriptions}
-    mappings = {name: stored.mapping(mapping) for name, mapping in mapped.items() if mapping}
+        info = info.with_own(query.own_fields)
+    requests.check(query, info)
+    mapping_names = {name: info.key_field(name).mapping for name in query.split_by if with_descriptions}
+    mappings = {name: slicer.mapping(mapping) for name, mapping in mapping_names.items() if mapping}
     return Shape(
-        returned=tuple(measures[name] for name in query.data_fields or _usual_fields(query, slicer)),
-        known=measures,
-        numeric=frozenset(name for name in query.split_by if slicer.key_field(name).type == "int"),
+        measures=tuple(measures[name] for name in query.data_fields or _usual_fields(query, info)),
+        all_measures=measures,
+        numeric=frozenset(name for name in query.split_by if info.key_field(name).type == "int"),
         mappings=mappings if with_descriptions else None,
         order_by=query.order_by,
         data_filters=query.data_filters,

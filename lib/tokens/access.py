@@ -21,7 +21,7 @@ from lib.tokens.models import Caller, Kind, Token
 from lib.tokens.store import TokenStore
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, NotAdmitted, TooManyAttempts, TrancheError
-from lib.wire.throttle import WINDOW_SECONDS, Elsewhere
+from lib.wire.throttle import WINDOW_SECONDS, OtherCounts
 
 log = logging.getLogger(__name__)
 SECONDS = 1
@@ -43,20 +43,20 @@ class Tally:
     clock: Callable[[], float] = time.time
     process: str = field(default_factory=lambda: uuid4().hex)
 
-    def __call__(self, caller: object, count: int) -> Elsewhere | None:
+    def __call__(self, caller: object, count: int) -> OtherCounts | None:
         """Add requests that were admitted here; returns those of other processes in the last minute.
 
         As (seconds ago, requests). None where the database does not answer: nothing was added.
         """
         now, who = self.clock(), f"{self.name} {caller}"
 
-        def others(connection: Connection) -> Elsewhere:
+        def others(connection: Connection) -> OtherCounts:
             mine = admissions.c.process == self.process
             query = select(admissions.c.at, admissions.c.count).where(admissions.c.caller == who, ~mine)
             recent = connection.execute(query.where(admissions.c.at > now - WINDOW_SECONDS))
             return tuple((max(0.0, now - at), times) for at, times in recent)
 
-        def exchange(connection: Connection) -> Elsewhere:
+        def exchange(connection: Connection) -> OtherCounts:
             row = {"caller": who, "process": self.process, "at": now, "count": count}
             connection.execute(delete(admissions).where(admissions.c.at <= now - WINDOW_SECONDS))
             connection.execute(insert(admissions).values(row))

@@ -71,7 +71,7 @@ def api(
     `status`, and clients drop the body. It has no lifespan: what it needs is opened before. `around` wraps
     the whole application.
     """
-    app = _Surrounded(
+    app = _WrappedApp(
         around,
         title=TITLE,
         docs_url=None,
@@ -89,7 +89,7 @@ def api(
     return app
 
 
-class _Surrounded(FastAPI):
+class _WrappedApp(FastAPI):
     """An application inside of another one, which sees answers to unforeseen failures too."""
 
     def __init__(self, around: Callable[[ASGIApp], ASGIApp], **options: Any) -> None:
@@ -105,7 +105,7 @@ class Apis:
     """ASGI middleware: paths of the APIs go to `api`, everything else to the application behind it."""
 
     def __init__(self, app: ASGIApp, api: ASGIApp) -> None:
-        self._desk, self._api = app, Compressed(api)
+        self._desk, self._api = app, Compression(api)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, WebSocket or lifespan."""
@@ -114,7 +114,7 @@ class Apis:
         await (self._api if to_api else self._desk)(scope, receive, send)
 
 
-class Compressed:
+class Compression:
     """ASGI middleware: gzips larger answers for callers that are not on this machine.
 
     On loopback compressing costs more than it saves; a proxy there names its caller by X-Forwarded-For.
@@ -122,8 +122,8 @@ class Compressed:
 
     def __init__(self, app: ASGIApp) -> None:
         self._plain = app
-        excluded = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *PACKED_TYPES)
-        self._gzip = GZipMiddleware(app, SMALLEST_TO_COMPRESS, 1, exclude_content_types=excluded)
+        exclusions = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *PACKED_TYPES)
+        self._gzip = GZipMiddleware(app, SMALLEST_TO_COMPRESS, 1, exclude_content_types=exclusions)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -142,12 +142,12 @@ class BodyLimit:
         """One request; what arrives is counted, whatever its headers promise."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        promised = Headers(scope=scope).get("content-length", "0")
+        length = Headers(scope=scope).get("content-length", "0")
         size = 0
 
-        async def counted() -> Message:
+        async def receive_part() -> Message:
             nonlocal size
-            if promised.isdecimal() and int(promised) > self._max_bytes:
+            if length.isdecimal() and int(length) > self._max_bytes:
                 raise self._too_large()
             message = await receive()
             size += len(message.get("body", b""))
@@ -155,7 +155,7 @@ class BodyLimit:
                 raise self._too_large()
             return message
 
-        await self._app(scope, counted, send)
+        await self._app(scope, receive_part, send)
         return None
 
     def _too_large(self) -> HTTPException:

@@ -24,11 +24,11 @@ SILENT, WISHES = "does not answer", "asks to wait"
 
 def retry_after(response: httpx.Response | None) -> float:
     """Seconds to wait by Retry-After (RFC 9110, 10.2.3); 0 without it."""
-    wish = "" if response is None else response.headers.get("retry-after", "").strip()
-    if wish.isascii() and wish.isdecimal():
-        return float(wish)
+    value = "" if response is None else response.headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdecimal():
+        return float(value)
     try:
-        return max(0.0, (parsedate_to_datetime(wish) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError):
         return 0.0
 
@@ -97,10 +97,10 @@ class Breaker:
                 self._rests_until, self._why = self._now() + self._seconds, SILENT
 
     def _retry_after(self, response: httpx.Response) -> None:
-        wish = retry_after(response) if response.status_code in PASSING else 0.0
-        if wish > WAITED_FOR:
+        seconds = retry_after(response) if response.status_code in PASSING else 0.0
+        if seconds > WAITED_FOR:
             with self._lock:
-                self._rests_until, self._why = self._now() + min(wish, LONGEST_REST), WISHES
+                self._rests_until, self._why = self._now() + min(seconds, LONGEST_REST), WISHES
 
     def _note_answer(self) -> None:
         with self._lock:

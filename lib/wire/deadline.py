@@ -29,13 +29,13 @@ class Deadline:
         """`seconds` from now; None never ends."""
         self.seconds = seconds
         self._end = None if seconds is None else time.monotonic() + seconds
-        self._abandoned = threading.Event()
+        self._abandoned_event = threading.Event()
         self._whole: Deadline | None = None  # a tracked one is found for as long as a part of it is used
 
     @property
     def is_abandoned(self) -> bool:
         """Whether the caller has gone."""
-        return self._abandoned.is_set()
+        return self._abandoned_event.is_set()
 
     def remaining(self) -> float | None:
         """Seconds left, never below zero; None without an end."""
@@ -47,7 +47,7 @@ class Deadline:
         """A deadline for a part of the work: at most so many seconds from now; abandoned with this one."""
         part = Deadline(self.seconds if seconds is None else seconds)
         ends = [end for end in (self._end, part._end if seconds is not None else None) if end is not None]
-        part._end, part._abandoned, part._whole = min(ends, default=None), self._abandoned, self
+        part._end, part._abandoned_event, part._whole = min(ends, default=None), self._abandoned_event, self
         return part
 
     def half(self) -> "Deadline":
@@ -61,16 +61,16 @@ class Deadline:
 
     def abandon(self) -> None:
         """Note that the caller has gone: the next check stops the work."""
-        self._abandoned.set()
+        self._abandoned_event.set()
 
     def check(self) -> None:
         """Raise DeadlineExceeded once the time is over, Abandoned once the caller has gone."""
         if self.is_abandoned:
             raise Abandoned("The caller is gone")
         if self._end is not None and time.monotonic() > self._end:
-            self.raise_exceeded()
+            self.raise_error()
 
-    def raise_exceeded(self) -> NoReturn:
+    def raise_error(self) -> NoReturn:
         """Raise DeadlineExceeded with a message that says what to do."""
         raise DeadlineExceeded(
             f"The query took longer than the {self.seconds:g} seconds allowed; "

@@ -24,21 +24,21 @@ async def answer(work: "Future[Result]", receive: Receive, deadline: Deadline) -
     Over a socket that is a closed connection, embedded a closed or timed-out response.
     """
     result = asyncio.wrap_future(work)
-    caller_gone = asyncio.ensure_future(gone(receive))
-    either: set[asyncio.Future[Any]] = {result, caller_gone}
+    disconnect = asyncio.ensure_future(wait_for_disconnect(receive))
+    either: set[asyncio.Future[Any]] = {result, disconnect}
     try:
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not result.done():
             raise Abandoned("The caller is gone")
         return result.result()
     finally:
-        caller_gone.cancel()
+        disconnect.cancel()
         if not result.done():
             deadline.abandon()
             result.cancel()
 
 
-async def gone(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
     """Return once the caller has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -64,25 +64,25 @@ class FairPool:
 
     def __init__(self, threads: int, share: int, name: str) -> None:
         self._threads, self._share, self._name = threads, share, name
-        self._started = 0
+        self._thread_count = 0
         self._waiting: OrderedDict[Hashable, deque[Work]] = OrderedDict()
         self._running: Counter[Hashable] = Counter()
-        self._changed = threading.Condition()
+        self._condition = threading.Condition()
 
     def submit(self, caller: Hashable, work: Callable[[], Result]) -> "Future[Result]":
         """The future of `work`. Work that is cancelled while it waits is never started."""
         future: Future[Result] = Future()
-        with self._changed:
+        with self._condition:
             self._waiting.setdefault(caller, deque()).append((future, carry_id(work)))
             self._start_thread()
-            self._changed.notify()
+            self._condition.notify()
         return future
 
     def _start_thread(self) -> None:
         busy = self._running.total()
-        if self._started < self._threads and self._started <= busy + len(self._waiting):
-            self._started += 1
-            name = f"{self._name}-{self._started}"
+        if self._thread_count < self._threads and self._thread_count <= busy + len(self._waiting):
+            self._thread_count += 1
+            name = f"{self._name}-{self._thread_count}"
             threading.Thread(target=self._serve, name=name, daemon=True).start()
 
     def _serve(self) -> None:
@@ -94,9 +94,9 @@ class FairPool:
 
     def _next(self) -> tuple[Hashable, Work]:
         """The first work of the caller whose turn it is; waits for it."""
-        with self._changed:
+        with self._condition:
             while (caller := self._whose_turn()) is NOBODY:
-                self._changed.wait()
+                self._condition.wait()
             queue = self._waiting.pop(caller)
             work = queue.popleft()
             if queue:
@@ -111,11 +111,11 @@ class FairPool:
         return next((one for one in ready if not isinstance(one, Ahead)), ahead)
 
     def _finish(self, caller: Hashable) -> None:
-        with self._changed:
+        with self._condition:
             self._running[caller] -= 1
             if not self._running[caller]:
                 del self._running[caller]
-            self._changed.notify()
+            self._condition.notify()
 
 
 def _settle(future: "Future[Any]", work: Callable[[], Any]) -> None:

@@ -42,7 +42,7 @@ def client_network(address: str) -> str:
         address_parts = ipaddress.ip_address(address)
     except ValueError:
         return NO_ADDRESS
-    mapped = address_parts.ipv4_mapped if isinstance(address_parts, ipaddress.IPv6Address) else None
-    if mapped or address_parts.version == 4:
-        return str(mapped or address_parts)
+    ipv4 = address_parts.ipv4_mapped if isinstance(address_parts, ipaddress.IPv6Address) else None
+    if ipv4 or address_parts.version == 4:
+        return str(ipv4 or address_parts)
     return str(ipaddress.ip_network((int(address_parts), 64), strict=False))

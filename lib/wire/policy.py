@@ -47,7 +47,7 @@ class SecurityHeaders:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
 
-        async def confined(message: Message) -> None:
+        async def send_with_policy(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 own = headers.get("Content-Security-Policy", ANCESTORS)
@@ -56,7 +56,7 @@ class SecurityHeaders:
                         headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, confined)
+        await self._app(scope, receive, send_with_policy)
         return None
 
 
@@ -69,4 +69,4 @@ def inline_scripts(html: str) -> list[str]:
 def policy(scripts: Iterable[str] = ()) -> str:
     """The content policy of a page with these inline scripts."""
     sources = SOURCES | {"script-src": " ".join([SOURCES["script-src"], *scripts])}
-    return "; ".join(f"{kind} {allowed}" for kind, allowed in sources.items())
+    return "; ".join(f"{kind} {values}" for kind, values in sources.items())

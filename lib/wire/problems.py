@@ -50,7 +50,7 @@ def _plain(status: str, reason: str) -> Body:
 
 DEALS = "/api/"
 TOO_LARGE = {413: 504}  # the deals specification, Errors: 504, request too large
-NOT_KEPT = {"Cache-Control": "no-store"}
+NO_STORE = {"Cache-Control": "no-store"}
 OAUTH_ERRORS = {"internal_error": "server_error", "timeout": "temporarily_unavailable"}
 AWAY_SECONDS = 5  # after which a caller may ask again
 SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting, "/oauth2/": _oauth}
@@ -70,7 +70,7 @@ def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResp
     if isinstance(error, DealsError):
         body = shape(error.status, error.reason) if shape else error.body
         return JSONResponse(body, error.http, error.headers)
-    headers = dict(NOT_KEPT) if shape is _oauth else {}
+    headers = dict(NO_STORE) if shape is _oauth else {}
     if error.http == UNAVAILABLE:
         headers["Retry-After"] = str(AWAY_SECONDS)
         shape = _oauth_away if shape is _oauth else shape
@@ -83,7 +83,7 @@ def answer_problems(app: FastAPI) -> None:
         TrancheError: _own,
         HTTPException: _framework,
         RequestValidationError: _invalid,
-        ClientDisconnect: _client_gone,
+        ClientDisconnect: _client_disconnect,
         Exception: _unforeseen,
     }
     for kind, handler in handlers.items():
@@ -109,7 +109,7 @@ def _framework(request: Request, error: HTTPException) -> Response:
     return answer
 
 
-def _client_gone(request: Request, error: ClientDisconnect) -> Response:
+def _client_disconnect(request: Request, error: ClientDisconnect) -> Response:
     """The response if the caller left, or was too slow, before its request had arrived; nobody reads it."""
     log.info("%s %r: the request broke off", request.method, request.url.path)
     return problem(request.url.path, BadRequest("The request ended early"))

@@ -13,7 +13,7 @@ from typing import TypeVar
 from lib.wire.errors import TrancheError
 
 HEADER = "X-Request-Id"
-WELL_FORMED = re.compile(r"[A-Za-z0-9._:+/=-]{1,128}")
+PATTERN = re.compile(r"[A-Za-z0-9._:+/=-]{1,128}")
 Result = TypeVar("Result")
 _current: ContextVar[str] = ContextVar("request_id", default="")
 
@@ -28,9 +28,9 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def id_of_caller(brought: str | None) -> str:
+def id_of_caller(value: str | None) -> str:
     """The id that a caller brought, or a new one in place of none or of one that isn't well-formed."""
-    return brought if brought and WELL_FORMED.fullmatch(brought) else new_id()
+    return value if value and PATTERN.fullmatch(value) else new_id()
 
 
 @contextmanager

@@ -27,8 +27,8 @@ def a_list(items: Schema) -> Schema:
 def of_model(model: type[BaseModel], mode: Any = "validation") -> Schema:
     """The model's schema in one piece, without references; titles of models name a client's classes."""
     whole = _with_references(model, mode)
-    inlined: Schema = _inline(whole, whole.get("$defs", {}))
-    return inlined
+    result: Schema = _inline(whole, whole.get("$defs", {}))
+    return result
 
 
 @cache

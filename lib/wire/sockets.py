@@ -78,11 +78,11 @@ def keep_deadline(http: httpx.Client) -> httpx.Client:
     for transport in (http._transport, *http._mounts.values()):
         if isinstance(transport, httpx.HTTPTransport):
             pool: Any = transport._pool
-            pool._network_backend = Bounded(pool._network_backend)
+            pool._network_backend = BoundedBackend(pool._network_backend)
     return http
 
 
-class Bounded(httpcore.NetworkBackend):
+class BoundedBackend(httpcore.NetworkBackend):
     """A network backend whose connections keep to the deadline."""
 
     def __init__(self, backend: httpcore.NetworkBackend) -> None:

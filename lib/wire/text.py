@@ -25,20 +25,20 @@ DOTS = frozenset({".", ".."})  # names that a path reads as folders
 TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # The same for OpenAPI, whose patterns know no categories: these ranges, and a character that is not blank.
-NEVER_SEEN = (
+ALWAYS_INVISIBLE = (
     r"\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
     r"\ufff9-\ufffb"
 )
 NOT_STORABLE = r"\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069"
-NOT_IN_TEXT = NOT_STORABLE + NEVER_SEEN
-NOT_SEEN = r"\s\u0300-\u036f\u061c\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\ufe00-\ufe0f"
-PATTERN = f"^[^{NOT_IN_TEXT}]*[^{NOT_SEEN}{NOT_IN_TEXT}][^{NOT_IN_TEXT}]*$"
+NOT_IN_TEXT = NOT_STORABLE + ALWAYS_INVISIBLE
+NOT_VISIBLE = r"\s\u0300-\u036f\u061c\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\ufe00-\ufe0f"
+PATTERN = f"^[^{NOT_IN_TEXT}]*[^{NOT_VISIBLE}{NOT_IN_TEXT}][^{NOT_IN_TEXT}]*$"
 # Invisible everywhere, or where they shape nothing: joiners and variants after a Latin letter, tags without a
 # flag, marks of direction in a text that runs one way.
-INVISIBLE = re.compile(rf"[{NEVER_SEEN}]|[\u061c\u200c-\u200f\ufe00-\ufe0f]|[\U000e0000-\U000e0fff]")
+INVISIBLE = re.compile(rf"[{ALWAYS_INVISIBLE}]|[\u061c\u200c-\u200f\ufe00-\ufe0f]|[\U000e0000-\U000e0fff]")
 DIRECTION, FLAG = frozenset("\u061c\u200e\u200f"), re.compile("\U0001f3f4[\U000e0020-\U000e007e]*")
 KEYCAP = re.compile("[0-9#*]\ufe0f\u20e3")
-SHAPED = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk", "Sm", "Po", "Pd"})
+SHAPE_CATEGORIES = frozenset({"Lo", "Lm", "Mn", "Mc", "So", "Sk", "Sm", "Po", "Pd"})
 STARTS = "=+@\\-\u207a\u207c\u208a\u208c\ufb29\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20"
 BLANKS = (
     "\0-\x20\x7f-\xa0\xad\u061c\u115f\u1160\u1680\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800"
@@ -115,7 +115,7 @@ def _is_seen(one: str) -> bool:
 def _is_needed(text: str, at: int) -> bool:
     """Whether the invisible character at this place shapes what is before it, or its direction."""
     one, before = text[at], text[at - 1 : at]
-    if re.match(f"[{NEVER_SEEN}]", one):
+    if re.match(f"[{ALWAYS_INVISIBLE}]", one):
         return False
     if one in DIRECTION:
         return any(unicodedata.bidirectional(other) in ("R", "AL") for other in text)
@@ -125,16 +125,16 @@ def _is_needed(text: str, at: int) -> bool:
     if KEYCAP.match(text, max(at - 1, 0)):
         return True
     is_accent = "\u0300" <= before <= "\u036f" or before in ("\u200c", "\u200d")
-    return bool(before) and not is_accent and unicodedata.category(before) in SHAPED
+    return bool(before) and not is_accent and unicodedata.category(before) in SHAPE_CATEGORIES
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """The text, with an apostrophe before it if a spreadsheet would run it."""
     return f"'{text}" if _RUNNABLE.match(text) else text
 
 
 def unescape(cell: str) -> str:
-    """The text that `escaped` was given."""
+    """The text that `escape` was given."""
     return cell[1:] if cell.startswith("'") and _RUNNABLE.match(cell) else cell
 
 
@@ -142,7 +142,7 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
     """The rows as CSV (RFC 4180): texts quoted and escaped, numbers bare, None empty."""
     lines = io.StringIO()
     writer = csv.writer(lines, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
-    writer.writerows([escaped(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    writer.writerows([escape(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return lines.getvalue()
 
 

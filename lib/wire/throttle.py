@@ -13,8 +13,8 @@ from lib.wire.errors import Throttled
 WINDOW_SECONDS = 60.0
 CALLERS_BEFORE_A_SWEEP = 1000
 SHARED_AFTER = 20  # a process tells others of its requests when they are this part of the limit
-Elsewhere = tuple[tuple[float, int], ...]
-Share = Callable[[Hashable, int], Elsewhere | None]
+OtherCounts = tuple[tuple[float, int], ...]
+Share = Callable[[Hashable, int], OtherCounts | None]
 """Tells other processes of so many more requests of a caller; gives theirs as (seconds ago, requests)."""
 
 
@@ -22,26 +22,26 @@ Share = Callable[[Hashable, int], Elsewhere | None]
 class _Caller:
     """The times of a caller's requests here and in other processes, and how many those don't know of."""
 
-    context: deque[float] = field(default_factory=deque)
-    elsewhere: Elsewhere | None = None
-    untold: int = 0
+    times: deque[float] = field(default_factory=deque)
+    other_counts: OtherCounts | None = None
+    backlog: int = 0
 
     def forget(self, now: float) -> None:
         """Forget requests of more than a minute ago."""
-        while self.context and now - self.context[0] >= WINDOW_SECONDS:
-            self.context.popleft()
-        if self.elsewhere:
-            self.elsewhere = tuple(one for one in self.elsewhere if now - one[0] < WINDOW_SECONDS)
+        while self.times and now - self.times[0] >= WINDOW_SECONDS:
+            self.times.popleft()
+        if self.other_counts:
+            self.other_counts = tuple(one for one in self.other_counts if now - one[0] < WINDOW_SECONDS)
 
     @property
     def count(self) -> int:
         """The requests that are not forgotten."""
-        return len(self.context) + sum(count for _, count in self.elsewhere or ())
+        return len(self.times) + sum(count for _, count in self.other_counts or ())
 
     @property
     def first(self) -> float:
         """The time of the first of them."""
-        return min([*islice(self.context, 1), *(at for at, _ in self.elsewhere or ())])
+        return min([*islice(self.times, 1), *(at for at, _ in self.other_counts or ())])
 
 
 class Throttle:
@@ -65,7 +65,7 @@ class Throttle:
         """Count a request; Throttled, which is not counted, if the limit of the last minute is reached."""
         with self._lock:
             state = self._callers.setdefault(caller, _Caller())
-            is_due = state.elsewhere is None or self._wait(state) > 0
+            is_due = state.other_counts is None or self._wait(state) > 0
         if is_due:
             self._exchange(caller, state)
         with self._lock:
@@ -74,9 +74,9 @@ class Throttle:
                     wait, f"More than {self.a_minute} requests a minute; try again in {wait} seconds"
                 )
             now = self._now()
-            state.context.append(now)
-            state.untold += 1
-            is_due = state.untold >= self._every
+            state.times.append(now)
+            state.backlog += 1
+            is_due = state.backlog >= self._every
             if len(self._callers) > CALLERS_BEFORE_A_SWEEP:
                 self._sweep(now)
         if is_due:
@@ -95,21 +95,21 @@ class Throttle:
         if self._share is None:
             return
         with self._lock:
-            untold, state.untold = state.untold, 0
-        share = self._share(caller, untold)
+            backlog, state.backlog = state.backlog, 0
+        share = self._share(caller, backlog)
         with self._lock:
             if share is None:
-                state.untold += untold
+                state.backlog += backlog
             else:
                 now = self._now()
-                state.elsewhere = tuple((now - ago, count) for ago, count in share)
+                state.other_counts = tuple((now - ago, count) for ago, count in share)
 
     def _sweep(self, now: float) -> None:
         """Remove callers without a request in the last minute."""
         idle = [
             one
             for one, state in self._callers.items()
-            if not state.context or now - state.context[-1] >= WINDOW_SECONDS
+            if not state.times or now - state.times[-1] >= WINDOW_SECONDS
         ]
         for caller in idle:
             del self._callers[caller]

@@ -54,8 +54,8 @@ class _Exchange(httpx.SyncByteStream):
         self._app, self._scope, self._timeout = app, scope, timeout
         self._request: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
         self._answer: asyncio.Queue[Message | None] = asyncio.Queue(maxsize=1)
-        self._closed = asyncio.Event()
-        self._sent = self._complete = False
+        self._close_event = asyncio.Event()
+        self._is_sent = self._complete = False
         self._work = _submit(self._serve())
 
     def next_message(self) -> Message:
@@ -80,7 +80,7 @@ class _Exchange(httpx.SyncByteStream):
 
     def close(self) -> None:
         """Release the application: it may finish after a complete response, and is stopped otherwise."""
-        _running_loop().call_soon_threadsafe(self._closed.set)
+        _running_loop().call_soon_threadsafe(self._close_event.set)
         if not self._complete:
             self._work.cancel()
 
@@ -94,13 +94,13 @@ class _Exchange(httpx.SyncByteStream):
     async def _receive(self) -> Message:
         if self._request:
             return self._request.pop()
-        await self._closed.wait()
+        await self._close_event.wait()
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Message) -> None:
-        if self._sent:
+        if self._is_sent:
             raise RuntimeError("The application sent more after the end of its answer")
-        self._sent = message["type"] == "http.response.body" and not message.get("more_body", False)
+        self._is_sent = message["type"] == "http.response.body" and not message.get("more_body", False)
         await self._answer.put(message)
 
 

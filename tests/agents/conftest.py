@@ -23,7 +23,7 @@ from lib.front import guard
 from lib.python_client import Desk
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.wire.apis import Compressed
+from lib.wire.apis import Compression
 
 ROWS = 30_000
 Session = Callable[[Client], Awaitable[Any]]
@@ -67,7 +67,7 @@ def sql(demo_home: Path) -> Iterator[Callable[[str], list[tuple[Any, ...]]]]:
 @pytest.fixture(scope="package")
 def served(demo_settings: Settings) -> Iterator[str]:
     """Where agents are answered: the APIs and `/mcp` behind the checks of every request, on a socket."""
-    app = AgentRoute(Compressed(connect.installation(demo_settings).api), demo_settings)
+    app = AgentRoute(Compression(connect.installation(demo_settings).api), demo_settings)
     with serving(guard(app, demo_settings.network)) as address:
         yield address
 

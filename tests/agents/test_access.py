@@ -13,10 +13,10 @@ from serving import serving
 
 from agents.conftest import over_http, within
 from lib import connect
-from lib.agents.route import AgentRoute, allowed
+from lib.agents.route import AgentRoute, security_options
 from lib.people import DealsGrant, Grant
 from lib.settings import Settings
-from lib.wire.apis import Compressed
+from lib.wire.apis import Compression
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 HEADERS = {"Accept": "application/json, text/event-stream"}
@@ -67,14 +67,14 @@ def test_other_sites_are_refused(served: str, issue: Callable[..., str]) -> None
 
 def test_the_protection_of_the_sdk_knows_the_hosts_of_the_desk() -> None:
     """Its hosts are loopback names, the host and the origins; IP addresses beyond this machine alone."""
-    near = allowed(Settings(host="127.0.0.1", origins=("https://desk.example",)), "192.0.2.7:8501")
+    near = security_options(Settings(host="127.0.0.1", origins=("https://desk.example",)), "192.0.2.7:8501")
     everywhere = "0.0.0.0"  # noqa: S104
-    far = allowed(Settings(host=everywhere), "192.0.2.7:8501")
+    far = security_options(Settings(host=everywhere), "192.0.2.7:8501")
     assert {"desk.example", "localhost:*", "[::1]:*"} <= {*near["allowed_hosts"]}
     assert "https://desk.example" in near["allowed_origins"]
     assert "192.0.2.7:8501" not in near["allowed_hosts"]
     assert "192.0.2.7:8501" in far["allowed_hosts"]
-    assert "evil.example" not in allowed(Settings(host=everywhere), "evil.example")["allowed_hosts"]
+    assert "evil.example" not in security_options(Settings(host=everywhere), "evil.example")["allowed_hosts"]
 
 
 def test_the_sdk_is_loaded_by_the_first_agent() -> None:
@@ -136,7 +136,7 @@ def test_a_revoked_token_is_refused_at_once(
 def test_requests_are_throttled_per_token(demo_settings: Settings, issue: Callable[..., str]) -> None:
     """Requests beyond the limit are refused with the seconds to wait; another token is not affected."""
     settings = demo_settings.model_copy(update={"throttle_agents": 2})
-    app = AgentRoute(Compressed(connect.installation(demo_settings).api), settings)
+    app = AgentRoute(Compression(connect.installation(demo_settings).api), settings)
     one, other = issue("manager", "reporting"), issue("manager", "reporting")
     with serving(app) as address:
         codes = [post(address, one).status_code for _ in range(3)]

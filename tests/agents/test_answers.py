@@ -10,7 +10,7 @@ from conftest import LAST_DAY
 from peopled import people_in
 
 from lib.agents import server
-from lib.agents.answers import MOST_CHARACTERS, bounded, figure, number, size
+from lib.agents.answers import MOST_CHARACTERS, figure, number, shorten, size
 from lib.agents.toolbox import VERBS, Toolbox
 from lib.insight.estimate import Estimate
 from lib.people import Person
@@ -46,7 +46,7 @@ def test_long_answers_are_cut_and_say_so(toolbox: Toolbox) -> None:
 def test_a_list_is_cut_at_its_end(rows: int) -> None:
     """What is left of a list is its beginning; a list that fits stays whole."""
     every = [{"place": place, "text": "é" * 20} for place in range(rows)]
-    answer = bounded({"count": rows, "rows": every}, "rows", "Narrow")
+    answer = shorten({"count": rows, "rows": every}, "rows", "Narrow")
     assert size(answer) <= MOST_CHARACTERS
     assert answer["rows"] == every[: len(answer["rows"])]
     assert ("narrow" in answer) == (len(answer["rows"]) < rows)

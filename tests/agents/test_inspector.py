@@ -18,7 +18,7 @@ from lib import connect
 from lib.agents.route import AgentRoute
 from lib.agents.toolbox import VERBS
 from lib.settings import Settings
-from lib.wire.apis import Compressed
+from lib.wire.apis import Compression
 
 INSPECTOR = shutil.which("mcp-inspector")
 LOCAL = [sys.executable, "-c", "from lib.cli import main; main()", "mcp", "--person", "manager"]
@@ -48,7 +48,7 @@ def target(
     if request.param == "stdio":
         yield LOCAL
         return
-    app = AgentRoute(Compressed(connect.installation(demo_settings).api), demo_settings)
+    app = AgentRoute(Compression(connect.installation(demo_settings).api), demo_settings)
     with serving(WithToken(app, issue("manager", "reporting"))) as address:
         yield [f"{address}/mcp", "--transport", "http"]
 

@@ -12,7 +12,7 @@ from databases import await_active, new_database_of
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Visitor, enter
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse import Warehouse
 
@@ -53,7 +53,7 @@ def tab(
 ) -> Iterator[tuple[Page, str]]:
     """A tab, signed in, and the address of the page of the slicer."""
     own = copied(home, tmp_path / "home")
-    over = Connected({"slow": url})
+    over = ConnectedSlicers({"slow": url})
     Warehouse(own / "warehouse", over.current).connect("demo", "slow", DEFINITION)
     connections = json.dumps({"slow": {"url": url}})
     with desk_over(own, TRANCHE_CONNECTIONS=connections, TRANCHE_DEADLINE_SECONDS="15") as (address, _):

@@ -54,7 +54,7 @@ def test_services_of_this_desk(own_home: Path) -> None:
         ("Reporting", "Part of this desk", "ok"),
         ("Deals", "Part of this desk", "ok"),
     ]
-    assert "2 slicers" in steps[0].said
+    assert "2 slicers" in steps[0].result
 
 
 def test_everything_answers(told: SyncState) -> None:
@@ -63,8 +63,8 @@ def test_everything_answers(told: SyncState) -> None:
     assert all(step.is_good for step in steps), steps
     reporting = {step.what: step for step in steps if step.service == "Reporting"}
     assert [*reporting] == ["Connection", "Token", "demo/delivery", "Figures", "File"]
-    assert "9 key fields, 5 data fields" in reporting["demo/delivery"].said
-    assert "Tranche emulates data_fields, " in reporting["demo/delivery"].said
+    assert "9 key fields, 5 data fields" in reporting["demo/delivery"].result
+    assert "Tranche emulates data_fields, " in reporting["demo/delivery"].result
 
 
 def test_nobody_answers(told: SyncState) -> None:
@@ -132,7 +132,7 @@ def test_shapes_that_differ(told: SyncState, installation: connect.Installation)
     connect.connect(person, settings).deals.create(SupplyPackage, SupplyPackage(**made.model_dump()))
     assert found(settings, "Deals")["Targeting and fees"].state == "ok"
     step = found(told(targeting_names={}), "Deals")["Targeting and fees"]
-    assert (step.state, step.said.startswith("geo_targetings: 1 of 1 elements have ")) == ("failed", True)
+    assert (step.state, step.result.startswith("geo_targetings: 1 of 1 elements have ")) == ("failed", True)
 
 
 def test_a_service_with_lists(own_home: Path, remote: httpx.Client) -> None:
@@ -178,8 +178,8 @@ def test_the_screen(visit: Callable[[str], AppTest], standin: Standin) -> None:
     desk = visit("admin").switch_page("../pages/services.py").run()
     assert not desk.exception
     assert [one.value for one in desk.success] == ["Everything works"]
-    said = "\n".join(one.value for one in desk.markdown)
-    assert "demo/delivery" in said
+    result = "\n".join(one.value for one in desk.markdown)
+    assert "demo/delivery" in result
     standin.state.token = "another"
     desk.button(key="services_check").click().run()
     assert [one.value for one in desk.error] == ["One thing needs fixing"]

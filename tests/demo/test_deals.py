@@ -17,7 +17,7 @@ from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Seat, SupplyP
 from lib.demo import cast
 from lib.demo.curation import curation
 from lib.demo.deals import FIRST_DAY, OLDER, PREVIEW, UNSOLD, date_back, seed
-from lib.demo.stories import NARROWED_DAYS, NARROWED_PACKAGE, PRICES_CHANGED
+from lib.demo.stories import NARROWED_DAYS, NARROWED_PACKAGE, PRICE_CHANGES
 from lib.demo.supply import SIZE_LISTS
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
@@ -43,7 +43,7 @@ def test_as_in_the_report(deals: Deals) -> None:
     found = {deal.id: deal for deal in deals.everything(DemandDeal)}
     for wanted in cast.DEALS:
         deal = found[wanted.id]
-        factor = PRICES_CHANGED[wanted.id].price if wanted.id in PRICES_CHANGED else 1.0
+        factor = PRICE_CHANGES[wanted.id].price if wanted.id in PRICE_CHANGES else 1.0
         assert (deal.name, float(deal.price or 0)) == (wanted.name, round(wanted.price * factor, 2))
         assert [package.id for package in deal.supply_deals] == [wanted.package.id]
         assert deal.seat is not None
@@ -150,13 +150,13 @@ def test_changes_lie_in_the_past(deals: Deals, tmp_path: Path) -> None:
     seed(deals, TODAY)
     date_back(connect.installation(Settings(home=tmp_path, demo=True)).access.store.engine, TODAY, started)
     for deal in deals.everything(DemandDeal):
-        changed = PRICES_CHANGED.get(deal.id or 0)
+        changed = PRICE_CHANGES.get(deal.id or 0)
         age = changed.days if changed else FIRST_DAY + OLDER
         assert deal.updated_at is not None and deal.created_at is not None
         assert (TODAY - deal.updated_at.date()).days == age
         assert (TODAY - deal.created_at.date()).days == FIRST_DAY + OLDER
     raises = [one for one in deals.history("demand_deals", 8) if one.action == "changed"]
-    assert [(TODAY - one.at.date()).days for one in raises] == [PRICES_CHANGED[8].days]
+    assert [(TODAY - one.at.date()).days for one in raises] == [PRICE_CHANGES[8].days]
     narrowed = deals.history("supply_deals", NARROWED_PACKAGE)[0]
     assert (TODAY - narrowed.at.date()).days == NARROWED_DAYS
 

@@ -119,5 +119,5 @@ def test_what_moved_names_the_cheap_deal_on_every_weekday(tmp_path: Path) -> Non
             (before, now),
             [field.name for field in slicer.key_fields if field.name not in TIME_KEY_FIELDS],
         )
-        found = {mover.code for moves in moved.shown if moves.name == "deal" for mover in moves.movers}
+        found = {mover.code for moves in moved.top if moves.name == "deal" for mover in moves.movers}
         assert deal in found, f"{today:%A}"

@@ -209,7 +209,7 @@ class Held(Lines):
         try:
             while True:
                 deadline.check()
-                deadline._abandoned.wait(0.01)
+                deadline._abandoned_event.wait(0.01)
         except BaseException as error:
             self.ended.append(type(error))
             raise

@@ -115,7 +115,7 @@ def test_what_moved_has_the_change_of_the_total(desk: Desk) -> None:
     ages = (pd.Timestamp(LAST_DAY) - pd.to_datetime(rows["time"].dt.date)).dt.days
     assert found.moved.now == pytest.approx(rows["imps"][ages < 7].sum())
     assert found.moved.before == pytest.approx(rows["imps"][(ages >= 7) & (ages < 14)].sum())
-    assert len(found.frame) == sum(len(one.movers) for one in found.moved.shown)
+    assert len(found.frame) == sum(len(one.movers) for one in found.moved.top)
     assert "lower=moved" in found.link
 
 

@@ -191,7 +191,7 @@ def test_ratios_of_overlapping_fields(
     about, ask = sides_of.About(query, ("bids", "imps"), (BEFORE, NOW)), asking(client, slicer)
     totals = [sides_of.whole(answer, about) for answer in ask([about.query_of(days) for days in about.days])]
     found = movers.candidate(of, sides_of.ask_sides(ask, about, ["tags"])[0], Pair(*totals, *totals), True)
-    for code, moved in zip(found.sides.codes, found.found.whole, strict=True):
+    for code, moved in zip(found.sides.codes, found.parts.whole, strict=True):
         kept = "not list_contains(tags, $1)" if code else "len(tags) > 0 and $1 = ''"
         before, now = (100 * imps / bids for imps, bids in left_out(duck, kept, code))
         assert moved == pytest.approx(difference(of, found.pair) - (now - before))
@@ -282,7 +282,7 @@ def test_over_a_service_without_extensions(standin: Standin, embedded: httpx.Cli
                 found.append(explain.explain(asking(client, slicer), query, slicer, field, days, names))
     for plain, own in zip(found[:2], found[2:], strict=True):
         assert (plain.before, plain.now) == pytest.approx((own.before, own.now))
-        assert plain.considered == own.considered
+        assert plain.value_count == own.value_count
 
 
 def test_few_questions(client: Reporting, slicer: Slicer) -> None:

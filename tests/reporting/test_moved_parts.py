@@ -184,7 +184,7 @@ def test_more_tests_make_it_harder() -> None:
     """Values that were not tested count among the tests."""
     p = np.array([0.004, 0.9])
     assert explain.discoveries(p).tolist() == [True, False]
-    assert explain.discoveries(p, tested=100).tolist() == [False, False]
+    assert explain.discoveries(p, tests=100).tolist() == [False, False]
 
 
 def test_noise_is_seldom_taken_for_a_movement() -> None:

@@ -60,7 +60,7 @@ def aggregate(**atoms: tuple[float, float, float]) -> Aggregate:
         moments={
             (a, b): np.array([np.sqrt(atoms[a][2] * atoms[b][2])]) for a in atoms for b in atoms if a <= b
         },
-        drawn=np.ones(1),
+        records=np.ones(1),
         exact=False,
     )
 

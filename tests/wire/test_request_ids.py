@@ -58,7 +58,7 @@ def test_every_answer_has_an_id(context: connect.Installation, path: str) -> Non
 @pytest.mark.parametrize("brought", ["", " ", "a b", 'a"b', "a,b", "<b>", "{}", "x" * 129, "é"])
 def test_an_id_that_is_not_well_formed_is_replaced(brought: str) -> None:
     """Nothing that could end a line, a header or a value is taken."""
-    assert request_ids.WELL_FORMED.fullmatch(request_ids.id_of_caller(brought))
+    assert request_ids.PATTERN.fullmatch(request_ids.id_of_caller(brought))
     assert request_ids.id_of_caller(brought) != brought
 
 

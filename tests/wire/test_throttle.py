@@ -8,7 +8,7 @@ from clocks import Stopwatch
 from lib import database
 from lib.tokens.access import Tally
 from lib.wire.errors import Throttled
-from lib.wire.throttle import CALLERS_BEFORE_A_SWEEP, Elsewhere, Throttle
+from lib.wire.throttle import CALLERS_BEFORE_A_SWEEP, OtherCounts, Throttle
 
 
 @pytest.fixture
@@ -70,10 +70,10 @@ class Others:
     """What another process tells: requests of so many seconds ago; None while it can't be asked."""
 
     def __init__(self) -> None:
-        self.theirs: Elsewhere | None = ()
+        self.theirs: OtherCounts | None = ()
         self.told: list[int] = []
 
-    def __call__(self, caller: object, count: int) -> Elsewhere | None:
+    def __call__(self, caller: object, count: int) -> OtherCounts | None:
         """Note what is told, and tell."""
         self.told += [count] if count and self.theirs is not None else []
         return self.theirs

@@ -225,20 +225,20 @@ def whole(values: npt.NDArray[np.float64]) -> Numbers:
 
 def numbers(before: bytes, values: npt.NDArray[np.float64]) -> Pieces:
     """Each number as JSON, with `before` in front of it."""
-    written = orjson.dumps(whole(values), option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
-    ends = np.flatnonzero(np.frombuffer(written, np.uint8) == COMMA)
+    content = orjson.dumps(whole(values), option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
+    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == COMMA)
     places = np.arange(len(values))
     starts = np.zeros(len(values), np.int64)
     starts[1:] = ends + (len(before) - 1) * places[1:] + 1
-    return Pieces(before + written.replace(b",", before), starts, places)
+    return Pieces(before + content.replace(b",", before), starts, places)
 
 
 def texts(before: bytes, values: pd.Series) -> Pieces:
     """Each text as JSON, with `before` in front of it; one that repeats is written once."""
     places, distinct = pd.factorize(values, use_na_sentinel=False)
-    quoted = [before + orjson.dumps(text) for text in np.asarray(distinct, dtype=object)]
-    ends = np.cumsum([0, *map(len, quoted)], dtype=np.int64)
-    return Pieces(b"".join(quoted), ends[:-1], places.astype(np.int64))
+    pieces = [before + orjson.dumps(text) for text in np.asarray(distinct, dtype=object)]
+    ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
+    return Pieces(b"".join(pieces), ends[:-1], places.astype(np.int64))
 
 
 def join(columns: list[Pieces], length: int, last: bytes) -> memoryview:

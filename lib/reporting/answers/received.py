@@ -84,11 +84,11 @@ def _audience(table: pa.Table, split: list[str]) -> Audience:
     fields = _fields(cells, count)
     values = _numbers(cells, "value", fields)
     percents = _numbers(cells, "percent", fields)
-    shared = percents.notna().any()
+    has_percent = percents.notna().any()
     return Audience(
         names=_names(rows.field("name"), split),
         values=values,
-        percents=percents.loc[:, shared],
+        percents=percents.loc[:, has_percent],
         total=total,
         confidence_range=_confidence(rows),
     )
@@ -224,8 +224,8 @@ class _Texts(FastLoader):
     """A YAML loader that reads plain scalars as text, except null: `NO` and `2026-11-14` stay text."""
 
     yaml_implicit_resolvers: ClassVar = {  # type: ignore[misc]
-        first: [(tag, pattern) for tag, pattern in found if tag == "tag:yaml.org,2002:null"]
-        for first, found in FastLoader.yaml_implicit_resolvers.items()
+        first: [(tag, pattern) for tag, pattern in resolvers if tag == "tag:yaml.org,2002:null"]
+        for first, resolvers in FastLoader.yaml_implicit_resolvers.items()
     }
 
 

@@ -28,11 +28,11 @@ CELL_BYTES = 64  # of a column's cell: as read, in the frame, and in the copies 
 class PandasEngine:
     """Answers questions from the Parquet files themselves, always exactly."""
 
-    def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
+    def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine. The deadline is checked between steps: a step of pandas can't be stopped."""
-        rows = Rows(stored, question, deadline)
-        counted = rows.frame[rows.matching()]
-        keys = pd.DataFrame(index=counted.index)
+        rows = Rows(slicer, question, deadline)
+        records = rows.frame[rows.matching()]
+        keys = pd.DataFrame(index=records.index)
         for name in question.split_by:
             deadline.check()
             keys = keys.join(rows.elements(name).rename(name))
@@ -42,8 +42,8 @@ class PandasEngine:
         atoms = question.atoms | {RECORDS}
         return Sums(
             groups=groups,
-            rows=_aggregate(counted.loc[keys.index], places, len(groups), atoms),
-            total=_aggregate(counted, np.zeros(len(counted), np.intp), 1, atoms),
+            rows=_aggregate(records.loc[keys.index], places, len(groups), atoms),
+            total=_aggregate(records, np.zeros(len(records), np.intp), 1, atoms),
             dates=rows.dates,
             records_read=len(rows.frame),
             records_in_range=len(rows.frame),
@@ -53,18 +53,18 @@ class PandasEngine:
 class Rows:
     """The records of a question's days: `frame` has the columns that it needs, `hours` their local times."""
 
-    def __init__(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> None:
-        self.stored, self.question, self.deadline = stored, question, deadline
-        self.segmented = {part.name for part in stored.definition.key_fields if part.segmented}
+    def __init__(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> None:
+        self.slicer, self.question, self.deadline = slicer, question, deadline
+        self.segmented = {part.name for part in slicer.definition.key_fields if part.segmented}
         days = [
-            day for day in stored.rows if question.first - day <= ONE_DAY and day - question.last <= ONE_DAY
+            day for day in slicer.rows if question.first - day <= ONE_DAY and day - question.last <= ONE_DAY
         ]
         columns = self._columns()
-        records = sum(stored.rows[day] for day in days)
+        records = sum(slicer.rows[day] for day in days)
         check_bytes(records * len(columns) * CELL_BYTES, question.max_bytes)
-        frame = stored.read(days, columns).to_pandas()
+        frame = slicer.read(days, columns).to_pandas()
         deadline.check()
-        shift = question.timezone if stored.definition.time.granularity == "hour" else 0
+        shift = question.timezone if slicer.definition.time.granularity == "hour" else 0
         hours = frame[TIME].dt.as_unit("s").astype("int64") // HOUR_SECONDS + shift
         dates = pd.to_datetime(hours // DAY_HOURS, unit="D").dt.date
         inside = (dates >= question.first) & (dates <= question.last)
@@ -74,17 +74,17 @@ class Rows:
     def elements(self, name: str) -> "pd.Series[str]":
         """The texts of a key field, indexed by record: one each, or each element of a segmented one once."""
         if name in TIME_KEY_FIELDS:
-            written = format_time(TIME_KEY_FIELDS[name], self.hours.to_numpy())
-            return pd.Series(written, index=self.frame.index, dtype="str")
+            labels = format_time(TIME_KEY_FIELDS[name], self.hours.to_numpy())
+            return pd.Series(labels, index=self.frame.index, dtype="str")
         is_segmented = name in self.segmented
         column = self.frame[name].explode() if is_segmented else self.frame[name]
         texts: pd.Series[str] = column.astype("str").fillna("")
-        repeated = pd.DataFrame({"record": texts.index, "text": texts.to_numpy()}).duplicated()
-        return texts[~repeated.to_numpy()] if is_segmented else texts
+        is_repeat = pd.DataFrame({"record": texts.index, "text": texts.to_numpy()}).duplicated()
+        return texts[~is_repeat.to_numpy()] if is_segmented else texts
 
     def matching(self) -> pd.Series:
         """Whether each record passes every filter."""
-        passed = pd.Series(True, index=self.frame.index)
+        passes = pd.Series(True, index=self.frame.index)
         for filter_ in self.question.filters:
             self.deadline.check()
             texts = self.elements(filter_.name)
@@ -92,9 +92,9 @@ class Rows:
             if filter_.search_mappings:
                 matches |= _matches(texts.map(self._mapping(filter_.name)).astype("str"), filter_)
             any_element = matches.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
-            passed &= ~any_element if rule(filter_.match).is_negative else any_element
+            passes &= ~any_element if rule(filter_.match).is_negative else any_element
         within = self.question.within
-        return passed if within is None else passed & self.frame.index.isin(self._members(within.names))
+        return passes if within is None else passes & self.frame.index.isin(self._members(within.names))
 
     def keys(self, names: Iterable[str]) -> pd.DataFrame:
         """The values of these key fields, indexed by record: a row for each combination of its elements."""
@@ -113,11 +113,11 @@ class Rows:
         columns = {*self.question.split_by, *(filter_.name for filter_ in self.question.filters), TIME}
         columns |= set() if self.question.within is None else {*self.question.within.names}
         columns |= {atom.partition(":")[2] for atom in self.question.atoms}
-        return [name for name in self.stored.definition.schema().names if name in columns]
+        return [name for name in self.slicer.definition.schema().names if name in columns]
 
     def _mapping(self, name: str) -> Mapping[str, str]:
-        mapping = {part.name: part.mapping for part in self.stored.definition.key_fields}.get(name)
-        return self.stored.mapping(mapping) if mapping else {}
+        mapping = {part.name: part.mapping for part in self.slicer.definition.key_fields}.get(name)
+        return self.slicer.mapping(mapping) if mapping else {}
 
 
 def _matches(texts: pd.Series, filter_: Filter) -> pd.Series:
@@ -136,32 +136,32 @@ def _groups(keys: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
     if keys.shape[1] == 0:
         return pd.DataFrame(index=pd.RangeIndex(min(1, len(keys)))), np.zeros(len(keys), np.intp)
     columns = {name: pd.Categorical(keys[name], categories=sorted(set(keys[name]))) for name in keys}
-    coded = pd.DataFrame(columns).reset_index(drop=True)
-    places = coded.groupby(list(coded), observed=True, sort=True).ngroup().to_numpy()
+    frame = pd.DataFrame(columns).reset_index(drop=True)
+    places = frame.groupby(list(frame), observed=True, sort=True).ngroup().to_numpy()
     first = np.unique(places, return_index=True)[1]
-    return coded.iloc[first].reset_index(drop=True), places
+    return frame.iloc[first].reset_index(drop=True), places
 
 
 def _aggregate(rows: pd.DataFrame, places: np.ndarray, groups: int, atoms: frozenset[str]) -> Aggregate:
     """Each atom (measures.py) over the rows of each group; an empty text is no value to count."""
     texts: pd.DataFrame = rows.select_dtypes("str")
-    grouped = rows.assign(**texts.where(texts != "")).groupby(places)
-    estimate = {atom: _atom(grouped, atom, groups) for atom in sorted(atoms)}
-    return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+    groupby = rows.assign(**texts.where(texts != "")).groupby(places)
+    estimate = {atom: _atom(groupby, atom, groups) for atom in sorted(atoms)}
+    return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
 
-def _atom(grouped: Any, atom: str, groups: int) -> Numbers:
+def _atom(groupby: Any, atom: str, groups: int) -> Numbers:
     kind, _, name = atom.partition(":")
     match kind:
         case "sum":
-            aggregated = grouped[name].sum()
+            result = groupby[name].sum()
         case "present":
-            aggregated = grouped[name].count()
+            result = groupby[name].count()
         case "min" | "max":
-            aggregated = grouped[name].agg(kind)
+            result = groupby[name].agg(kind)
         case "distinct" | "unique":
-            aggregated = grouped[name].nunique()
+            result = groupby[name].nunique()
         case _:
-            aggregated = grouped.size()
+            result = groupby.size()
     usual = np.nan if kind in ("min", "max") else 0.0
-    return np.asarray(aggregated.reindex(range(groups), fill_value=usual), dtype=np.float64)
+    return np.asarray(result.reindex(range(groups), fill_value=usual), dtype=np.float64)

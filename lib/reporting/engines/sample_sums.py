@@ -24,9 +24,9 @@ REFERENCE_RECORDS = 4_000
 
 def reference(layout: Layout) -> tuple[Ints, Floats]:
     """The records of that sample (the largest of the grid with so few), and the weight of each."""
-    counts = layout.drawn.sum(axis=0)
+    counts = layout.draw_counts.sum(axis=0)
     place = max(0, int(np.searchsorted(counts, REFERENCE_RECORDS, side="right")) - 1)
-    records = ranges(layout.starts[:-1], layout.drawn[:, place])
+    records = ranges(layout.starts[:-1], layout.draw_counts[:, place])
     return records, sampling.weights(layout.size[records], float(layout.grid[place]))
 
 
@@ -41,19 +41,19 @@ class Usual:
         inclusion = tau * size[light]
         self.columns = columns[light]
         self.excess = weight[light] * (1 / inclusion - 1)
-        self.represented = weight[light]
-        self.drawn = float(self.represented @ inclusion)
+        self.weight = weight[light]
+        self.draws = float(self.weight @ inclusion)
 
     def contributions(self) -> Floats:
         """E Σ w(w-1)y² / E Σ w|y| per column: how much of a sum rests on a single record; shape (m,)."""
-        volume = self.represented @ np.abs(self.columns)
+        volume = self.weight @ np.abs(self.columns)
         squares = self.excess @ self.columns**2
         return np.asarray(np.divide(squares, volume, out=np.zeros_like(volume), where=volume > 0))
 
     def moments(self, firsts: Ints, seconds: Ints) -> Floats:
         """The mean of w(w-1)·a·b over the light records drawn, per pair of columns a and b."""
         products = self.excess @ (self.columns[:, firsts] * self.columns[:, seconds])
-        return np.asarray(products / self.drawn if self.drawn else np.zeros(len(firsts)))
+        return np.asarray(products / self.draws if self.draws else np.zeros(len(firsts)))
 
 
 Bounds = Mapping[str, tuple[float | None, float | None]]
@@ -96,12 +96,12 @@ class SampleSums:
             name: sums[:, at * width : (at + 1) * width]
             for at, name in enumerate(("plain", "weighted", "certain"))
         }
-        named = {name: dict(zip(self.atoms, block.T, strict=True)) for name, block in part.items()}
+        blocks = {name: dict(zip(self.atoms, block.T, strict=True)) for name, block in part.items()}
         return Aggregate(
-            estimate=named["weighted"],
-            drawn=named["plain"][RECORDS],
+            estimate=blocks["weighted"],
+            records=blocks["plain"][RECORDS],
             exact=False,
-            certain=named["certain"],
+            certain=blocks["certain"],
             moments=dict(zip(self.pairs, sums[:, 3 * width :].T, strict=True)),
         )
 
@@ -149,15 +149,15 @@ class Draw:
     """A sample q < τ of a layout. See SampleSums."""
 
     def __init__(self, layout: Layout, tau: float, atoms: list[str], pairs: list[Pair]) -> None:
-        self.layout, self.drawn = layout, SampleSums(tau, atoms, pairs)
+        self.layout, self.sums = layout, SampleSums(tau, atoms, pairs)
 
     def columns(self, records: Ints) -> Floats:
         """The columns of these records; shape (records, 3a + p)."""
-        return self.drawn.columns(self._atoms(records), self.layout.size[records])
+        return self.sums.columns(self._atoms(records), self.layout.size[records])
 
     def aggregate(self, sums: Floats) -> Aggregate:
         """Summed columns (groups × (3a + p)) by their names."""
-        return self.drawn.aggregate(sums)
+        return self.sums.aggregate(sums)
 
     def sample(self) -> Sample:
         """The parts of this draw that an interval needs."""
@@ -167,13 +167,13 @@ class Draw:
             contents.lanes, contents.typical, contents.signed, contents.bounds, contents.smallest_size
         )
         size = self.layout.size[records].astype(np.float64)
-        return self.drawn.sample(known_records, self._atoms(records), size, weight)
+        return self.sums.sample(known_records, self._atoms(records), size, weight)
 
     def missing(self, sums: Floats) -> dict[str, float]:
         """The volume to expect in groups that no record fell in, by atom."""
-        return self.drawn.missing(sums)
+        return self.sums.missing(sums)
 
     def _atoms(self, records: Ints) -> Floats:
-        lanes = [self.layout.lane[atom] for atom in self.drawn.atoms]
+        lanes = [self.layout.lane[atom] for atom in self.sums.atoms]
         blocks = {number: self.layout.block(number)[records] for number in {block for block, _ in lanes}}
         return np.stack([blocks[number][:, lane] for number, lane in lanes], axis=1)

@@ -73,13 +73,13 @@ class Aggregate:
 
     `estimate` holds Σ w·y for additive atoms, and the value itself for the others (NaN: nothing there). The
     rest is there for atoms that were sampled: `certain` Σ y over records with w = 1; `moments`
-    Σ w(w-1)·a·b per pair of atoms; `drawn` how many records fell in a group; `share` the share of users
+    Σ w(w-1)·a·b per pair of atoms; `records` how many records fell in a group; `share` the share of users
     that a `unique:` atom was counted on, of the slicer's `users`. `exact` says that nothing was left out
     of the additive atoms.
     """
 
     estimate: dict[str, Numbers]
-    drawn: Numbers
+    records: Numbers
     exact: bool = True
     certain: dict[str, Numbers] = field(default_factory=dict)
     moments: dict[Pair, Numbers] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Sums:
 class Engine(Protocol):
     """Turns questions about a stored slicer into sums."""
 
-    def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
+    def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """The sums; raises BadRequest (too many groups) and DeadlineExceeded."""
         ...
 
@@ -138,10 +138,10 @@ def check_finite(sums: Sums, slicer: str) -> None:
                 )
 
 
-def check_bytes(needed: int, most: int | None) -> None:
+def check_bytes(size: int, most: int | None) -> None:
     """Raise BadRequest when a question may need more than `most` bytes of memory."""
-    if most is not None and needed > most:
+    if most is not None and size > most:
         raise BadRequest(
-            f"This question may need {needed / 1e6:,.0f} MB of memory, more than the {most / 1e6:,.0f} MB "
+            f"This question may need {size / 1e6:,.0f} MB of memory, more than the {most / 1e6:,.0f} MB "
             "allowed; split by fewer key fields, ask for fewer data fields or fewer days"
         )

@@ -35,7 +35,7 @@ class TextDialect:
     separator: str
     end: str
     title: Callable[[FileColumn], str]
-    quoted: Callable[[pa.StringArray], pa.StringArray]
+    quote: Callable[[pa.StringArray], pa.StringArray]
     number: Callable[[npt.NDArray[np.float64], int], pa.StringArray]
     empty: str
 
@@ -43,7 +43,7 @@ class TextDialect:
 def write_text(table: FileTable, dialect: TextDialect, deadline: Deadline) -> Iterator[bytes]:
     """The file, header first, in chunks of some thousand rows."""
     titles = pa.array([dialect.title(column) for column in table.columns], pa.string())
-    header = dialect.separator.join(dialect.quoted(_text(titles, table)).to_pylist())
+    header = dialect.separator.join(dialect.quote(_text(titles, table)).to_pylist())
     yield f"{header or dialect.empty}{dialect.end}".encode()
     for piece in table.pieces(ROWS_PER_CHUNK):
         deadline.check()
@@ -76,7 +76,7 @@ def _text(texts: pa.StringArray, table: FileTable) -> pa.StringArray:
 
 def _cells(column: FileColumn, dialect: TextDialect, table: FileTable) -> pa.StringArray:
     cells = cell_texts(column, dialect, table)
-    return cells if column.is_number() else pc.if_else(_digits(column, cells), cells, dialect.quoted(cells))
+    return cells if column.is_number() else pc.if_else(_digits(column, cells), cells, dialect.quote(cells))
 
 
 def _digits(column: FileColumn, texts: pa.StringArray) -> pa.BooleanArray:
@@ -86,11 +86,11 @@ def _digits(column: FileColumn, texts: pa.StringArray) -> pa.BooleanArray:
 
 
 def _quote(texts: pa.StringArray) -> pa.StringArray:
-    doubled = pc.replace_substring(texts, '"', '""')
-    return pc.binary_join_element_wise('"', doubled, '"', "")
+    content = pc.replace_substring(texts, '"', '""')
+    return pc.binary_join_element_wise('"', content, '"', "")
 
 
-def _quote_where_needed(texts: pa.StringArray) -> pa.StringArray:
+def _quote_special(texts: pa.StringArray) -> pa.StringArray:
     return pc.if_else(pc.match_substring_regex(texts, r'[\t\r\n"]'), _quote(texts), texts)
 
 
@@ -98,7 +98,7 @@ CSV = TextDialect(
     separator=",",
     end="\r\n",
     title=lambda column: column.description,
-    quoted=_quote,
+    quote=_quote,
     number=display,
     empty='""',
 )
@@ -106,7 +106,7 @@ TSV = TextDialect(
     separator="\t",
     end="\r\n",
     title=lambda column: column.description,
-    quoted=_quote_where_needed,
+    quote=_quote_special,
     number=display,
     empty='""',
 )
@@ -114,7 +114,7 @@ TSV2 = TextDialect(
     separator="\t",
     end="\n",
     title=lambda column: column.name,
-    quoted=_quote_where_needed,
+    quote=_quote_special,
     number=lambda values, decimals: exact(values),
     empty='""',
 )

@@ -75,15 +75,15 @@ class _Book:
         self._sheet.set_column(0, 0, LABEL_WIDTH)
         self._merge(0, 0, 1, 0, pivot.corner, align="left")
         for group, columns in itertools.groupby(enumerate(pivot.columns, 1), lambda one: one[1].group):
-            there = list(columns)
-            for place, column in there:
+            group_columns = list(columns)
+            for place, column in group_columns:
                 self._sheet.set_column(place, place, max(LEAST_WIDTH, len(column.title) + 2))
                 if group:
                     self._text(1, place, column.title, bold=True, align="right")
                 else:
                     self._merge(0, place, 1, place, column.title, align="right")
             if group:
-                self._merge(0, there[0][0], 0, there[-1][0], group, align="center")
+                self._merge(0, group_columns[0][0], 0, group_columns[-1][0], group, align="center")
 
     def draw_row(self, place: int, row: PivotRow, columns: Sequence[PivotColumn]) -> None:
         """A label, indented by its level, and the figures that there are."""

@@ -36,7 +36,7 @@ from lib.wire.errors import BadRequest
 
 MAX_CELL_TEXT = 32_767
 _WIDTHS = (8, 60)
-_ROWS_MEASURED = 1_000
+_WIDTH_ROWS = 1_000
 _UNHOLDABLE = re.compile("[\0-\b\v-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _MAYBE_UNHOLDABLE = r"[\x00-\x08\x0b-\x1f\x{fffe}\x{ffff}]|_x"
 _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"))
@@ -91,15 +91,15 @@ def fill(book: Book, table: FileTable, deadline: Deadline) -> None:
     titles = [column.description for column in table.columns]
     _check_lengths("The titles", pa.array(titles, pa.string()))
     widths = [_width(column) for column in table.columns]
-    sheets, used = 1, 0
+    sheets, row_count = 1, 0
     book.add_sheet("Report", titles, widths)
     for piece in table.pieces(book.limits.step):
         deadline.check()
-        if used + piece.rows > book.limits.rows:
-            sheets, used = sheets + 1, 0
+        if row_count + piece.rows > book.limits.rows:
+            sheets, row_count = sheets + 1, 0
             book.add_sheet(f"Report {sheets}", titles, widths)
         book.append(piece)
-        used += piece.rows
+        row_count += piece.rows
 
 
 def write(book: Book, table: FileTable, deadline: Deadline) -> None:
@@ -139,7 +139,7 @@ def _check_lengths(what: str, texts: pa.StringArray) -> None:
 
 def _width(column: FileColumn) -> int:
     """Characters: as wide as the title and the first rows need, within bounds."""
-    first = column.part(0, _ROWS_MEASURED)
+    first = column.part(0, _WIDTH_ROWS)
     texts = display(first.numbers(), first.decimals) if first.is_number() else first.texts()
     longest = max(len(column.description), pc.max(pc.utf8_length(texts)).as_py() or 0)
     return min(max(longest + 2, _WIDTHS[0]), _WIDTHS[1])
@@ -178,23 +178,23 @@ class XlsxBook:
 class _Sheet(Worksheet):  # type: ignore[misc]
     """A worksheet in XlsxWriter's mode of constant memory that takes many rows at once, as columns."""
 
-    _rows_written = 0
+    _row_count = 0
 
     def write_rows(
         self, columns: Sequence[SheetCells], text_style: int, number_styles: Sequence[int]
     ) -> None:
         """Write rows below the last; the styles are indices of cell formats."""
         rows = len(columns[0].numbers)
-        numbers = pa.array(np.arange(1, rows + 1) + self._rows_written).cast(pa.string())
+        numbers = pa.array(np.arange(1, rows + 1) + self._row_count).cast(pa.string())
         row_texts = [
             _cells_as_xml(xl_col_to_name(index), numbers, column, text_style, number_style)
             for index, (column, number_style) in enumerate(zip(columns, number_styles, strict=True))
         ]
         lines = pc.binary_join_element_wise('<row r="', numbers, '">', *row_texts, "</row>", "")
         self.fh.write("".join(lines.to_pylist()))
-        self._check_dimensions(self._rows_written, 0)
-        self._rows_written += rows
-        self._check_dimensions(self._rows_written - 1, len(columns) - 1)
+        self._check_dimensions(self._row_count, 0)
+        self._row_count += rows
+        self._check_dimensions(self._row_count - 1, len(columns) - 1)
 
 
 def _cells_as_xml(
@@ -271,12 +271,12 @@ class XlsBook:
     def _cells(self, rows: Rows, piece: FileTable) -> Iterator[tuple[Records, npt.NDArray[np.bool_]]]:
         """For each column its records of numbers and of texts, and at which rows they are there."""
         for index, column in enumerate(piece.columns):
-            encoded: SheetCells = cells(column)
-            if not np.isnan(encoded.numbers).all():
+            sheet_cells: SheetCells = cells(column)
+            if not np.isnan(sheet_cells.numbers).all():
                 style = self._number_styles[index]
-                fields = {"column": index, "style": style, "value": encoded.numbers}
-                yield _records(_NUMBER, rows, fields), ~np.isnan(encoded.numbers)
-            texts = encoded.texts.to_pylist()
+                fields = {"column": index, "style": style, "value": sheet_cells.numbers}
+                yield _records(_NUMBER, rows, fields), ~np.isnan(sheet_cells.numbers)
+            texts = sheet_cells.texts.to_pylist()
             if any(texts):
                 indices = [self._book.add_str(text) if text else 0 for text in texts]
                 fields = {"column": index, "style": self._text_style, "value": indices}
@@ -289,11 +289,11 @@ class _Texts(SharedStringTable):  # type: ignore[misc]
     _current_piece: bytes
 
     def _add_to_sst(self, text: str) -> None:
-        packed = upack2(text, self.encoding)
-        is_wide = bool(packed[2])
+        content = upack2(text, self.encoding)
+        is_wide = bool(content[2])
         first = 4 if text[:1] > "\uffff" else 1 + is_wide
-        self._save_atom(packed[: 3 + first])
-        self._save_split(packed[3 + first :], is_wide)
+        self._save_atom(content[: 3 + first])
+        self._save_split(content[3 + first :], is_wide)
 
     def _save_split(self, rest: bytes, is_wide: bool) -> None:
         while len(rest) > (room := _MAX_RECORD - len(self._current_piece)):

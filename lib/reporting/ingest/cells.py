@@ -83,15 +83,15 @@ def whole(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> Ce
     if pa.types.is_integer(column.type):
         return Cells(column.cast(pa.string()))
     plain = text(column)
-    encoded = plain.dictionary_encode()
-    dictionary = _whole(encoded.dictionary, marks, missing)
-    if dictionary.values is encoded.dictionary:
+    array = plain.dictionary_encode()
+    dictionary = _whole(array.dictionary, marks, missing)
+    if dictionary.values is array.dictionary:
         return Cells(plain)
-    values = dictionary.values.take(encoded.indices)
+    values = dictionary.values.take(array.indices)
     if dictionary.bad is None:
         return Cells(values)
     return Cells(
-        values, np.append(dictionary.bad, False)[encoded.indices.fill_null(len(dictionary.bad)).to_numpy()]
+        values, np.append(dictionary.bad, False)[array.indices.fill_null(len(dictionary.bad)).to_numpy()]
     )
 
 
@@ -133,9 +133,9 @@ def elements(column: pa.Array, separator: str | None, missing: Missing = None) -
         return _lists(text(lists.flatten()), pc.list_value_length(lists))
     if separator is None and not pa.types.is_null(kind):
         raise NotPlain
-    encoded = text(column).dictionary_encode()
-    parts = pc.split_pattern(without_missing(encoded.dictionary, missing), separator or "|")
-    return _lists(parts.flatten(), pc.list_value_length(parts)).take(encoded.indices)
+    array = text(column).dictionary_encode()
+    parts = pc.split_pattern(without_missing(array.dictionary, missing), separator or "|")
+    return _lists(parts.flatten(), pc.list_value_length(parts)).take(array.indices)
 
 
 def too_long(values: pa.Array) -> Flags | None:
@@ -170,10 +170,10 @@ def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
     is_present = plain.is_valid().to_numpy(zero_copy_only=False)
     counts = lengths.fill_null(0).to_numpy()
     owners = np.repeat(np.arange(len(counts)), counts)
-    left = np.bincount(owners[is_present], minlength=len(counts))
-    offsets = np.concatenate([[0], np.cumsum(left)]).astype(np.int32)
+    sizes = np.bincount(owners[is_present], minlength=len(counts))
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     return pa.ListArray.from_arrays(
-        pa.array(offsets), plain.filter(pa.array(is_present)), mask=pa.array(left == 0)
+        pa.array(offsets), plain.filter(pa.array(is_present)), mask=pa.array(sizes == 0)
     )
 
 

@@ -25,7 +25,7 @@ _ENUMERATED_SHARE = 0.5
 _SEPARATED_SHARE = {"|": 0.05, ";": 0.2, ",": 0.2}
 _MAX_ELEMENT = 40
 _MAPPED_SHARE = 0.8
-_DASHED = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
+_DASH_AMOUNT = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
 
 
 STRANGE_SHARE = 0.01
@@ -35,11 +35,11 @@ _CURRENCIES = {
     "CZK", "HUF", "RON", "AUD", "CAD", "NZD", "MXN", "ZAR", "SGD", "HKD", "TWD", "KRW", "AED", "SAR", "ILS",
     "UAH", "THB", "IDR", "MYR", "PHP", "VND", "kr", "zł", "Kč", "Ft", "lei", "TL", "Rs",
 }  # fmt: skip
-_FEW_GROUPED = 10
+_FEW_NUMBERS = 10
 _CERTAIN_SHARE = 0.05
 
 
-class Written(NamedTuple):
+class Notation(NamedTuple):
     """How the numbers of a column are written.
 
     `decimal` is None where no number tells; `ambiguous` is then a number that fits both marks, if there is
@@ -84,7 +84,7 @@ class ColumnGuess(NamedTuple):
         source = {} if name == self.column else {"column": self.column}
         return {"name": name, **source, "description": column_names.description(self.column), **self.options}
 
-    def mapped(self, values: pa.Array, mappings: Mapping[str, Collection[str]]) -> "ColumnGuess":
+    def with_mapping(self, values: pa.Array, mappings: Mapping[str, Collection[str]]) -> "ColumnGuess":
         """The same with the mapping whose codes most of the column's values are, if there is one."""
         if not self.is_key or "segmented" in self.options or pa.types.is_nested(values.type):
             return self
@@ -92,10 +92,10 @@ class ColumnGuess(NamedTuple):
         for name, codes in mappings.items():
             if different and len(different.intersection(codes)) >= _MAPPED_SHARE * len(different):
                 options = self.options | {"mapping": name}
-                return self._replace(options=options).noted(f"codes of the mapping {name}")
+                return self._replace(options=options).with_note(f"codes of the mapping {name}")
         return self
 
-    def noted(self, note: str) -> "ColumnGuess":
+    def with_note(self, note: str) -> "ColumnGuess":
         """The same, with a note beside the reason."""
         return self._replace(reason=f"{self.reason}; {note}")
 
@@ -132,15 +132,15 @@ def guess_column(
     guess = _number(name, number.values.drop_null().to_numpy(zero_copy_only=False), marks)
     if not strange:
         return guess
-    return (
-        _text(name, present) if guess.is_key else guess.noted(f"{strange:.2%} of the values are not numbers")
-    )
+    if guess.is_key:
+        return _text(name, present)
+    return guess.with_note(f"{strange:.2%} of the values are not numbers")
 
 
 def present_texts(values: pa.Array, missing: Missing) -> pa.Array:
     """The trimmed texts of a column, without those that say that there is no value."""
     texts = cells.without_missing(cells.trim(cells.text(values)), missing)
-    return texts.filter(pc.invert(pc.match_substring_regex(texts, _DASHED).fill_null(True)))
+    return texts.filter(pc.invert(pc.match_substring_regex(texts, _DASH_AMOUNT).fill_null(True)))
 
 
 def _is_no_amount(name: str, present: pa.Array) -> bool:
@@ -225,10 +225,10 @@ def _has_leading_zeros(present: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(present, "^0[0-9]")).as_py())
 
 
-def notation_of(present: pa.Array) -> Written | None:
+def notation_of(present: pa.Array) -> Notation | None:
     """How the numbers of a column are written, from trimmed texts without missing ones; None: no numbers."""
-    counted = present.value_counts()
-    texts, counts = clean(counted.field("values")), counted.field("counts")
+    frequencies = present.value_counts()
+    texts, counts = clean(frequencies.field("values")), frequencies.field("counts")
     total = pc.sum(counts).as_py()
     if not total or not pc.any(pc.match_substring_regex(texts, "[0-9]")).as_py():
         return None
@@ -238,29 +238,29 @@ def notation_of(present: pa.Array) -> Written | None:
     comma = pc.match_substring_regex(texts, notation(",", (".", " ", "'")))
     strange = pc.sum(counts.filter(pc.invert(pc.or_(point, comma)))).as_py() or 0
     if strange > STRANGE_SHARE * total:
-        return Written(texts, problem=problem) if problem else None
+        return Notation(texts, problem=problem) if problem else None
     if problem:
-        return Written(texts, problem=problem)
+        return Notation(texts, problem=problem)
     return _evidence(texts, pc.and_not(point, comma), pc.and_not(comma, point))._replace(unit=unit)
 
 
-def _evidence(texts: pa.Array, point: pa.Array, comma: pa.Array) -> Written:
+def _evidence(texts: pa.Array, point: pa.Array, comma: pa.Array) -> Notation:
     """Evidence from numbers that certainly have a decimal mark: `point` and `comma` mark where those are."""
     points, commas = (texts.filter(where) for where in (pc.and_(point, _has_mark(texts)), comma))
     either = texts.filter(pc.match_substring_regex(texts, r"^[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}$"))
     if min(len(points), len(commas)) > STRANGE_SHARE * len(texts):
-        return Written(texts, problem=f"both {points[0]} and {commas[0]} are written here")
+        return Notation(texts, problem=f"both {points[0]} and {commas[0]} are written here")
     if not _is_enough(points, either) and not _is_enough(commas, either):
         points = commas = points.slice(0, 0)
     if len(points) or len(commas):
         decimal = "." if len(points) > len(commas) else ","
-        return Written(texts, decimal, (points if decimal == "." else commas)[0].as_py())
+        return Notation(texts, decimal, (points if decimal == "." else commas)[0].as_py())
     if not len(either):
-        return Written(texts)
+        return Notation(texts)
     mark = either[0].as_py().strip("+-0123456789")
     if _are_groups(texts, either, mark):
-        return Written(texts, _OTHER[mark], either[0].as_py())
-    return Written(texts, ambiguous=either[0].as_py())
+        return Notation(texts, _OTHER[mark], either[0].as_py())
+    return Notation(texts, ambiguous=either[0].as_py())
 
 
 def _is_enough(certain_texts: pa.Array, either: pa.Array) -> bool:
@@ -279,7 +279,7 @@ def _are_groups(texts: pa.Array, either: pa.Array, mark: str) -> bool:
     same_mark = pc.all(pc.match_substring(either, mark)).as_py()
     small = pc.any(pc.match_substring_regex(texts, "^[+-]?[1-9][0-9]{0,2}$")).as_py()
     large = pc.any(pc.match_substring_regex(texts, "[0-9]{4}")).as_py()
-    return bool(len(either) >= _FEW_GROUPED and ends_in_zero and same_mark and small and not large)
+    return bool(len(either) >= _FEW_NUMBERS and ends_in_zero and same_mark and small and not large)
 
 
 def _has_mark(texts: pa.Array) -> pa.Array:
@@ -311,7 +311,7 @@ def _is_unit(rest: str) -> bool:
 
 
 def file_marks(
-    columns: Mapping[str, Written], file: str, decimal: str | None = None, thousands: str | None = None
+    columns: Mapping[str, Notation], file: str, decimal: str | None = None, thousands: str | None = None
 ) -> FileMarks:
     """The marks of a file whose columns of numbers (as text) are written like this.
 
@@ -332,8 +332,8 @@ def file_marks(
         for name, column in columns.items()
         if not column.problem
     }
-    shared = [marks.thousands for marks in marks_of.values() if marks.decimal == main and marks.thousands]
-    common = thousands or max(dict.fromkeys(shared), key=shared.count, default=None)
+    candidates = [marks.thousands for marks in marks_of.values() if marks.decimal == main and marks.thousands]
+    common = thousands or max(dict.fromkeys(candidates), key=candidates.count, default=None)
     if common is None and main == ",":
         common = "."
     return FileMarks(main, common, _complete(marks_of, main, common))
@@ -347,7 +347,7 @@ def _complete(marks_of: Mapping[str, Marks], main: str, common: str | None) -> d
     }
 
 
-def _marks(column: Written, decimal: str, thousands: str | None) -> Marks:
+def _marks(column: Notation, decimal: str, thousands: str | None) -> Marks:
     """The marks of a column whose decimal mark is known."""
     other = [_OTHER[decimal]] if decimal in _OTHER else []
     counts = {
@@ -357,10 +357,10 @@ def _marks(column: Written, decimal: str, thousands: str | None) -> Marks:
     return Marks(decimal, thousands or (best if counts[best] else None), column.unit)
 
 
-def _question(file: str, name: str, column: Written, certain: Mapping[str, Written]) -> str:
+def _question(file: str, name: str, column: Notation, certain: Mapping[str, Notation]) -> str:
     text = str(column.ambiguous)
     mark = text.strip("+-0123456789")
-    grouped, fraction = text.replace(mark, ""), text.replace(mark, ".")
+    whole, fraction = text.replace(mark, ""), text.replace(mark, ".")
     others = (
         "other columns are written in both ways: "
         + ", ".join(f"{example.example} in '{other}'" for other, example in list(certain.items())[:4])
@@ -368,12 +368,12 @@ def _question(file: str, name: str, column: Written, certain: Mapping[str, Writt
         else "no other number in the file decides it"
     )
     return (
-        f"{file}: '{text}' in column '{name}' can be {grouped} or {fraction}, and {others}. Choose "
-        f"one: --decimal '{_OTHER[mark]}' reads {grouped}, --decimal '{mark}' reads {fraction}"
+        f"{file}: '{text}' in column '{name}' can be {whole} or {fraction}, and {others}. Choose "
+        f"one: --decimal '{_OTHER[mark]}' reads {whole}, --decimal '{mark}' reads {fraction}"
     )
 
 
-def example_of(column: Written, marks: Marks) -> str | None:
+def example_of(column: Notation, marks: Marks) -> str | None:
     """An example of how a column is read, where that is not as a computer writes it: `12,50 is 12.5`."""
     sample = (column.ambiguous, column.example, *column.texts.slice(0, 1000).to_pylist())
     texts = pa.array([text for text in sample if text], pa.string())

@@ -45,7 +45,7 @@ _TIMES = [
 _CLOCKS = {"hour", "hours", "hr", "hh", "time", "clock", "stunde", "uhrzeit", "zeit", "heure", "hora"}
 _USERS = {"user", "uid", "visitor", "cookie", "idfa", "gaid", "maid", "customer", "subscriber", "email"}
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-_MADE = re.compile(r"[a-z0-9]+(_[A-Za-z0-9]+)*|[a-z]+([A-Z][a-z]+)+|[A-Z0-9]+(_[A-Z0-9]+)+")
+_MACHINE_NAME = re.compile(r"[a-z0-9]+(_[A-Za-z0-9]+)*|[a-z]+([A-Z][a-z]+)+|[A-Z0-9]+(_[A-Z0-9]+)+")
 
 
 def words(name: str) -> list[str]:
@@ -130,7 +130,7 @@ def sounds_like_users(name: str) -> bool:
 def description(name: str) -> str:
     """A label for people: `user.geo.countryCode` → Country code; a name that people wrote stays as it is."""
     last = ([part for part in name.split(".") if part] or [name])[-1]
-    if not _MADE.fullmatch(last):
+    if not _MACHINE_NAME.fullmatch(last):
         return last
     text = " ".join(word if word.isupper() else word.lower() for word in _SPLIT.findall(last))
     return text[0].upper() + text[1:]

@@ -39,7 +39,7 @@ class CellParser:
         self._delimiter, self._names, self._positions = delimiter, names, positions
         self._numbers = {name for name in numbers if name in positions}
 
-    def parsed(self, text: bytes) -> tuple[pa.Table, list[Misfit]]:
+    def parse(self, text: bytes) -> tuple[pa.Table, list[Misfit]]:
         """The wanted columns of whole records, and the records that are left out.
 
         A column that is once not of numbers alone is text from then on.
@@ -88,14 +88,14 @@ class CellParser:
         return table.rename_columns(list(self._positions)), misfits
 
 
-class Delimited:
+class DelimitedText:
     """A file of cells between delimiters; see Reader."""
 
     def __init__(self, file: DataFile, encoding: str, layout: TextLayout) -> None:
         self.file, self._encoding, self._layout = file, encoding, layout
         self._delimiter, self._names = layout.delimiter, layout.names
         self.columns: tuple[str, ...] | None = tuple(name for name in layout.names if name)
-        self.seen = dict.fromkeys(self.columns)
+        self.names = dict.fromkeys(self.columns)
         self.has_header = layout.has_header
 
     @property
@@ -154,7 +154,7 @@ class Delimited:
 
     def _parse(self, records: Records, parser: CellParser, ending: Ending) -> RawRows:
         text, good = records.text(), np.ones(len(records), bool)
-        table, misfits = parser.parsed(text)
+        table, misfits = parser.parse(text)
         good[[misfit.place for misfit in misfits]] = False
         whole = records.keep(good) if misfits else records
         for misfit in misfits:
@@ -163,7 +163,7 @@ class Delimited:
             line = int(records.lines[misfit.place])
             ending.refuse(Reject(line, WRONG_WIDTH, value, misfit.text, below))
         if len(whole):
-            ending.passed(int(whole.lines[-1]))
+            ending.accept(int(whole.lines[-1]))
         return RawRows(
             table,
             whole.lines,
@@ -172,14 +172,14 @@ class Delimited:
         )
 
 
-def delimited(
+def delimited_text(
     file: DataFile,
     encoding: str | None = None,
     delimiter: str | None = None,
     columns: Collection[str] = (),
     header: bool | None = None,
     names: Sequence[str] = (),
-) -> Delimited:
+) -> DelimitedText:
     """The reader of a delimited file; what is not given is recognised.
 
     `columns` are columns that the header names; without a header the columns have these `names`.
@@ -187,7 +187,7 @@ def delimited(
     encoding = find_encoding(encoding) if encoding else recognise_encoding(file.chunks())
     text_layout = layout(file, encoding, delimiter, columns, header)
     check_width(file.name, text_layout.names)
-    return Delimited(file, encoding, text_layout.named(names, file.name))
+    return DelimitedText(file, encoding, text_layout.with_names(names, file.name))
 
 
 def _is_text(data: bytes) -> bool:

@@ -50,8 +50,8 @@ def recognise_encoding(chunks: Iterable[bytes]) -> str:
     A byte order mark decides; else UTF-8 where that fits, or nearly fits; else a guess.
     """
     for number, chunk in enumerate(chunks):
-        if number == 0 and (marked := _byte_order_mark(chunk) or _unmarked_utf_16(chunk)):
-            return marked
+        if number == 0 and (encoding := _byte_order_mark(chunk) or _unmarked_utf_16(chunk)):
+            return encoding
         if not chunk.isascii():
             return UTF_8 if _is_mostly_utf_8(chunk) else _guess(chunk)
     return UTF_8

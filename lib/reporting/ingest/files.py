@@ -24,20 +24,20 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 Progress = Callable[[int], None]
 CHUNK = 4 << 20
 MOST_COLUMNS = 5_000
-_SHOWN = 3
+_MOST_NAMES = 3
 _PACKED_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".zip")
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
     ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xlsx",
 }  # fmt: skip
 _PARQUET, _OLE = b"PAR1", b"\xd0\xcf\x11\xe0"
-_COMPRESSED: dict[bytes, Compression] = {
+_COMPRESSIONS: dict[bytes, Compression] = {
     b"\x1f\x8b": "gzip",  # RFC 1952, 2.3.1
     b"\x28\xb5\x2f\xfd": "zstd",  # RFC 8878, 3.1.1
     b"PK\x03\x04": "zip",  # APPNOTE.TXT, 4.3.7
 }
 _OF_WORKBOOKS = {"[Content_Types].xml", "mimetype", "content.xml"}
-_DAMAGED = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+_DAMAGE_ERRORS = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
 
 Ints = npt.NDArray[np.int64]
@@ -60,22 +60,22 @@ class DataFile:
         return self.path.name if self.sheet is None else f"{self.path.name}, sheet '{self.sheet}'"
 
     @contextmanager
-    def opened(self, progress: Progress | None = None) -> Iterator[BinaryIO]:
+    def open(self, progress: Progress | None = None) -> Iterator[BinaryIO]:
         """The file's content, uncompressed; `progress` is told the bytes on disk as they are read.
 
         ImportRefused when the compressed content is damaged or cut off.
         """
         with self.path.open("rb") as raw:
-            source = cast(BinaryIO, _Told(raw, progress)) if progress else raw
+            source = cast(BinaryIO, _ProgressFile(raw, progress)) if progress else raw
             if self.compression is None:
                 yield source
             else:
-                with _Unpacked(source, self.compression, self.name) as content:
+                with _UnpackedContent(source, self.compression, self.name) as content:
                     yield cast(BinaryIO, io.BufferedReader(content))
 
     def chunks(self, progress: Progress | None = None) -> Iterator[bytes]:
         """The content in pieces."""
-        with self.opened(progress) as content:
+        with self.open(progress) as content:
             while chunk := content.read(CHUNK):
                 yield chunk
 
@@ -108,10 +108,10 @@ def _beginning(path: Path) -> tuple[bytes, Compression | None, str]:
     """The first unpacked bytes, how they are packed, and the name of what is unpacked."""
     with path.open("rb") as raw:
         first = raw.read(4096)
-    compression = next((kind for mark, kind in _COMPRESSED.items() if first.startswith(mark)), None)
+    compression = next((kind for mark, kind in _COMPRESSIONS.items() if first.startswith(mark)), None)
     if compression is None or (compression == "zip" and _is_workbook(path)):
         return first, None, path.name
-    with path.open("rb") as raw, _Unpacked(raw, compression, path.name) as content:
+    with path.open("rb") as raw, _UnpackedContent(raw, compression, path.name) as content:
         return content.read(4096), compression, content.name.rpartition("/")[2] or path.name
 
 
@@ -125,16 +125,16 @@ def _is_workbook(path: Path) -> bool:
         return True
 
 
-class _Unpacked(io.RawIOBase):
+class _UnpackedContent(io.RawIOBase):
     """The content of a packed file; `name` is that of an archive's only file.
 
     ImportRefused for an archive that does not hold exactly one, and for what is damaged or cut off.
     """
 
-    def __init__(self, packed: BinaryIO, compression: Compression, name: str) -> None:
+    def __init__(self, source: BinaryIO, compression: Compression, name: str) -> None:
         self._compression, self._file, self.name = compression, name, ""
         with self._refusing():
-            self._content = self._open(packed)
+            self._content = self._open(source)
 
     def readable(self) -> bool:
         return True
@@ -145,12 +145,12 @@ class _Unpacked(io.RawIOBase):
         buffer[: len(piece)] = piece
         return len(piece)
 
-    def _open(self, packed: BinaryIO) -> Any:
+    def _open(self, source: BinaryIO) -> Any:
         if self._compression == "gzip":
-            return gzip.GzipFile(fileobj=packed)
+            return gzip.GzipFile(fileobj=source)
         if self._compression == "zstd":
-            return pa.CompressedInputStream(pa.PythonFile(packed, "r"), "zstd")
-        archive = zipfile.ZipFile(packed)
+            return pa.CompressedInputStream(pa.PythonFile(source, "r"), "zstd")
+        archive = zipfile.ZipFile(source)
         self.name = _only_member(archive, self._file)
         return archive.open(self.name)
 
@@ -158,7 +158,7 @@ class _Unpacked(io.RawIOBase):
     def _refusing(self) -> Iterator[None]:
         try:
             yield
-        except _DAMAGED as error:
+        except _DAMAGE_ERRORS as error:
             raise ImportRefused(
                 f"{self._file} is a damaged or cut-off {self._compression} file: {error}"
             ) from None
@@ -169,7 +169,7 @@ def _only_member(archive: zipfile.ZipFile, name: str) -> str:
         part for part in archive.infolist() if not part.is_dir() and not part.filename.startswith("__MACOSX/")
     ]
     if len(files) != 1:
-        names = ", ".join(part.filename for part in files[:_SHOWN]) or "none"
+        names = ", ".join(part.filename for part in files[:_MOST_NAMES]) or "none"
         raise ImportRefused(f"{name} holds {len(files):,} files ({names}), not one; unpack it first")
     return files[0].filename
 
@@ -189,7 +189,7 @@ def _format(path: Path, beginning: bytes) -> Format:
     return by_name or ("ndjson" if text.startswith((b"{", b"[{")) else "csv")
 
 
-class _Told(io.RawIOBase):
+class _ProgressFile(io.RawIOBase):
     """A file that reports how much of it was read."""
 
     def __init__(self, raw: BinaryIO, progress: Progress) -> None:
@@ -230,13 +230,13 @@ class RawRows:
 class Reader(Protocol):
     """Reads a file of one format.
 
-    `columns` are the file's columns, where they are known before its rows are read; else None, and `seen`
+    `columns` are the file's columns, where they are known before its rows are read; else None, and `names`
     fills while they are. Without a header the names are made up.
     """
 
     file: DataFile
     columns: tuple[str, ...] | None
-    seen: dict[str, None]
+    names: dict[str, None]
     has_header: bool
 
     @property

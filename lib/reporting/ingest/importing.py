@@ -30,7 +30,7 @@ class _Part(NamedTuple):
     error: BaseException | None = None
 
 
-class _Stopped(Exception):
+class _Stop(Exception):
     """Nobody wants the rest."""
 
 
@@ -61,7 +61,7 @@ class _Reading:
             for rows in self._read(self._refuse):
                 self._enqueue(rows)
             self._enqueue(None, is_last=True)
-        except _Stopped:
+        except _Stop:
             pass
         except BaseException as error:
             self._parts.put(_Part(self._rejects, error=error))
@@ -74,7 +74,7 @@ class _Reading:
     def _enqueue(self, rows: RawRows | None, is_last: bool = False) -> None:
         self._room.acquire()
         if self._is_stopped:
-            raise _Stopped
+            raise _Stop
         rejects, self._rejects = self._rejects, []
         self._parts.put(_Part(rejects, rows, is_last))
 
@@ -121,7 +121,7 @@ def import_files(
         refuse_missing(reader.file.name, reader.columns, job.definition)
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
         if job.mode == "append":
-            _refuse_imported(writer.imports, marks)
+            _refuse_duplicates(writer.imports, marks)
 
         def write(table: pa.Table) -> None:
             writer.write(table)
@@ -169,7 +169,7 @@ def _rows(
         for raw in batches:
             table, last = normaliser.rows(raw, ending.refuse)
             if last is not None:
-                ending.passed(last)
+                ending.accept(last)
             write(table)
             count += table.num_rows
     ending.close()
@@ -191,7 +191,7 @@ def _refuse_unseen(job: ImportJob) -> None:
     A column that a slicer has already may be missing: JSON often leaves out what is empty.
     """
     late = [reader for reader in job.readers if reader.columns is None]
-    columns = dict.fromkeys(name for reader in late for name in reader.seen)
+    columns = dict.fromkeys(name for reader in late for name in reader.names)
     optional = set(job.definition.source_columns()) if job.mode in ("append", "replace-days") else set()
     missing = [name for name in missing_columns(columns, job.definition) if name not in optional]
     if late and missing:
@@ -203,7 +203,7 @@ def _refuse_unseen(job: ImportJob) -> None:
 
 def _refuse_totals(normaliser: Normaliser) -> None:
     """ImportRefused where rows of totals were found and nobody said what to do with them."""
-    totals = normaliser.totals.found()
+    totals = normaliser.totals.counts()
     if not totals:
         return
     (column, text), count = max(totals.items(), key=lambda item: item[1])
@@ -216,7 +216,7 @@ def _refuse_totals(normaliser: Normaliser) -> None:
     )
 
 
-def _refuse_imported(imports: Iterable[Import], marks: Collection[str]) -> None:
+def _refuse_duplicates(imports: Iterable[Import], marks: Collection[str]) -> None:
     for earlier in imports:
         for source in earlier.sources:
             if source.digest in marks:
@@ -232,9 +232,9 @@ def _refuse_rejects(job: ImportJob, rows: int, rejects: Rejects) -> None:
     if not total:
         raise ImportRefused("There are no rows in " + ", ".join(reader.file.name for reader in job.readers))
     if rejects.unreadable > job.max_rejects * total:
-        bad, share, allowed = rejects.unreadable, rejects.unreadable / total, job.max_rejects
+        bad, share, most = rejects.unreadable, rejects.unreadable / total, job.max_rejects
         raise ImportRefused(
-            f"{bad:,} of {total:,} rows ({share:.2%}) can't be read, more than the {allowed:.2%} "
+            f"{bad:,} of {total:,} rows ({share:.2%}) can't be read, more than the {most:.2%} "
             "allowed; nothing was imported. Fix the file or the definition, or raise --max-rejects"
         )
 

@@ -12,7 +12,7 @@ from lib.reporting.ingest import cells
 from lib.reporting.ingest.column_guess import (
     ColumnGuess,
     FileMarks,
-    Written,
+    Notation,
     example_of,
     file_marks,
     guess_column,
@@ -91,7 +91,7 @@ def infer(
         hints.thousands,
     )
     guesses = [
-        _guess(name, values, texts.get(name), marks, missing).mapped(values, mappings or {})
+        _guess(name, values, texts.get(name), marks, missing).with_mapping(values, mappings or {})
         for name, values in fields.items()
     ]
     written_as = _reading(reader, marks)
@@ -107,13 +107,13 @@ def _with_times(columns: dict[str, pa.Array], time: TimeGuess, missing: pa.Array
     return {name: values.filter(has_time) for name, values in columns.items()}
 
 
-def _counts(name: str, notation: Written) -> bool:
+def _counts(name: str, notation: Notation) -> bool:
     """Whether the numbers of a column say something about those of others: codes do not."""
     return not is_version(name) and not (is_id(name) and notation.ambiguous)
 
 
 def _guess(
-    name: str, values: pa.Array, notation: Written | None, marks: FileMarks, missing: pa.Array
+    name: str, values: pa.Array, notation: Notation | None, marks: FileMarks, missing: pa.Array
 ) -> ColumnGuess:
     """A column's role, and how its numbers are read."""
     own = marks.columns.get(name, PLAIN)
@@ -122,7 +122,7 @@ def _guess(
         return guess
     example = example_of(notation, own)
     guess = guess._replace(options=guess.options | marks.own(name))
-    return guess.noted(example) if example else guess
+    return guess.with_note(example) if example else guess
 
 
 def _reading(reader: Reader, marks: FileMarks) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _reading(reader: Reader, marks: FileMarks) -> dict[str, Any]:
     return {name: value for name, value in part.items() if value is not None}
 
 
-def _notes(marks: FileMarks, texts: Mapping[str, Written]) -> list[str]:
+def _notes(marks: FileMarks, texts: Mapping[str, Notation]) -> list[str]:
     """A sentence about the marks of numbers."""
     if marks.decimal == "unknown":
         return ["No number has a decimal mark; one that comes later and can be read in two ways is refused."]
@@ -185,7 +185,7 @@ def _sample(reader: Reader, rows: int) -> _Sample:
             break
     if not any(table.num_rows for table in tables):
         raise ImportRefused(f"There are no rows in {reader.file.name}")
-    columns = {name: _column(name, tables).slice(0, rows) for name in reader.seen}
+    columns = {name: _column(name, tables).slice(0, rows) for name in reader.names}
     return _without_headers(_Sample(columns, lines[:rows]))
 
 

@@ -19,7 +19,7 @@ _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n?')
 _COMMENT = re.compile(r"#+\s*(?:fields:\s*)?", re.IGNORECASE)
 _VALUE = re.compile(r"\W*[0-9][0-9TZ\W]*")
 _FULL = 0.9
-_SHOWN = 60
+_MOST_CHARACTERS = 60
 csv.field_size_limit(_SNIFFED_BYTES + MAX_LINE)
 
 
@@ -45,7 +45,7 @@ class TextLayout(NamedTuple):
             [f"{lines} above the table left out, such as {self.above[0]!r}"] if self.above else []
         )
 
-    def named(self, names: Sequence[str], file: str) -> "TextLayout":
+    def with_names(self, names: Sequence[str], file: str) -> "TextLayout":
         """The same with names for the columns of a file without a header. ImportRefused if they don't fit."""
         if not names or self.has_header:
             return self
@@ -76,15 +76,15 @@ def layout(
     header have different numbers of cells.
     """
     sample = _beginning(file)
-    stated = _told_delimiter(sample, encoding)
-    delimiter = delimiter or stated or _recognise(sample, encoding, file)
-    rows = _records(sample, encoding, delimiter)[1 if stated else 0 :]
+    sep_delimiter = _sep_delimiter(sample, encoding)
+    delimiter = delimiter or sep_delimiter or _recognise(sample, encoding, file)
+    rows = _records(sample, encoding, delimiter)[1 if sep_delimiter else 0 :]
     return table_layout(rows, file.name, delimiter, columns, has_header)
 
 
 def _beginning(file: DataFile) -> bytes:
     """The first 256 KiB, and the rest of the line that they cut: a header has all of its columns."""
-    with file.opened() as content:
+    with file.open() as content:
         sample = content.read(_SNIFFED_BYTES)
         rest = content.readline(MAX_LINE) if len(sample) == _SNIFFED_BYTES else b""
     if len(rest) == MAX_LINE and not rest.endswith(b"\n") and b"\r" not in rest:
@@ -114,7 +114,7 @@ def table_layout(
     return TextLayout(delimiter, names, rows[first].line, False, _shorten(rows[:first], delimiter))
 
 
-def _told_delimiter(sample: bytes, encoding: str) -> str | None:
+def _sep_delimiter(sample: bytes, encoding: str) -> str | None:
     """The delimiter that the first line names, as Excel's `sep=;` does."""
     first = next(iter(b"".join(utf_8_chunks([sample], encoding)).decode(UTF_8, "replace").splitlines()), "")
     line = _SEPARATOR_LINE.fullmatch(first)
@@ -235,7 +235,7 @@ def _uneven(file: str, header: Record, rows: Sequence[Record], width: int) -> st
     row = next(row for row in rows if len(row.cells) == width)
     count = sum(len(row.cells) == width for row in rows)
     wrong = "a name too many or too few" if abs(width - len(header.cells)) == 1 else "other names"
-    example = f"line {row.line}: {', '.join(row.cells)[:_SHOWN]!r}"
+    example = f"line {row.line}: {', '.join(row.cells)[:_MOST_CHARACTERS]!r}"
     return (
         f"{file}: the header in line {header.line} has {len(header.cells)} names, but {count:,} of the "
         f"first {len(rows):,} rows have {width} cells, such as {example}. "
@@ -262,7 +262,7 @@ def once_each(names: Sequence[str]) -> list[str]:
 
 
 def _shorten(rows: Sequence[Record], delimiter: str) -> list[str]:
-    return [delimiter.join(record.cells).strip(delimiter)[:_SHOWN] for record in rows]
+    return [delimiter.join(record.cells).strip(delimiter)[:_MOST_CHARACTERS] for record in rows]
 
 
 def find_delimiter(name: str) -> str:

@@ -22,7 +22,7 @@ from lib.wire.errors import ImportRefused
 
 Row = dict[str, Any]
 _BATCH_ROWS = 20_000
-_SNIFFED = 4096
+_SNIFF_BYTES = 4096
 _MAX_DEPTH = 20
 _MAX_ARRAY = 256 << 20
 
@@ -30,7 +30,7 @@ _MAX_ARRAY = 256 << 20
 class Ndjson:
     """A file of one JSON object per line, or of one array of them; see Reader.
 
-    Its columns are known when it was read: `seen`. Of an array, lines are its elements, counted from 1.
+    Its columns are known when it was read: `names`. Of an array, lines are its elements, counted from 1.
     """
 
     columns: tuple[str, ...] | None = None
@@ -39,7 +39,7 @@ class Ndjson:
         self.file, self.has_header, self._encoding = file, True, encoding
         self._is_array = _is_array(file, encoding)
         self.description = f"{'JSON array' if self._is_array else 'NDJSON'}, {shown_encoding(encoding)}"
-        self.seen: dict[str, None] = {}
+        self.names: dict[str, None] = {}
 
     def rows(
         self,
@@ -50,7 +50,7 @@ class Ndjson:
     ) -> Iterator[RawRows]:
         """All rows, in batches; lines that are no JSON object go to `refuse`."""
         lines: list[tuple[int, bytes]] = []
-        parsed: list[Row] = []
+        rows: list[Row] = []
         chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
         texts = _elements(chunks, self.file.name) if self._is_array else _lines(chunks)
         for number, line in enumerate(texts, 1):
@@ -59,12 +59,12 @@ class Ndjson:
             row = self._row(number, line, refuse)
             if row is not None:
                 lines.append((number, line))
-                parsed.append(row)
-            if len(parsed) >= _BATCH_ROWS:
-                yield self._raw(parsed, lines, selection)
-                lines, parsed = [], []
-        if parsed:
-            yield self._raw(parsed, lines, selection)
+                rows.append(row)
+            if len(rows) >= _BATCH_ROWS:
+                yield self._raw(rows, lines, selection)
+                lines, rows = [], []
+        if rows:
+            yield self._raw(rows, lines, selection)
 
     def _row(self, number: int, line: bytes, refuse: Refuse) -> Row | None:
         try:
@@ -85,14 +85,14 @@ class Ndjson:
         return "not JSON" if isinstance(error, orjson.JSONDecodeError) else str(error)
 
     def _raw(
-        self, parsed: list[Row], lines: list[tuple[int, bytes]], selection: Collection[str] | None
+        self, rows: list[Row], lines: list[tuple[int, bytes]], selection: Collection[str] | None
     ) -> RawRows:
-        for row in parsed:
-            if not row.keys() <= self.seen.keys():
-                self.seen.update(dict.fromkeys(row))
-                check_width(self.file.name, self.seen)
-        names = self.seen if selection is None else [name for name in self.seen if name in selection]
-        columns = {name: column([row.get(name) for row in parsed]) for name in names}
+        for row in rows:
+            if not row.keys() <= self.names.keys():
+                self.names.update(dict.fromkeys(row))
+                check_width(self.file.name, self.names)
+        names = self.names if selection is None else [name for name in self.names if name in selection]
+        columns = {name: column([row.get(name) for row in rows]) for name in names}
         numbers = np.array([number for number, _ in lines], np.int64)
         return RawRows(pa.table(columns), numbers, lambda position: lines[position][1].decode(UTF_8))
 
@@ -149,8 +149,8 @@ def _text(value: Any) -> str | None:
 
 
 def _is_array(file: DataFile, encoding: str) -> bool:
-    with file.opened() as content:
-        beginning = b"".join(utf_8_chunks([content.read(_SNIFFED)], encoding))
+    with file.open() as content:
+        beginning = b"".join(utf_8_chunks([content.read(_SNIFF_BYTES)], encoding))
     return beginning.lstrip().startswith(b"[")
 
 

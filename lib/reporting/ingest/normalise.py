@@ -112,12 +112,12 @@ class Normaliser:
         names = f"column '{time.sources[0]}'"
         if len(columns) > 1:
             names = "columns " + " and ".join(f"'{name}'" for name in time.sources)
-        as_told = (
+        format_words = (
             f"as {time.format}" if time.format else "as ISO 8601; give the time's format in the definition"
         )
         for bad, reason in (
             (missing, f"no time in {names}"),
-            (unreadable, f"no time that can be read in {names} ({as_told})"),
+            (unreadable, f"no time that can be read in {names} ({format_words})"),
         ):
             reasons.note_times(bad, reason, time.sources[0])
         return pa.array(seconds).cast(pa.timestamp("s", tz="UTC"))
@@ -131,23 +131,23 @@ class _Reasons:
     ) -> None:
         self._raw, self._columns, self._nothing = raw, columns, nothing
         self._time_columns = time_columns
-        self._found: dict[int, tuple[Reason, str]] = {}
+        self._reasons: dict[int, tuple[Reason, str]] = {}
 
     def note(self, bad: Flags | None, reason: Reason, column: str) -> None:
         for position in np.flatnonzero(bad) if bad is not None else ():
-            self._found.setdefault(int(position), (reason, column))
+            self._reasons.setdefault(int(position), (reason, column))
 
     def note_times(self, bad: Flags, reason: str, column: str) -> None:
         """The same for rows without a time: totals, remarks and the header once more have none."""
         for position in np.flatnonzero(bad):
             certain = self._without_time(int(position), column) or reason
-            self._found.setdefault(int(position), (_always(certain), column))
+            self._reasons.setdefault(int(position), (_always(certain), column))
 
     def refuse(self, refuse: Refuse) -> Flags | None:
-        if not self._found:
+        if not self._reasons:
             return None
         bad = np.zeros(len(self._nothing), bool)
-        for position, (reason, column) in sorted(self._found.items()):
+        for position, (reason, column) in sorted(self._reasons.items()):
             bad[position] = True
             cell = self._cell_text(position, column)
             line, text, words = int(self._raw.lines[position]), self._raw.text(position), reason(cell)
@@ -159,20 +159,20 @@ class _Reasons:
         """The kind of a row without a time that is not data wherever it appears."""
         if self._cell_text(position, column) == column:
             return HEADER
-        cells, filled = self._cells(position)
-        if filled and is_total(filled[0]):
+        cells, values = self._cells(position)
+        if values and is_total(values[0]):
             return TOTAL
-        is_text = len(cells) > 2 and len(filled) == 1 and not is_value(filled[0])
+        is_text = len(cells) > 2 and len(values) == 1 and not is_value(values[0])
         return BELOW if is_text else None
 
     def _at_end(self, position: int, column: str) -> str | None:
         """The kind of a last row: figures without a time are totals, words in place of a time a remark."""
         if column not in self._time_columns:
             return None
-        (cells, filled), time = self._cells(position), self._cell_text(position, column)
+        (cells, values), time = self._cells(position), self._cell_text(position, column)
         if not time:
-            return TOTAL if filled and all(map(is_value, filled)) else None
-        return BELOW if len(filled) <= len(cells) / 2 and not is_value(time) else None
+            return TOTAL if values and all(map(is_value, values)) else None
+        return BELOW if len(values) <= len(cells) / 2 and not is_value(time) else None
 
     def _cells(self, position: int) -> tuple[list[str], list[str]]:
         """All cells of a row, the time's first, and those that have a value."""

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from lib.reporting.definition import Definition
 from lib.reporting.definition.reading import Sheets
 from lib.reporting.ingest.cells import plain_columns, plain_table
-from lib.reporting.ingest.delimited import delimited
+from lib.reporting.ingest.delimited import delimited_text
 from lib.reporting.ingest.files import (
     DataFile,
     Format,
@@ -46,7 +46,7 @@ class Parquet:
             empty = _columns(schema.empty_table())
             self.columns: tuple[str, ...] | None = tuple(plain_table(empty).column_names)
             self._owners = [root for root, column in empty for _ in plain_columns(root, column)]
-            self.seen = dict.fromkeys(self.columns)
+            self.names = dict.fromkeys(self.columns)
             self.description = f"Parquet, {content.metadata.num_rows:,} rows, {len(self.columns)} columns"
 
     def rows(
@@ -59,7 +59,7 @@ class Parquet:
         """All rows, in batches. There is nothing that could not be read."""
         names = [name for name in self.columns or () if selection is None or name in selection]
         with self._open() as content:
-            first, reported, total = 1, 0, content.metadata.num_rows
+            first, last_bytes, total = 1, 0, content.metadata.num_rows
             for batch in content.iter_batches(_PARQUET_BATCH_ROWS, columns=self._needed_columns(names)):
                 table = plain_table(_columns(pa.Table.from_batches([batch])))
                 lines = np.arange(first, first + table.num_rows, dtype=np.int64)
@@ -67,8 +67,8 @@ class Parquet:
                 first += table.num_rows
                 progress_bytes = self.file.size * (first - 1) // total
                 if progress:
-                    progress(progress_bytes - reported)
-                reported = progress_bytes
+                    progress(progress_bytes - last_bytes)
+                last_bytes = progress_bytes
 
     def _needed_columns(self, names: list[str]) -> list[str] | None:
         """The columns to read for these; None, all of them, where their names could be taken for others."""
@@ -79,11 +79,11 @@ class Parquet:
 
     @contextmanager
     def _open(self) -> Iterator[Any]:
-        with self.file.opened() as content, tempfile.TemporaryFile() as unpacked:
+        with self.file.open() as content, tempfile.TemporaryFile() as copy:
             seekable = content
             if self.file.compression:
-                shutil.copyfileobj(content, unpacked)
-                seekable = cast(BinaryIO, unpacked)
+                shutil.copyfileobj(content, copy)
+                seekable = cast(BinaryIO, copy)
             try:
                 with pq.ParquetFile(seekable, buffer_size=_BUFFER) as parquet:
                     yield parquet
@@ -135,7 +135,7 @@ def readers(
         sheets = sheets or definition.sheets
     if file.format == "xlsx":
         return workbooks(file, columns, header, names, sheets)
-    return [delimited(file, encoding, delimiter, columns, header, names)]
+    return [delimited_text(file, encoding, delimiter, columns, header, names)]
 
 
 def reader(

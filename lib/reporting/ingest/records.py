@@ -47,8 +47,8 @@ class Records:
 
     def without_empty(self) -> "Records":
         """Without those of a newline alone."""
-        filled = self.ends - self.starts > 1
-        return self if filled.all() else self.keep(filled)
+        has_text = self.ends - self.starts > 1
+        return self if has_text.all() else self.keep(has_text)
 
     def text(self) -> bytes:
         """The records one after the other, with nothing between them."""
@@ -86,10 +86,10 @@ class _Splitter:
         self._delimiter, self._columns = ord(delimiter), columns
         self._rest, self._line = b"", 1
         mark = re.escape(delimiter)
-        quoted, plain = rb'"[^"]*+(?:""[^"]*+)*+"', rb'[^"%b\n][^%b\n]*+|' % (mark, mark)
-        cell = rb"(?:%b[^%b\n]*+|%b)" % (quoted, mark, plain)
+        quoted_cell, plain = rb'"[^"]*+(?:""[^"]*+)*+"', rb'[^"%b\n][^%b\n]*+|' % (mark, mark)
+        cell = rb"(?:%b[^%b\n]*+|%b)" % (quoted_cell, mark, plain)
         self._record = re.compile(rb"%b(?:%b%b)*+\n" % (cell, mark, cell))
-        self._clean_cell = re.compile(rb"(?:%b|%b)[%b\n]" % (quoted, plain, mark))
+        self._clean_cell = re.compile(rb"(?:%b|%b)[%b\n]" % (quoted_cell, plain, mark))
 
     def take(self, piece: bytes, is_last: bool) -> Records:
         """The records that end in this piece."""
@@ -132,8 +132,8 @@ class _Splitter:
 
     def _are_well_formed(self, characters: npt.NDArray[np.uint8], quotes: Ints) -> bool:
         """Whether quotes open only at the beginning of a cell, and close only at its end."""
-        padded = np.concatenate([[_NEWLINE], characters, [_NEWLINE]])
-        before, after = padded[quotes[0::2]], padded[quotes[1::2] + 2]
+        text = np.concatenate([[_NEWLINE], characters, [_NEWLINE]])
+        before, after = text[quotes[0::2]], text[quotes[1::2] + 2]
         edges = np.array([self._delimiter, _NEWLINE, _QUOTE])
         return bool(np.isin(before, edges).all() and np.isin(after, edges).all())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
-from lib.wire.text import escaped
+from lib.wire.text import escape
 
 WRONG_WIDTH = "wrong number of columns"
 TOTAL = "a total of other rows"
@@ -17,7 +17,7 @@ LEFT_OUT = (TOTAL, HEADER, BELOW)
 _COLUMNS = ("line", "reason", "value", "text")
 _BELOW_AT_MOST = 20
 _EXAMPLES = 3
-_SHOWN = 60
+_MOST_CHARACTERS = 60
 
 
 class Reject(NamedTuple):
@@ -45,7 +45,7 @@ class Ending:
         if reject.at_end is None or len(self._waiting) > _BELOW_AT_MOST:
             self._flush()
 
-    def passed(self, line: int) -> None:
+    def accept(self, line: int) -> None:
         """A good row is in this line: what waits above it is refused."""
         self._has_rows = True
         above = [reject for reject in self._waiting if reject.line < line]
@@ -111,8 +111,8 @@ class Rejects:
             self._file = self.path.open("w", encoding="utf-8", newline="", errors="replace")
             self._writer = csv.writer(self._file)
             self._writer.writerow(["file", *_COLUMNS])
-        cells = (escaped(cell) if isinstance(cell, str) else cell for cell in reject[: len(_COLUMNS)])
-        self._writer.writerow([escaped(file), *cells])
+        cells = (escape(cell) if isinstance(cell, str) else cell for cell in reject[: len(_COLUMNS)])
+        self._writer.writerow([escape(file), *cells])
 
     def flush(self) -> None:
         """See that the file is written as far as it goes: OSError now rather than when it is closed."""
@@ -122,5 +122,5 @@ class Rejects:
 
 def _example(file: str, reject: Reject) -> str:
     text = reject.value or reject.text
-    short = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    short = text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
     return f"{file}, line {reject.line}: {short!r}"

@@ -20,7 +20,7 @@ Texts: TypeAlias = "pd.Series[str]"
 Sample: TypeAlias = Mapping[str, pa.Array]
 SURE, NEARLY = 0.99, 0.5
 _CLOCKS = ["%H", "%H:%M", "%H:%M:%S", "%I %p", "%I:%M %p", "%I:%M:%S %p"]
-_TESTED = 2_000
+_MOST_TESTS = 2_000
 
 
 _DATES = [
@@ -77,7 +77,7 @@ class TimeReading(NamedTuple):
 
     columns: tuple[str, ...]
     format: str | None
-    found: Instants
+    times: Instants
     share: float
     reason: str
     year: int | None = None
@@ -116,7 +116,7 @@ def _present(column: pa.Array, missing: Missing) -> float:
     """The share of rows that have a value, totals not counted."""
     texts = join([column], None, missing)
     rows = len(texts) - sum(
-        is_total(text) for text in texts.unique().drop_null().slice(0, _TESTED).to_pylist()
+        is_total(text) for text in texts.unique().drop_null().slice(0, _MOST_TESTS).to_pylist()
     )
     return (rows - texts.null_count) / max(rows, 1) if texts.null_count else 1.0
 
@@ -135,9 +135,9 @@ def _formats(texts: Texts) -> Iterator[str | None]:
 
 def _yearless(columns: tuple[str, ...], texts: Texts, year: int) -> TimeReading | None:
     """Dates without a year, such as 05.01., in this year."""
-    dated = texts + f" {year}"
+    dates = texts + f" {year}"
     for format_ in formats_like(texts.iloc[0], has_year=False) if len(texts) else []:
-        times = instants(dated, f"{format_} %Y", dt.UTC)
+        times = instants(dates, f"{format_} %Y", dt.UTC)
         share = float((times.seconds != MISSING).mean())
         if share >= SURE:
             reason = f"{format_} in {year}, such as {texts.iloc[0]}"
@@ -156,15 +156,15 @@ def _settle(texts: Texts, read: TimeReading) -> dict[str, Any]:
         )
         return {"reason": f"{read.format}, {example}; {first}"}
     if read.format is None:
-        is_number = texts.iloc[0].replace(".", "").isdecimal() and not read.found.is_date.any()
+        is_number = texts.iloc[0].replace(".", "").isdecimal() and not read.times.is_date.any()
         return {"reason": f"{'a number since 1970' if is_number else 'ISO 8601'}, {example}"}
     twin = read.format if "." in read.format else _swap_day_and_month(read.format)
     other = instants(texts, twin, dt.UTC) if twin != read.format else None
     if other is None or not (other.seconds != MISSING).all() or read.share < 1:
         return {"reason": f"{read.format}, {example}"}
-    if _span(other) < _span(read.found):
+    if _span(other) < _span(read.times):
         reason = f"{_order(twin)}, {example}; as {_order(read.format)} the days would be further apart"
-        return {"format": twin, "found": other, "reason": reason}
+        return {"format": twin, "times": other, "reason": reason}
     return {"reason": f"{_order(read.format)}, {example}; it could be {_order(twin)} too"}
 
 
@@ -185,7 +185,7 @@ def _span(times: Instants) -> int:
 
 def with_clock(read: TimeReading, sample: Sample, missing: Missing) -> TimeReading:
     """The same with the hour from a column of its own, where dates have none."""
-    if not read.found.is_date.all():
+    if not read.times.is_date.all():
         return read
     for name in sample:
         if name in read.columns or not sounds_like_clock(name):
@@ -197,8 +197,8 @@ def with_clock(read: TimeReading, sample: Sample, missing: Missing) -> TimeReadi
         columns = (*read.columns, name)
         both = _different([sample[column] for column in columns], missing)
         format_ = f"{_date_format(read, sample, missing)} {clock}"
-        full, dated = (f"{format_} %Y", both + f" {read.year}") if read.year else (format_, both)
-        times = instants(dated, full, dt.UTC)
+        full, dates = (f"{format_} %Y", both + f" {read.year}") if read.year else (format_, both)
+        times = instants(dates, full, dt.UTC)
         share = float((times.seconds != MISSING).mean())
         if share >= min(SURE, read.share):
             reason = f"{format_}, such as {both.iloc[0]}"
@@ -209,8 +209,8 @@ def with_clock(read: TimeReading, sample: Sample, missing: Missing) -> TimeReadi
 def _is_clock(texts: Texts, clock: str) -> bool:
     if texts.empty:
         return False
-    parsed = pd.to_datetime(texts, format=clock, errors="coerce")
-    return bool(parsed.notna().mean() >= SURE)
+    clock_times = pd.to_datetime(texts, format=clock, errors="coerce")
+    return bool(clock_times.notna().mean() >= SURE)
 
 
 def _date_format(read: TimeReading, sample: Sample, missing: Missing) -> str:
@@ -229,8 +229,8 @@ def date_in_parts(sample: Sample, missing: Missing, year: int | None) -> TimeRea
     texts = _different([sample[column] for column in columns], missing)
     for month in ("%m", "%b", "%B"):
         format_ = f"%d {month}" + (" %Y" if "year" in parts else "")
-        dated = texts if "year" in parts else texts + f" {year}"
-        times = instants(dated, format_ if "year" in parts else f"{format_} %Y", dt.UTC)
+        dates = texts if "year" in parts else texts + f" {year}"
+        times = instants(dates, format_ if "year" in parts else f"{format_} %Y", dt.UTC)
         share = float((times.seconds != MISSING).mean()) if len(texts) else 0.0
         if share >= NEARLY:
             reason = f"{format_}, such as {texts.iloc[0]}" + ("" if "year" in parts else f" in {year}")
@@ -249,7 +249,7 @@ def _different(columns: Sequence[pa.Array], missing: Missing) -> Texts:
         values = join(columns, None, missing).drop_null().unique()
     except NotPlain:
         return pd.Series(dtype="str")
-    spread = np.unique(np.linspace(0, max(len(values) - 1, 0), _TESTED).astype(int))
+    spread = np.unique(np.linspace(0, max(len(values) - 1, 0), _MOST_TESTS).astype(int))
     sample = values.take(pa.array(spread)).to_pylist() if len(values) else []
     return pd.Series([value for value in sample if not is_total(value)], dtype="str")
 
@@ -280,9 +280,9 @@ def _shapes(format_: str) -> list[str]:
 def _by_shape(has_year: bool) -> dict[str, list[str]]:
     dates = _DATES if has_year else _YEARLESS
     clocks = [clock + zone for zone, clock in itertools.product(_ZONES, _CLOCK_FORMATS)]
-    timed = [date + between + clock for between, clock, date in itertools.product(_BETWEEN, clocks, dates)]
+    stamps = [date + between + clock for between, clock, date in itertools.product(_BETWEEN, clocks, dates)]
     texts_of: dict[str, list[str]] = {}
-    for format_ in [*dates, *timed, "[%d/%b/%Y:%H:%M:%S %z]", *(_COARSE if has_year else ())]:
+    for format_ in [*dates, *stamps, "[%d/%b/%Y:%H:%M:%S %z]", *(_COARSE if has_year else ())]:
         for shape in _shapes(format_):
             texts_of.setdefault(shape, []).append(format_)
     return texts_of

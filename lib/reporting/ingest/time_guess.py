@@ -20,7 +20,7 @@ from lib.reporting.ingest.time_columns import (
 from lib.reporting.ingest.times import DAY, MISSING, instants, is_coarse, join
 from lib.reporting.ingest.totals import is_total
 
-_SHOWN = 3
+_EXAMPLES = 3
 
 
 class TimeGuess(NamedTuple):
@@ -33,7 +33,7 @@ class TimeGuess(NamedTuple):
     year: int | None = None
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """The column or columns, in words."""
         return self.column if isinstance(self.column, str) else " + ".join(self.column)
 
@@ -74,10 +74,10 @@ def guess_time(
 
 def _guess(read: TimeReading, sample: Sample, lines: Sequence[int], missing: Missing) -> TimeGuess:
     """Hourly if stamps have a time of day, and days have several of them."""
-    seconds = read.found.seconds[read.found.seconds != MISSING]
+    seconds = read.times.seconds[read.times.seconds != MISSING]
     days = len(np.unique(seconds // DAY))
     is_hourly = (
-        not read.found.is_date.all() and len(np.unique(seconds)) > days and bool((seconds % DAY).any())
+        not read.times.is_date.all() and len(np.unique(seconds)) > days and bool((seconds % DAY).any())
     )
     column = read.columns[0] if len(read.columns) == 1 else read.columns
     resolution = "kept by hour, in UTC" if is_hourly else "kept by day"
@@ -94,6 +94,6 @@ def _exceptions(read: TimeReading, sample: Sample, lines: Sequence[int], missing
     values = pd.Series(texts.fill_null("").to_pylist(), dtype="str")
     is_exception = np.array([value == "" or is_total(value) for value in values], bool)
     bad = np.flatnonzero((instants(values, full, dt.UTC).seconds == MISSING) & ~is_exception)
-    names = [f"line {lines[row]:,}: '{values[row][:40]}'" for row in bad[:_SHOWN]] if len(lines) else []
+    names = [f"line {lines[row]:,}: '{values[row][:40]}'" for row in bad[:_EXAMPLES]] if len(lines) else []
     more = f" and {len(bad) - len(names):,} more" if len(bad) > len(names) else ""
     return f", but for {', '.join(names)}{more}" if names else ""

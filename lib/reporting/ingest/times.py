@@ -90,8 +90,8 @@ def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants
     has_offset = is_time & texts.str.slice(10).str.contains("[Z+-]").to_numpy(bool)
     seconds = np.full(len(texts), MISSING)
     for rows, own_zone in ((is_date | has_offset, None), (is_time & ~has_offset, zone)):
-        parsed = pd.to_datetime(texts[rows], format="ISO8601", errors="coerce", utc=own_zone is None)
-        seconds[rows] = _seconds(parsed, own_zone)
+        stamps = pd.to_datetime(texts[rows], format="ISO8601", errors="coerce", utc=own_zone is None)
+        seconds[rows] = _seconds(stamps, own_zone)
     rows = texts.str.fullmatch(_NUMBER).to_numpy(bool) & ~is_date
     seconds[rows] = _since_1970(texts[rows].to_numpy(np.float64))
     return _in_range(Instants(seconds, is_date))
@@ -126,10 +126,10 @@ def _whole_stamps(column: pa.Array, zone: dt.tzinfo) -> Instants | None:
 
 def _texts(column: pa.Array, format_: str | None, zone: dt.tzinfo) -> Instants:
     """Each different text is read once."""
-    encoded = column.dictionary_encode()
-    different = pd.Series(encoded.dictionary.to_pandas(), dtype="str")
+    array = column.dictionary_encode()
+    different = pd.Series(array.dictionary.to_pandas(), dtype="str")
     times = instants(different, format_, zone)
-    codes = encoded.indices.fill_null(len(different)).to_numpy()
+    codes = array.indices.fill_null(len(different)).to_numpy()
     return Instants(np.append(times.seconds, MISSING)[codes], np.append(times.is_date, False)[codes])
 
 
@@ -151,11 +151,11 @@ def _parse(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Instants:
         if not offsets.equals(texts):
             texts, format_ = offsets, format_.replace("%Z", "%z")
     has_zone = "%z" in format_ or "%Z" in format_
-    parsed = pd.to_datetime(texts, format=format_, errors="coerce", utc=has_zone)
+    stamps = pd.to_datetime(texts, format=format_, errors="coerce", utc=has_zone)
     is_date = not has_zone and not any(code in format_ for code in ("%H", "%I"))
     if _LITERAL_UTC.search(format_):
         zone = dt.UTC
-    seconds = _seconds(parsed, None if has_zone or is_date else zone)
+    seconds = _seconds(stamps, None if has_zone or is_date else zone)
     return Instants(seconds, np.full(len(texts), is_date))
 
 

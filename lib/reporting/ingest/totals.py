@@ -45,7 +45,7 @@ class TotalsTally:
             for field in definition.key_fields
             if field.type == "text" and not field.segmented
         }
-        self._added = [
+        self._sum_fields = [
             field.name for field in definition.data_fields if field.aggregate == "sum" and field.source
         ]
         self._rows: Counter[tuple[str, str]] = Counter()
@@ -56,15 +56,15 @@ class TotalsTally:
         """Some rows, as they are stored."""
         if not self._columns or not table.num_rows:
             return
-        _add(self._all, table, self._added)
+        _add(self._all, table, self._sum_fields)
         for name in self._columns:
             texts = table.column(name)
             for word in total_words(texts):
                 rows = table.filter(pc.equal(texts, word))
                 self._rows[name, word] += rows.num_rows
-                _add(self._parts[name, word], rows, self._added)
+                _add(self._parts[name, word], rows, self._sum_fields)
 
-    def found(self) -> dict[tuple[str, str], int]:
+    def counts(self) -> dict[tuple[str, str], int]:
         """The number of rows that are totals, by the column of the file and the word there."""
         return {
             (self._columns[name], word): count
@@ -73,7 +73,7 @@ class TotalsTally:
         }
 
     def _are_totals(self, parts: Mapping[int, Sums]) -> bool:
-        if not self._added:
+        if not self._sum_fields:
             return len(parts) > 1 and len(parts) >= _DAYS_SHARE * len(self._all)
         totals = np.abs(np.sum(list(parts.values()), axis=0))
         others = np.abs(np.sum([self._all[time] - part for time, part in parts.items()], axis=0))
@@ -81,7 +81,7 @@ class TotalsTally:
         return bool(has_values.any() and np.median((totals >= _SHARE * others)[has_values]) == 1)
 
     def _zeros(self) -> Sums:
-        return np.zeros(len(self._added))
+        return np.zeros(len(self._sum_fields))
 
 
 def _add(sums: dict[int, Sums], table: pa.Table, fields: list[str]) -> None:
@@ -89,6 +89,6 @@ def _add(sums: dict[int, Sums], table: pa.Table, fields: list[str]) -> None:
     times = table.column(TIME).cast(pa.int64()).to_numpy()
     different, places = np.unique(times, return_inverse=True)
     columns = (pc.fill_null(table.column(name), 0.0).to_numpy() for name in fields)
-    added = [np.bincount(places, values, len(different)) for values in columns]
+    increments = [np.bincount(places, values, len(different)) for values in columns]
     for place, time in enumerate(different.tolist()):
-        sums[time] += [values[place] for values in added]
+        sums[time] += [values[place] for values in increments]

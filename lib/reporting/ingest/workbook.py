@@ -23,7 +23,7 @@ from lib.wire.errors import ImportRefused, UnknownName
 
 Row = list[Any]
 _BATCH_ROWS = 20_000
-_SNIFFED = 200
+_SNIFF_ROWS = 200
 _FEWEST_COLUMNS = 3
 _MAX_SHEET = 1 << 30
 
@@ -38,7 +38,7 @@ class Sheet(NamedTuple):
     @property
     def is_table(self) -> bool:
         """Whether this is a table of rows rather than a cover with a few lines of words."""
-        return len(self.layout.names) >= _FEWEST_COLUMNS or len(self.records) >= _SNIFFED
+        return len(self.layout.names) >= _FEWEST_COLUMNS or len(self.records) >= _SNIFF_ROWS
 
 
 class Workbook:
@@ -51,11 +51,11 @@ class Workbook:
         self.file, self._name = file, sheet.name
         layout, rows = sheet.layout, sheet.records
         check_width(file.name, layout.names)
-        used = [any(record.cells[place] for record in rows) for place in range(len(layout.names))]
-        self._names = [name if is_used else "" for name, is_used in zip(layout.names, used, strict=True)]
+        has_value = [any(record.cells[place] for record in rows) for place in range(len(layout.names))]
+        self._names = [name if is_used else "" for name, is_used in zip(layout.names, has_value, strict=True)]
         self._first_line, self.has_header = layout.first_line, layout.has_header
         self.columns: tuple[str, ...] | None = tuple(name for name in self._names if name)
-        self.seen = dict.fromkeys(self.columns)
+        self.names = dict.fromkeys(self.columns)
         title = f"sheet '{sheet.name}'" + (f" of {count}" if count > 1 else "")
         parts = ["workbook", title, f"{len(self.columns)} columns", *layout.description]
         self.description = ", ".join(parts)
@@ -68,25 +68,25 @@ class Workbook:
         numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
         """All rows, in batches; empty ones are no rows."""
-        chosen = [
+        places = [
             (place, name)
             for place, name in enumerate(self._names)
             if name and (selection is None or name in selection)
         ]
-        with _opened_workbook(self.file) as workbook:
+        with _open_workbook(self.file) as workbook:
             sheet = workbook.get_sheet_by_name(self._name)
-            reported, total = 0, max(sheet.total_height, 1)
+            last_bytes, total = 0, max(sheet.total_height, 1)
             below = (record for record in _rows(sheet) if record[0] >= self._first_line)
             while batch := list(islice(below, _BATCH_ROWS)):
                 progress_bytes = self.file.size * batch[-1][0] // total
                 if progress:
-                    progress(progress_bytes - reported)
-                reported = progress_bytes
-                columns = [(name, _column([row[place] for _, row in batch])) for place, name in chosen]
+                    progress(progress_bytes - last_bytes)
+                last_bytes = progress_bytes
+                columns = [(name, _column([row[place] for _, row in batch])) for place, name in places]
                 lines = np.array([line for line, _ in batch], np.int64)
                 yield RawRows(plain_table(columns), lines, _row_text([row for _, row in batch]))
             if progress:
-                progress(self.file.size - reported)
+                progress(self.file.size - last_bytes)
 
 
 def workbooks(
@@ -97,7 +97,7 @@ def workbooks(
     Without `sheets`, ImportRefused where several have the same columns: they may be months, or versions.
     """
     _refuse_huge(file)
-    with _opened_workbook(file) as workbook:
+    with _open_workbook(file) as workbook:
         count = len(workbook.sheet_names)
         if sheets and sheets != ALL_SHEETS:
             unknown = next((name for name in sheets if name not in workbook.sheet_names), None)
@@ -111,11 +111,11 @@ def workbooks(
         ]
     if not candidates:
         raise ImportRefused(f"{file.name} has no sheet with a table")
-    selection = candidates if names_of_sheets else _same_columns(candidates, columns)
-    if sheets is None and len(selection) > 1:
-        raise ImportRefused(_which_sheet(file, selection))
-    alone = sheets is None or count == 1
-    return [Workbook(file if alone else replace(file, sheet=sheet.name), sheet, count) for sheet in selection]
+    tables = candidates if names_of_sheets else _same_columns(candidates, columns)
+    if sheets is None and len(tables) > 1:
+        raise ImportRefused(_which_sheet(file, tables))
+    is_only = sheets is None or count == 1
+    return [Workbook(file if is_only else replace(file, sheet=sheet.name), sheet, count) for sheet in tables]
 
 
 def _sheet(
@@ -127,9 +127,9 @@ def _sheet(
     is_only: bool,
 ) -> Sheet | None:
     """A sheet's table; None for one of several sheets that has none."""
-    rows = [Record(line, list(map(_text, row))) for line, row in islice(_rows(sheet), _SNIFFED)]
+    rows = [Record(line, list(map(_text, row))) for line, row in islice(_rows(sheet), _SNIFF_ROWS)]
     try:
-        layout = table_layout(rows, file.name, "\t", columns, header).named(names, file.name)
+        layout = table_layout(rows, file.name, "\t", columns, header).with_names(names, file.name)
     except ImportRefused:
         if is_only:
             raise
@@ -153,9 +153,9 @@ def _which_sheet(file: DataFile, sheets: Sequence[Sheet]) -> str:
 
 
 @contextmanager
-def _opened_workbook(file: DataFile) -> Iterator[CalamineWorkbook]:
+def _open_workbook(file: DataFile) -> Iterator[CalamineWorkbook]:
     try:
-        with file.opened() as content:
+        with file.open() as content:
             workbook = CalamineWorkbook.from_filelike(io.BytesIO(content.read()))
         yield workbook
     except (CalamineError, IndexError, zipfile.BadZipFile) as error:
@@ -165,7 +165,7 @@ def _opened_workbook(file: DataFile) -> Iterator[CalamineWorkbook]:
 
 def _refuse_huge(file: DataFile) -> None:
     """ImportRefused for a sheet that would not fit into memory, or an archive made to burst it."""
-    with file.opened() as content:
+    with file.open() as content:
         data = io.BytesIO(content.read(_MAX_SHEET + 1))
     if data.getbuffer().nbytes > _MAX_SHEET:
         raise ImportRefused(f"{file.name} unpacks to more than {_MAX_SHEET >> 20:,} MiB; save it as CSV")

@@ -25,7 +25,7 @@ from lib.reporting.moved.quantity import Numbers, Own, Pair, Quantity, Ratio, le
 from lib.reporting.moved.sides import About, Ask
 
 MOST_FIELDS, TESTED_FIELDS = 30, 10
-MOST_RANKED, MOST_OVERLAPPING = 5, 2
+RANKED_FIELDS, OVERLAPPING_FIELDS = 5, 2
 WHOLE_RATE, DIFFERENT_RATE = 0.01, 0.05
 Flags = npt.NDArray[np.bool_]
 RATE, FEWEST, ROUNDS, NEGLIGIBLE = 0.04, 10, 50, 1e-12
@@ -36,7 +36,7 @@ class Moved:
     """The figure before and now, and per key field what moved it: strongest first, overlapping ones last.
 
     Key fields of which all values changed alike are in `alike`, for they explain nothing. `weeks` is how
-    many earlier differences a movement was held against, `considered` how many values there were.
+    many earlier differences a movement was held against, `value_count` how many values there were.
     """
 
     kind: Quantity
@@ -44,19 +44,19 @@ class Moved:
     now: float
     moves: tuple[Moves, ...]
     weeks: int
-    considered: int
+    value_count: int
     alike: tuple[Moves, ...] = ()
 
     @property
-    def shown(self) -> tuple[Moves, ...]:
+    def top(self) -> tuple[Moves, ...]:
         """The key fields that a reader is shown: the strongest, then a few that overlap."""
-        ranked = [moves for moves in self.moves if not moves.is_overlapping][:MOST_RANKED]
-        return (*ranked, *[moves for moves in self.moves if moves.is_overlapping][:MOST_OVERLAPPING])
+        ranking = [moves for moves in self.moves if not moves.is_overlapping][:RANKED_FIELDS]
+        return (*ranking, *[moves for moves in self.moves if moves.is_overlapping][:OVERLAPPING_FIELDS])
 
     @property
     def scale(self) -> float:
         """The largest contribution of all that are shown: the bars of all key fields are parts of it."""
-        return max((abs(one.contribution) for moves in self.shown for one in moves.movers), default=0.0)
+        return max((abs(one.contribution) for moves in self.top for one in moves.movers), default=0.0)
 
     @property
     def difference(self) -> float:
@@ -90,14 +90,14 @@ def explain(
     codes = {one.sides.name: [one.sides.codes[place] for place in one.largest] for one in candidates}
     pairs = earlier_differences.earlier(days, slicer)
     past = earlier_differences.past(ask, about, of, codes, pairs, segmented)
-    considered = sum(len(one.sides.codes) for one in first)
+    value_count = sum(len(one.sides.codes) for one in first)
     before, now = (float(values(of, one)[0]) for one in (whole.whole_before, whole.whole_now))
-    all_moves = _moves(candidates, past, considered)
+    all_moves = _moves(candidates, past, value_count)
     moves = tuple(one for one in all_moves if one.alike is None and one.movers)
     alike = tuple(
         one for one in all_moves if one.alike is not None and not past.is_usual(now - before, WHOLE_RATE)
     )
-    return Moved(of, before, now, moves, past.steps, considered, alike)
+    return Moved(of, before, now, moves, past.steps, value_count, alike)
 
 
 def _figure(
@@ -135,7 +135,7 @@ def _strongest(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda one: one.explanation.rank, reverse=True)[:TESTED_FIELDS]
 
 
-def _moves(candidates: Sequence[Candidate], past: Past, considered: int) -> tuple[Moves, ...]:
+def _moves(candidates: Sequence[Candidate], past: Past, value_count: int) -> tuple[Moves, ...]:
     """The movers of each key field: all values are tested together.
 
     A value has moved where it contributes more than it usually does, and the values of its key field did not
@@ -143,26 +143,26 @@ def _moves(candidates: Sequence[Candidate], past: Past, considered: int) -> tupl
     """
     if not candidates:
         return ()
-    error, volume = (_of_tested(candidates, name) for name in ("error", "volume"))
+    error, volume = (_of_largest(candidates, name) for name in ("error", "volume"))
     parts = [past.fields[one.sides.name] for one in candidates]
-    contributed, beyond = (
-        np.concatenate(of) for of in zip(*((p.contributed, p.beyond) for p in parts), strict=True)
+    past_contribution, beyond = (
+        np.concatenate(of) for of in zip(*((p.contribution, p.beyond) for p in parts), strict=True)
     )
-    moved = np.concatenate([one.found.whole[one.largest] for one in candidates])
-    p = p_values(moved, error, contributed, volume, past.freedom)
-    more = p_values(_of_tested(candidates, "beyond"), error, beyond, volume, past.freedom)
+    movement = np.concatenate([one.parts.whole[one.largest] for one in candidates])
+    p = p_values(movement, error, past_contribution, volume, past.freedom)
+    more = p_values(_of_largest(candidates, "beyond"), error, beyond, volume, past.freedom)
     spread, _ = spreads(error, beyond, volume, past.freedom)
     ends = np.cumsum([len(one.largest) for one in candidates])[:-1]
     differ = [together(of) <= DIFFERENT_RATE / len(candidates) for of in np.split(more, ends)]
     p = np.where(np.repeat(differ, [len(one.largest) for one in candidates]), p, 1.0)
-    is_mover = np.split(discoveries(p, considered), ends)
-    movess = [_of_field(*each) for each in zip(candidates, is_mover, np.split(spread, ends), strict=True)]
+    is_mover = np.split(discoveries(p, value_count), ends)
+    results = [_of_field(*each) for each in zip(candidates, is_mover, np.split(spread, ends), strict=True)]
     return tuple(
-        sorted(movess, key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
+        sorted(results, key=lambda moves: (not moves.is_overlapping, *moves.explanation.rank), reverse=True)
     )
 
 
-def _of_tested(candidates: Sequence[Candidate], name: str) -> Numbers:
+def _of_largest(candidates: Sequence[Candidate], name: str) -> Numbers:
     """An attribute of the values that are tested, of all key fields."""
     return np.concatenate([getattr(one, name)[one.largest] for one in candidates])
 
@@ -175,20 +175,20 @@ def _of_field(one: Candidate, is_mover: Flags, spread: Numbers) -> Moves:
 
 
 def p_values(
-    moved: Numbers, error: Numbers, past: Numbers, volume: Numbers, freedom: float | None = None
+    movement: Numbers, error: Numbers, past: Numbers, volume: Numbers, freedom: float | None = None
 ) -> Numbers:
     """The probability of a movement this large if nothing unusual happened, per value, two-sided.
 
-    `error` is the standard error of `moved` by sampling, NaN where it is not known: such a value is not told
-    from noise. `past` has a column per earlier difference (none: sampling alone counts, and exact figures are
+    `error` is the standard error of `movement` by sampling; NaN, not known, counts as noise.
+    `past` has a column per earlier difference (none: sampling alone counts, and exact figures are
     certain), together worth so many degrees of freedom (None: as many as there are). `volume` is how much
     there is of the value.
     """
     spread, degrees = spreads(error, past, volume, freedom)
     with np.errstate(all="ignore"):
-        score = np.abs(moved) / spread
+        score = np.abs(movement) / spread
     probabilities = 2 * stdtr(min(degrees, 1e9), -score)
-    still = np.abs(moved) <= NEGLIGIBLE * np.abs(volume)
+    still = np.abs(movement) <= NEGLIGIBLE * np.abs(volume)
     return np.where(still | np.isnan(error), 1.0, np.where(spread == 0, 0.0, probabilities))
 
 
@@ -207,10 +207,10 @@ def together(p: Numbers) -> float:
     return float(np.min(np.sort(p) * len(p) / np.arange(1, len(p) + 1))) if len(p) else 1.0
 
 
-def discoveries(p: Numbers, tested: int | None = None, rate: float = RATE) -> Flags:
-    """A mask of the p-values that pass at this false discovery rate; `tested`: number of tests, if more."""
+def discoveries(p: Numbers, tests: int | None = None, rate: float = RATE) -> Flags:
+    """A mask of the p-values that pass at this false discovery rate; `tests`: number of tests, if more."""
     order = np.argsort(p)
-    limits = rate * np.arange(1, len(p) + 1) / max(tested or 0, len(p), 1)
+    limits = rate * np.arange(1, len(p) + 1) / max(tests or 0, len(p), 1)
     below = np.flatnonzero(p[order] <= limits)
     is_discovery = np.zeros(len(p), dtype=bool)
     if len(below):
@@ -260,8 +260,8 @@ def _inverse_trigamma(value: float) -> float:
     """The argument at which the trigamma function has this value, by Newton's method on its reciprocal."""
     root = 0.5 + 1 / value
     for _ in range(ROUNDS):
-        there = float(polygamma(1, root))
-        step = there * (1 - there / value) / float(polygamma(2, root))
+        trigamma = float(polygamma(1, root))
+        step = trigamma * (1 - trigamma / value) / float(polygamma(2, root))
         root += step
         if abs(step) < NEGLIGIBLE * root:
             break

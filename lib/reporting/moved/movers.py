@@ -31,7 +31,7 @@ from lib.reporting.moved.quantity import (
 from lib.reporting.moved.sides import Sides
 
 ENOUGH = 0.67
-TESTED, SHOWN, LEAST_SHARE = 30, 5, 0.05
+MOST_TESTS, MOST_MOVERS, LEAST_SHARE = 30, 5, 0.05
 ALIKE, FEWEST_ALIKE, NOISE = 0.25, 2, 3.0
 
 
@@ -58,18 +58,18 @@ def surprise(of: Quantity, pair: Pair) -> Numbers:
 
 
 def explanation(
-    contributed: Numbers, surprising: Numbers, places: Sequence[int], whole: float
+    contribution: Numbers, surprising: Numbers, places: Sequence[int], whole: float
 ) -> Explanation:
     """The fewest of these values, the most surprising first, that explain enough of the whole difference."""
-    chosen: list[int] = []
+    subset: list[int] = []
     power = 0.0
     for place in sorted(places, key=lambda at: -surprising[at]):
-        chosen.append(place)
-        power = float(contributed[chosen].sum() / whole) if whole else 0.0
+        subset.append(place)
+        power = float(contribution[subset].sum() / whole) if whole else 0.0
         if power >= ENOUGH:
             break
-    mean = float(surprising[chosen].mean()) if chosen else 0.0
-    return Explanation(tuple(chosen), power, mean)
+    mean = float(surprising[subset].mean()) if subset else 0.0
+    return Explanation(tuple(subset), power, mean)
 
 
 def _sums(of: Quantity) -> list[Expression]:
@@ -159,7 +159,7 @@ class Candidate:
     of: Quantity
     sides: Sides
     pair: Pair
-    found: Contributions
+    parts: Contributions
     error: Numbers
     is_overlapping: bool
 
@@ -173,8 +173,8 @@ class Candidate:
     @property
     def largest(self) -> list[int]:
         """The places of the values that contribute the most: these are tested."""
-        order = np.argsort(-np.abs(self.found.whole), kind="stable")
-        return [int(place) for place in order[:TESTED]]
+        order = np.argsort(-np.abs(self.parts.whole), kind="stable")
+        return [int(place) for place in order[:MOST_TESTS]]
 
     @property
     def explanation(self) -> Explanation:
@@ -184,13 +184,13 @@ class Candidate:
     @property
     def beyond(self) -> Numbers:
         """What each value contributes beyond the change that most had."""
-        return beyond(self.of, self.pair, self.found.whole, self.is_overlapping)
+        return beyond(self.of, self.pair, self.parts.whole, self.is_overlapping)
 
     def moves(self, places: Sequence[int], spread: Numbers) -> Moves:
         """The moves with these values as movers, as far as they matter; `spread` is each value's noise."""
         large = [place for place in places if self._is_large(place)]
-        large.sort(key=lambda place: -abs(self.found.whole[place]))
-        movers = tuple(map(self._mover, large[:SHOWN]))
+        large.sort(key=lambda place: -abs(self.parts.whole[place]))
+        movers = tuple(map(self._mover, large[:MOST_MOVERS]))
         explanation = _explain(self, large)
         alike = self._alike(spread)
         return Moves(self.sides.name, movers, explanation, self.is_overlapping, self._adds_up, alike)
@@ -230,25 +230,25 @@ class Candidate:
 
     def _has_moved_shares(self) -> bool:
         """Whether the mix of a ratio's values is a part of the difference worth naming."""
-        mix = self.found.mix
+        mix = self.parts.mix
         return mix is not None and bool(np.abs(mix).sum() > ALIKE * abs(difference(self.of, self.pair)))
 
     @property
     def _adds_up(self) -> bool:
-        return self.found.adds_up and not self.is_overlapping
+        return self.parts.adds_up and not self.is_overlapping
 
     def _is_large(self, place: int) -> bool:
         """Whether a value contributes a twentieth of all movement."""
-        every = np.abs(self.found.whole).sum()
-        return bool(every > 0 and abs(self.found.whole[place]) >= LEAST_SHARE * every)
+        every = np.abs(self.parts.whole).sum()
+        return bool(every > 0 and abs(self.parts.whole[place]) >= LEAST_SHARE * every)
 
     def _mover(self, place: int) -> Mover:
         code = self.sides.codes[place]
-        mix, rate = self.found.mix, self.found.rate
+        mix, rate = self.parts.mix, self.parts.rate
         return Mover(
             code,
             self.sides.words.get(code, code),
-            float(self.found.whole[place]),
+            float(self.parts.whole[place]),
             float(values(self.of, self.pair.before)[place]),
             float(values(self.of, self.pair.now)[place]),
             None if mix is None else float(mix[place]),
@@ -259,14 +259,14 @@ class Candidate:
     def _share(self, place: int) -> float | None:
         """The share of the difference; only meaningful if nothing moved in the opposite direction."""
         whole = difference(self.of, self.pair)
-        moved = [*self.found.whole, rest(self)]
-        is_one_way = all(one * whole >= -1e-9 * whole * whole for one in moved)
-        return float(self.found.whole[place] / whole) if self._adds_up and whole and is_one_way else None
+        movements = [*self.parts.whole, rest(self)]
+        is_one_way = all(one * whole >= -1e-9 * whole * whole for one in movements)
+        return float(self.parts.whole[place] / whole) if self._adds_up and whole and is_one_way else None
 
 
 def _sum(parts: Iterable[float | None]) -> float | None:
-    there = list(parts)
-    return None if None in there else float(sum(part or 0.0 for part in there))
+    numbers = list(parts)
+    return None if None in numbers else float(sum(part or 0.0 for part in numbers))
 
 
 def candidate(of: Quantity, sides: Sides, whole: Pair, is_overlapping: bool) -> Candidate:
@@ -278,13 +278,13 @@ def candidate(of: Quantity, sides: Sides, whole: Pair, is_overlapping: bool) -> 
 
 def rest(one: Candidate) -> float:
     """The contribution of unknown values: the difference less the contributions of the others."""
-    return difference(one.of, one.pair) - float(one.found.whole.sum())
+    return difference(one.of, one.pair) - float(one.parts.whole.sum())
 
 
 def _explain(one: Candidate, places: Sequence[int]) -> Explanation:
     whole = difference(one.of, one.pair)
     surprising = surprise(one.of, one.pair)
-    return explanation(one.found.whole, surprising, places, whole)
+    return explanation(one.parts.whole, surprising, places, whole)
 
 
 def _error(of: Quantity, sides: Sides, pair: Pair, is_overlapping: bool) -> Numbers:
@@ -292,19 +292,19 @@ def _error(of: Quantity, sides: Sides, pair: Pair, is_overlapping: bool) -> Numb
 
     Sums of the same records move together, so that this errs on the wide side for ratios.
     """
-    there = contributions(of, pair, is_overlapping).whole
-    variance = np.zeros(len(there))
+    base = contributions(of, pair, is_overlapping).whole
+    variance = np.zeros(len(base))
     codes = sides.codes
     for which, side in (("before", sides.before), ("now", sides.now)):
         errors = side.errors_of(codes)
         for name in errors:
-            variance += (_shift(of, pair, which, errors[name], is_overlapping) - there) ** 2
+            variance += (_shift(of, pair, which, errors[name], is_overlapping) - base) ** 2
     return np.sqrt(variance)
 
 
 def _shift(of: Quantity, pair: Pair, which: str, error: pd.Series, is_overlapping: bool) -> Numbers:
     sums: pd.DataFrame = getattr(pair, which)
-    moved = sums.assign(**{str(error.name): sums[error.name].to_numpy() + error.to_numpy()})
-    sides = {"before": pair.before, "now": pair.now} | {which: moved}
-    shifted = Pair(sides["before"], sides["now"], pair.whole_before, pair.whole_now)
-    return contributions(of, shifted, is_overlapping).whole
+    sums_now = sums.assign(**{str(error.name): sums[error.name].to_numpy() + error.to_numpy()})
+    sides = {"before": pair.before, "now": pair.now} | {which: sums_now}
+    new_pair = Pair(sides["before"], sides["now"], pair.whole_before, pair.whole_now)
+    return contributions(of, new_pair, is_overlapping).whole

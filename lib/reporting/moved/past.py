@@ -27,10 +27,10 @@ Earlier = tuple[Days, Days]
 class Placebos:
     """What the values of a key field did at earlier steps; values × steps.
 
-    `contributed` is what they contributed, `beyond` how much of it is beyond the change that most had.
+    `contribution` is what they contributed, `beyond` how much of it is beyond the change that most had.
     """
 
-    contributed: Numbers
+    contribution: Numbers
     beyond: Numbers
 
 
@@ -49,11 +49,11 @@ class Past:
     whole: Numbers
     whole_freedom: float
 
-    def is_usual(self, moved: float, level: float) -> bool:
+    def is_usual(self, movement: float, level: float) -> bool:
         """Whether the whole moves this much by itself; not where nothing is known of that."""
         scale = float(np.sqrt(np.mean(self.whole**2))) if self.steps else 0.0
         usual = noise.Spread(scale, self.whole_freedom, np.abs(self.whole))
-        return scale > 0 and usual.p_value(moved) > level
+        return scale > 0 and usual.p_value(movement) > level
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ def earlier(days: tuple[Days, Days], slicer: Slicer) -> list[Earlier]:
     begin = -(-((days[1][1] - days[1][0]).days + 1) // WEEK)
     steps = (timedelta(weeks=begin + number) for number in range(STEPS))
     pairs = [(_back(days[0], step), _back(days[1], step)) for step in steps]
-    there = [pair for pair in pairs if min(pair[0][0], pair[1][0]) >= first]
-    while there and _length(_span(there)) > LONGEST:
-        there.pop()
-    return there
+    complete = [pair for pair in pairs if min(pair[0][0], pair[1][0]) >= first]
+    while complete and _length(_span(complete)) > LONGEST:
+        complete.pop()
+    return complete
 
 
 def past(
@@ -112,11 +112,11 @@ def past(
     differences, persistence = {}, [0.0]
     for (name, field_codes), answer in zip(codes.items(), answers, strict=True):
         daily = _daily(answer, field_codes, about, span)
-        compared = [
+        earlier_pairs = [
             Pair(about.weight * daily.over(before), daily.over(now), *sums)
             for (before, now), sums in zip(pairs, wholes, strict=True)
         ]
-        differences[name] = _placebos(of, compared, name in segmented)
+        differences[name] = _placebos(of, earlier_pairs, name in segmented)
         persistence.append(_persistence(daily.series()))
     degrees = noise.freedom(len(pairs), _weights(pairs[0]), max(persistence), WEEK)
     return Past(differences, len(pairs), degrees, *_whole_past(about, of, whole, pairs))
@@ -128,18 +128,18 @@ def _whole_past(about: About, of: Quantity, whole: _Daily, pairs: Sequence[Earli
     days = 1 if all(_length(period) % WEEK == 0 for period in pairs[0]) else WEEK
     shifts = [timedelta(days=days * number) for number in range(WEEK // days * (len(pairs) - 1) + 1)]
     (before, now), persistence = pairs[0], _persistence(whole.series())
-    moved = [
+    moves = [
         float(values(of, whole.over(_back(now, by)))[0])
         - float(values(of, about.weight * whole.over(_back(before, by)))[0])
         for by in shifts
     ]
-    return np.nan_to_num(np.array(moved)), noise.freedom(len(moved), _weights(pairs[0]), persistence, days)
+    return np.nan_to_num(np.array(moves)), noise.freedom(len(moves), _weights(pairs[0]), persistence, days)
 
 
 def _placebos(of: Quantity, pairs: Sequence[Pair], is_segmented: bool) -> Placebos:
-    moved = [contributions(of, pair, is_segmented).whole for pair in pairs]
-    more = [beyond(of, pair, one, is_segmented) for pair, one in zip(pairs, moved, strict=True)]
-    return Placebos(np.stack(moved, axis=1), np.stack(more, axis=1))
+    differences = [contributions(of, pair, is_segmented).whole for pair in pairs]
+    more = [beyond(of, pair, one, is_segmented) for pair, one in zip(pairs, differences, strict=True)]
+    return Placebos(np.stack(differences, axis=1), np.stack(more, axis=1))
 
 
 def _daily(answer: Audience, codes: Sequence[str] | None, about: About, span: Days) -> _Daily:

@@ -40,8 +40,8 @@ class Ratio:
     def expression(self) -> Expression:
         """The whole; without the factor's sign, which a Number can't have."""
         factor: Expression = Number(abs(self.factor))
-        signed = Negation(factor) if self.factor < 0 else factor
-        return BinaryOperation("*", signed, BinaryOperation("/", self.above, self.below))
+        constant = Negation(factor) if self.factor < 0 else factor
+        return BinaryOperation("*", constant, BinaryOperation("/", self.above, self.below))
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ def values(of: Quantity, sums: pd.DataFrame) -> np.ndarray:
 
 def _expression(field: DataField, slicer: Slicer) -> Expression:
     """The field's formula with formulas in it replaced; the field itself where it can't be read."""
-    written = {data_field.name: data_field.formula for data_field in slicer.data_fields if data_field.formula}
-    if field.name not in written:
+    texts = {data_field.name: data_field.formula for data_field in slicer.data_fields if data_field.formula}
+    if field.name not in texts:
         return Field(field.name)
     try:
-        parsed = {name: formulas.parse(text) for name, text in written.items()}
-        return formulas.expand(parsed)[field.name]
+        expressions = {name: formulas.parse(text) for name, text in texts.items()}
+        return formulas.expand(expressions)[field.name]
     except (BadRequest, BadDefinition):
         return Field(field.name)
 
@@ -170,15 +170,15 @@ def contributions(of: Quantity, pair: Pair, is_segmented: bool = False) -> Contr
     """
     match of:
         case Additive() | Own():
-            moved = np.nan_to_num(values(of, pair.now)) - np.nan_to_num(values(of, pair.before))
-            return Contributions(moved, adds_up=isinstance(of, Additive))
+            differences = np.nan_to_num(values(of, pair.now)) - np.nan_to_num(values(of, pair.before))
+            return Contributions(differences, adds_up=isinstance(of, Additive))
         case Ratio() if not is_segmented:
             return _ratio_contributions(of, pair)
         case Ratio() | Formula():
             return Contributions(np.nan_to_num(_left_out(of, pair)), adds_up=False)
 
 
-def beyond(of: Quantity, pair: Pair, contributed: Numbers, is_segmented: bool = False) -> Numbers:
+def beyond(of: Quantity, pair: Pair, contribution: Numbers, is_segmented: bool = False) -> Numbers:
     """What values contribute beyond what they would, had each figure changed as most did.
 
     The usual change is the median of the relative changes, weighted by volume. Of figures that are divided by
@@ -187,14 +187,14 @@ def beyond(of: Quantity, pair: Pair, contributed: Numbers, is_segmented: bool = 
     match of:
         case Additive():
             before, now = values(of, pair.before), values(of, pair.now)
-            return contributed - _usual_change(before, now, np.abs(before) + np.abs(now)) * before
+            return contribution - _usual_change(before, now, np.abs(before) + np.abs(now)) * before
         case Ratio() if not is_segmented:
             share0, _, before, _ = _side(of, pair.before, pair.whole_before)
             share1, _, now, _ = _side(of, pair.now, pair.whole_now)
             share = np.nan_to_num(share0 + share1) / 2
             alike = _usual_change(before, now, share) * share * np.nan_to_num(before)
-            return contributed - of.factor * alike
-    return contributed
+            return contribution - of.factor * alike
+    return contribution
 
 
 def _usual_change(before: Numbers, now: Numbers, weight: Numbers) -> float:
@@ -204,8 +204,8 @@ def _usual_change(before: Numbers, now: Numbers, weight: Numbers) -> float:
         return 0.0
     changes = now[has_both] / before[has_both] - 1
     order = np.argsort(changes)
-    reached = np.cumsum(weight[has_both][order])
-    return float(changes[order][np.searchsorted(reached, reached[-1] / 2)])
+    totals = np.cumsum(weight[has_both][order])
+    return float(changes[order][np.searchsorted(totals, totals[-1] / 2)])
 
 
 def difference(of: Quantity, pair: Pair) -> float:

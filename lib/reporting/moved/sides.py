@@ -166,12 +166,12 @@ def _errors(answer: Audience, about: About, is_sampled: bool) -> pd.DataFrame:
 
 def _join(side: Side, more: Side, codes: Collection[str]) -> Side:
     """Adds the values looked up; other values of a segmented key field in the answer are left out."""
-    there = [code for code in more.sums.index if code in codes]
+    matches = [code for code in more.sums.index if code in codes]
     return replace(
         side,
-        sums=pd.concat([side.sums, more.sums.loc[there]]),
-        errors=pd.concat([side.errors, more.errors.loc[there]]),
-        words=side.words | {code: more.words[code] for code in there if code in more.words},
+        sums=pd.concat([side.sums, more.sums.loc[matches]]),
+        errors=pd.concat([side.errors, more.errors.loc[matches]]),
+        words=side.words | {code: more.words[code] for code in matches if code in more.words},
         is_whole=True,
         is_sampled=side.is_sampled or more.is_sampled,
     )

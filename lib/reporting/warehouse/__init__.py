@@ -21,7 +21,7 @@ from lib import private
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse.manifest import MANIFEST
 from lib.reporting.warehouse.stored import StoredSlicer, stored_slicer
-from lib.reporting.warehouse.writer import Mode, Writer, locked, writing
+from lib.reporting.warehouse.writer import Mode, Writer, slicer_lock, writing
 from lib.wire.errors import AccessError, BadRequest
 from lib.wire.text import DOTS
 
@@ -33,7 +33,7 @@ class Warehouse:
     """All slicers below one root folder."""
 
     def __init__(
-        self, root: Path, current: Callable[[StoredSlicer], StoredSlicer] = lambda stored: stored
+        self, root: Path, current: Callable[[StoredSlicer], StoredSlicer] = lambda slicer: slicer
     ) -> None:
         """`current` gives a slicer whose rows lie in a database the days that its table has now."""
         self.root, self._current = root, current
@@ -49,13 +49,13 @@ class Warehouse:
 
     def definition(self, project: str, slicer: str) -> Definition:
         """The definition of a slicer, without asking any database. AccessError as `open`."""
-        return self._stored(project, slicer).definition
+        return self._slicer(project, slicer).definition
 
     def open(self, project: str, slicer: str) -> StoredSlicer:
         """The slicer as it is now. AccessError when there is none of that name."""
-        return self._current(self._stored(project, slicer))
+        return self._current(self._slicer(project, slicer))
 
-    def _stored(self, project: str, slicer: str) -> StoredSlicer:
+    def _slicer(self, project: str, slicer: str) -> StoredSlicer:
         try:
             folder = self._folder(project, slicer)
         except BadRequest:
@@ -99,7 +99,7 @@ class Warehouse:
     def remove(self, project: str, slicer: str) -> None:
         """Remove a slicer and its rows. ImportRefused while an import is running."""
         folder = self._folder(project, slicer)
-        with locked(folder, f"{project}/{slicer}"):
+        with slicer_lock(folder, f"{project}/{slicer}"):
             (folder / MANIFEST).unlink()
             shutil.rmtree(folder)
         _remove_empty(folder.parent)
@@ -110,7 +110,7 @@ class Warehouse:
         if target.exists():
             raise BadRequest(f"There is a slicer {to_project}/{to_slicer} already")
         private.folder(target.parent)
-        with locked(folder, f"{project}/{slicer}"):
+        with slicer_lock(folder, f"{project}/{slicer}"):
             folder.rename(target)
         _remove_empty(folder.parent)
 
@@ -134,7 +134,7 @@ def _folder_name(kind: str, name: str) -> str:
         raise BadRequest(f"A {kind}'s name has no slashes, stars and control characters: {name!r}")
     if name in DOTS:
         raise BadRequest(f"A {kind}'s name can't be '{name}', which means a folder; use letters")
-    quoted = quote(name, safe=" ")
-    if len(quoted) > _FOLDER_LENGTH:
+    folder = quote(name, safe=" ")
+    if len(folder) > _FOLDER_LENGTH:
         raise BadRequest(f"A {kind}'s name may have fewer letters that are not plain: '{name}'")
-    return f"%2E{quoted[1:]}" if quoted.startswith(".") else quoted
+    return f"%2E{folder[1:]}" if folder.startswith(".") else folder

@@ -42,11 +42,11 @@ class StoredPart(NamedTuple):
     digest: str = ""
 
 
-class _Frozen(BaseModel):
+class _FrozenModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Import(_Frozen):
+class Import(_FrozenModel):
     """One import, of one or several files, that the slicer still holds rows of."""
 
     id: str
@@ -59,7 +59,7 @@ class Import(_Frozen):
         return sum(source.rows for source in self.sources)
 
 
-class Manifest(_Frozen):
+class Manifest(_FrozenModel):
     """The contents of a slicer: definition, mappings (name → file), imports, and rows by day."""
 
     format: Literal[1] = 1

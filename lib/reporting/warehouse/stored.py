@@ -109,7 +109,7 @@ class StoredSlicer:
     `version` changes with every change of rows, definition or mappings. `files` and `rows` are by day in
     the slicer's own zone, ascending. Files that a later import replaced stay until the import after it,
     so what was opened can be read for a while longer. Of a slicer whose rows lie in a database, `rows` are
-    those of the moment `read_at`, last `compared` with it (UTC), and there are no files.
+    those at `read_at`, last compared with it at `compared_at` (UTC), and there are no files.
     """
 
     project: str
@@ -124,7 +124,7 @@ class StoredSlicer:
     digests: Mapping[Path, str] = field(default_factory=dict, repr=False)
     read_at: float = 0.0
     engine: str = "imported"
-    compared: dt.datetime | None = None
+    compared_at: dt.datetime | None = None
 
     @property
     def layout_folder(self) -> Path:
@@ -190,8 +190,8 @@ class StoredSlicer:
     def _info(self) -> Slicer:
         days = list(self.rows)
         first, last = (days[0].isoformat(), days[-1].isoformat()) if days else (None, None)
-        imported = max((one.when for one in self.imports), default=None)
-        moment = self.compared or imported
+        last_import = max((one.when for one in self.imports), default=None)
+        moment = self.compared_at or last_import
         as_of = None if moment is None else moment.astimezone(dt.UTC).isoformat(timespec="seconds")
         slicer = self.definition.slicer(first, last)
         return slicer.model_copy(update={"engine": self.engine, "as_of": as_of})

@@ -57,7 +57,7 @@ class RowFiles:
         self._folder, self._import_id = folder, import_id
         self._definition, self._schema = definition, definition.schema()
         self._buffer: list[pa.RecordBatch] = []
-        self._buffered = 0
+        self._buffer_bytes = 0
         self._open: OrderedDict[dt.date, _DayFile] = OrderedDict()
         self._thread, self._writers = ThreadPoolExecutor(1, "row-files"), ThreadPoolExecutor(THREADS, "days")
         self._writing: Future[None] | None = None
@@ -78,16 +78,16 @@ class RowFiles:
         for batch in table.select(self._schema.names).to_batches(max_chunksize=BATCH_ROWS):
             plain = batch.cast(self._schema)
             self._buffer.append(plain)
-            self._buffered += plain.nbytes
-            if self._buffered >= BUFFER_BYTES:
+            self._buffer_bytes += plain.nbytes
+            if self._buffer_bytes >= BUFFER_BYTES:
                 self._spill()
 
     def finish(self) -> None:
         """Write the remaining rows, and sync all files to disk."""
         self._spill()
         self._wait()
-        closed = self._writers.map(self._close, list(self._open.values()))
-        for day, part in zip(list(self._open), closed, strict=True):
+        parts = self._writers.map(self._close, list(self._open.values()))
+        for day, part in zip(list(self._open), parts, strict=True):
             del self._open[day]
             self.parts.setdefault(day, []).append(part)
         for day in self.parts:
@@ -97,7 +97,7 @@ class RowFiles:
         if not self._buffer:
             return
         table = pa.Table.from_batches(self._buffer, self._schema)
-        self._buffer, self._buffered = [], 0
+        self._buffer, self._buffer_bytes = [], 0
         self._wait()
         self._writing = self._thread.submit(self._append, table)
 
@@ -226,7 +226,7 @@ def writing(
 ) -> Iterator[Writer]:
     """A Writer for the slicer in a folder, under its lock; without a commit nothing changes."""
     folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder, slicer):
+    with slicer_lock(folder, slicer):
         before = read_manifest(folder)
         refuse_mode(mode, before is not None, slicer)
         refuse_definition(mode, before.definition if before else None, definition, slicer)
@@ -291,7 +291,7 @@ def _begin(
 
 
 @contextmanager
-def locked(folder: Path, slicer: str) -> Iterator[None]:
+def slicer_lock(folder: Path, slicer: str) -> Iterator[None]:
     """Hold a slicer's lock. ImportRefused while an import holds it."""
     handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
     try:

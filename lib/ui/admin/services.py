@@ -99,7 +99,7 @@ def _draw_steps(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tupl
 
 
 def _step(step: Step) -> None:
-    st.markdown(f"{MARKS[step.state]} **{plain(step.what)}** · {plain(step.said)}")
+    st.markdown(f"{MARKS[step.state]} **{plain(step.what)}** · {plain(step.result)}")
     if step.remedy:
         st.caption(f":material/build: {plain(step.remedy)}")
 

@@ -36,8 +36,8 @@ def total_sentence(focus: Focus, movers: Moved) -> str:
     total = f"{title} {change_text(focus, movers.difference)} ({relative}), {now} against {before}."
     if movers.moves or movers.alike:
         return total
-    values = f"{focus.numbers.number(movers.considered)} values of its key fields"
-    return f"{total} Nothing stands out: none of {values} moved more than noise."
+    value_count = f"{focus.numbers.number(movers.value_count)} values of its key fields"
+    return f"{total} Nothing stands out: none of {value_count} moved more than noise."
 
 
 def alike(focus: Focus, movers: Moved) -> list[str]:
@@ -153,7 +153,7 @@ def rank(movers: Moved) -> list[NamedMover]:
 
     Of equal ones, those of the key field that explains best are first.
     """
-    values = [(moves.is_overlapping, moves.name, mover) for moves in movers.shown for mover in moves.movers]
+    values = [(moves.is_overlapping, moves.name, mover) for moves in movers.top for mover in moves.movers]
     values.sort(key=lambda value: (value[0], -abs(value[2].contribution)))
     return [(name, mover) for _, name, mover in values]
 

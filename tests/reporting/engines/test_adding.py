@@ -9,7 +9,7 @@ import pytest
 
 from lib.reporting.engines.resident import accumulate, adding
 from lib.reporting.engines.resident.accumulate import Rows, distinct, one_each
-from lib.reporting.engines.resident.adding import Adding, Located
+from lib.reporting.engines.resident.adding import Adding, Location
 from lib.reporting.engines.resident.layout import spans
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
@@ -30,12 +30,12 @@ class Split:
         self.groups = groups
 
 
-def added(possible: int, threads: int, most: int | None = None) -> adding.Summed:
+def added(possible: int, threads: int, most: int | None = None) -> adding.SplitSums:
     """The sums of BLOCKS by KEYS, in four pieces."""
 
-    def located(rows: Rows) -> Located:
+    def located(rows: Rows) -> Location:
         assert isinstance(rows, slice)
-        return Located(rows, KEYS[rows], one_each(rows.stop - rows.start))
+        return Location(rows, KEYS[rows], one_each(rows.stop - rows.start))
 
     pieces = [slice(at, at + RECORDS // 4) for at in range(0, RECORDS, RECORDS // 4)]
     work = Adding(Split(possible), located, threads, Deadline(), most)  # type: ignore[arg-type]

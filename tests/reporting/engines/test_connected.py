@@ -20,7 +20,7 @@ from databases import await_active
 from lib.cli import main
 from lib.people import Person
 from lib.reporting.answers import Audience
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.engines.connected import Connections, LiveSlicers
 from lib.reporting.engines.connected.backends import Backend, open_backend
@@ -70,7 +70,7 @@ class Desk:
         access = Access.of(self.settings)
         access.people.add(Person("ada", "Ada", None, "admin"), "a password")
         self.token = access.issue("ada", self.settings.reporting_service, "test", dt.timedelta(hours=1))
-        self.connected = Connected(self.settings.connection_urls)
+        self.connected = ConnectedSlicers(self.settings.connection_urls)
         warehouse = Warehouse(self.settings.warehouse, self.connected.current)
         warehouse.connect("p", "sales", connected(DEFINITION, table))
         self.service = ReportingService(warehouse, access, self.settings, connected=self.connected)

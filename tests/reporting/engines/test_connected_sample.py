@@ -189,7 +189,7 @@ def same(found: Sums, expected: Sums) -> None:
             for name, values in getattr(other, part).items():
                 got = getattr(mine, part)[name]
                 np.testing.assert_allclose(got[places], values[others], rtol=1e-9, err_msg=f"{part} {name}")
-        np.testing.assert_array_equal(mine.drawn[places], other.drawn[others])
+        np.testing.assert_array_equal(mine.records[places], other.records[others])
     assert (found.records_read, found.records_in_range) == (expected.records_read, expected.records_in_range)
     assert found.dates == expected.dates
     assert (found.sample is None) == (expected.sample is None)
@@ -253,7 +253,7 @@ def test_new_days_are_read_whole(source: Source) -> None:
     imps = dict(zip(found.groups.loc[is_new, "site"], found.rows.estimate["sum:imps"][is_new], strict=True))
     assert imps == more[more["site"] != "s0"].groupby("site")["imps"].sum().to_dict()
     np.testing.assert_array_equal(found.rows.certain["sum:imps"][is_new], list(imps.values()))
-    assert found.rows.drawn[~is_new].sum() <= before.rows.drawn.sum()
+    assert found.rows.records[~is_new].sum() <= before.rows.records.sum()
     assert source.ask(split_by=("site",)).total.estimate["sum:imps"] == pytest.approx(
         frame()["imps"].sum() + more["imps"].sum()
     )
@@ -290,7 +290,7 @@ def test_a_smaller_sample(place: Callable[[], str], tmp_path: Path) -> None:
     """With fewer rows than the table has, questions are answered from those."""
     source = Source(tmp_path / "home", place(), 10_000)
     stored = source.live.of(source.stored).sample
-    assert stored is not None and not stored.stored.is_whole and stored.stored.rows <= 10_000
+    assert stored is not None and not stored.manifest.is_whole and stored.manifest.rows <= 10_000
     same(source.ask(filters=(BIG,), split_by=("site",)), source.resident(filters=(BIG,), split_by=("site",)))
     assert source.ask(11_999, filters=(BIG,)).records_read <= 10_000
 

@@ -20,7 +20,7 @@ from conftest import COUNTRIES, DEFINITION, small_rows
 from lib.cli.check import verify
 from lib.reporting.engines.resident import ResidentEngine, build, checksums, prepare
 from lib.reporting.engines.resident import engine as resident_engine
-from lib.reporting.engines.resident.checksums import Damaged, StoredFile, Sum, VerifiedArray
+from lib.reporting.engines.resident.checksums import DamagedLayout, StoredFile, Sum, VerifiedArray
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.engines.sums import Question
 from lib.reporting.warehouse import StoredSlicer, Warehouse
@@ -182,7 +182,7 @@ def test_a_damaged_block_is_never_read(tmp_path: Path, monkeypatch: pytest.Monke
     written = Sum.of(tmp_path / "lanes")
     overwrite(tmp_path / "lanes", place)
     array = VerifiedArray(StoredFile(tmp_path / "lanes", written), "float64", numbers.shape)
-    with pytest.raises(Damaged, match=f"lanes is changed within 64 bytes of {place // 64 * 64:,}"):
+    with pytest.raises(DamagedLayout, match=f"lanes is changed within 64 bytes of {place // 64 * 64:,}"):
         array[place // 24 : place // 24 + 1]
 
 
@@ -309,7 +309,7 @@ def test_verify(stored: StoredSlicer, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_draft_that_was_left_is_removed(stored: StoredSlicer) -> None:
     """What a killed process left of a layout goes when the next one is made; what somebody works on stays."""
     left = drafts_of(stored, "left")
-    with build.begun(stored.layout_folder) as held:
+    with build.draft_folder(stored.layout_folder) as held:
         (held / "rows").write_bytes(b"half")
         prepare(stored)
         assert stored.layout_folder.is_dir()

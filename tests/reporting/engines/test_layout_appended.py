@@ -229,7 +229,7 @@ def test_whoever_has_the_earlier_layout_open_sees_no_change(warehouse: Warehouse
 def answer_of(layout: Layout, stored: StoredSlicer) -> Sums:
     """The same question on a layout that is open."""
     engine = ResidentEngine()
-    engine._layouts.layout = lambda stored, deadline: layout  # type: ignore[method-assign]
+    engine._layouts.layout = lambda slicer, deadline: layout  # type: ignore[method-assign]
     return answer(stored, engine=engine)
 
 

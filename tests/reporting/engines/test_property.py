@@ -16,7 +16,7 @@ from random_slicers import RandomSlicer, questions, slicers
 
 from lib.people import Person
 from lib.reporting.answers import Audience
-from lib.reporting.connected import Connected
+from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines import ENGINES
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
@@ -73,7 +73,7 @@ class _House:
     """A service, its warehouse, and names for slicers."""
 
     def __init__(self, home: Settings) -> None:
-        access, over = Access.of(home), Connected(home.connection_urls)
+        access, over = Access.of(home), ConnectedSlicers(home.connection_urls)
         access.people.add(Person("ada", "Ada", None, "admin"), "a password")
         self._token = access.issue("ada", home.reporting_service, "test", dt.timedelta(hours=1))
         self.warehouse = Warehouse(home.warehouse, over.current)

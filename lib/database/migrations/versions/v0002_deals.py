@@ -46,8 +46,8 @@ def upgrade() -> None:
     _supply_packages()
     _entity("packages")
     _demand_deals()
-    for name, (left, right) in LINKS.items():
-        _link(name, left, right)
+    for name, (first, second) in LINKS.items():
+        _link(name, first, second)
     _records()
 
 
@@ -95,18 +95,18 @@ def _demand_deals() -> None:
         op.create_index(f"ix_demand_deals_{column}", "demand_deals", [column])
 
 
-def _link(name: str, left: tuple[str, str, str], right: tuple[str, str, str]) -> None:
+def _link(name: str, first: tuple[str, str, str], second: tuple[str, str, str]) -> None:
     flags = [_required_column(FLAGS[name], sa.Boolean)] if name in FLAGS else []
     op.create_table(
         name,
-        _required_column(left[0], KEY),
-        _required_column(right[0], KEY),
+        _required_column(first[0], KEY),
+        _required_column(second[0], KEY),
         *flags,
-        _refers(name, *left),
-        _refers(name, *right),
-        sa.PrimaryKeyConstraint(left[0], right[0], name=f"pk_{name}"),
+        _refers(name, *first),
+        _refers(name, *second),
+        sa.PrimaryKeyConstraint(first[0], second[0], name=f"pk_{name}"),
     )
-    op.create_index(f"ix_{name}_{right[0]}", name, [right[0]])
+    op.create_index(f"ix_{name}_{second[0]}", name, [second[0]])
 
 
 def _records() -> None:

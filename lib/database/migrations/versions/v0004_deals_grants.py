@@ -6,7 +6,7 @@ from alembic import op
 revision = "0004"
 down_revision = "0003"
 
-MADE = {"supply_packages": "supply_deals", "packages": "packages"}
+ENTITIES = {"supply_packages": "supply_deals", "packages": "packages"}
 BACKFILL = """
 update {table} set made_by = (
     select who from changes
@@ -18,7 +18,7 @@ update {table} set made_by = (
 def upgrade() -> None:
     """Add the columns. Tokens of before open all that their owners may; packages know their makers."""
     op.add_column("tokens", sa.Column("deals", sa.Text()))
-    for table, entity in MADE.items():
+    for table, entity in ENTITIES.items():
         op.add_column(table, sa.Column("made_by", sa.String(64)))
         op.add_column(table, sa.Column("made_with", sa.Integer()))
         op.execute(BACKFILL.format(table=table, entity=entity))

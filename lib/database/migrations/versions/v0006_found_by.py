@@ -39,8 +39,8 @@ def upgrade() -> None:
 
 def _fill(connection: sa.Connection, table: Any, column: str, rows: list[dict[str, Any]]) -> None:
     if rows:
-        changed = sa.update(table).where(table.c.id == sa.bindparam("of"))
-        connection.execute(changed.values({column: sa.bindparam("text")}), rows)
+        statement = sa.update(table).where(table.c.id == sa.bindparam("of"))
+        connection.execute(statement.values({column: sa.bindparam("text")}), rows)
 
 
 def _targets(row: Any) -> str:

@@ -59,17 +59,17 @@ class Backend:
     def interrupted_at(self, deadline: Deadline) -> Iterator[None]:
         """Interrupt the statement of the block once the deadline is over or nobody waits any more."""
         self.limit(deadline.remaining())
-        done = threading.Event()
-        thread = threading.Thread(target=self._watch, args=(deadline, done), daemon=True)
+        stop = threading.Event()
+        thread = threading.Thread(target=self._watch, args=(deadline, stop), daemon=True)
         thread.start()
         try:
             yield
         finally:
-            done.set()
+            stop.set()
             thread.join()
 
-    def _watch(self, deadline: Deadline, done: threading.Event) -> None:
-        while not done.wait(POLL_SECONDS):
+    def _watch(self, deadline: Deadline, stop: threading.Event) -> None:
+        while not stop.wait(POLL_SECONDS):
             if deadline.remaining() == 0:
                 self.interrupt()
 
@@ -130,14 +130,14 @@ def _open_duckdb(parts: SplitResult, url: str) -> Backend:
     return _duckdb(dialects.duckdb(_folder(parts), read_only=True, **url_options(parts, DUCKDB_OPTIONS, "A")))
 
 
-def _duckdb(opened: SQLBackend) -> Backend:
-    opened.raw_sql("SET TimeZone = 'UTC'")
+def _duckdb(ibis_backend: SQLBackend) -> Backend:
+    ibis_backend.raw_sql("SET TimeZone = 'UTC'")
 
     def batches(expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
         # Ibis 12 calls a method that DuckDB 2 has under another name.
-        yield from opened.con.sql(opened.compile(expression)).to_arrow_reader(rows)
+        yield from ibis_backend.con.sql(ibis_backend.compile(expression)).to_arrow_reader(rows)
 
-    return Backend(opened, opened.con.interrupt, batches)
+    return Backend(ibis_backend, ibis_backend.con.interrupt, batches)
 
 
 def _open_postgresql(parts: SplitResult, url: str) -> Backend:
@@ -149,36 +149,36 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
     database = options.pop("dbname", None)
     options.setdefault("connect_timeout", CONNECT_SECONDS)
     options["options"] = f"{options.get('options', '')} {_POSTGRESQL_OPTIONS}".strip()
-    opened = dialects.postgresql(database=database, **options)
+    ibis_backend = dialects.postgresql(database=database, **options)
     with suppress(psycopg.errors.UndefinedObject, psycopg.errors.InvalidParameterValue):
-        opened.con.execute(_CHECK_CLIENT)
+        ibis_backend.con.execute(_CHECK_CLIENT)
     return Backend(
-        opened,
-        opened.con.cancel,
-        lambda expression, rows: iter(opened.to_pyarrow_batches(expression, chunk_size=rows)),
-        read=partial(dialects.rows_by_copy, opened),
+        ibis_backend,
+        ibis_backend.con.cancel,
+        lambda expression, rows: iter(ibis_backend.to_pyarrow_batches(expression, chunk_size=rows)),
+        read=partial(dialects.rows_by_copy, ibis_backend),
     )
 
 
 def _open_clickhouse(parts: SplitResult, url: str) -> Backend:
     """The server itself stops a statement that takes too long; nothing interrupts it from here."""
-    opened = clickhouse.connect(parts)
+    ibis_backend = clickhouse.connect(parts)
     return Backend(
-        opened,
+        ibis_backend,
         lambda: None,
-        lambda expression, rows: iter(opened.to_pyarrow_batches(expression, chunk_size=rows)),
-        lambda seconds: clickhouse.limit(opened, seconds),
+        lambda expression, rows: iter(ibis_backend.to_pyarrow_batches(expression, chunk_size=rows)),
+        lambda seconds: clickhouse.limit(ibis_backend, seconds),
     )
 
 
 def _open_spark(parts: SplitResult, url: str) -> Backend:
     """What a thread asks is a group of jobs, which can be cancelled."""
-    opened, group = spark.connect(parts), uuid4().hex
+    ibis_backend, group = spark.connect(parts), uuid4().hex
     return Backend(
-        opened,
-        lambda: spark.interrupt(opened, group),
-        lambda expression, rows: iter(opened.to_pyarrow(expression).to_batches(rows)),
-        lambda seconds: spark.start_group(opened, group),
+        ibis_backend,
+        lambda: spark.interrupt(ibis_backend, group),
+        lambda expression, rows: iter(ibis_backend.to_pyarrow(expression).to_batches(rows)),
+        lambda seconds: spark.start_group(ibis_backend, group),
     )
 
 

@@ -16,9 +16,9 @@ try:
     from clickhouse_connect.driver import exceptions
 
     ERRORS: Errors = (exceptions.ClickHouseError,)
-    LOST: Errors = (exceptions.OperationalError,)
+    CONNECTION_ERRORS: Errors = (exceptions.OperationalError,)
 except ImportError:
-    ERRORS, LOST = (), ()
+    ERRORS, CONNECTION_ERRORS = (), ()
 
 SETTINGS = {"session_timezone": "UTC"}
 OPTIONS = frozenset({"secure"})
@@ -27,7 +27,7 @@ OPTIONS = frozenset({"secure"})
 def connect(parts: SplitResult) -> SQLBackend:
     """A connection to the server at clickhouse://name:password@host:8123/database?secure=1, in UTC."""
     options = url_options(parts, OPTIONS, "A ClickHouse")
-    opened: SQLBackend = _backend().connect(
+    backend: SQLBackend = _backend().connect(
         host=parts.hostname or "localhost",
         port=parts.port,
         database=parts.path.strip("/") or "default",
@@ -36,7 +36,7 @@ def connect(parts: SplitResult) -> SQLBackend:
         secure=options.get("secure") == "1",
         settings=SETTINGS,
     )
-    return opened
+    return backend
 
 
 class _Compiler(ClickHouseCompiler):  # type: ignore[misc]
@@ -60,6 +60,6 @@ def _backend() -> Any:
     return Exact()
 
 
-def limit(opened: SQLBackend, seconds: float | None) -> None:
+def limit(backend: SQLBackend, seconds: float | None) -> None:
     """Let the server stop each further statement after so many seconds; None: never."""
-    opened.con.set_client_setting("max_execution_time", 0 if seconds is None else max(1, math.ceil(seconds)))
+    backend.con.set_client_setting("max_execution_time", 0 if seconds is None else max(1, math.ceil(seconds)))

@@ -45,7 +45,7 @@ from lib.wire.errors import (
 
 log = logging.getLogger(__name__)
 MOST_IDLE, MOST_STATEMENTS = 4, 2
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     IbisError,
     duckdb.Error,
@@ -54,13 +54,13 @@ _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     *clickhouse.ERRORS,
     *spark.ERRORS,
 )
-_LOST: tuple[type[Exception], ...] = (
+_CONNECTION_ERRORS: tuple[type[Exception], ...] = (
     psycopg.OperationalError,
     psycopg.InterfaceError,
     duckdb.ConnectionException,
     OSError,
-    *clickhouse.LOST,
-    *spark.LOST,
+    *clickhouse.CONNECTION_ERRORS,
+    *spark.CONNECTION_ERRORS,
 )
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -73,29 +73,29 @@ class Queue:
     """
 
     def __init__(self, most: int) -> None:
-        self._free, self._changed = most, threading.Condition()
+        self._free, self._condition = most, threading.Condition()
         self._waiting: deque[object] = deque()
 
     @contextmanager
     def turn(self, deadline: Deadline) -> Iterator[None]:
         """Wait for a turn within the deadline, and give it back at the end of the block."""
         ticket = object()
-        with self._changed:
+        with self._condition:
             self._waiting.append(ticket)
             try:
                 while not (self._free and self._waiting[0] is ticket):
-                    self._changed.wait(POLL_SECONDS)
+                    self._condition.wait(POLL_SECONDS)
                     deadline.check()
                 self._free -= 1
             finally:
                 self._waiting.remove(ticket)
-                self._changed.notify_all()
+                self._condition.notify_all()
         try:
             yield
         finally:
-            with self._changed:
+            with self._condition:
                 self._free += 1
-                self._changed.notify_all()
+                self._condition.notify_all()
 
 
 class Connections:
@@ -182,7 +182,7 @@ class Connections:
     def own_table(self, connection: str, place: Place, schema: ibis.Schema) -> ir.Table:
         """A table of ours (tables.py), for expressions."""
         url = self._url(connection)
-        return table_kind(url).named(url, place, schema)
+        return table_kind(url).table(url, place, schema)
 
     def has_own(self, connection: str, place: Place) -> bool:
         """Whether there is such a table of ours."""
@@ -210,20 +210,20 @@ class Connections:
         with self._failures(connection, Deadline()):
             table_kind(url).drop(url, place)
 
-    def _with(self, connection: str, deadline: Deadline, work: Callable[[Backend], Found]) -> Found:
+    def _with(self, connection: str, deadline: Deadline, work: Callable[[Backend], Result]) -> Result:
         """Run work on a connection; once more on a new one where the one at hand had been lost."""
         with self._failures(connection, deadline):
             backend = self._take(connection)
             if backend is not None:
                 try:
                     return self._run(connection, backend, deadline, work)
-                except _LOST:
+                except _CONNECTION_ERRORS:
                     deadline.check()
             return self._run(connection, open_backend(self._url(connection)), deadline, work)
 
     def _run(
-        self, connection: str, backend: Backend, deadline: Deadline, work: Callable[[Backend], Found]
-    ) -> Found:
+        self, connection: str, backend: Backend, deadline: Deadline, work: Callable[[Backend], Result]
+    ) -> Result:
         try:
             with backend.interrupted_at(deadline):
                 result = work(backend)
@@ -264,7 +264,7 @@ class Connections:
             yield
         except TableNotFound:
             raise
-        except _LOST as error:
+        except _CONNECTION_ERRORS as error:
             deadline.check()
             log.warning("Connection %s: %s", connection, error)
             raise SourceUnavailable(connection) from None

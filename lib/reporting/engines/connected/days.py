@@ -142,18 +142,18 @@ class DayCounter:
             if name in before and mark is not None and before[name].mark == mark
         }
         for name in [name for name in marks if name in before and name not in parts]:
-            if (part := self._grown(name, before[name], marks[name])) is not None:
+            if (part := self._extend(name, before[name], marks[name])) is not None:
                 parts[name] = part
         others = [name for name in marks if name not in parts]
         for table, one in self._connections.part_tables(self._source.connection, self._columns.table, others):
-            counted = self._counted(Columns(table, self._columns.definition), one is None)
+            counts = self._count(Columns(table, self._columns.definition), one is None)
             if one is None:
-                parts |= {name: Part(marks[name], counted.get(name, {})) for name in others}
+                parts |= {name: Part(marks[name], counts.get(name, {})) for name in others}
             else:
-                parts[one] = Part(marks[one], counted.get("", {}))
+                parts[one] = Part(marks[one], counts.get("", {}))
         return parts
 
-    def _grown(self, name: str, before: Part, mark: str | None) -> Part | None:
+    def _extend(self, name: str, before: Part, mark: str | None) -> Part | None:
         """A part of PostgreSQL that rows were added to, if all of them are of its last days."""
         if mark is None or before.mark is None or not before.hours or not name:
             return None
@@ -166,18 +166,18 @@ class DayCounter:
         ((table, _),) = self._connections.part_tables(self._source.connection, self._columns.table, [name])
         columns = Columns(table, self._columns.definition)
         columns = Columns(table.filter(columns.since(since)), self._columns.definition)
-        hours = self._counted(columns, False).get("", {})
+        hours = self._count(columns, False).get("", {})
         earlier = sum(records for hour, records in before.hours.items() if hour >= since)
         ahead = sum(hours.values()) - earlier + before.ahead - more
         if ahead < 0:
             return None
         return Part(mark, {hour: n for hour, n in before.hours.items() if hour < since} | hours, ahead)
 
-    def _counted(self, columns: Columns, by_file: bool) -> dict[str, dict[int, int]]:
+    def _count(self, columns: Columns, by_file: bool) -> dict[str, dict[int, int]]:
         """Records by hour, by file or of the whole table (under the empty name)."""
         keys = {HOUR: columns.hour()} | ({PART: columns.table[FILENAME]} if by_file else {})
-        grouped = columns.table.select(**keys).group_by(list(keys))
-        table = self._rows(grouped.aggregate(**{RECORDS: lambda rows: rows.count()}))
+        groups = columns.table.select(**keys).group_by(list(keys))
+        table = self._rows(groups.aggregate(**{RECORDS: lambda rows: rows.count()}))
         names: Iterable[str] = table[PART].to_pylist() if by_file else [""] * table.num_rows
         parts: dict[str, dict[int, int]] = {}
         for name, hour, records in zip(

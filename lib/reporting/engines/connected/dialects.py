@@ -58,14 +58,14 @@ class _PostgreSQL(PostgreSQL):  # type: ignore[misc]
 
 def duckdb(*arguments: Any, **options: Any) -> SQLBackend:
     """A connection of DuckDB."""
-    opened: SQLBackend = _DuckDB().connect(*arguments, **options)
-    return opened
+    backend: SQLBackend = _DuckDB().connect(*arguments, **options)
+    return backend
 
 
 def postgresql(**options: Any) -> SQLBackend:
     """A connection to PostgreSQL."""
-    opened: SQLBackend = _PostgreSQL().connect(**options)
-    return opened
+    backend: SQLBackend = _PostgreSQL().connect(**options)
+    return backend
 
 
 _TEXTS = ("text", "character varying", "character", "name")
@@ -76,28 +76,28 @@ WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
 """
 
 
-def postgresql_schema(opened: SQLBackend, relation: ir.Table, schema: str, table: str) -> ibis.Schema:
+def postgresql_schema(backend: SQLBackend, relation: ir.Table, schema: str, table: str) -> ibis.Schema:
     """The types of a table's columns: Ibis calls enumerations and citext texts, which compare differently."""
-    connection: Any = opened.con
-    quoted = sql.Identifier(*filter(None, (schema, table))).as_string(connection)
+    connection: Any = backend.con
+    identifier = sql.Identifier(*filter(None, (schema, table))).as_string(connection)
     with connection.cursor() as cursor:
-        others = {name for (name,) in cursor.execute(_COLUMNS, [quoted, list(_TEXTS)]).fetchall()}
+        others = {name for (name,) in cursor.execute(_COLUMNS, [identifier, list(_TEXTS)]).fetchall()}
     kinds = relation.schema().items()
     return ibis.schema(
         {name: dt.unknown if name in others and kind.is_string() else kind for name, kind in kinds}
     )
 
 
-def rows_by_copy(opened: SQLBackend, expression: ir.Table) -> pa.Table:
+def rows_by_copy(backend: SQLBackend, expression: ir.Table) -> pa.Table:
     """The rows of an expression from PostgreSQL, by COPY.
 
     Ibis reads by a cursor of the server, for which PostgreSQL plans no parallel work.
     """
     schema = expression.schema().to_pyarrow()
     if any(pa.types.is_nested(field.type) or pa.types.is_null(field.type) for field in schema):
-        return opened.to_pyarrow(expression)
-    statement = f"COPY ({opened.compile(expression)}) TO STDOUT (FORMAT csv)"
-    connection: Any = opened.con
+        return backend.to_pyarrow(expression)
+    statement = f"COPY ({backend.compile(expression)}) TO STDOUT (FORMAT csv)"
+    connection: Any = backend.con
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         content = b"".join(bytes(block) for block in copy)
     return _table_of(content, schema) if content else schema.empty_table()

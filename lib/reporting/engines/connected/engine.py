@@ -13,7 +13,7 @@ import pyarrow as pa
 from lib.reporting.dates import format_time
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns
 from lib.reporting.engines.connected.exact import Exact
-from lib.reporting.engines.connected.live import LiveSlicers, Sampled
+from lib.reporting.engines.connected.live import LiveSample, LiveSlicers
 from lib.reporting.engines.connected.samples import HOUR, ORDER, SIZE, WHOLE, DrawnColumns, semantic
 from lib.reporting.engines.connected.statements import FIRST_DAY, Cells, Statements
 from lib.reporting.engines.resident import sampling
@@ -29,14 +29,14 @@ from lib.wire.errors import Abandoned, DeadlineExceeded
 
 @dataclass(frozen=True)
 class Plan:
-    """Records with q below `tau` of the sample, but for the days `changed`, which are read whole.
+    """Records with q below `tau` of the sample, but for the days `changed_days`, which are read whole.
 
     `reads` is how many records that is.
     """
 
-    sample: Sampled
+    sample: LiveSample
     tau: float
-    changed: frozenset[int]
+    changed_days: frozenset[int]
     reads: int
 
 
@@ -49,25 +49,25 @@ def plan_of(statements: Statements) -> Plan | None:
     sample, limit = statements.live.sample, statements.question.rows_limit
     if sample is None or limit is None or statements.records <= limit:
         return None
-    stored, hourly = sample.stored, statements.live.definition.time.granularity == "hour"
+    manifest, hourly = sample.manifest, statements.live.definition.time.granularity == "hour"
     own, zone = (statements.live.definition.timezone, statements.question.timezone) if hourly else (0, 0)
     begin, end = (
         (day - FIRST_DAY).days * DAY_HOURS for day in (statements.question.first, statements.question.last)
     )
-    opens = np.array(stored.days, dtype=np.int64) * DAY_HOURS - own + zone
+    opens = np.array(manifest.days, dtype=np.int64) * DAY_HOURS - own + zone
     overlaps = (opens < end + DAY_HOURS) & (opens + DAY_HOURS > begin)
-    unchanged = ~np.isin(stored.days, sorted(sample.changed))
+    is_usable = overlaps & ~np.isin(manifest.days, sorted(sample.changed_days))
     days_now = (statements.live.shown_hours(own) // DAY_HOURS)[statements.inside]
-    is_changed = np.isin(days_now, sorted(sample.changed))
+    is_changed = np.isin(days_now, sorted(sample.changed_days))
     whole = int(statements.live.counts[statements.inside][is_changed].sum())
-    records = stored.drawn_by_day[overlaps & unchanged].sum(axis=0)
+    records = manifest.drawn_by_day[is_usable].sum(axis=0)
     place = int(np.searchsorted(records, limit - whole, side="right")) - 1
-    if whole >= limit or not (overlaps & unchanged).any() or (place == len(records) - 1 and stored.is_whole):
+    if whole >= limit or not is_usable.any() or (place == len(records) - 1 and manifest.is_whole):
         return None
     place = max(0, place)
-    tau = float(stored.thresholds[place])
-    is_sparse = not stored.is_whole and records[place] < min(limit - whole, SMALLEST_SAMPLE)
-    if is_sparse or tau * stored.smallest_size >= 1:
+    tau = float(manifest.thresholds[place])
+    is_sparse = not manifest.is_whole and records[place] < min(limit - whole, SMALLEST_SAMPLE)
+    if is_sparse or tau * manifest.smallest_size >= 1:
         return None
     return Plan(sample, tau, frozenset(days_now[is_changed].tolist()), whole + int(records[place]))
 
@@ -79,9 +79,9 @@ class SampledAnswer:
     """The answer to one question from the sample of a plan."""
 
     def __init__(self, statements: Statements, plan: Plan) -> None:
-        self._asked, self._plan, self._question = statements, plan, statements.question
+        self._statements, self._plan, self._question = statements, plan, statements.question
         others = sorted(atom for atom in self._question.atoms if is_additive(atom) and atom != RECORDS)
-        self._drawn = SampleSums(plan.tau, [RECORDS, *others], sorted(self._question.pairs))
+        self._sample_sums = SampleSums(plan.tau, [RECORDS, *others], sorted(self._question.pairs))
         self._is_timed = statements.conditions(statements.live.columns).is_timed
 
     def sums(self) -> Sums:
@@ -94,8 +94,8 @@ class SampledAnswer:
             total = self._exact(self._hour_sums[1].sum(axis=0)[None, :])
         else:
             groups, sums, whole = self._estimate()
-            rows, total = self._drawn.aggregate(sums), self._drawn.aggregate(whole)
-            sample, missing = self._sample(), self._drawn.missing(sums)
+            rows, total = self._sample_sums.aggregate(sums), self._sample_sums.aggregate(whole)
+            sample, missing = self._sample(), self._sample_sums.missing(sums)
             if self._is_timed:
                 total = self._exact(self._hour_sums[1].sum(axis=0)[None, :])
         unread = self._others(groups, rows, total, is_known)
@@ -103,9 +103,9 @@ class SampledAnswer:
             groups=groups,
             rows=rows,
             total=total,
-            dates=self._asked.dates,
-            records_read=self._asked.records if is_known else self._plan.reads,
-            records_in_range=self._asked.records,
+            dates=self._statements.dates,
+            records_read=self._statements.records if is_known else self._plan.reads,
+            records_in_range=self._statements.records,
             sample=sample,
             missing=missing,
             unread=unread,
@@ -113,14 +113,14 @@ class SampledAnswer:
 
     def _estimate(self) -> tuple[pd.DataFrame, Numbers, Numbers]:
         """The groups, the draw's columns per group, and those of all records; see SampleSums."""
-        statements, columns = self._asked, self._asked.counted(self._columns())
+        statements, columns = self._statements, self._statements.filter(self._columns())
         weight = ibis.greatest(1.0, 1.0 / (columns.table[SIZE] * self._plan.tau))
-        cells = {**_cells(columns, self._drawn.atoms), "w": weight}
+        cells = {**_cells(columns, self._sample_sums.atoms), "w": weight}
         if not self._question.split_by:
             whole = self._block(statements.fetch(self._whole(columns, cells)))
             groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(whole[0, 0]))))
             return groups, whole[: len(groups)], whole
-        table = statements.fetch(statements.grouped(columns, cells, self._aggregates))
+        table = statements.fetch(statements.group(columns, cells, self._aggregates))
         sums = self._block(table)
         if not statements.has_segmented or self._is_timed:
             return statements.names(table), sums, sums.sum(axis=0)[None, :]
@@ -133,13 +133,13 @@ class SampledAnswer:
 
     def _columns(self) -> DrawnColumns:
         """The records drawn, and all records of the days that have changed since."""
-        sample, changed = self._plan.sample, sorted(self._plan.changed)
+        sample, changed_days = self._plan.sample, sorted(self._plan.changed_days)
         table = sample.columns.table.filter(sample.columns.table[ORDER] < self._plan.tau)
-        if sample.changed:
-            table = table.filter(~_day(sample.columns).isin(sorted(sample.changed)))
-        if changed:
-            theirs = self._asked.live.columns
-            whole = theirs.table.filter(_day(theirs).isin(changed)).select(
+        if sample.changed_days:
+            table = table.filter(~_day(sample.columns).isin(sorted(sample.changed_days)))
+        if changed_days:
+            theirs = self._statements.live.columns
+            whole = theirs.table.filter(_day(theirs).isin(changed_days)).select(
                 **semantic(theirs), **{SIZE: ibis.literal(WHOLE), ORDER: ibis.literal(0.0)}
             )
             table = table.union(whole.cast(table.schema()))
@@ -147,11 +147,11 @@ class SampledAnswer:
 
     def _aggregates(self, table: Cells | ir.Table) -> dict[str, ir.Scalar]:
         """The draw's columns (SampleSums), summed."""
-        atoms = [table[f"a{place}"] for place in range(len(self._drawn.atoms))]
+        atoms = [table[f"a{place}"] for place in range(len(self._sample_sums.atoms))]
         weight, light = table["w"], table["w"] * (table["w"] - 1.0)
         cells = [*atoms, *(atom * weight for atom in atoms)]
         cells += [ibis.ifelse(weight == 1.0, atom, 0.0) for atom in atoms]
-        firsts, seconds = self._drawn.places
+        firsts, seconds = self._sample_sums.places
         cells += [
             atoms[first] * atoms[second] * light
             for first, second in zip(firsts.tolist(), seconds.tolist(), strict=True)
@@ -159,53 +159,51 @@ class SampledAnswer:
         return {f"s{place}": cell.sum().fill_null(0.0) for place, cell in enumerate(cells)}
 
     def _block(self, table: pa.Table) -> Numbers:
-        width = 3 * len(self._drawn.atoms) + len(self._drawn.pairs)
+        width = 3 * len(self._sample_sums.atoms) + len(self._sample_sums.pairs)
         return np.column_stack([np.asarray(table[f"s{place}"], np.float64) for place in range(width)])
 
     def _sample(self) -> Sample:
         """What intervals need, by the reference records (sample_sums.py): the largest draw with few."""
-        sample = self._plan.sample
-        stored, atoms = sample.stored, sample.stored.lanes
-        place = max(0, int(np.searchsorted(stored.drawn_by_day.sum(axis=0), REFERENCE_RECORDS, "right")) - 1)
-        tau = float(stored.thresholds[place])
+        sample, statements = self._plan.sample, self._statements
+        manifest, records = sample.manifest, sample.manifest.drawn_by_day.sum(axis=0)
+        atoms, place = manifest.lanes, max(0, int(np.searchsorted(records, REFERENCE_RECORDS, "right")) - 1)
+        tau = float(manifest.thresholds[place])
         if sample.reference is None:
             table = sample.columns.table
             cells = {**_cells(sample.columns, atoms), SIZE: table[SIZE]}
-            chosen = table.filter(table[ORDER] < tau).select(**cells)
-            sample.reference = self._asked.slicers.rows(self._asked.live, chosen, self._asked.deadline)
+            draw = table.filter(table[ORDER] < tau).select(**cells)
+            sample.reference = statements.slicers.rows(statements.live, draw, statements.deadline)
         rows = sample.reference
         plain = np.column_stack(
-            [np.asarray(rows[f"a{atoms.index(atom)}"], np.float64) for atom in self._drawn.atoms]
+            [np.asarray(rows[f"a{atoms.index(atom)}"], np.float64) for atom in self._sample_sums.atoms]
         )
         size = np.asarray(rows[SIZE], np.float64)
-        return self._drawn.sample(stored.population, plain, size, sampling.weights(size, tau))
+        return self._sample_sums.sample(manifest.population, plain, size, sampling.weights(size, tau))
 
     @cached_property
     def _hour_sums(self) -> tuple[Ints, Numbers]:
         """The hours that count, on the question's clock, and the sums of the atoms in each: exact."""
-        live, stored = self._asked.live, self._plan.sample.stored
-        lanes = [stored.lanes.index(atom) for atom in self._drawn.atoms]
-        hours = np.array(stored.hours, dtype=np.int64)
+        live, manifest = self._statements.live, self._plan.sample.manifest
+        lanes = [manifest.lanes.index(atom) for atom in self._sample_sums.atoms]
+        hours = np.array(manifest.hours, dtype=np.int64)
         day = (hours + _shift(live.columns)) // DAY_HOURS
-        is_stored = ~np.isin(day, sorted(self._plan.sample.changed)) & np.isin(
-            hours, live.hours[self._asked.inside]
+        is_stored = ~np.isin(day, sorted(self._plan.sample.changed_days)) & np.isin(
+            hours, live.hours[self._statements.inside]
         )
-        parts, sums = [hours[is_stored]], [stored.sums[is_stored][:, lanes]]
-        if self._plan.changed:
+        parts, sums = [hours[is_stored]], [manifest.sums[is_stored][:, lanes]]
+        if self._plan.changed_days:
             fresh, more = self._changed_hours()
             parts, sums = [*parts, fresh], [*sums, more]
-        together = (
-            np.concatenate(parts) + (self._asked.live.shown_hours(self._question.timezone) - live.hours)[0]
-        )
-        passing = self._asked.conditions(live.columns).passing(together)
+        together = np.concatenate(parts) + (live.shown_hours(self._question.timezone) - live.hours)[0]
+        passing = self._statements.conditions(live.columns).passing(together)
         return together[passing], np.concatenate(sums)[passing]
 
     def _changed_hours(self) -> tuple[Ints, Numbers]:
         """Hours of days that have changed (Live.hours), and the sums of the atoms in each."""
-        statements, columns = self._asked, self._asked.live.columns
-        table = columns.table.filter(_day(columns).isin(sorted(self._plan.changed)))
-        table = table.select(hour=columns.hour(), **_cells(columns, self._drawn.atoms))
-        sums = {f"s{place}": table[f"a{place}"].sum() for place in range(len(self._drawn.atoms))}
+        statements, columns = self._statements, self._statements.live.columns
+        table = columns.table.filter(_day(columns).isin(sorted(self._plan.changed_days)))
+        table = table.select(hour=columns.hour(), **_cells(columns, self._sample_sums.atoms))
+        sums = {f"s{place}": table[f"a{place}"].sum() for place in range(len(self._sample_sums.atoms))}
         answer = statements.slicers.rows(
             statements.live, table.group_by(HOUR).aggregate(**sums), statements.deadline
         )
@@ -230,8 +228,8 @@ class SampledAnswer:
         return pd.DataFrame(names), self._exact(frame.to_numpy(np.float64))
 
     def _exact(self, sums: Numbers) -> Aggregate:
-        estimate = dict(zip(self._drawn.atoms, sums.T, strict=True))
-        return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+        estimate = dict(zip(self._sample_sums.atoms, sums.T, strict=True))
+        return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
     def _others(
         self, groups: pd.DataFrame, rows: Aggregate, total: Aggregate, is_known: bool
@@ -240,13 +238,13 @@ class SampledAnswer:
         atoms = frozenset(atom for atom in self._question.atoms if not is_additive(atom))
         if not atoms:
             return frozenset()
-        deadline = self._asked.deadline if is_known else self._asked.deadline.half()
+        deadline = self._statements.deadline if is_known else self._statements.deadline.half()
         try:
-            names, aggregate, whole = Exact(self._asked, atoms, deadline).answer()
+            names, aggregate, whole = Exact(self._statements, atoms, deadline).answer()
         except Abandoned:
             raise
         except DeadlineExceeded:
-            if is_known or self._asked.deadline.remaining() == 0:
+            if is_known or self._statements.deadline.remaining() == 0:
                 raise
             for atom in atoms:
                 rows.estimate[atom], total.estimate[atom] = np.full(len(groups), np.nan), np.array([np.nan])
@@ -304,9 +302,9 @@ class IbisEngine:
     def __init__(self, live: LiveSlicers) -> None:
         self._live = live
 
-    def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
+    def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine. A statement that takes longer than the deadline is interrupted where it runs."""
-        statements = Statements(self._live, stored, question, deadline)
+        statements = Statements(self._live, slicer, question, deadline)
         plan = plan_of(statements)
         if plan is not None:
             return SampledAnswer(statements, plan).sums()

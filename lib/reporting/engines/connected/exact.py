@@ -22,19 +22,19 @@ class Exact:
     def __init__(
         self, statements: Statements, atoms: frozenset[str], deadline: Deadline | None = None
     ) -> None:
-        self._asked, self._atoms = statements, sorted(atoms | {RECORDS})
+        self._statements, self._atoms = statements, sorted(atoms | {RECORDS})
         self._deadline = deadline or statements.deadline
 
     def answer(self) -> tuple[pd.DataFrame, Aggregate, Aggregate]:
         """The groups, and the atoms of each and of all records together."""
-        statements, columns = self._asked, self._asked.counted(self._asked.live.columns)
+        statements, columns = self._statements, self._statements.filter(self._statements.live.columns)
         if not statements.question.split_by:
             total = self._aggregate(self._fetch(columns, lambda cells: self._whole(columns, cells)))
-            groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.drawn[0]))))
+            groups = pd.DataFrame(index=pd.RangeIndex(min(1, int(total.records[0]))))
             return groups, total if len(groups) else _none_of(total), total
         adds_up = self._adds_up()
         table = self._fetch(
-            columns, lambda cells: statements.grouped(columns, cells, self._sums, is_bare=adds_up)
+            columns, lambda cells: statements.group(columns, cells, self._sums, is_bare=adds_up)
         )
         if adds_up:
             table = self._without_nulls(table)
@@ -52,7 +52,7 @@ class Exact:
         Numbers are added up as they are; only where a result is NaN they are read once more without NaN, and
         so from then on.
         """
-        statements, live = self._asked, self._asked.live
+        statements, live = self._statements, self._statements.live
         table = statements.fetch(statement(self._cells(columns, live.is_plain)), self._deadline)
         if live.is_plain and any(_has_nan(table[f"a{place}"]) for place in range(len(self._atoms))):
             live.is_plain = False
@@ -74,11 +74,11 @@ class Exact:
         return columns.number(name, is_plain and shows_nan)
 
     def _sums(self, cells: Cells | ir.Table) -> dict[str, ir.Scalar]:
-        return {f"a{place}": _aggregated(cells, atom, f"v{place}") for place, atom in enumerate(self._atoms)}
+        return {f"a{place}": _scalar(cells, atom, f"v{place}") for place, atom in enumerate(self._atoms)}
 
     def _without_nulls(self, table: pa.Table) -> pa.Table:
         """The groups with missing values as empty texts: those that are both become one."""
-        keys = [f"k{place}" for place in range(len(self._asked.question.split_by))]
+        keys = [f"k{place}" for place in range(len(self._statements.question.split_by))]
         if not any(table[key].null_count for key in keys):
             return table
         for key in keys:
@@ -86,24 +86,24 @@ class Exact:
                 table = table.set_column(table.column_names.index(key), key, pc.fill_null(table[key], ""))
         sums = [f"a{place}" for place in range(len(self._atoms))]
         ways = [atom[:3] if _is_extreme(atom) else "sum" for atom in self._atoms]
-        grouped = table.group_by(keys).aggregate(list(zip(sums, ways, strict=True)))
-        return grouped.rename_columns({f"{cell}_{way}": cell for cell, way in zip(sums, ways, strict=True)})
+        groups = table.group_by(keys).aggregate(list(zip(sums, ways, strict=True)))
+        return groups.rename_columns({f"{cell}_{way}": cell for cell, way in zip(sums, ways, strict=True)})
 
     def _aggregate(self, table: pa.Table) -> Aggregate:
         estimate = {
             atom: np.array(table[f"a{place}"].to_numpy(), dtype=np.float64)
             for place, atom in enumerate(self._atoms)
         }
-        return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+        return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
     def _adds_up(self) -> bool:
         """Whether the total is the sum, least or greatest of the groups."""
-        return not self._asked.has_segmented and all(
+        return not self._statements.has_segmented and all(
             is_additive(atom) or _is_extreme(atom) for atom in self._atoms
         )
 
 
-def _aggregated(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
+def _scalar(cells: Cells | ir.Table, atom: str, column: str) -> ir.Scalar:
     match atom.partition(":")[0]:
         case "sum":
             cell = cells[column].sum().fill_null(0.0)
@@ -130,7 +130,7 @@ def _is_extreme(atom: str) -> bool:
 
 def _total_of(rows: Aggregate) -> Aggregate:
     estimate = {atom: np.array([_together(atom, values)]) for atom, values in rows.estimate.items()}
-    return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+    return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
 
 def _together(atom: str, values: Numbers) -> float:
@@ -144,4 +144,4 @@ def _together(atom: str, values: Numbers) -> float:
 
 def _none_of(total: Aggregate) -> Aggregate:
     estimate = {atom: values[:0] for atom, values in total.estimate.items()}
-    return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+    return Aggregate(estimate=estimate, records=estimate[RECORDS])

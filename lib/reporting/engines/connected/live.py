@@ -42,16 +42,16 @@ Hours = npt.NDArray[np.int64]
 
 
 @dataclass
-class Sampled:
+class LiveSample:
     """The sample of a connected slicer at one moment.
 
-    `changed` are the days (since 1970, in the slicer's zone) that are not as they were when it was drawn;
+    `changed_days` (since 1970, in the slicer's zone) are not as they were when the sample was drawn;
     `reference` are the reference records (sample_sums.py), once they were read.
     """
 
-    stored: StoredSample
+    manifest: StoredSample
     columns: DrawnColumns
-    changed: frozenset[int]
+    changed_days: frozenset[int]
     reference: pa.Table | None = None
 
 
@@ -67,7 +67,7 @@ class Live:
     hours: Hours
     counts: Hours
     read_at: float
-    sample: Sampled | None = None
+    sample: LiveSample | None = None
     values: dict[str, list[str]] = field(default_factory=dict)
     is_plain: bool = False
     days: Days | None = None
@@ -97,7 +97,7 @@ def rows_by_day(hours: Hours, counts: Hours, definition: Definition) -> dict[dt.
 
 def _is_same(live: Live, columns: Columns, days: Days, sample: StoredSample | None) -> bool:
     """Whether nothing that was read has changed, as far as that shows."""
-    place = None if live.sample is None else live.sample.stored.place
+    place = None if live.sample is None else live.sample.manifest.place
     is_same_sample = place == (None if sample is None else sample.place)
     same_columns = live.columns.table.schema() == columns.table.schema()
     return live.days == days and days.is_marked and is_same_sample and same_columns
@@ -118,60 +118,59 @@ class LiveSlicers:
     ) -> None:
         """`patience` is how many seconds somebody waits for days that are being read again."""
         self._connections, self._clock, self._patience = connections, clock, patience
-        self._known: dict[Key, Live] = {}
-        self._checked: dict[Key, float] = {}
+        self._live: dict[Key, Live] = {}
+        self._checked_at: dict[Key, float] = {}
         self._reading: dict[Key, Future[Live]] = {}
         self._stamps: dict[Path, private.Mark | None] = {}
         self._lock = threading.Lock()
 
-    def current(self, stored: StoredSlicer) -> StoredSlicer:
+    def current(self, slicer: StoredSlicer) -> StoredSlicer:
         """The slicer with the days that its table has now, or had when its database last answered.
 
         `version` changes with the days and their records. `read_at` changes with them too; of a table whose
         changes don't show, with every reading: answers are kept no longer than that.
         """
         try:
-            live = self.of(stored)
+            live = self.of(slicer)
         except (SourceUnavailable, Misconfigured):
-            days = stored_days(stored.folder, stored.definition)
+            days = stored_days(slicer.folder, slicer.definition)
             if days is None:
                 raise
             hours, counts = days.totals()
-            rows = rows_by_day(hours, counts, stored.definition)
-            return self._labeled(
-                replace(stored, rows=rows, version=f"{stored.version}-unavailable"), "can't be reached"
+            rows = rows_by_day(hours, counts, slicer.definition)
+            return self._label(
+                replace(slicer, rows=rows, version=f"{slicer.version}-unavailable"), "can't be reached"
             )
-        sample = "" if live.sample is None else live.sample.stored.place[1]
+        sample = "" if live.sample is None else live.sample.manifest.place[1]
         parts = live.hours.tobytes() + live.counts.tobytes() + sample.encode()
         content = hashlib.sha256(parts).hexdigest()[:16]
         info = replace(
-            stored, rows=live.rows_by_day(), version=f"{stored.version}-{content}", read_at=live.read_at
+            slicer, rows=live.rows_by_day(), version=f"{slicer.version}-{content}", read_at=live.read_at
         )
         if live.sample is None:
-            return self._labeled(info, "live")
-        share = min(100 * live.sample.stored.rows / max(info.row_count, 1), 100.0)
-        return self._labeled(info, f"sample of {share:.0f} %" if share >= 10 else f"sample of {share:.2g} %")
+            return self._label(info, "live")
+        share = min(100 * live.sample.manifest.rows / max(info.row_count, 1), 100.0)
+        return self._label(info, f"sample of {share:.0f} %" if share >= 10 else f"sample of {share:.2g} %")
 
-    def _labeled(self, stored: StoredSlicer, how: str) -> StoredSlicer:
+    def _label(self, slicer: StoredSlicer, how: str) -> StoredSlicer:
         """The slicer with the name of its database and how it is read, and when its days were compared."""
-        seconds = age(stored.folder)
-        compared = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=seconds) if seconds < float("inf") else None
-        source = source_of(stored.definition)
-        return replace(
-            stored, engine=f"{self._connections.title(source.connection)}, {how}", compared=compared
-        )
+        seconds = age(slicer.folder)
+        now = dt.datetime.now(dt.UTC)
+        compared_at = now - dt.timedelta(seconds=seconds) if seconds < float("inf") else None
+        title = self._connections.title(source_of(slicer.definition).connection)
+        return replace(slicer, engine=f"{title}, {how}", compared_at=compared_at)
 
-    def of(self, stored: StoredSlicer) -> Live:
+    def of(self, slicer: StoredSlicer) -> Live:
         """The metadata read. SourceUnavailable, DeadlineExceeded; BadDefinition if it no longer fits."""
-        key = (stored.project, stored.name, stored.version.partition("-")[0])
+        key = (slicer.project, slicer.name, slicer.version.partition("-")[0])
         with self._lock:
-            live = self._known.get(key)
-            if live is not None and self._clock() - self._checked[key] < FRESH_SECONDS:
+            live = self._live.get(key)
+            if live is not None and self._clock() - self._checked_at[key] < FRESH_SECONDS:
                 return live
             reading = self._reading.get(key)
             if reading is None:
                 reading = self._reading[key] = Future()
-                work = threading.Thread(target=self._run, args=(key, stored, live, reading), daemon=True)
+                work = threading.Thread(target=self._run, args=(key, slicer, live, reading), daemon=True)
                 work.start()
         if live is None:
             return reading.result()
@@ -179,23 +178,23 @@ class LiveSlicers:
             return reading.result(self._patience)
         return live
 
-    def _run(self, key: Key, stored: StoredSlicer, live: Live | None, reading: "Future[Live]") -> None:
+    def _run(self, key: Key, slicer: StoredSlicer, live: Live | None, reading: "Future[Live]") -> None:
         """Read a slicer's metadata, and end the waiting for it."""
         began = self._clock()
         try:
-            result = self._read(stored, live)
+            result = self._read(slicer, live)
         except BaseException as error:
             with self._lock:
-                self._known.pop(key, None)
+                self._live.pop(key, None)
                 del self._reading[key]
             reading.set_exception(error)
             return
         with self._lock:
             took = self._clock() - began
-            self._known[key] = result
+            self._live[key] = result
             pause = SHARE * took if took > SHORT_SECONDS else 0.0
-            is_stored = live is None and stored.folder not in self._stamps
-            self._checked[key] = began + pause - (FRESH_SECONDS if is_stored else 0.0)
+            is_stored = live is None and slicer.folder not in self._stamps
+            self._checked_at[key] = began + pause - (FRESH_SECONDS if is_stored else 0.0)
             del self._reading[key]
         reading.set_result(result)
 
@@ -214,11 +213,11 @@ class LiveSlicers:
         table = table.mutate(**texts) if texts else table
         return self._connections.rows(source.connection, table.limit(rows), Deadline())
 
-    def write_sample(self, stored: StoredSlicer, into: str, most: int) -> StoredSample:
+    def write_sample(self, slicer: StoredSlicer, into: str, most: int) -> StoredSample:
         """Write a sample of the slicer (writing.py), and read the slicer again before the next question."""
-        stored_sample = write_sample(self._connections, stored, into, most)
+        stored_sample = write_sample(self._connections, slicer, into, most)
         with self._lock:
-            self._known.clear()
+            self._live.clear()
         return stored_sample
 
     def check(self, definition: Definition) -> None:
@@ -234,68 +233,68 @@ class LiveSlicers:
         """The rows of an expression over the slicer's table."""
         return self._connections.rows(source_of(live.definition).connection, expression, deadline)
 
-    def _read(self, stored: StoredSlicer, before: Live | None) -> Live:
+    def _read(self, slicer: StoredSlicer, before: Live | None) -> Live:
         """The metadata as it is now; `before` itself if nothing has changed."""
-        definition = stored.definition
+        definition = slicer.definition
         source = source_of(definition)
         columns = Columns(self._connections.table(source.connection, source.table), definition)
         columns.check()
-        is_first = before is None and stored.folder not in self._stamps
-        days = self._days(stored, columns, is_first)
-        sample = fitting_sample(stored.folder, definition)
+        is_first = before is None and slicer.folder not in self._stamps
+        days = self._days(slicer, columns, is_first)
+        sample = fitting_sample(slicer.folder, definition)
         if before is not None and _is_same(before, columns, days, sample):
             return before
         hours, counts = days.totals()
         shift = definition.timezone if definition.time.granularity == "hour" else 0
         by_day = source.days_from is not None
-        sampled = self._sample(stored, lambda sample: sample.changed_days(hours, counts, shift, by_day))
+        sampled = self._sample(slicer, lambda sample: sample.changed_days(hours, counts, shift, by_day))
         is_plain = self._connections.kind(source.connection) in NAN_IS_GREATEST
         is_plain = is_plain and (before is None or before.is_plain)
         return Live(columns, hours, counts, self._clock(), sampled, days=days, is_plain=is_plain)
 
-    def _days(self, stored: StoredSlicer, columns: Columns, is_first: bool) -> Days:
+    def _days(self, slicer: StoredSlicer, columns: Columns, is_first: bool) -> Days:
         """The days now, or as another process found them a moment ago. One process counts at a time."""
         before, counter = (
-            stored_days(stored.folder, stored.definition),
+            stored_days(slicer.folder, slicer.definition),
             DayCounter(self._connections, columns),
         )
-        if before is not None and self._is_recent(stored, is_first):
+        if before is not None and self._is_recent(slicer, is_first):
             return before
         try:
-            with private.process_lock(stored.folder / LOCK) as other:
-                return before if other and before is not None else self._counted(stored, counter, before)
+            with private.process_lock(slicer.folder / LOCK) as other:
+                return before if other and before is not None else self._count(slicer, counter, before)
         except OSError as error:
-            log.warning("The days of %s/%s can't be stored: %s", stored.project, stored.name, error)
+            log.warning("The days of %s/%s can't be stored: %s", slicer.project, slicer.name, error)
             return counter.current(before)
 
-    def _is_recent(self, stored: StoredSlicer, is_first: bool) -> bool:
+    def _is_recent(self, slicer: StoredSlicer, is_first: bool) -> bool:
         """Whether somebody else has compared the stored days with the table lately."""
         if is_first:
-            return age(stored.folder) < STORED_SECONDS
-        return self._stamps.get(stored.folder) != stamp(stored.folder) and age(stored.folder) < FRESH_SECONDS
+            return age(slicer.folder) < STORED_SECONDS
+        return self._stamps.get(slicer.folder) != stamp(slicer.folder) and age(slicer.folder) < FRESH_SECONDS
 
-    def _counted(self, stored: StoredSlicer, counter: DayCounter, before: Days | None) -> Days:
+    def _count(self, slicer: StoredSlicer, counter: DayCounter, before: Days | None) -> Days:
         days = counter.current(before)
         if days is before:
-            touch(stored.folder)
+            touch(slicer.folder)
         else:
-            days.save(stored.folder)
-        self._stamps[stored.folder] = stamp(stored.folder)
+            days.save(slicer.folder)
+        self._stamps[slicer.folder] = stamp(slicer.folder)
         return days
 
-    def _sample(self, stored: StoredSlicer, changed: Callable[[StoredSample], set[int]]) -> Sampled | None:
+    def _sample(self, slicer: StoredSlicer, changes: Callable[[StoredSample], set[int]]) -> LiveSample | None:
         """The sample of a slicer, if it has one that fits its definition and is there."""
-        stored_sample, source = fitting_sample(stored.folder, stored.definition), source_of(stored.definition)
+        stored_sample, source = fitting_sample(slicer.folder, slicer.definition), source_of(slicer.definition)
         if stored_sample is None:
             return None
         if not self._connections.has_own(source.connection, stored_sample.place):
             log.warning(
-                "The sample of %s/%s is gone: %s", stored.project, stored.name, ".".join(stored_sample.place)
+                "The sample of %s/%s is gone: %s", slicer.project, slicer.name, ".".join(stored_sample.place)
             )
             return None
-        table = self._connections.own_table(source.connection, stored_sample.place, schema(stored.definition))
-        return Sampled(
-            stored_sample, DrawnColumns(table, stored.definition), frozenset(changed(stored_sample))
+        table = self._connections.own_table(source.connection, stored_sample.place, schema(slicer.definition))
+        return LiveSample(
+            stored_sample, DrawnColumns(table, slicer.definition), frozenset(changes(stored_sample))
         )
 
     def _values(self, live: Live, name: str, deadline: Deadline) -> list[str]:

@@ -28,13 +28,13 @@ class TableKind:
     """How a kind of database keeps tables of ours.
 
     `write` puts the rows of a Parquet file into a new table, `drop` removes one; both take a URL, and raise
-    BadRequest, which says what is missing, where that is not allowed. `named` is what expressions call a
+    BadRequest, which says what is missing, where that is not allowed. `table` is what expressions call a
     table, and `exists` asks a connection whether there is one.
     """
 
     write: Callable[[str, Place, ibis.Schema, Path], None]
     drop: Callable[[str, Place], None]
-    named: Callable[[str, Place, ibis.Schema], ir.Table]
+    table: Callable[[str, Place, ibis.Schema], ir.Table]
     exists: Callable[[SQLBackend, str, Place], bool]
 
 
@@ -71,7 +71,7 @@ def _drop_parquet(url: str, place: Place) -> None:
     _file(url, place).unlink(missing_ok=True)
 
 
-def _named_parquet(url: str, place: Place, schema: ibis.Schema) -> ir.Table:
+def _parquet_table(url: str, place: Place, schema: ibis.Schema) -> ir.Table:
     return ibis.table(schema, name=str(_file(url, place)))
 
 
@@ -102,7 +102,7 @@ def _drop_postgresql(url: str, place: Place) -> None:
         cursor.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(*place)))
 
 
-def _named_postgresql(url: str, place: Place, schema: ibis.Schema) -> ir.Table:
+def _postgresql_table(url: str, place: Place, schema: ibis.Schema) -> ir.Table:
     return ibis.table(schema, name=place[1], database=place[0])
 
 
@@ -129,6 +129,6 @@ def _kind(kind: Any) -> str:
 
 
 KINDS: Mapping[str, TableKind] = {
-    PARQUET: TableKind(_write_parquet, _drop_parquet, _named_parquet, _exists_parquet),
-    "postgresql": TableKind(_write_postgresql, _drop_postgresql, _named_postgresql, _exists_postgresql),
+    PARQUET: TableKind(_write_parquet, _drop_parquet, _parquet_table, _exists_parquet),
+    "postgresql": TableKind(_write_postgresql, _drop_postgresql, _postgresql_table, _exists_postgresql),
 }

@@ -19,7 +19,7 @@ from lib.reporting.engines.connected.backends import PARQUET, POSTGRESQL, Backen
 
 DUCKDB, FILENAME = "duckdb", "filename"
 Marks = Mapping[str, str | None]
-UNMARKED: Marks = {"": None}
+NO_MARKS: Marks = {"": None}
 
 # Counters of rows that came, changed and went, of every table or leaf of a partitioned one; the file's node
 # changes with TRUNCATE, and its size with what a crash made the counters forget.
@@ -40,9 +40,9 @@ _LEAF, _TREE = "r", "p"
 class Counters:
     """The mark of a table of PostgreSQL: rows that came, changed and went, and its file."""
 
-    inserted: int
-    updated: int
-    deleted: int
+    inserts: int
+    updates: int
+    deletes: int
     node: int
     size: int
 
@@ -53,8 +53,8 @@ class Counters:
 
     def only_more(self, before: "Counters") -> int | None:
         """How many rows came since, if nothing else happened to the table; otherwise None."""
-        same = (self.updated, self.deleted, self.node) == (before.updated, before.deleted, before.node)
-        return self.inserted - before.inserted if same and self.inserted > before.inserted else None
+        same = (self.updates, self.deletes, self.node) == (before.updates, before.deletes, before.node)
+        return self.inserts - before.inserts if same and self.inserts > before.inserts else None
 
 
 def marks_of(backend: Backend, url: str, table: ir.Table) -> Marks:
@@ -67,7 +67,7 @@ def marks_of(backend: Backend, url: str, table: ir.Table) -> Marks:
         return {"": f"{_file_mark(file)} {_file_mark(f'{file}.wal')}"}
     if parts.scheme == POSTGRESQL:
         return _relations(backend, table)
-    return UNMARKED
+    return NO_MARKS
 
 
 def _files(pattern: str) -> list[str]:
@@ -88,9 +88,9 @@ def _file_mark(file: str) -> str | None:
 def _relations(backend: Backend, table: ir.Table) -> Marks:
     connection: Any = backend.ibis.con
     with connection.cursor() as cursor:
-        rows = cursor.execute(_RELATIONS, [_quoted(connection, table)]).fetchall()
+        rows = cursor.execute(_RELATIONS, [_quote(connection, table)]).fetchall()
     if not rows or any(kind not in (_LEAF, _TREE) for _, _, kind, *_ in rows):
-        return UNMARKED
+        return NO_MARKS
     return {
         json.dumps([schema, name]): json.dumps(counters)
         for schema, name, kind, *counters in rows
@@ -98,7 +98,7 @@ def _relations(backend: Backend, table: ir.Table) -> Marks:
     }
 
 
-def _quoted(connection: Any, table: ir.Table) -> str:
+def _quote(connection: Any, table: ir.Table) -> str:
     namespace = table.op().namespace.database
     return sql.Identifier(*filter(None, (namespace, table.get_name()))).as_string(connection)
 

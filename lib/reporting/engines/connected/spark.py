@@ -25,11 +25,11 @@ try:
     from pyspark.errors import PySparkException
 
     ERRORS: Errors = (PySparkException, Py4JError)
-    LOST: Errors = (Py4JNetworkError,)
+    CONNECTION_ERRORS: Errors = (Py4JNetworkError,)
 except ImportError:
-    ERRORS, LOST = (), ()
+    ERRORS, CONNECTION_ERRORS = (), ()
 
-ENDED: Errors = (*ERRORS, OSError)
+END_ERRORS: Errors = (*ERRORS, OSError)
 REACH_SECONDS = 5.0
 DRIVER_SETTINGS = {
     "spark.app.name": "tranche",
@@ -117,7 +117,7 @@ def is_alive(context: Any) -> bool:
     """Whether there is a driver that can still be asked."""
     try:
         return context is not None and context._jsc is not None and not context._jsc.sc().isStopped()
-    except ENDED:
+    except END_ERRORS:
         return False
 
 
@@ -127,7 +127,7 @@ def _end(context: Any) -> None:
     try:
         context._jvm.System.currentTimeMillis()
         context.stop()
-    except ENDED:
+    except END_ERRORS:
         kind._gateway = kind._jvm = kind._active_spark_context = None
 
 
@@ -147,14 +147,14 @@ def _reach(master: str) -> None:
 
 def connect(parts: SplitResult) -> SQLBackend:
     """A session on the cluster at spark://host:7077/database?memory=1g, in UTC."""
-    options, backend = url_options(parts, OPTIONS, "A Spark"), _backend()
+    options, ibis_spark = url_options(parts, OPTIONS, "A Spark"), _backend()
     settings = {OF_DRIVER[name]: value for name, value in options.items() if name in OF_DRIVER}
     session = DRIVER.session(_master(parts), settings)
     partitions = {"spark.sql.shuffle.partitions": options.get("partitions", FEW_PARTITIONS)}
-    opened: SQLBackend = backend.connect(session, **SETTINGS, **partitions)
+    backend: SQLBackend = ibis_spark.connect(session, **SETTINGS, **partitions)
     if database := unquote(parts.path.strip("/")):
         session.catalog.setCurrentDatabase(database)
-    return opened
+    return backend
 
 
 class _Compiler(PySparkCompiler):  # type: ignore[misc]
@@ -197,38 +197,38 @@ def _master(parts: SplitResult) -> str:
     return ",".join(host if ":" in host else f"{host}:{PORT}" for host in hosts)
 
 
-def _check_driver(opened: Any, error: Exception | None = None) -> None:
+def _check_driver(backend: Any, error: Exception | None = None) -> None:
     """ConnectionResetError where the driver of a session has ended."""
-    if not is_alive(opened._session.sparkContext):
+    if not is_alive(backend._session.sparkContext):
         raise ConnectionResetError("Spark's driver has ended") from error
 
 
-def table_of(opened: Any, parts: SplitResult, name: str) -> ir.Table:
+def table_of(backend: Any, parts: SplitResult, name: str) -> ir.Table:
     """A table named `table`, `database.table` or `catalog.database.table`, or Parquet files of the folder.
 
     Where there is none: TableNotFound.
     """
     folder = url_options(parts, OPTIONS, "A Spark").get("folder")
     if folder is None:
-        return _table(opened, name.split("."))
+        return _table(backend, name.split("."))
     if not re.fullmatch(r"[\w-]+", name):
         raise BadRequest(f"A table of Parquet files is named by letters, digits, - and _, not '{name}'")
     try:
-        return _table(opened, [PARQUET, f"{folder.rstrip('/')}/{name}.parquet"])
+        return _table(backend, [PARQUET, f"{folder.rstrip('/')}/{name}.parquet"])
     except TableNotFound:
-        return _table(opened, [PARQUET, f"{folder.rstrip('/')}/{name}"])
+        return _table(backend, [PARQUET, f"{folder.rstrip('/')}/{name}"])
 
 
-def _table(opened: Any, parts: list[str]) -> ir.Table:
+def _table(backend: Any, parts: list[str]) -> ir.Table:
     if len(parts) > MOST_PARTS:
         raise TableNotFound(".".join(parts))
-    quoted = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
+    identifier = ".".join("`" + part.replace("`", "``") + "`" for part in parts)
     try:
-        columns = opened._session.table(quoted).schema
+        columns = backend._session.table(identifier).schema
     except ERRORS as error:
         condition = error.getCondition() if hasattr(error, "getCondition") else None
         if (condition or "").startswith(_ABSENT):
-            raise TableNotFound(quoted) from None
+            raise TableNotFound(identifier) from None
         raise
     *place, table = parts
     database, catalog = [*reversed(place), None, None][:2]
@@ -255,13 +255,13 @@ def _schema(columns: Any) -> ibis.Schema:
     )
 
 
-def start_group(opened: Any, name: str) -> None:
+def start_group(backend: Any, name: str) -> None:
     """What this thread asks from now on can be interrupted by this name."""
-    _check_driver(opened)
-    opened._session.sparkContext.setJobGroup(name, "tranche", interruptOnCancel=True)
+    _check_driver(backend)
+    backend._session.sparkContext.setJobGroup(name, "tranche", interruptOnCancel=True)
 
 
-def interrupt(opened: Any, name: str) -> None:
+def interrupt(backend: Any, name: str) -> None:
     """Cancel what was asked under a name and still runs."""
-    if is_alive(opened._session.sparkContext):
-        opened._session.sparkContext.cancelJobGroup(name)
+    if is_alive(backend._session.sparkContext):
+        backend._session.sparkContext.cancelJobGroup(name)

@@ -67,12 +67,12 @@ class Conditions:
 
     def passing(self, hours: np.ndarray) -> np.ndarray:
         """Which of some hours, on the question's clock, pass the filters, if `is_timed`; a flag for each."""
-        passed = np.ones(len(hours), dtype=bool)
+        is_passing = np.ones(len(hours), dtype=bool)
         for filter_ in self._question.filters:
             labels = format_time(TIME_KEY_FIELDS[filter_.name], hours)
             fits = np.isin(labels, self._fitting(sorted(set(labels.tolist())), filter_))
-            passed &= fits ^ rule(filter_.match).is_negative
-        return passed
+            is_passing &= fits ^ rule(filter_.match).is_negative
+        return is_passing
 
     def _inside(self) -> ir.BooleanValue:
         first = _day_number(self._question.first) * DAY_HOURS
@@ -80,8 +80,8 @@ class Conditions:
         return self._columns.within(first, end, self._question.timezone)
 
     def _filter(self, filter_: Filter) -> ir.BooleanValue:
-        passed = self._passes(filter_)
-        return ~passed.fill_null(False) if rule(filter_.match).is_negative else passed
+        fits = self._passes(filter_)
+        return ~fits.fill_null(False) if rule(filter_.match).is_negative else fits
 
     def _passes(self, filter_: Filter) -> ir.BooleanValue:
         """Whether a value, or any element, fulfils the test; negation is left to the caller."""
@@ -102,11 +102,11 @@ class Conditions:
         """The texts that pass the test, by themselves or by their description."""
         originals = list(texts)
         descriptions = self._describe(filter_.name) if filter_.search_mappings else {}
-        passed = set(_passing(originals, filter_))
+        matches = set(_passing(originals, filter_))
         names = [text for text in originals if text in descriptions]
         by_name = set(_passing([descriptions[text] for text in names], filter_))
-        passed |= {text for text in names if descriptions[text] in by_name}
-        return [text for text in originals if text in passed]
+        matches |= {text for text in names if descriptions[text] in by_name}
+        return [text for text in originals if text in matches]
 
     def _is_one_of(self, name: str, values: Sequence[str]) -> ir.BooleanValue:
         if not self._columns.is_segmented(name):
@@ -160,21 +160,21 @@ class Conditions:
 def _passing(texts: list[str], filter_: Filter) -> list[str]:
     """The texts that pass the test; letters are lowered one by one, as in Arrow."""
     match = rule(filter_.match)
-    lowered = _lower(texts) if filter_.case_insensitive else texts
+    lowercase = _lower(texts) if filter_.case_insensitive else texts
     values = _lower(list(filter_.value)) if filter_.case_insensitive else list(filter_.value)
     if match.test == "equals":
         keys = set(values)
-        return [text for text, key in zip(texts, lowered, strict=True) if key in keys]
+        return [text for text, key in zip(texts, lowercase, strict=True) if key in keys]
     return [
         text
-        for text, key in zip(texts, lowered, strict=True)
+        for text, key in zip(texts, lowercase, strict=True)
         if any(match.holds(key, value) for value in values)
     ]
 
 
 def _lower(texts: list[str]) -> list[str]:
-    lowered: list[str] = pc.utf8_lower(pa.array(texts, pa.string())).to_pylist()
-    return lowered
+    lowercase: list[str] = pc.utf8_lower(pa.array(texts, pa.string())).to_pylist()
+    return lowercase
 
 
 def _day_number(day: dt.date) -> int:
@@ -240,11 +240,11 @@ class Statements:
     """
 
     def __init__(
-        self, slicers: LiveSlicers, stored: StoredSlicer, question: Question, deadline: Deadline
+        self, slicers: LiveSlicers, slicer: StoredSlicer, question: Question, deadline: Deadline
     ) -> None:
         self.slicers, self.question, self.deadline = slicers, question, deadline
-        self._stored = stored
-        self.live: Live = slicers.of(stored)
+        self._slicer = slicer
+        self.live: Live = slicers.of(slicer)
         hours = self.live.shown_hours(question.timezone)
         days = hours // DAY_HOURS
         first, last = ((day - FIRST_DAY).days for day in (question.first, question.last))
@@ -268,10 +268,10 @@ class Statements:
         """Whether a record may belong to several groups."""
         return any(self.live.columns.is_segmented(name) for name in self.question.split_by)
 
-    def grouped(
+    def group(
         self, columns: Columns, cells: Cells, aggregates: Aggregates, is_bare: bool = False
     ) -> ir.Table:
-        """The groups of `counted`, with aggregates of cells; one more than is allowed, if there are as many.
+        """The groups of `filter`, with aggregates of cells; one more than is allowed, if there are as many.
 
         Where `is_bare`, texts are grouped as they are, a missing one is NULL, and no field is segmented.
         """
@@ -282,16 +282,16 @@ class Statements:
         if is_bare:
             groups = columns.table.group_by(**keys).aggregate(**aggregates(cells))
         else:
-            table = self._unnested(columns, columns.table.select(**keys, **cells))
+            table = self._unnest(columns, columns.table.select(**keys, **cells))
             groups = table.group_by(list(keys)).aggregate(**aggregates(table))
         most = self.question.max_groups
         return groups if most is None else groups.limit(most + 1)
 
-    def counted(self, columns: Columns) -> Columns:
+    def filter(self, columns: Columns) -> Columns:
         """The fields of the records that count."""
         return type(columns)(columns.table.filter(self.conditions(columns).all()), columns.definition)
 
-    def _unnested(self, columns: Columns, table: ir.Table) -> ir.Table:
+    def _unnest(self, columns: Columns, table: ir.Table) -> ir.Table:
         """A row per element of segmented fields."""
         for place, name in enumerate(self.question.split_by):
             if columns.is_segmented(name):
@@ -334,9 +334,9 @@ class Statements:
         return columns.bare_text(name) if is_bare else columns.text(name)
 
     def _descriptions(self, name: str) -> dict[str, str]:
-        mappings = {field.name: field.mapping for field in self._stored.definition.key_fields}
+        mappings = {field.name: field.mapping for field in self._slicer.definition.key_fields}
         mapping = mappings.get(name)
-        return self._stored.mapping(mapping) if mapping else {}
+        return self._slicer.mapping(mapping) if mapping else {}
 
 
 def _period(present: Hours, first: int, end: int) -> Hours:

@@ -42,7 +42,7 @@ from lib.wire.errors import BadRequest, TrancheError
 Ints = npt.NDArray[np.int64]
 
 
-class Gathered:
+class RunningSums:
     """Sums over all records so far.
 
     `lanes` are the additive atoms; `hour_sums` has a row of them per hour.
@@ -111,14 +111,14 @@ class Scale:
     def shares(self, columns: Mapping[str, Floats], days: Ints) -> npt.NDArray[np.float32]:
         """The size of each record in its day: the mean of 1 and of |y| / mean|y|, as `sizes_in_day`."""
         place, is_known = self._places(days)
-        total, counted = np.ones(len(days)), np.ones(len(days))
+        total, count = np.ones(len(days)), np.ones(len(days))
         for name, means in zip(self._names, self._means, strict=True):
             mean = np.where(is_known, means[place], 0.0) if len(means) else np.zeros(len(days))
             counts = mean > 0
             absolute = np.abs(np.nan_to_num(columns[name]))
             total += np.divide(absolute, mean, out=np.zeros(len(days)), where=counts)
-            counted += counts
-        return (total / counted).astype(np.float32)
+            count += counts
+        return (total / count).astype(np.float32)
 
     def of_days(self, days: Ints) -> Floats:
         """The size of each record's day."""
@@ -147,7 +147,7 @@ def statement(columns: Columns) -> ir.Table:
     return by_day.aggregate(records=lambda rows: rows.count(), **sums)
 
 
-DRAWN = "drawn.parquet"
+DRAWN_FILE = "drawn.parquet"
 
 
 class Drawing:
@@ -155,10 +155,10 @@ class Drawing:
 
     def __init__(self, definition: Definition, scale: Scale, folder: Path, most: int) -> None:
         self.definition, self.scale, self.folder, self.most = definition, scale, folder, most
-        self.gathered = Gathered(definition)
+        self.running_sums = RunningSums(definition)
         self.positions: dict[int, int] = {}
         self.bound, self.largest, self.smallest = np.inf, 0.0, np.inf
-        self.kept: list[tuple[Floats, Ints]] = []
+        self.draws: list[tuple[Floats, Ints]] = []
         schema = samples.schema(definition)
         self._schema = schema.to_pyarrow()
         self._writer = pq.ParquetWriter(folder / "kept.parquet", self._schema)
@@ -172,7 +172,7 @@ class Drawing:
             for name in numbers(self.definition)
         }
         hours = np.asarray(batch[HOUR].to_numpy(zero_copy_only=False), np.int64)
-        self.gathered.add(hours, columns)
+        self.running_sums.add(hours, columns)
         days = (hours + self._shift) // DAY_HOURS
         shares, of_days = self.scale.shares(columns, days), self.scale.of_days(days)
         size = (shares.astype(np.float64) * of_days).astype(np.float32)
@@ -182,27 +182,27 @@ class Drawing:
         is_below = q < self.bound
         self._keep(batch, is_below, size[is_below].astype(np.float64), q[is_below], days[is_below])
 
-    def finish(self, place: tuple[str, str], replaced: tuple[str, str] | None) -> StoredSample:
+    def finish(self, place: tuple[str, str], previous: tuple[str, str] | None) -> StoredSample:
         """Write `drawn.parquet`, ordered by q, and return what is to be known of it."""
         self._writer.close()
         whole = self.records <= self.most
         days = sorted(self.positions)
         grid, records = self._grid(self._by_day(days), whole)
         self._order(float(grid[-1]))
-        gathered = self.gathered
+        sums = self.running_sums
         return StoredSample(
             definition=samples.digest(self.definition),
             place=place,
-            replaced=replaced,
+            replaced=previous,
             written=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             rows=int(records[:, -1].sum()),
             days=days,
-            hours=gathered.hours,
-            lanes=gathered.lanes,
-            hour_sums=[gathered.hour_sums[hour].tolist() for hour in gathered.hours],
-            typical=gathered.typical(self.records),
-            signed=gathered.signed,
-            bounds=dict(gathered.bounds),
+            hours=sums.hours,
+            lanes=sums.lanes,
+            hour_sums=[sums.hour_sums[hour].tolist() for hour in sums.hours],
+            typical=sums.typical(self.records),
+            signed=sums.signed,
+            bounds=dict(sums.bounds),
             smallest_size=self.smallest if self.records else 1.0,
             grid=grid.tolist(),
             drawn=records.tolist(),
@@ -235,17 +235,17 @@ class Drawing:
         table = pa.Table.from_batches([batch]).filter(pa.array(is_below))
         table = table.append_column(SIZE, pa.array(size)).append_column(ORDER, pa.array(q))
         self._writer.write_table(table.cast(self._schema))
-        self.kept.append((q, days))
-        if sum(len(part) for part, _ in self.kept) > 2 * self.most:
+        self.draws.append((q, days))
+        if sum(len(part) for part, _ in self.draws) > 2 * self.most:
             every_q, theirs = self._kept_so_far()
             self.bound = float(np.partition(every_q, self.most)[self.most])
-            self.kept = [(every_q[every_q < self.bound], theirs[every_q < self.bound])]
+            self.draws = [(every_q[every_q < self.bound], theirs[every_q < self.bound])]
 
     def _kept_so_far(self) -> tuple[Floats, Ints]:
         """The q of each row kept, and its day."""
-        if not self.kept:
+        if not self.draws:
             return np.zeros(0), np.zeros(0, np.int64)
-        return np.concatenate([q for q, _ in self.kept]), np.concatenate([days for _, days in self.kept])
+        return np.concatenate([q for q, _ in self.draws]), np.concatenate([days for _, days in self.draws])
 
     def _by_day(self, days: list[int]) -> list[Floats]:
         """The sorted q of each day."""
@@ -265,7 +265,7 @@ class Drawing:
         with duckdb.connect(config={"temp_directory": str(self.folder)}) as connection:
             duck_dbpy_relation = connection.read_parquet(str(self.folder / "kept.parquet"))
             duck_dbpy_relation.filter(f"{ORDER} < {below!r}").order(ORDER).write_parquet(
-                str(self.folder / DRAWN)
+                str(self.folder / DRAWN_FILE)
             )
 
 
@@ -273,13 +273,13 @@ log = logging.getLogger(__name__)
 BATCH_ROWS, FEWEST_ROWS, LOCK = 50_000, 10_000, "sample.lock"
 
 
-def write_sample(connections: Connections, stored: StoredSlicer, into: str, most: int) -> StoredSample:
+def write_sample(connections: Connections, slicer: StoredSlicer, into: str, most: int) -> StoredSample:
     """Draw at most `most` records and write them into the schema (or folder) `into` at the source.
 
     The table of the sample before stays until the next one: questions may still read it. BadRequest where
     nothing can be written there, or while another process writes one; then the slicer is as it was.
     """
-    source = source_of(stored.definition)
+    source = source_of(slicer.definition)
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", into) or into == source.table.partition(".")[0]:
         raise BadRequest(
             "--sample-into names a schema, or a folder beside the tables, of its own: small letters, digits "
@@ -287,26 +287,26 @@ def write_sample(connections: Connections, stored: StoredSlicer, into: str, most
         )
     if most < FEWEST_ROWS:
         raise BadRequest(f"A sample has at least {FEWEST_ROWS:,} records")
-    columns = Columns(connections.table(source.connection, source.table), stored.definition)
+    columns = Columns(connections.table(source.connection, source.table), slicer.definition)
     columns.check()
-    with private.process_lock(stored.folder / LOCK) as other:
+    with private.process_lock(slicer.folder / LOCK) as other:
         if other:
-            raise BadRequest(f"Another sample of {stored.name} is being written; wait until it is done")
-        return _write(connections, stored, columns, into, most)
+            raise BadRequest(f"Another sample of {slicer.name} is being written; wait until it is done")
+        return _write(connections, slicer, columns, into, most)
 
 
 def _write(
-    connections: Connections, stored: StoredSlicer, columns: Columns, into: str, most: int
+    connections: Connections, slicer: StoredSlicer, columns: Columns, into: str, most: int
 ) -> StoredSample:
-    connection, before = source_of(stored.definition).connection, stored_sample(stored.folder)
+    connection, before = source_of(slicer.definition).connection, stored_sample(slicer.folder)
     place = (into, f"sample_{secrets.token_hex(8)}")
     connections.try_own(connection, into)  # before hours of reading
-    with tempfile.TemporaryDirectory(prefix="sample-", dir=stored.folder) as folder:
+    with tempfile.TemporaryDirectory(prefix="sample-", dir=slicer.folder) as folder:
         drawing = _drawing(connections, columns, connection, Path(folder), most)
         sample = drawing.finish(place, None if before is None else before.place)
-        schema = samples.schema(stored.definition)
-        connections.write_own(connection, place, schema, Path(folder) / DRAWN)
-    sample.save(stored.folder)
+        schema = samples.schema(slicer.definition)
+        connections.write_own(connection, place, schema, Path(folder) / DRAWN_FILE)
+    sample.save(slicer.folder)
     if before is not None and before.replaced is not None:
         _drop(connections, connection, before.replaced)
     return sample

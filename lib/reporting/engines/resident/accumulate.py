@@ -63,7 +63,7 @@ class Period:
 
 def threshold(layout: Layout, period: Period, limit: int | None) -> int | None:
     """The place in the grid of the largest τ that draws at most `limit` records; None to read them all."""
-    counts = layout.drawn[period.low : period.high].sum(axis=0)
+    counts = layout.draw_counts[period.low : period.high].sum(axis=0)
     if limit is None or period.low == period.high or counts[-1] <= limit:
         return None
     return max(0, int(np.searchsorted(counts, limit, side="right")) - 1)
@@ -75,7 +75,7 @@ def chunks(layout: Layout, period: Period, place: int | None, size: int = CHUNK)
         whole = period.span(layout)
         return [slice(at, min(at + size, whole.stop)) for at in range(whole.start, whole.stop, size)]
     starts = layout.starts[period.low : period.high]
-    return list(parts(ranges(starts, layout.drawn[period.low : period.high, place]), size))
+    return list(parts(ranges(starts, layout.draw_counts[period.low : period.high, place]), size))
 
 
 def ranges(starts: Ints, lengths: Ints) -> Ints:
@@ -138,13 +138,13 @@ def distinct(keys: Keys, possible: int) -> tuple[Ints, Places]:
     if (possible - 1).bit_length() + bits > 63:
         places, groups = pd.factorize(keys, sort=True)
         return np.asarray(groups), places.astype(np.int32)
-    packed = np.sort((keys.astype(np.int64) << bits) | np.arange(len(keys)))
-    ordered = packed >> bits
+    pairs = np.sort((keys.astype(np.int64) << bits) | np.arange(len(keys)))
+    sorted_keys = pairs >> bits
     is_first = np.ones(len(keys), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    np.not_equal(sorted_keys[1:], sorted_keys[:-1], out=is_first[1:])
     ranks = np.empty(len(keys), dtype=np.int32)
-    ranks[packed & ((1 << bits) - 1)] = np.cumsum(is_first, dtype=np.int32) - 1
-    return ordered[is_first], ranks
+    ranks[pairs & ((1 << bits) - 1)] = np.cumsum(is_first, dtype=np.int32) - 1
+    return sorted_keys[is_first], ranks
 
 
 @dataclass

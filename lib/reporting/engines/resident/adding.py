@@ -24,11 +24,11 @@ LARGEST_PIECE = 1 << 20
 
 Columns = Callable[[Rows], list[Floats]]
 Item = TypeVar("Item")
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Located:
+class Location:
     """The records of a chunk that count, the groups of their elements, and which elements are whose."""
 
     rows: Rows
@@ -41,12 +41,12 @@ class Adding:
     """How the records of one question are added up: `locate` says which of a chunk count, and where."""
 
     split: Split
-    locate: Callable[[Rows], Located]
+    locate: Callable[[Rows], Location]
     threads: int
     deadline: Deadline
     max_groups: int | None = None
 
-    def sum_up(self, columns: Columns, pieces: Callable[[int], list[Rows]], records: int) -> "Summed":
+    def sum_up(self, columns: Columns, pieces: Callable[[int], list[Rows]], records: int) -> "SplitSums":
         """The sums of these columns; `pieces` cuts the records, so many a chunk."""
         shares = max(1, min(self.threads, records // (WORTH_THREADS // 2)))
         groups = self.split.groups
@@ -55,7 +55,7 @@ class Adding:
             return self._few(columns, pieces(min(size, -(-records // shares) or 1)), shares)
         return self._many(columns, pieces(min(LARGEST_PIECE, -(-records // shares) or 1)), shares)
 
-    def _few(self, columns: Columns, pieces: list[Rows], shares: int) -> "Summed":
+    def _few(self, columns: Columns, pieces: list[Rows], shares: int) -> "SplitSums":
         def share(part: Sequence[Rows]) -> tuple[GroupSums, GroupSums]:
             sums, total = GroupSums(self.split.groups), GroupSums(1)
             for rows in part:
@@ -67,34 +67,34 @@ class Adding:
         sums, total = _merge(_in_threads(share, pieces, shares))
         keys, blocks = sums.present()
         check_groups(len(keys), self.max_groups)
-        return Summed(keys, blocks, total)
+        return SplitSums(keys, blocks, total)
 
-    def _many(self, columns: Columns, pieces: list[Rows], shares: int) -> "Summed":
-        def found(part: Sequence[Rows]) -> list[tuple[Located, Ints]]:
+    def _many(self, columns: Columns, pieces: list[Rows], shares: int) -> "SplitSums":
+        def locate_part(part: Sequence[Rows]) -> list[tuple[Location, Ints]]:
             parts = []
             for rows in part:
                 self.deadline.check()
                 one = self.locate(rows)
                 own, places = distinct(one.keys, self.split.groups)
-                parts.append((Located(one.rows, places, one.indptr), own))
+                parts.append((Location(one.rows, places, one.indptr), own))
             return parts
 
-        located = [one for part in _in_threads(found, pieces, shares) for one in part]
-        keys, places = _union([own for _, own in located], self.split.groups)
+        locations = [one for part in _in_threads(locate_part, pieces, shares) for one in part]
+        keys, places = _union([own for _, own in locations], self.split.groups)
         check_groups(len(keys), self.max_groups)
 
-        def share(part: Sequence[tuple[Located, Places]]) -> tuple[GroupSums, GroupSums]:
+        def share(part: Sequence[tuple[Location, Places]]) -> tuple[GroupSums, GroupSums]:
             sums, total = GroupSums(len(keys)), GroupSums(1)
             for one, place in part:
                 self.deadline.check()
                 self._add(sums, total, place[one.keys], one, columns)
             return sums, total
 
-        works = [(one, place) for (one, _), place in zip(located, places, strict=True)]
+        works = [(one, place) for (one, _), place in zip(locations, places, strict=True)]
         sums, total = _merge(_in_threads(share, works, shares))
-        return Summed(keys, sums.blocks, total)
+        return SplitSums(keys, sums.blocks, total)
 
-    def _add(self, sums: GroupSums, total: GroupSums, groups: Keys, one: Located, columns: Columns) -> None:
+    def _add(self, sums: GroupSums, total: GroupSums, groups: Keys, one: Location, columns: Columns) -> None:
         blocks = columns(one.rows)
         sums.add(groups, one.indptr, blocks)
         if self.split.is_segmented:
@@ -104,7 +104,7 @@ class Adding:
 
 
 @dataclass(frozen=True)
-class Summed:
+class SplitSums:
     """The groups that have records, by their keys, ascending; blocks of sums (groups × m each).
 
     `total` has sums of all records where those of the groups add up to more: a record may be in several.
@@ -137,7 +137,7 @@ def _merge(shares: list[tuple[GroupSums, GroupSums]]) -> tuple[GroupSums, GroupS
     return sums, total
 
 
-def _in_threads(work: Callable[[Sequence[Item]], Done], items: list[Item], shares: int) -> list[Done]:
+def _in_threads(work: Callable[[Sequence[Item]], Result], items: list[Item], shares: int) -> list[Result]:
     """The results of `work` on each share of the items, in order; each share runs in its own thread."""
     shares = max(1, min(shares, len(items)))
     if shares == 1:

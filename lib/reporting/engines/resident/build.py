@@ -11,8 +11,8 @@ from pathlib import Path
 
 from lib.reporting.engines.resident import days
 from lib.reporting.engines.resident.builder import Builder, Progress
-from lib.reporting.engines.resident.checksums import Damaged
-from lib.reporting.engines.resident.earlier import Earlier, found
+from lib.reporting.engines.resident.checksums import DamagedLayout
+from lib.reporting.engines.resident.earlier import Earlier, find_earlier
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer
 from lib.reporting.warehouse.manifest import read_manifest
@@ -21,7 +21,7 @@ ENDING = ".draft"
 
 
 @contextmanager
-def begun(target: Path) -> Iterator[Path]:
+def draft_folder(target: Path) -> Iterator[Path]:
     """A new folder beside `target`, gone afterwards unless it was renamed.
 
     The kernel lets go of it when the process ends, however that happens.
@@ -59,47 +59,47 @@ _log = logging.getLogger(__name__)
 SEED = 20_151
 
 
-def build(stored: StoredSlicer, progress: Progress | None = None, seed: int = SEED) -> Path:
+def build(slicer: StoredSlicer, progress: Progress | None = None, seed: int = SEED) -> Path:
     """Make the layout of the slicer's version if it is not there whole, and return its folder.
 
     It is put together beside its place and renamed into it: a layout is whole or absent, and two processes
     that build the same one don't meet. One that is damaged is put aside. `progress` is told the share done,
     0 to 1. Misconfigured names a file of rows that can't be read.
     """
-    target = stored.layout_folder
-    if _is_whole(target, stored):
+    target = slicer.layout_folder
+    if _is_whole(target, slicer):
         return target
     report = progress or (lambda share: None)
-    with found(stored, days.recipe(stored.definition, seed)) as earlier:
+    with find_earlier(slicer, days.recipe(slicer.definition, seed)) as earlier:
         try:
-            _build(stored, target, report, seed, earlier)
-        except (Damaged, FileNotFoundError) as problem:
+            _build(slicer, target, report, seed, earlier)
+        except (DamagedLayout, FileNotFoundError) as problem:
             if earlier is None:
                 raise
-            _say_lost(stored, earlier, problem)
-            _build(stored, target, report, seed, None)
-        if _is_current(stored):
+            _discard(slicer, earlier, problem)
+            _build(slicer, target, report, seed, None)
+        if _is_current(slicer):
             _forget_others(target)
     return target
 
 
 def _build(
-    stored: StoredSlicer, target: Path, progress: Progress, seed: int, earlier: Earlier | None
+    slicer: StoredSlicer, target: Path, progress: Progress, seed: int, earlier: Earlier | None
 ) -> None:
     """Put the layout together in a draft, and that in its place."""
-    with begun(target) as draft:
+    with draft_folder(target) as draft:
         try:
-            Builder(stored, draft, seed, earlier).build(progress)
+            Builder(slicer, draft, seed, earlier).build(progress)
             draft.rename(target)
         except OSError:
-            if not _is_whole(target, stored):
+            if not _is_whole(target, slicer):
                 raise
 
 
-def _say_lost(stored: StoredSlicer, earlier: Earlier, problem: Exception) -> None:
+def _discard(slicer: StoredSlicer, earlier: Earlier, problem: Exception) -> None:
     """An earlier layout that is damaged is put aside; one that somebody else removed needs no message."""
-    if isinstance(problem, Damaged) and earlier.layout.folder.exists():
-        log_damage(stored, problem.reason)
+    if isinstance(problem, DamagedLayout) and earlier.layout.folder.exists():
+        log_damage(slicer, problem.reason)
         put_aside(earlier.layout.folder)
 
 
@@ -113,33 +113,33 @@ def put_aside(layout: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
-def _is_whole(layout: Path, stored: StoredSlicer) -> bool:
+def _is_whole(layout: Path, slicer: StoredSlicer) -> bool:
     """Whether it is there, by its sizes; what is there and damaged is put aside, with a message."""
     if not layout.exists():
         return False
     try:
         Layout(layout)
-    except Damaged as damage:
-        log_damage(stored, damage.reason)
+    except DamagedLayout as damage:
+        log_damage(slicer, damage.reason)
         put_aside(layout)
         return False
     return True
 
 
-def log_damage(stored: StoredSlicer, reason: str) -> None:
+def log_damage(slicer: StoredSlicer, reason: str) -> None:
     """For the log: what is damaged, and what happens now."""
     _log.warning(
         "The layout of %s/%s is damaged (%s); it is rebuilt from the rows",
-        stored.project,
-        stored.name,
+        slicer.project,
+        slicer.name,
         reason,
     )
 
 
-def _is_current(stored: StoredSlicer) -> bool:
+def _is_current(slicer: StoredSlicer) -> bool:
     """Whether no later import has been committed; a layout that is finished late leaves the later one's."""
-    manifest = read_manifest(stored.folder)
-    return manifest is None or manifest.version == stored.version
+    manifest = read_manifest(slicer.folder)
+    return manifest is None or manifest.version == slicer.version
 
 
 def _forget_others(target: Path) -> None:

@@ -64,11 +64,11 @@ class IdentityWriter:
         """Add a day: its column in file order, and the order in which its records shall lie."""
         codes, values = encode(column)
         texts = values.to_numpy(zero_copy_only=False)
-        hashed = np.minimum(pd.util.hash_array(texts, categorize=False), MISSING - np.uint64(1))
-        hashed[texts == ""] = MISSING
-        there = occurring(codes, len(values))
-        unique, places = np.unique(hashed[there], return_inverse=True)
-        self.codes.add(places[(np.cumsum(there) - 1)[codes[order]]].astype(np.int32))
+        hashes = np.minimum(pd.util.hash_array(texts, categorize=False), MISSING - np.uint64(1))
+        hashes[texts == ""] = MISSING
+        occurs = occurring(codes, len(values))
+        unique, places = np.unique(hashes[occurs], return_inverse=True)
+        self.codes.add(places[(np.cumsum(occurs) - 1)[codes[order]]].astype(np.int32))
         self.values.append(unique)
 
     def keep(self, place: int) -> None:
@@ -78,8 +78,8 @@ class IdentityWriter:
     def finish(self) -> DistinctColumn:
         """Turn places in a day into places in all, the missing last, and say how many values there are."""
         before = self._before()
-        used = self.codes.used(len(before) + 1)[:-1]
-        dictionary, table, tables = merge(before, used, [codes[codes != MISSING] for codes in self.values])
+        is_used = self.codes.is_used(len(before) + 1)[:-1]
+        dictionary, table, tables = merge(before, is_used, [codes[codes != MISSING] for codes in self.values])
         every = [
             np.append(one, len(dictionary))[: len(own)] for one, own in zip(tables, self.values, strict=True)
         ]
@@ -134,14 +134,14 @@ Progress = Callable[[float], None]
 class Builder:
     """One build: what is written, and what is gathered on the way for the table of contents."""
 
-    def __init__(self, stored: StoredSlicer, folder: Path, seed: int, earlier: Earlier | None) -> None:
-        self.stored, self.folder, self.seed, self.earlier = stored, folder, seed, earlier
-        definition = stored.definition
+    def __init__(self, slicer: StoredSlicer, folder: Path, seed: int, earlier: Earlier | None) -> None:
+        self.slicer, self.folder, self.seed, self.earlier = slicer, folder, seed, earlier
+        definition = slicer.definition
         self.atoms = additive_atoms(definition)
         self.spans = spans(len(self.atoms))
         self.bounds = Bounds(definition)
         fields = [f for f in definition.data_fields if f.source]
-        self.measured = [f.name for f in fields if f.aggregate != "distinct"]
+        self.summed_fields = [f.name for f in fields if f.aggregate != "distinct"]
         self.additive = [f.name for f in fields if f.is_additive]
         extremes = [
             f.name for f in definition.data_fields if f.formula is None and f.aggregate in ("min", "max")
@@ -159,10 +159,10 @@ class Builder:
             for number, f in enumerate(definition.key_fields)
         }
         sources = [source.name for source in definition.audience_sources]
-        counted = [f.name for f in fields if f.aggregate == "distinct"]
+        distinct_fields = [f.name for f in fields if f.aggregate == "distinct"]
         self.identities = {
             name: IdentityWriter(folder / f"distinct_{number}", number, name, name in sources, earlier)
-            for number, name in enumerate([*sources, *counted])
+            for number, name in enumerate([*sources, *distinct_fields])
         }
         before = Before(earlier, earlier.layout.time, earlier.records) if earlier else None
         self.time = CodeWriter(folder / "time.codes", before)
@@ -170,18 +170,18 @@ class Builder:
 
     def build(self, progress: Progress) -> None:
         """Write everything; the table of contents last."""
-        places = self.earlier.places if self.earlier else [None] * len(self.stored.files)
-        fresh = [day for day, place in zip(self.stored.files, places, strict=True) if place is None]
-        for path in (path for day in fresh for path in self.stored.files[day]):
-            self.stored.check(path)
+        places = self.earlier.places if self.earlier else [None] * len(self.slicer.files)
+        fresh = [day for day, place in zip(self.slicer.files, places, strict=True) if place is None]
+        for path in (path for day in fresh for path in self.slicer.files[day]):
+            self.slicer.check(path)
         with closing(self._tables(fresh)) as tables:
-            for number, (day, place) in enumerate(zip(self.stored.files, places, strict=True), 1):
+            for number, (day, place) in enumerate(zip(self.slicer.files, places, strict=True), 1):
                 if place is None:
                     self._add(day, next(tables))
                 else:
                     self._keep(place)
                 progress(0.8 * number / len(places))
-        contents, recipe = self._contents(), days.recipe(self.stored.definition, self.seed)
+        contents, recipe = self._contents(), days.recipe(self.slicer.definition, self.seed)
         days.save(self.folder, recipe, self.days)
         contents.sums.update(self._sums())
         contents.save(self.folder)
@@ -193,14 +193,14 @@ class Builder:
             ahead: Future[pa.Table] | None = None
             for day in [*days, None]:
                 table = ahead.result() if ahead is not None else None
-                ahead = pool.submit(self._read, self.stored.files[day]) if day is not None else None
+                ahead = pool.submit(self._read, self.slicer.files[day]) if day is not None else None
                 if table is not None:
                     yield table
 
     def _read(self, files: tuple[Path, ...]) -> pa.Table:
-        schema = self.stored.definition.schema()
+        schema = self.slicer.definition.schema()
         texts = [field.name for field in schema if pa.types.is_string(field.type)]
-        tables = [self.stored.table(path, schema.names, dictionaries=texts) for path in files]
+        tables = [self.slicer.table(path, schema.names, dictionaries=texts) for path in files]
         return pa.concat_tables(tables, promote_options="permissive")
 
     def _keep(self, place: int) -> None:
@@ -216,7 +216,7 @@ class Builder:
 
     def _add(self, date: date, table: pa.Table) -> None:
         """Add a day from its rows."""
-        columns = {name: _floats(table[name]) for name in self.measured}
+        columns = {name: _floats(table[name]) for name in self.summed_fields}
         day = (date - EPOCH).days
         additive = {name: columns[name] for name in self.additive}
         size, volume = sampling.sizes_in_day(additive, table.num_rows)
@@ -237,7 +237,7 @@ class Builder:
         self.days.append(
             Day(
                 day=day,
-                origin=days.origin(self.stored, date),
+                origin=days.origin(self.slicer, date),
                 records=table.num_rows,
                 volume=volume,
                 smallest=float(size.min(initial=np.inf)),
@@ -318,10 +318,10 @@ class Builder:
     def _write_hours(self) -> Ints:
         """Finish the codes of time, and return the hours that they point to."""
         places = self.earlier.places if self.earlier else [None] * len(self.days)
-        added = [np.array(day.hours) for day, place in zip(self.days, places, strict=True) if place is None]
+        more = [np.array(day.hours) for day, place in zip(self.days, places, strict=True) if place is None]
         before = self.earlier.layout.hours if self.earlier else np.zeros(0, np.int64)
         hours: Ints
-        hours, table, tables = merge(before, self.time.used(len(before)), added)
+        hours, table, tables = merge(before, self.time.is_used(len(before)), more)
         self.time.finish(table, tables, narrowest(len(hours)))
         return hours
 

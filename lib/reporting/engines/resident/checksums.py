@@ -26,7 +26,7 @@ Blocks = npt.NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-class Damaged(Exception):
+class DamagedLayout(Exception):
     """A file of a layout that is not as it was written; `reason` names it."""
 
     def __init__(self, reason: str) -> None:
@@ -34,7 +34,7 @@ class Damaged(Exception):
         self.reason = reason
 
 
-class Replaced(Exception):
+class ReplacedLayout(Exception):
     """Another file has taken the place of one that was opened: the layout was rebuilt or removed."""
 
 
@@ -44,8 +44,8 @@ class FileState(NamedTuple):
     device: int
     inode: int
     size: int
-    modified: int
-    changed: int
+    mtime: int
+    ctime: int
 
     @classmethod
     def of(cls, status: os.stat_result) -> "FileState":
@@ -72,8 +72,8 @@ class Sum:
             file.seek(len(crcs) * BLOCK)
             while block := file.read(BLOCK):
                 crcs.append(zlib.crc32(block))
-        packed = np.array(crcs, dtype="<u4").tobytes()
-        return cls(path.stat().st_size, base64.b64encode(packed).decode("ascii"))
+        content = np.array(crcs, dtype="<u4").tobytes()
+        return cls(path.stat().st_size, base64.b64encode(content).decode("ascii"))
 
     @property
     def crcs(self) -> npt.NDArray[np.uint32]:
@@ -81,7 +81,7 @@ class Sum:
         return np.frombuffer(base64.b64decode(self.blocks), "<u4")
 
     def check(self, path: Path) -> None:
-        """Raise Damaged unless every byte of the file is as it was written."""
+        """Raise DamagedLayout unless every byte of the file is as it was written."""
         StoredFile(path, self).verify()
 
     def check_edge(self, path: Path, at: int) -> None:
@@ -93,15 +93,15 @@ class Sum:
 class StoredFile:
     """A file of a layout, and which of its blocks are verified. Safe among threads.
 
-    It is opened by its name whenever blocks are read, and raises Replaced where that is another file by then;
-    Damaged where it is missing, shorter, or not as it was written.
+    It is opened by its name whenever blocks are read. Raises ReplacedLayout where that is another file by
+    then; DamagedLayout where it is missing, shorter, or not as it was written.
     """
 
     def __init__(self, path: Path, checksum: Sum) -> None:
         self.path, self._size, self._crcs = path, checksum.size, checksum.crcs
         self._lock = threading.Lock()
         self._state = self._read_state()
-        self._verified = np.zeros(len(self._crcs), dtype=bool)
+        self._verified_blocks = np.zeros(len(self._crcs), dtype=bool)
         self.is_verified = not len(self._crcs)
 
     def map(self, dtype: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -117,40 +117,40 @@ class StoredFile:
         self._check_identity(state)
         with self._lock:
             self._state = state
-            self._verified = np.zeros(len(self._crcs), dtype=bool)
+            self._verified_blocks = np.zeros(len(self._crcs), dtype=bool)
             self.is_verified = not len(self._crcs)
         return False
 
     def verify(self, blocks: slice | Blocks = slice(None), again: bool = False) -> None:
         """Verify those of these blocks that aren't verified yet, or all of them `again`."""
-        verified = self._verified
-        numbers = np.arange(len(verified))[blocks]
-        unread = numbers if again else np.unique(numbers[~verified[numbers]])
+        flags = self._verified_blocks
+        numbers = np.arange(len(flags))[blocks]
+        unread = numbers if again else np.unique(numbers[~flags[numbers]])
         if len(unread):
             with self._open() as file:
                 for number in unread.tolist():
                     self._verify(file.fileno(), number)
-                    verified[number] = True
+                    flags[number] = True
         with self._lock:
-            self.is_verified = bool(self._verified.all())
+            self.is_verified = bool(self._verified_blocks.all())
 
     def _verify(self, handle: int, number: int) -> None:
         start = number * BLOCK
         try:
             content = os.pread(handle, min(BLOCK, self._size - start), start)
         except OSError as error:
-            raise Damaged(f"{self.path.name}: {error.strerror}") from None
+            raise DamagedLayout(f"{self.path.name}: {error.strerror}") from None
         if zlib.crc32(content) != self._crcs[number]:
-            raise Damaged(f"{self.path.name} is changed within {BLOCK:,} bytes of {start:,}")
+            raise DamagedLayout(f"{self.path.name} is changed within {BLOCK:,} bytes of {start:,}")
 
     def _open(self) -> Any:
         try:
             file = self.path.open("rb", buffering=0)
         except OSError as error:
-            raise Damaged(f"{self.path.name}: {error.strerror}") from None
+            raise DamagedLayout(f"{self.path.name}: {error.strerror}") from None
         try:
             self._check_identity(FileState.of(os.fstat(file.fileno())))
-        except Replaced:
+        except ReplacedLayout:
             file.close()
             raise
         return file
@@ -159,14 +159,14 @@ class StoredFile:
         try:
             state = FileState.of(self.path.stat())
         except OSError as error:
-            raise Damaged(f"{self.path.name}: {error.strerror}") from None
+            raise DamagedLayout(f"{self.path.name}: {error.strerror}") from None
         if state.size < self._size:
-            raise Damaged(f"{self.path.name} has {state.size:,} bytes instead of {self._size:,}")
+            raise DamagedLayout(f"{self.path.name} has {state.size:,} bytes instead of {self._size:,}")
         return state
 
     def _check_identity(self, state: FileState) -> None:
         if not state.is_of(self._state):
-            raise Replaced
+            raise ReplacedLayout
 
 
 class VerifiedArray(Generic[Scalar]):

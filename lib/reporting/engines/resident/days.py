@@ -133,6 +133,6 @@ def recipe(definition: Definition, seed: int) -> str:
     return sha256(f"{seed} {definition.model_dump_json()}".encode()).hexdigest()
 
 
-def origin(stored: StoredSlicer, day: date) -> Origin:
+def origin(slicer: StoredSlicer, day: date) -> Origin:
     """The files of a day's rows, by name and digest."""
-    return [[path.name, stored.digests.get(path, "")] for path in stored.files[day]]
+    return [[path.name, slicer.digests.get(path, "")] for path in slicer.files[day]]

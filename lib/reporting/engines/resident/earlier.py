@@ -20,12 +20,12 @@ from itertools import takewhile
 from pathlib import Path
 
 from lib.reporting.engines.resident import days
-from lib.reporting.engines.resident.checksums import Damaged, Sum
+from lib.reporting.engines.resident.checksums import DamagedLayout, Sum
 from lib.reporting.engines.resident.days import EPOCH, Day
 from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer
 
-COPIED = 1 << 22
+COPY_BYTES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Earlier:
     @property
     def is_whole(self) -> bool:
         """Whether the new layout has all of its days."""
-        return len(self.places_taken) == len(self.days)
+        return len(self.common_places) == len(self.days)
 
     @property
     def is_appended(self) -> bool:
@@ -56,7 +56,7 @@ class Earlier:
         return self.matching_days == len(self.days)
 
     @property
-    def places_taken(self) -> list[int]:
+    def common_places(self) -> list[int]:
         """The places of the days that the new layout has, too."""
         return [place for place in self.places if place is not None]
 
@@ -69,19 +69,19 @@ class Earlier:
         return self.layout.contents.sums[file]
 
     def check(self, *files: str) -> None:
-        """Raise Damaged unless every byte of these files is as it was written."""
+        """Raise DamagedLayout unless every byte of these files is as it was written."""
         for file in files:
             self.sum_of(file).check(self.layout.folder / file)
 
     def begin(self, path: Path, size: int) -> None:
-        """Make `path` the first `size` bytes of the earlier file of its name; Damaged if it lacks some."""
+        """Copy the first `size` bytes of the earlier file of that name; DamagedLayout if it is shorter."""
         source, checksum = self.layout.folder / path.name, self.sum_of(path.name)
         checksum.check_edge(source, size)
         if size == checksum.size and self._continue_file(source, path, size):
             return
-        with source.open("rb") as read, path.open("wb") as written:
-            while part := read.read(min(COPIED, size - written.tell())):
-                written.write(part)
+        with source.open("rb") as read, path.open("wb") as target:
+            while part := read.read(min(COPY_BYTES, size - target.tell())):
+                target.write(part)
 
     def _continue_file(self, source: Path, path: Path, size: int) -> bool:
         """Whether `path` could be made a name of a file that ends at `size`, which is locked then."""
@@ -102,11 +102,11 @@ class Earlier:
 
 
 @contextmanager
-def found(stored: StoredSlicer, recipe: str) -> Iterator[Earlier | None]:
+def find_earlier(slicer: StoredSlicer, recipe: str) -> Iterator[Earlier | None]:
     """The layout of another version that shares most records, or None; its locks end with the context."""
     with ExitStack() as locks:
-        shared = (_shareable(stored, folder, recipe, locks) for folder in _others(stored.layout_folder))
-        yield max(filter(None, shared), key=_records, default=None)
+        candidates = (_shareable(slicer, folder, recipe, locks) for folder in _others(slicer.layout_folder))
+        yield max(filter(None, candidates), key=_records, default=None)
 
 
 def _others(target: Path) -> list[Path]:
@@ -115,24 +115,24 @@ def _others(target: Path) -> list[Path]:
     return [path for path in sorted(target.parent.iterdir()) if path != target and not path.suffix]
 
 
-def _shareable(stored: StoredSlicer, folder: Path, recipe: str, locks: ExitStack) -> Earlier | None:
+def _shareable(slicer: StoredSlicer, folder: Path, recipe: str, locks: ExitStack) -> Earlier | None:
     """The layout in a folder, if it was made by the same recipe and shares a day."""
     try:
         layout = Layout(folder)
         layout.contents.sums[days.DAYS].check(folder / days.DAYS)
-        daies = days.load(folder, recipe, layout.contents.hour_sums)
-    except (Damaged, OSError):
+        old_days = days.load(folder, recipe, layout.contents.hour_sums)
+    except (DamagedLayout, OSError):
         return None
-    if daies is None:
+    if old_days is None:
         return None
-    place = {day.day: number for number, day in enumerate(daies)}
+    place = {day.day: number for number, day in enumerate(old_days)}
     places = []
-    for day in stored.files:
+    for day in slicer.files:
         number = place.get((day - EPOCH).days)
-        is_same = number is not None and daies[number].origin == days.origin(stored, day)
+        is_same = number is not None and old_days[number].origin == days.origin(slicer, day)
         places.append(number if is_same else None)
-    return Earlier(layout, daies, places, locks) if any(number is not None for number in places) else None
+    return Earlier(layout, old_days, places, locks) if any(number is not None for number in places) else None
 
 
 def _records(earlier: Earlier) -> int:
-    return sum(earlier.days[place].records for place in earlier.places_taken)
+    return sum(earlier.days[place].records for place in earlier.common_places)

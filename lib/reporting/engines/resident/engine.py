@@ -17,7 +17,7 @@ import numpy as np
 from lib.reporting.engines.resident.accumulate import Rows, chunks, count
 from lib.reporting.engines.resident.adding import LARGEST_PIECE
 from lib.reporting.engines.resident.build import build, log_damage, put_aside
-from lib.reporting.engines.resident.checksums import Damaged, Replaced
+from lib.reporting.engines.resident.checksums import DamagedLayout, ReplacedLayout
 from lib.reporting.engines.resident.identities import count_distinct, extreme, users_below
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.query import Query
@@ -45,7 +45,7 @@ def needed_bytes(query: Query) -> int:
     if query.is_timed:
         return 0
     place = query.grid_place
-    records = query.records_in_range if place is None else query.records_drawn(place)
+    records = query.records_in_range if place is None else query.draw_size(place)
     every, largest_piece = _elements(query)
     elements = math.ceil(every * records / max(1, query.records_in_range))
     groups = min(query.split.groups, elements)
@@ -88,8 +88,8 @@ def _columns(query: Query, sampled: bool) -> int:
 def _identity_bytes(query: Query, groups: int, elements: int) -> int:
     """The largest set of pairs of a group and a value that a distinct count may need."""
     distinct = query.layout.contents.distinct
-    counted = (atom.partition(":")[2] for atom in query.question.atoms if not is_additive(atom))
-    values = [distinct[name].values for name in counted if name in distinct]
+    names = (atom.partition(":")[2] for atom in query.question.atoms if not is_additive(atom))
+    values = [distinct[name].values for name in names if name in distinct]
     return max((KEY_BYTES * min(elements, groups * value) for value in values), default=0)
 
 
@@ -104,28 +104,28 @@ class ResidentEngine:
         self.threads = threads
         self._layouts = OpenLayouts()
 
-    def audience(self, stored: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
+    def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
         """See Engine."""
         for _ in range(ATTEMPTS):
             try:
-                layout = self._layouts.layout(stored, deadline)
-            except Damaged:  # another process or thread put it aside while it was opened
+                layout = self._layouts.layout(slicer, deadline)
+            except DamagedLayout:  # another process or thread put it aside while it was opened
                 continue
             try:
-                return _answer(Query(layout, stored, question, deadline, self.threads))
-            except Replaced:
+                return _answer(Query(layout, slicer, question, deadline, self.threads))
+            except ReplacedLayout:
                 self._layouts.forget(layout)
-            except Damaged as damage:
-                self._layouts.replace(stored, layout, damage.reason)
+            except DamagedLayout as damage:
+                self._layouts.replace(slicer, layout, damage.reason)
         raise Misconfigured(
-            f"{stored.layout_folder} holds the layout of {stored.project}/{stored.name} and is damaged again "
+            f"{slicer.layout_folder} holds the layout of {slicer.project}/{slicer.name} and is damaged again "
             "after it was rebuilt from the rows: check the disk"
         )
 
 
-def prepare(stored: StoredSlicer, progress: Callable[[float], None] | None = None) -> None:
+def prepare(slicer: StoredSlicer, progress: Callable[[float], None] | None = None) -> None:
     """Build a slicer's layout ahead of the first question; `progress` hears shares from 0 to 1."""
-    build(stored, progress)
+    build(slicer, progress)
 
 
 def _answer(query: Query) -> Sums:
@@ -143,7 +143,7 @@ def _answer(query: Query) -> Sums:
         if query.is_unfiltered:
             total = _exact(query, list(query.total_from_hours()[:, None]))
     unread = _identities(query, keys, rows, total, place is not None)
-    read = query.records_in_range if place is None else query.records_drawn(place)
+    read = query.records_in_range if place is None else query.draw_size(place)
     return Sums(
         groups=query.split.frame(keys),
         rows=rows,
@@ -159,7 +159,7 @@ def _answer(query: Query) -> Sums:
 
 def _exact(query: Query, columns: Sequence[Floats]) -> Aggregate:
     estimate = dict(zip(query.atoms, columns, strict=True))
-    return Aggregate(estimate=estimate, drawn=estimate[RECORDS])
+    return Aggregate(estimate=estimate, records=estimate[RECORDS])
 
 
 def _identities(query: Query, keys: Ints, rows: Aggregate, total: Aggregate, sampled: bool) -> frozenset[str]:
@@ -195,8 +195,8 @@ def _identity(query: Query, keys: Ints, atom: str, sampled: bool) -> tuple[Float
     if kind == "distinct" or query.fits:
         return *count_distinct(query.memberships(keys), codes, values, len(keys), deadline), 1.0
     records, users = users_below(query.layout.by_user(name), codes, query.users_budget)
-    counted = query.memberships(keys, query.in_period(records))
-    counts, whole = count_distinct(counted, codes, users, len(keys), deadline)
+    members = query.memberships(keys, query.in_period(records))
+    counts, whole = count_distinct(members, codes, users, len(keys), deadline)
     share = users / values
     return counts / share, whole / share, share
 
@@ -209,26 +209,26 @@ class OpenLayouts:
         self._opening: dict[Path, Future[Layout]] = {}
         self._lock, self._verifying, self._replacing = threading.Lock(), threading.Lock(), threading.Lock()
 
-    def layout(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
+    def layout(self, slicer: StoredSlicer, deadline: Deadline) -> Layout:
         """The layout of the slicer's version, built if it is not there whole.
 
         Building goes on by itself, also past the deadline of those who wait for it.
         """
-        folder = stored.layout_folder
+        folder = slicer.layout_folder
         with self._lock:
             layout = self._open.get(folder)
         if layout is not None:
             try:
                 layout.refresh()
-            except Replaced:
+            except ReplacedLayout:
                 self.forget(layout)
                 layout = None
-            except Damaged as damage:
-                self.replace(stored, layout, damage.reason)
+            except DamagedLayout as damage:
+                self.replace(slicer, layout, damage.reason)
                 layout = None
-        layout = layout or self._open_layout(stored, deadline)
+        layout = layout or self._open_layout(slicer, deadline)
         self._keep(folder, layout)
-        self._verify_when_due(stored, layout)
+        self._verify_when_due(slicer, layout)
         return layout
 
     def forget(self, layout: Layout) -> bool:
@@ -239,42 +239,42 @@ class OpenLayouts:
                 del self._open[layout.folder]
             return is_open
 
-    def replace(self, stored: StoredSlicer, layout: Layout, reason: str) -> None:
+    def replace(self, slicer: StoredSlicer, layout: Layout, reason: str) -> None:
         """Put a damaged layout aside, so that the next question builds another.
 
         It goes before it is forgotten: a question in between would open it again, damaged as it is.
         """
         with self._replacing:
             if not layout.is_replaced:
-                log_damage(stored, reason)
+                log_damage(slicer, reason)
                 put_aside(layout.folder)
         self.forget(layout)
 
-    def _verify_when_due(self, stored: StoredSlicer, layout: Layout) -> None:
+    def _verify_when_due(self, slicer: StoredSlicer, layout: Layout) -> None:
         with self._lock:
             if time.monotonic() < layout.verify_after:
                 return
             layout.verify_after = time.monotonic() + SECONDS_UNTIL_VERIFIED_AGAIN
-        name = f"checksums of {stored.name}"
-        threading.Thread(target=self._verify, args=(stored, layout), name=name, daemon=True).start()
+        name = f"checksums of {slicer.name}"
+        threading.Thread(target=self._verify, args=(slicer, layout), name=name, daemon=True).start()
 
-    def _verify(self, stored: StoredSlicer, layout: Layout) -> None:
+    def _verify(self, slicer: StoredSlicer, layout: Layout) -> None:
         """Verify a layout, one after the other: a start doesn't read all of them at once."""
         try:
             with self._verifying:
                 layout.verify()
-        except Replaced:
+        except ReplacedLayout:
             self.forget(layout)
-        except Damaged as damage:
-            self.replace(stored, layout, damage.reason)
+        except DamagedLayout as damage:
+            self.replace(slicer, layout, damage.reason)
 
-    def _open_layout(self, stored: StoredSlicer, deadline: Deadline) -> Layout:
+    def _open_layout(self, slicer: StoredSlicer, deadline: Deadline) -> Layout:
         with self._lock:
-            opening = self._opening.get(stored.layout_folder)
+            opening = self._opening.get(slicer.layout_folder)
             if opening is None:
-                opening = self._opening[stored.layout_folder] = Future()
-                name = f"layout of {stored.name}"
-                threading.Thread(target=self._build, args=(stored, opening), name=name, daemon=True).start()
+                opening = self._opening[slicer.layout_folder] = Future()
+                name = f"layout of {slicer.name}"
+                threading.Thread(target=self._build, args=(slicer, opening), name=name, daemon=True).start()
         while True:
             deadline.check()
             try:
@@ -282,16 +282,16 @@ class OpenLayouts:
             except TimeoutError:
                 continue
 
-    def _build(self, stored: StoredSlicer, opening: "Future[Layout]") -> None:
+    def _build(self, slicer: StoredSlicer, opening: "Future[Layout]") -> None:
         try:
-            layout = Layout(build(stored))
-            self._keep(stored.layout_folder, layout)
+            layout = Layout(build(slicer))
+            self._keep(slicer.layout_folder, layout)
             opening.set_result(layout)
         except BaseException as error:
             opening.set_exception(error)
         finally:
             with self._lock:
-                self._opening.pop(stored.layout_folder, None)
+                self._opening.pop(slicer.layout_folder, None)
 
     def _keep(self, folder: Path, layout: Layout) -> None:
         with self._lock:

@@ -40,9 +40,9 @@ import pandas as pd
 import pyarrow as pa
 
 from lib.reporting.engines.resident.checksums import (
-    Damaged,
+    DamagedLayout,
     FileState,
-    Replaced,
+    ReplacedLayout,
     StoredFile,
     Sum,
     VerifiedArray,
@@ -123,24 +123,24 @@ class Contents:
 
     def save(self, folder: Path) -> None:
         """Write layout.json and its digest."""
-        nested = {part: _plain(getattr(self, part)) for part in ("keys", "distinct", "sums")}
-        content = json.dumps(vars(self) | nested).encode()
+        parts = {part: _plain(getattr(self, part)) for part in ("keys", "distinct", "sums")}
+        content = json.dumps(vars(self) | parts).encode()
         (folder / CONTENTS).write_bytes(content)
         (folder / DIGEST).write_text(f"{sha256(content).hexdigest()}  {CONTENTS}\n", encoding="ascii")
 
     @classmethod
     def load(cls, folder: Path) -> "Contents":
-        """Read layout.json; Damaged when it is not as it was written, or of another format."""
+        """Read layout.json; DamagedLayout when it is not as it was written, or of another format."""
         try:
             content = (folder / CONTENTS).read_bytes()
             digest = (folder / DIGEST).read_bytes().split()[:1]
         except OSError as error:
-            raise Damaged(f"{CONTENTS}: {error.strerror}") from None
+            raise DamagedLayout(f"{CONTENTS}: {error.strerror}") from None
         if digest != [sha256(content).hexdigest().encode()]:
-            raise Damaged(f"{CONTENTS} has another digest than {DIGEST} says")
+            raise DamagedLayout(f"{CONTENTS} has another digest than {DIGEST} says")
         raw = json.loads(content)
         if raw.get("format") != FORMAT:
-            raise Damaged(f"{CONTENTS} is of format {raw.get('format')}, not {FORMAT}")
+            raise DamagedLayout(f"{CONTENTS} is of format {raw.get('format')}, not {FORMAT}")
         raw["sums"] = {name: Sum(**one) for name, one in raw["sums"].items()}
         raw["keys"] = {name: KeyColumn(**column) for name, column in raw["keys"].items()}
         raw["distinct"] = {name: DistinctColumn(**column) for name, column in raw["distinct"].items()}
@@ -150,7 +150,7 @@ class Contents:
 class Layout:
     """An opened layout. Arrays are memory maps, opened when first asked for and shared by all queries.
 
-    Whatever reads them may raise Damaged, or Replaced when another layout has taken its place.
+    Whatever reads them may raise DamagedLayout, or ReplacedLayout when another layout has taken its place.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -161,7 +161,7 @@ class Layout:
         self.hours = np.array(self.contents.hours, dtype=np.int64)
         self.hour_sums = np.array(self.contents.hour_sums).reshape(len(self.hours), len(self.contents.lanes))
         self.grid = np.array(self.contents.grid)
-        self.drawn = np.array(self.contents.drawn, dtype=np.int64).reshape(-1, len(self.grid))
+        self.draw_counts = np.array(self.contents.drawn, dtype=np.int64).reshape(-1, len(self.grid))
         self.starts = np.array(self.contents.starts, dtype=np.int64)
         self.days = np.array(self.contents.days, dtype=np.int64)
         self.spans = spans(len(self.contents.lanes))
@@ -170,7 +170,7 @@ class Layout:
             for block, span in enumerate(self.spans)
             for place, atom in enumerate(self.contents.lanes[span])
         }
-        self._used: dict[str, StoredFile] = {}
+        self._open_files: dict[str, StoredFile] = {}
         self._arrays: dict[str, VerifiedArray[Any]] = {}
         self._dictionaries: dict[str, pa.Array] = {}
         self._categories: dict[str, pd.CategoricalDtype] = {}
@@ -181,7 +181,7 @@ class Layout:
             Contents.load(self.folder)
             for name, one in self.contents.sums.items():
                 one.check(self.folder / name)
-        except Damaged as damage:
+        except DamagedLayout as damage:
             return damage.reason
         return None
 
@@ -193,12 +193,12 @@ class Layout:
     def refresh(self) -> None:
         """Look for changes since it was opened: changed files are verified anew before they are used.
 
-        Damaged where one is cut off or missing.
+        DamagedLayout where one is cut off or missing.
         """
         if self.is_replaced:
-            raise Replaced
-        unchanged = [file.refresh() for file in list(self._used.values())]
-        if not all(unchanged):
+            raise ReplacedLayout
+        is_unchanged = [file.refresh() for file in list(self._open_files.values())]
+        if not all(is_unchanged):
             self.verify_after = 0.0
 
     def verify(self) -> None:
@@ -270,10 +270,10 @@ class Layout:
 
     def _file(self, name: str) -> StoredFile:
         """A file that is used from now on."""
-        if name not in self._used:
+        if name not in self._open_files:
             self._files[name].refresh()
-            self._used[name] = self._files[name]
-        return self._used[name]
+            self._open_files[name] = self._files[name]
+        return self._open_files[name]
 
     def _contents_state(self) -> FileState | None:
         try:

@@ -31,7 +31,7 @@ from lib.reporting.engines.resident.accumulate import (
     product,
     threshold,
 )
-from lib.reporting.engines.resident.adding import Adding, Columns, Located
+from lib.reporting.engines.resident.adding import Adding, Columns, Location
 from lib.reporting.engines.resident.identities import Membership
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.split import Split
@@ -51,11 +51,11 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Condition:
-    """A table of the values that match (over hours where `name` is None); `negated`: none may match."""
+    """A table of the values that match (over hours where `name` is None); `is_negated`: none may match."""
 
     name: str | None
     table: Mask
-    negated: bool = False
+    is_negated: bool = False
 
     def mask(self, layout: Layout, rows: Rows) -> Mask:
         """A mask of these records that pass the condition."""
@@ -69,7 +69,7 @@ class Condition:
             )
         else:
             passes = self.table[layout.codes(self.name)[rows]]
-        return ~passes if self.negated else passes
+        return ~passes if self.is_negated else passes
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ def matching(texts: pa.Array, filter_: Filter, mapping: Mapping[str, str], deadl
     deadline.check()
     matches = _any(texts, filter_, deadline)
     if filter_.search_mappings and mapping:
-        described = pa.array([mapping.get(text) for text in texts.to_pylist()], pa.string())
-        matches = matches | _any(described, filter_, deadline)
+        descriptions = pa.array([mapping.get(text) for text in texts.to_pylist()], pa.string())
+        matches = matches | _any(descriptions, filter_, deadline)
     return matches
 
 
@@ -134,28 +134,28 @@ def _by_rule(texts: pa.Array, values: Sequence[str], match: Rule, deadline: Dead
     return matches
 
 
-def _mask(matched: pa.Array) -> Mask:
-    return np.asarray(matched.fill_null(False).to_numpy(zero_copy_only=False), dtype=bool)
+def _mask(matches: pa.Array) -> Mask:
+    return np.asarray(matches.fill_null(False).to_numpy(zero_copy_only=False), dtype=bool)
 
 
 EPOCH = date(1970, 1, 1)
 
-Summed = tuple[Ints, list[Floats], Floats]
+KeySums = tuple[Ints, list[Floats], Floats]
 
 
 class Query:
     """A question on an opened layout.
 
-    `Summed` is keys, the sums of each column per key, and the sums of all records together.
+    `KeySums` is keys, the sums of each column per key, and the sums of all records together.
     """
 
     def __init__(
-        self, layout: Layout, stored: StoredSlicer, question: Question, deadline: Deadline, threads: int
+        self, layout: Layout, slicer: StoredSlicer, question: Question, deadline: Deadline, threads: int
     ) -> None:
-        self.layout, self.stored, self.question = layout, stored, question
+        self.layout, self.slicer, self.question = layout, slicer, question
         self.deadline, self.threads = deadline, threads
-        hourly = stored.definition.time.granularity == "hour"
-        zone, own = (question.timezone, stored.definition.timezone) if hourly else (0, 0)
+        hourly = slicer.definition.time.granularity == "hour"
+        zone, own = (question.timezone, slicer.definition.timezone) if hourly else (0, 0)
         days = ((question.first - EPOCH).days, (question.last - EPOCH).days)
         self.period = Period.of(layout, days, zone, own)
         self.split = Split(layout, question.split_by, self.period.local)
@@ -217,26 +217,26 @@ class Query:
         span = self.period.span(self.layout)
         return records[np.searchsorted(records, span.start) : np.searchsorted(records, span.stop)]
 
-    def records_drawn(self, place: int) -> int:
+    def draw_size(self, place: int) -> int:
         """How many records grid[place] draws from the period's days."""
-        return int(self.layout.drawn[self.period.low : self.period.high, place].sum())
+        return int(self.layout.draw_counts[self.period.low : self.period.high, place].sum())
 
     def total_from_hours(self) -> Floats:
         """The atoms over the whole period, from the sums per hour kept beside the rows: exact."""
         return np.asarray(self._counted_hours()[1].sum(axis=0))
 
-    def from_hours(self) -> Summed:
+    def from_hours(self) -> KeySums:
         """Sums of the atoms for a timed question, from the sums per hour: exact."""
         hours, columns = self._counted_hours()
         keys, places = distinct(self.split.hour_keys(hours), self.split.groups)
         sums = product(places, one_each(len(hours)), columns, len(keys))
         return keys, list(sums.T), columns.sum(axis=0)
 
-    def from_records(self) -> Summed:
+    def from_records(self) -> KeySums:
         """Sums of the atoms over every record of the period."""
-        used = sorted({0, *(self.layout.lane[atom][0] for atom in self.atoms)})
-        lanes = [(used.index(block), lane) for block, lane in map(self.layout.lane.__getitem__, self.atoms)]
-        keys, blocks, whole = self._add_up(None, lambda rows: [self.layout.block(n)[rows] for n in used])
+        ids = sorted({0, *(self.layout.lane[atom][0] for atom in self.atoms)})
+        lanes = [(ids.index(block), lane) for block, lane in map(self.layout.lane.__getitem__, self.atoms)]
+        keys, blocks, whole = self._add_up(None, lambda rows: [self.layout.block(n)[rows] for n in ids])
         total = np.array([whole[block][lane] for block, lane in lanes])
         return keys, [blocks[block][:, lane] for block, lane in lanes], total
 
@@ -250,8 +250,8 @@ class Query:
         places = _Places(keys)
         pieces = chunks(self.layout, self.period, None) if records is None else parts(records, CHUNK)
         for rows in pieces:
-            picked = self._pick(rows)
-            counting = rows if picked is None else numbers(rows)[picked]
+            subset = self._pick(rows)
+            counting = rows if subset is None else numbers(rows)[subset]
             group_keys, indptr = self.split.keys(counting, None)
             is_plain = not self.split.is_segmented
             owner = None if is_plain else np.repeat(np.arange(count(counting)), np.diff(indptr))
@@ -259,7 +259,7 @@ class Query:
 
     def _counted_hours(self) -> tuple[Ints, Floats]:
         conditions = (condition for condition in self.conditions if isinstance(condition, Condition))
-        tables = (condition.table ^ condition.negated for condition in conditions)
+        tables = (condition.table ^ condition.is_negated for condition in conditions)
         hours = np.flatnonzero(functools.reduce(np.logical_and, tables, self.period.inside))
         lanes = [self.layout.contents.lanes.index(atom) for atom in self.atoms]
         return hours, self.layout.hour_sums[hours][:, lanes]
@@ -267,17 +267,17 @@ class Query:
     def _add_up(self, place: int | None, columns: Columns) -> tuple[Ints, list[Floats], list[Floats]]:
         """The keys that occur, and of each block of columns the sums per key and of all records."""
         adding = Adding(self.split, self._locate, self.threads, self.deadline, self.question.max_groups)
-        records = self.records_in_range if place is None else self.records_drawn(place)
-        summed = adding.sum_up(columns, lambda size: chunks(self.layout, self.period, place, size), records)
-        blocks = summed.blocks or [block[:0] for block in columns(slice(0, 0))]
-        return summed.keys, blocks, summed.whole() or [block.sum(axis=0) for block in blocks]
+        records = self.records_in_range if place is None else self.draw_size(place)
+        result = adding.sum_up(columns, lambda size: chunks(self.layout, self.period, place, size), records)
+        blocks = result.blocks or [block[:0] for block in columns(slice(0, 0))]
+        return result.keys, blocks, result.whole() or [block.sum(axis=0) for block in blocks]
 
-    def _locate(self, rows: Rows) -> Located:
+    def _locate(self, rows: Rows) -> Location:
         """The records that pass, and their groups."""
-        picked = self._pick(rows)
-        if isinstance(rows, np.ndarray) and picked is not None:
-            rows, picked = rows[picked], None
-        return Located(rows, *self.split.keys(rows, picked))
+        subset = self._pick(rows)
+        if isinstance(rows, np.ndarray) and subset is not None:
+            rows, subset = rows[subset], None
+        return Location(rows, *self.split.keys(rows, subset))
 
     def _pick(self, rows: Rows) -> Ints | None:
         """The places among `rows` of the records that count; None where all do."""
@@ -299,10 +299,10 @@ class Query:
 
     def _condition(self, filter_: Filter) -> Condition:
         if filter_.name in TIME_KEY_FIELDS:
-            written = format_time(TIME_KEY_FIELDS[filter_.name], self.period.local)
+            labels = format_time(TIME_KEY_FIELDS[filter_.name], self.period.local)
             return Condition(
                 None,
-                matching(pa.array(written, pa.string()), filter_, {}, self.deadline),
+                matching(pa.array(labels, pa.string()), filter_, {}, self.deadline),
                 is_negative(filter_),
             )
         mapping = self._mapping(filter_.name) if filter_.search_mappings else {}
@@ -310,9 +310,9 @@ class Query:
         return Condition(filter_.name, table, is_negative(filter_))
 
     def _mapping(self, name: str) -> dict[str, str]:
-        fields = {part.name: part.mapping for part in self.stored.definition.key_fields}
+        fields = {part.name: part.mapping for part in self.slicer.definition.key_fields}
         mapping = fields[name]
-        return self.stored.mapping(mapping) if mapping else {}
+        return self.slicer.mapping(mapping) if mapping else {}
 
 
 class _Places:

@@ -55,8 +55,8 @@ def uniform(seed: int, day: int, records: int, first: int = 0) -> Floats:
     with np.errstate(over="ignore"):
         start = _mix(np.uint64(seed) + _mix(np.array([day], dtype=np.int64).view(np.uint64)))
         positions = np.arange(first + 1, first + records + 1, dtype=np.uint64)
-        mixed = _mix(start + positions * np.uint64(0x9E3779B97F4A7C15))
-    return ((mixed >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+        bits = _mix(start + positions * np.uint64(0x9E3779B97F4A7C15))
+    return ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
 
 def _mix(value: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -71,25 +71,25 @@ class Split:
         """Whether a record may belong to several groups."""
         return any(self._is_segmented(field) for field in self.fields)
 
-    def keys(self, rows: Rows, picked: Ints | None) -> tuple[Keys, Indptr]:
-        """The groups of records `rows`, of which only those at `picked` count (None: all of them)."""
+    def keys(self, rows: Rows, subset: Ints | None) -> tuple[Keys, Indptr]:
+        """The groups of records `rows`, of which only those at `subset` count (None: all of them)."""
         if self.is_segmented:
-            return self._keys_of_elements(rows, picked)
+            return self._keys_of_elements(rows, subset)
         keys: Keys | None = None
         for field, radix in zip(self.fields, self.radices, strict=True):
             field_places = self._places(field, rows)
-            places = (field_places if picked is None else field_places[picked]).astype(self.dtype, copy=False)
+            places = (field_places if subset is None else field_places[subset]).astype(self.dtype, copy=False)
             keys = places if keys is None else _join(keys, radix, places)
         if keys is None:
-            keys = np.zeros(count(rows) if picked is None else len(picked), dtype=self.dtype)
-        return keys, _indptr(picked, count(rows))
+            keys = np.zeros(count(rows) if subset is None else len(subset), dtype=self.dtype)
+        return keys, _indptr(subset, count(rows))
 
-    def _keys_of_elements(self, rows: Rows, picked: Ints | None) -> tuple[Keys, Indptr]:
+    def _keys_of_elements(self, rows: Rows, subset: Ints | None) -> tuple[Keys, Indptr]:
         """Keys where a record has one for each of its elements."""
-        if len(self.fields) == 1 and picked is None:
+        if len(self.fields) == 1 and subset is None:
             codes, lengths = elements(self.layout, self.fields[0].name, rows)
             return codes.astype(self.dtype), _ends(lengths)
-        owner = np.arange(count(rows)) if picked is None else picked
+        owner = np.arange(count(rows)) if subset is None else subset
         keys: Keys = np.zeros(len(owner), dtype=self.dtype)
         for field, radix in zip(self.fields, self.radices, strict=True):
             if self._is_segmented(field):
@@ -135,8 +135,8 @@ class Split:
         elif len(field.values) <= min(KEPT_VALUES, max(FEW_VALUES, 4 * len(codes))):
             dtype = self.layout.categories(field.name)
         else:
-            used, codes = distinct(codes, len(field.values))
-            dtype = pd.CategoricalDtype(pd.Index(pd.array(field.values.take(pa.array(used)), dtype="str")))
+            unique, codes = distinct(codes, len(field.values))
+            dtype = pd.CategoricalDtype(pd.Index(pd.array(field.values.take(pa.array(unique)), dtype="str")))
         return pd.Categorical.from_codes(codes, dtype=dtype, validate=False)
 
     def _is_segmented(self, field: SplitField) -> bool:
@@ -162,8 +162,8 @@ def _product(
     """Each key joined with each element of its record: the keys and owners of all combinations."""
     starts = np.cumsum(lengths) - lengths
     counts = lengths[owner]
-    joined = _join(np.repeat(keys, counts), radix, codes[ranges(starts[owner], counts)])
-    return joined, np.repeat(owner, counts)
+    products = _join(np.repeat(keys, counts), radix, codes[ranges(starts[owner], counts)])
+    return products, np.repeat(owner, counts)
 
 
 def _indptr(owner: Ints | None, records: int) -> Indptr:

@@ -73,7 +73,7 @@ def _containing(texts: pa.Array, needles: list["_Needles"], deadline: Deadline) 
         for needle in needles:
             deadline.check()
             hay.look_for(needle)
-        parts.append(hay.found)
+        parts.append(hay.has_match)
     return np.concatenate(parts)
 
 
@@ -111,15 +111,15 @@ class _Hay:
     """Some texts one after the other, and which of them have been found to contain a value."""
 
     def __init__(self, texts: pa.Array) -> None:
-        joined = b"".join(texts.to_pylist())
+        content = b"".join(texts.to_pylist())
         lengths = pc.binary_length(texts).to_numpy(zero_copy_only=False).astype(np.int64)
-        self.bytes: Bytes = np.frombuffer(joined, np.uint8)
+        self.bytes: Bytes = np.frombuffer(content, np.uint8)
         self.owner = np.repeat(np.arange(len(texts)), lengths)
-        self.room = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(joined))
-        sums = np.cumsum(self.bytes * _powers(len(joined)), dtype=np.uint64)
+        self.room = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(content))
+        sums = np.cumsum(self.bytes * _powers(len(content)), dtype=np.uint64)
         self.sums: Hashes = np.concatenate([np.zeros(1, np.uint64), sums])
-        self.inverse = _powers(len(joined), pow(RADIX, -1, 1 << 64))
-        self.found = np.zeros(len(texts), dtype=bool)
+        self.inverse = _powers(len(content), pow(RADIX, -1, 1 << 64))
+        self.has_match = np.zeros(len(texts), dtype=bool)
 
     def look_for(self, needles: _Needles) -> None:
         """Mark the texts that contain one of the needles."""
@@ -128,13 +128,13 @@ class _Hay:
             return
         hashes = (self.sums[length:] - self.sums[:windows]) * self.inverse[:windows]
         likely = np.flatnonzero(needles.sieve[_sieve_places(hashes)])
-        likely = likely[(self.room[likely] >= length) & ~self.found[self.owner[likely]]]
+        likely = likely[(self.room[likely] >= length) & ~self.has_match[self.owner[likely]]]
         place = np.searchsorted(needles.hashes, hashes[likely]).clip(max=len(needles.hashes) - 1)
         same = needles.hashes[place] == hashes[likely]
         for at, needle in zip(_batches(likely[same], length), _batches(place[same], length), strict=True):
-            windows_there = self.bytes[at[:, None] + np.arange(length)]
-            equal = (windows_there == needles.block[needle]).all(axis=1)
-            self.found[self.owner[at[equal]]] = True
+            candidates = self.bytes[at[:, None] + np.arange(length)]
+            equal = (candidates == needles.block[needle]).all(axis=1)
+            self.has_match[self.owner[at[equal]]] = True
 
 
 def _batches(places: npt.NDArray[np.intp], length: int) -> Iterator[npt.NDArray[np.intp]]:

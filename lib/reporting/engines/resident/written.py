@@ -36,7 +36,7 @@ class LaneWriter:
         self.width = (earlier.sum_of(path.name).size - len(head)) // earlier.layout.contents.records
         self.same = len(head) + self.width * int(earlier.layout.starts[earlier.matching_days])
         earlier.begin(path, self.same)
-        if len(earlier.places_taken) > earlier.matching_days:
+        if len(earlier.common_places) > earlier.matching_days:
             earlier.check(path.name)
 
     def add(self, lane: npt.NDArray[Any]) -> None:
@@ -94,7 +94,7 @@ class CodeWriter:
         if self.before is not None:
             self.parts.append(self.before.elements(place))
 
-    def used(self, values: int) -> npt.NDArray[np.bool_]:
+    def is_used(self, values: int) -> npt.NDArray[np.bool_]:
         """Which of the earlier values are those of a day that is kept."""
         if self.before is None or self.before.earlier.is_whole:
             return np.ones(values, dtype=bool)
@@ -106,15 +106,15 @@ class CodeWriter:
 
     def finish(self, table: Ints, tables: Sequence[Ints], dtype: str) -> None:
         """Write the file: `table` has the codes of earlier values (-1: none), `tables` those of new days."""
-        done = self._begin(table, dtype)
-        now, added = table.astype(dtype), iter(tables)
+        days = self._begin(table, dtype)
+        earlier, later = table.astype(dtype), iter(tables)
         with self.local.open("rb") as source, self.path.open("ab") as target:
-            for part in self.parts[done:]:
+            for part in self.parts[days:]:
                 if isinstance(part, int):
-                    next(added).astype(dtype)[np.fromfile(source, np.int32, part)].tofile(target)
+                    next(later).astype(dtype)[np.fromfile(source, np.int32, part)].tofile(target)
                 elif self.before is not None:
                     for at in range(part.start, part.stop, CHUNK):
-                        now[self.before.codes[at : min(at + CHUNK, part.stop)]].tofile(target)
+                        earlier[self.before.codes[at : min(at + CHUNK, part.stop)]].tofile(target)
         self.local.unlink()
 
     def sum(self) -> Sum:
@@ -128,37 +128,37 @@ class CodeWriter:
             return 0
         earlier, codes = self.before.earlier, self.before.codes
         is_same = bool(((table == np.arange(len(table))) | (table < 0)).all())
-        led = earlier.matching_days if is_same and codes.dtype == np.dtype(dtype) else 0
-        self.same = self.before.elements(led - 1).stop * codes.dtype.itemsize if led else 0
+        days = earlier.matching_days if is_same and codes.dtype == np.dtype(dtype) else 0
+        self.same = self.before.elements(days - 1).stop * codes.dtype.itemsize if days else 0
         earlier.begin(self.path, self.same)
-        return led
+        return days
 
 
-def merge(before: npt.NDArray[Any], used: npt.NDArray[np.bool_], added: Sequence[npt.NDArray[Any]]) -> Any:
-    """All values used or added, ascending; where those of before are (-1: nowhere), and where the added.
+def merge(before: npt.NDArray[Any], is_used: npt.NDArray[np.bool_], more: Sequence[npt.NDArray[Any]]) -> Any:
+    """All values used and `more`, ascending; where those of `before` are (-1: nowhere), and those of `more`.
 
     Each array is ascending, without repetition.
     """
-    union = np.sort(np.concatenate([before[used], *added]), kind="stable")  # merges what is sorted
+    union = np.sort(np.concatenate([before[is_used], *more]), kind="stable")  # merges what is sorted
     is_first = np.ones(len(union), dtype=bool)
     np.not_equal(union[1:], union[:-1], out=is_first[1:])
     union = union[is_first]
     table = np.full(len(before), -1, np.int64)
-    table[used] = np.searchsorted(union, before[used])
-    return union, table, [np.searchsorted(union, one) for one in added]
+    table[is_used] = np.searchsorted(union, before[is_used])
+    return union, table, [np.searchsorted(union, one) for one in more]
 
 
 def encode(column: pa.Array | pa.ChunkedArray) -> tuple[Local, pa.Array]:
     """Codes into the column's own values, and those values; a missing value becomes the empty string."""
-    chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-    if not pa.types.is_dictionary(chunked.type):
-        chunked = chunked.dictionary_encode()
-    if chunked.num_chunks == 0:
+    chunks = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if not pa.types.is_dictionary(chunks.type):
+        chunks = chunks.dictionary_encode()
+    if chunks.num_chunks == 0:
         return np.zeros(0, np.int32), pa.array([""], pa.string())
-    coded = chunked.unify_dictionaries().combine_chunks()
-    coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
-    values = coded.dictionary.cast(pa.string()).fill_null("")
-    codes = coded.indices.cast(pa.int32()).fill_null(len(values)).to_numpy(zero_copy_only=False)
+    array = chunks.unify_dictionaries().combine_chunks()
+    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
+    values = array.dictionary.cast(pa.string()).fill_null("")
+    codes = array.indices.cast(pa.int32()).fill_null(len(values)).to_numpy(zero_copy_only=False)
     values = pa.concat_arrays([values, pa.array([""], pa.string())])
     return _one_empty(codes, values), values
 
@@ -205,14 +205,14 @@ class KeyWriter:
     def finish(self) -> KeyColumn:
         """Sort the dictionary, rewrite the codes, and say what there is now."""
         before = self._before()
-        used = self.codes.used(len(before))
-        everything = pa.concat_arrays([before.filter(pa.array(used)), *self.values])
+        is_used = self.codes.is_used(len(before))
+        everything = pa.concat_arrays([before.filter(pa.array(is_used)), *self.values])
         unique = everything.unique()
         dictionary = unique.take(pc.sort_indices(unique))
         places = pc.index_in(everything, value_set=dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
         table = np.full(len(before), -1, np.int64)
-        table[used] = places[: used.sum()]
-        tables = np.split(places[used.sum() :], np.cumsum([len(values) for values in self.values]))[:-1]
+        table[is_used] = places[: is_used.sum()]
+        tables = np.split(places[is_used.sum() :], np.cumsum([len(values) for values in self.values]))[:-1]
         self.codes.finish(table, tables, narrowest(len(dictionary)))
         with pa.OSFile(str(self.stem.with_suffix(".arrow")), "wb") as sink:
             content = pa.table({"value": dictionary})
@@ -227,11 +227,11 @@ class KeyWriter:
 
     def _add(self, codes: Local, values: pa.Array) -> None:
         """Add the codes of a day, and of its values those that occur."""
-        there = occurring(codes, len(values))
-        if not there[:-1].all():
-            codes = (np.cumsum(there, dtype=np.int32) - 1)[codes]
+        is_present = occurring(codes, len(values))
+        if not is_present[:-1].all():
+            codes = (np.cumsum(is_present, dtype=np.int32) - 1)[codes]
         self.codes.add(codes)
-        self.values.append(values.filter(pa.array(there)))
+        self.values.append(values.filter(pa.array(is_present)))
 
     def _before(self) -> pa.Array:
         if self.earlier is None:
@@ -250,7 +250,7 @@ class SegmentedKeyWriter(KeyWriter):
     def __init__(self, stem: Path, number: int, name: str, earlier: Earlier | None) -> None:
         super().__init__(stem, number, name, earlier)
         self.ends = LaneWriter(stem.with_suffix(".indptr"), earlier, np.zeros(1, np.int64).tobytes())
-        self.written = 0
+        self.count = 0
 
     def elements(self, place: int) -> slice:
         """Which codes of the earlier layout are a day's."""
@@ -276,7 +276,7 @@ class SegmentedKeyWriter(KeyWriter):
             return
         records, indptr = self.earlier.records(place), self.earlier.layout.indptr(self.name)
         if place < self.earlier.matching_days:
-            self.written = int(indptr[records.stop])
+            self.count = int(indptr[records.stop])
         else:
             self._end(indptr[records.start + 1 : records.stop + 1] - indptr[records.start])
 
@@ -286,8 +286,8 @@ class SegmentedKeyWriter(KeyWriter):
 
     def _end(self, ends: Places) -> None:
         """Add where the records of a day end, counted from its first element."""
-        self.ends.add(self.written + ends)
-        self.written += int(ends[-1]) if len(ends) else 0
+        self.ends.add(self.count + ends)
+        self.count += int(ends[-1]) if len(ends) else 0
 
 
 def _whole(lengths: Places, codes: Local, missing: int) -> tuple[Places, Places, Local]:
