@@ -141,7 +141,7 @@ def _question(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -
 
 
 def _describe(desk: Desk, proposal: Json) -> Json:
-    """What a caller hears of a proposal."""
+    """The answer about a proposal."""
     forecast, entity = proposal["expected"], proposal["entity"]
     where = f"{desk.address}/deals"
     if proposal["entity_id"] is not None:

@@ -63,7 +63,7 @@ def connect(
     """Make a slicer of the TABLE of a CONNECTION of the settings. Its rows stay there.
 
     With --sample, a sample of the rows is written into a table of its own beside them; for a slicer that is
-    connected already, it is written anew.
+    connected already, it is rewritten.
 
     \b
     tranche connect lake auctions --project acme --slicer auctions
@@ -138,7 +138,7 @@ def _read(mappings: Mapping[str, Path]) -> Mappings:
 
 
 def _infer(live: LiveSlicers, source: RowSource, mappings: Mappings, project: str, slicer: str) -> Definition:
-    """The definition that the first rows suggest, told on the screen and written to a file."""
+    """The definition that the first rows suggest, printed and written to a file."""
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder) / f"{plain_name(source.table)}.parquet"
         pq.write_table(live.sample(source, SAMPLE_ROWS), sample)

@@ -36,7 +36,7 @@ _CLEAR = "\r\x1b[K"
 class ImportProgress:
     """Counts bytes and rows, and writes them to `stream` every few seconds at most.
 
-    `size` is what there is to read, in bytes. `clock` gives seconds. What is told may come from two threads,
+    `size` is what there is to read, in bytes. `clock` gives seconds. Counts may come from two threads,
     bytes from one and rows from another; only rows write.
     """
 

@@ -55,7 +55,7 @@ class SomeSeats(Deals):
         """The entity, if it may be seen; NotFound otherwise."""
         model = model_of(entity)
         resource = self._all.get(model, entity_id)
-        if not self._is_seen(resource):
+        if not self._is_visible(resource):
             raise NotFound(f"There is no {model.entity.replace('_', ' ').removesuffix('s')} {entity_id}")
         return self._redact(resource)
 
@@ -120,7 +120,7 @@ class SomeSeats(Deals):
             else entity_changes
         )
 
-    def _is_seen(self, one: Resource) -> bool:
+    def _is_visible(self, one: Resource) -> bool:
         if isinstance(one, DemandDeal):
             return one.seat is not None and one.seat.id in self._seats
         if isinstance(one, SupplyPackage):
@@ -149,13 +149,13 @@ class SomeSeats(Deals):
             return [one for _, one in sorted(dsps.items(), key=str)]
         if model not in (Seat, SupplyPackage):
             return ()
-        return [one for one in self._all.everything(model) if self._is_seen(one)]
+        return [one for one in self._all.everything(model) if self._is_visible(one)]
 
     def _deals(self) -> tuple[DemandDeal, ...]:
         """The deals of these seats, read again after some seconds and after a change."""
         at, deals = self._cache
         if time.monotonic() - at > SECONDS:
-            deals = tuple(one for one in self._list_deals() if self._is_seen(one))
+            deals = tuple(one for one in self._list_deals() if self._is_visible(one))
             self._cache = (time.monotonic(), deals)
         return deals
 

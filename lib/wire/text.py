@@ -58,7 +58,7 @@ def fault(text: str) -> str:
     """
     if character := unstorable(text):
         return character
-    if text.strip() and not any(_is_seen(one) for one in text):
+    if text.strip() and not any(_is_visible(one) for one in text):
         return "has no visible character"
     for found_at in INVISIBLE.finditer(text):
         if not _is_needed(text, at := found_at.start()):
@@ -108,7 +108,7 @@ def _tails(name: str) -> list[str]:
     return [".".join(parts[start:]) for start in range(1, len(parts))]
 
 
-def _is_seen(one: str) -> bool:
+def _is_visible(one: str) -> bool:
     return one not in BLANK and unicodedata.category(one) not in UNSEEN
 
 

@@ -12,15 +12,15 @@ from lib.wire.errors import Throttled
 
 WINDOW_SECONDS = 60.0
 CALLERS_BEFORE_A_SWEEP = 1000
-SHARED_AFTER = 20  # a process tells others of its requests when they are this part of the limit
+SHARED_AFTER = 20  # a process sends its count to others when it is this part of the limit
 OtherCounts = tuple[tuple[float, int], ...]
 Share = Callable[[Hashable, int], OtherCounts | None]
-"""Tells other processes of so many more requests of a caller; gives theirs as (seconds ago, requests)."""
+"""Sends other processes a caller's count of new requests; returns theirs as (seconds ago, requests)."""
 
 
 @dataclass
 class _Caller:
-    """The times of a caller's requests here and in other processes, and how many those don't know of."""
+    """The times of a caller's requests here and in other processes, and how many are still to be sent."""
 
     times: deque[float] = field(default_factory=deque)
     other_counts: OtherCounts | None = None
@@ -91,7 +91,7 @@ class Throttle:
         return max(1, math.ceil(caller.first + WINDOW_SECONDS - now))
 
     def _exchange(self, caller: Hashable, state: _Caller) -> None:
-        """Tell other processes, and hear of theirs. What they could not be told is told the next time."""
+        """Sync counts across processes; what can't be sent now is sent the next time."""
         if self._share is None:
             return
         with self._lock:

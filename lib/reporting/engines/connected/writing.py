@@ -151,7 +151,7 @@ DRAWN_FILE = "drawn.parquet"
 
 
 class Drawing:
-    """One run over the rows of a table. `folder` takes the rows kept, `most` says how many these may be."""
+    """One run over the rows of a table. `folder` takes the rows drawn, `most` says how many these may be."""
 
     def __init__(self, definition: Definition, scale: Scale, folder: Path, most: int) -> None:
         self.definition, self.scale, self.folder, self.most = definition, scale, folder, most
