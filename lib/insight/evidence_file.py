@@ -62,8 +62,8 @@ def rows(matter: Matter, fields: Sequence[DataField], answers: Sequence[Audience
         others = rest[0] if rest else None
         pairs = evidence.day_pairs(own, others, around)
         difference = evidence.difference(own, others, around, matter.change_days)
-        untouched = (totals[1][0], totals[1][1]) if rest else None
-        evidence_rows.append(EvidenceRow(field, (totals[0][0], totals[0][1]), untouched, pairs, difference))
+        theirs = (totals[1][0], totals[1][1]) if rest else None
+        evidence_rows.append(EvidenceRow(field, (totals[0][0], totals[0][1]), theirs, pairs, difference))
     return evidence_rows
 
 

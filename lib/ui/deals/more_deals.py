@@ -95,7 +95,7 @@ def _own(deal: DemandDeal) -> FormValues:
     return {"is_active": deal.is_active is not False, **terms}
 
 
-CREATE_THERE = "Create it in the system in which the package was created."
+ADVICE = "Create it in the system in which the package was created."
 SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
 PREFIX = "clone_"
 PER_SEAT = ("name", "price", "deal_sync", "contact_email")
@@ -111,7 +111,7 @@ def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
     elif odd := words.unread(entity):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown(
-                f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {CREATE_THERE}"
+                f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {ADVICE}"
             )
     elif state.is_held(context.clients.drafts, catalogue.named_lists(context)):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
