@@ -93,6 +93,6 @@ def click(desk: AppTest, key: str, *acts: list[Any]) -> AppTest:
     if key in desk.session_state and "acts" in desk.session_state[key]:
         before = desk.session_state[key]["acts"]["list"]
     last = before[-1][0]
-    numbered = [[number, *act] for number, act in enumerate(acts, last + 1)]
-    desk.session_state[key] = {"acts": {"by": "a browser", "list": numbered}}
+    numbered_table = [[number, *act] for number, act in enumerate(acts, last + 1)]
+    desk.session_state[key] = {"acts": {"by": "a browser", "list": numbered_table}}
     return desk.run()

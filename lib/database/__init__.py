@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Engine
 
-from lib.database.columns import Amount, Document, Instant, Key, keys, metadata, numbered, required
+from lib.database.columns import Amount, Document, Instant, Key, keys, metadata, numbered_table, required
 from lib.database.engine import engine, migrate, upgrade, writing
 from lib.database.transaction import explain_errors, process_lock, reading, transact
 from lib.wire.errors import TrancheError
@@ -25,7 +25,7 @@ __all__ = [
     "keys",
     "metadata",
     "migrate",
-    "numbered",
+    "numbered_table",
     "process_lock",
     "reading",
     "required",

@@ -22,7 +22,7 @@ metadata = MetaData(
 Key = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts up by itself for INTEGER alone
 
 
-def numbered(name: str, *parts: Any) -> Table:
+def numbered_table(name: str, *parts: Any) -> Table:
     """A table whose rows have an id, which is never given twice."""
     return Table(name, metadata, Column("id", Key, primary_key=True), *parts, sqlite_autoincrement=True)
 

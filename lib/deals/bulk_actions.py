@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import Document, Instant, Key, keys, metadata, numbered, reading, required, transact
+from lib.database import Document, Instant, Key, keys, metadata, numbered_table, reading, required, transact
 from lib.deals.client import to_json
 from lib.people import Person
 from lib.wire.deadline import Deadline
@@ -38,7 +38,7 @@ SECONDS, BATCH_SIZE = 10, 500
 DAYS, MOST_ACTIONS, MOST_ROWS = 30, 200, 500_000
 NO_UNDO = "This action can't be undone any more"
 
-bulk_actions = numbered(
+bulk_actions = numbered_table(
     "bulk_actions",
     *required(service=String(500), title=String(100), who=String(64), at=Instant),
     Column("undone_by", String(64)),

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Double, Index, String, Table
 
-from lib.database import Document, keys, metadata, numbered, required
+from lib.database import Document, keys, metadata, numbered_table, required
 
 people = Table("people", metadata, *keys(username=String(64)), *required(record=Document))
 sign_ins = Table(
@@ -15,7 +15,7 @@ sign_ins = Table(
 id_tokens = Table(
     "id_tokens", metadata, *keys(digest=String(64)), *required(ends=Double), Index(None, "ends")
 )
-attempts = numbered(
+attempts = numbered_table(
     "attempts",
     *required(kind=String(7), name=String(64), origin=String(64), at=Double),
     Index(None, "kind", "name", "origin"),

@@ -11,7 +11,7 @@ from uuid import uuid4
 from sqlalchemy import Column, Connection, Double, Engine, Index, Integer, String, delete, insert, select
 
 from lib import database
-from lib.database import numbered, reading, required, transact
+from lib.database import numbered_table, reading, required, transact
 from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.people.company import Claims, Company
 from lib.people.records import carry_over
@@ -26,7 +26,7 @@ from lib.wire.throttle import WINDOW_SECONDS, OtherCounts
 log = logging.getLogger(__name__)
 SECONDS = 1
 
-admissions = numbered(
+admissions = numbered_table(
     "admissions",
     Column("caller", String(100), nullable=False, index=True),
     *required(process=String(32), at=Double, count=Integer),

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
-from lib.database import Instant, numbered, required, writing
+from lib.database import Instant, numbered_table, required, writing
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ REFUSAL: Event = "sign-in refused"
 MOST_REFUSALS = 10_000
 LONGEST_DETAIL = 2_000
 
-audit = numbered(
+audit = numbered_table(
     "audit",
     *required(at=Instant, who=String(100), event=String(20), about=String(100), detail=Text),
     Column("address", String(64)),

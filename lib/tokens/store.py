@@ -134,8 +134,8 @@ class TokenStore:
         AccessError, in the same words, for a token that is wrong, expired, revoked or for another service.
         """
         digest = _digest(token)
-        if (lent := self._lent.get(digest)) and self.is_lent(token) and lent.service == service:
-            return lent
+        if (credential := self._lent.get(digest)) and self.is_lent(token) and credential.service == service:
+            return credential
         with self.engine.connect() as connection:
             row = connection.execute(_BY_DIGEST, {"digest": digest}).one_or_none()
         if row is None or not hmac.compare_digest(row.digest, digest):

@@ -38,10 +38,10 @@ class Scope:
             raise AccessError
         return table.c.service == self.service, table.c.project == project, table.c.slicer == slicer
 
-    def owns(self, owner: str, created: datetime) -> bool:
+    def owns(self, owner: str, created_at: datetime) -> bool:
         """Whether the row is this person's, and not an earlier person's of the same name."""
         since = self.person.added
-        return owner == self.person.username and (since is None or created >= since)
+        return owner == self.person.username and (since is None or created_at >= since)
 
     def reaches(self, row: Row[Any]) -> bool:
         """Whether the row is about this service, and the person may see its slicer."""

@@ -20,7 +20,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-from lib.database import Document, Instant, Key, keys, metadata, numbered, required
+from lib.database import Document, Instant, Key, keys, metadata, numbered_table, required
 
 SERVICE, USER, NAME = String(500), String(64), String(100)
 REPORT: dict[str, Any] = {"project": String(200), "slicer": String(200)}
@@ -32,25 +32,25 @@ def _view_id(nullable: bool) -> Column[Any]:
     return Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=nullable)
 
 
-saved_views = numbered(
+saved_views = numbered_table(
     "saved_views",
     *required(**SLICER, name=NAME, params=Document, **SHARED_COLUMNS),
     Index(None, "service", "project", "slicer"),
 )
 
-deal_entries = numbered(
+deal_entries = numbered_table(
     "deal_entries",
     *required(service=SERVICE, kind=String(20), name=NAME, body=Document, **SHARED_COLUMNS),
     Index(None, "service", "kind"),
 )
 
-own_metrics = numbered(
+own_metrics = numbered_table(
     "own_metrics",
     *required(**SLICER, name=NAME, formula=Text, unit=String(20), digits=Integer, **SHARED_COLUMNS),
     Index(None, "service", "project", "slicer"),
 )
 
-share_links = numbered(
+share_links = numbered_table(
     "share_links",
     *required(**SLICER, name=NAME, params=Document, origins=Document, secret_hash=String(64)),
     *required(owner=USER, created=Instant, expires=Instant),
@@ -72,7 +72,7 @@ chosen_cards = Table(
     "chosen_cards", metadata, *keys(username=USER, **SLICER), *required(cards=Text, at=Instant)
 )
 
-notes = numbered(
+notes = numbered_table(
     "notes",
     *required(**SLICER, day=Date, text=Text, owner=USER, created=Instant),
     _view_id(nullable=True),
@@ -80,7 +80,7 @@ notes = numbered(
     Index(None, "view_id"),
 )
 
-alerts = numbered(
+alerts = numbered_table(
     "alerts",
     _view_id(nullable=False),
     *required(owner=USER, created=Instant, field=String(500), figure=Document, rule=String(20)),
@@ -96,9 +96,9 @@ alerts = numbered(
     Index(None, "owner"),
 )
 
-alert_messages = numbered("alert_messages", *required(body=Text, attempts=Integer, due=Instant))
+alert_messages = numbered_table("alert_messages", *required(body=Text, attempts=Integer, due=Instant))
 
-mail_subscriptions = numbered(
+mail_subscriptions = numbered_table(
     "mail_subscriptions",
     *required(service=SERVICE),
     _view_id(nullable=True),
@@ -110,7 +110,7 @@ mail_subscriptions = numbered(
     Index(None, "view_id"),
 )
 
-mail_messages = numbered(
+mail_messages = numbered_table(
     "mail_messages",
     Column("subscription_id", Key, ForeignKey("mail_subscriptions.id", ondelete="CASCADE")),
     *required(owner=USER, recipient=String(254), **REPORT),

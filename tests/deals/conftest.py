@@ -27,7 +27,7 @@ PEOPLE = (
 UNLIMITED = 10**9
 DATABASES = count(1)
 Token = Callable[..., str]
-Opened = Callable[..., connect.Installation]
+OpenRow = Callable[..., connect.Installation]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -73,13 +73,13 @@ def open_desk(home: Path, database_url: str, **settings: object) -> connect.Inst
 
 
 @pytest.fixture(scope="session")
-def opened(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> Opened:
+def opened(new_database: Callable[[], str], tmp_path_factory: pytest.TempPathFactory) -> OpenRow:
     """Opens a desk over a new database, with the settings given."""
     return lambda **settings: open_desk(tmp_path_factory.mktemp("desk"), new_database(), **settings)
 
 
 @pytest.fixture(scope="session")
-def desk(opened: Opened) -> connect.Installation:
+def desk(opened: OpenRow) -> connect.Installation:
     """The desk of all tests that don't need one of their own."""
     return opened()
 

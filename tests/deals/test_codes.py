@@ -12,7 +12,7 @@ from conformance.transports import TRANSPORTS
 from sqlalchemy import Engine, text
 
 from deals.caller import Caller, World, deals, option, package, unique, world
-from deals.conftest import Opened, issue
+from deals.conftest import OpenRow, issue
 from lib import connect, database
 from lib.database.transaction import WRITERS_LOCK
 from lib.deals import documentation, reading
@@ -79,7 +79,7 @@ def test_404_where_there_is_nothing(manager: Caller) -> None:
     assert "no /api/deals/" in manager.detail("GET", "deals/", 404)
 
 
-def test_429_with_how_long_to_wait(opened: Opened, sister: str) -> None:
+def test_429_with_how_long_to_wait(opened: OpenRow, sister: str) -> None:
     """So many reads and writes a minute for each token, counted apart; then 429 with Retry-After."""
     desk = opened(throttle_reads=3, throttle_writes=2)
     with TRANSPORTS[sister](desk.api) as http:
@@ -97,7 +97,7 @@ def test_429_with_how_long_to_wait(opened: Opened, sister: str) -> None:
         assert caller.ask("GET", "dsps/").status_code == 429
 
 
-def test_the_desks_own_calls_are_not_throttled(opened: Opened) -> None:
+def test_the_desks_own_calls_are_not_throttled(opened: OpenRow) -> None:
     """A bulk change is one person's click; the exemption is the token's, which nobody outside has."""
     desk = opened(throttle_reads=1, throttle_writes=1)
     manager = desk.people.get("manager")
@@ -125,7 +125,7 @@ def writer_in_the_way(engine: Engine) -> Iterator[None]:
         yield
 
 
-def test_504_at_the_deadline(opened: Opened, sister: str) -> None:
+def test_504_at_the_deadline(opened: OpenRow, sister: str) -> None:
     """A request that has to wait too long is stopped, and did nothing; the next one works."""
     desk = opened()
     hurried = connect.installation(desk.settings.model_copy(update={"deadline_seconds": 0.5}))
@@ -141,7 +141,7 @@ def test_504_at_the_deadline(opened: Opened, sister: str) -> None:
         assert caller.make("supply_deals", body)["demand_deals"]
 
 
-def test_504_for_a_body_that_does_not_arrive(opened: Opened) -> None:
+def test_504_for_a_body_that_does_not_arrive(opened: OpenRow) -> None:
     """A caller that promises a body and does not send it is answered at the deadline."""
     desk = opened(deadline_seconds=0.3)
     with TRANSPORTS["socket"](desk.api) as http:
@@ -151,7 +151,7 @@ def test_504_for_a_body_that_does_not_arrive(opened: Opened) -> None:
             assert line.recv(1000).startswith(b"HTTP/1.1 504")
 
 
-def test_500_without_internals(opened: Opened, sister: str) -> None:
+def test_500_without_internals(opened: OpenRow, sister: str) -> None:
     """When the database fails, the answer says so and nothing of the inside; nothing is half done."""
     desk = opened()
     engine = desk.access.store.engine
@@ -169,7 +169,7 @@ def test_500_without_internals(opened: Opened, sister: str) -> None:
         caller.make("dsps", {"name": "works again"})
 
 
-def test_500_for_a_broken_person_of_the_installation(opened: Opened, sister: str) -> None:
+def test_500_for_a_broken_person_of_the_installation(opened: OpenRow, sister: str) -> None:
     """What is wrong with this installation's own data is for its log: the caller learns none of it."""
     desk = opened()
     with TRANSPORTS[sister](desk.api) as http:

@@ -14,7 +14,7 @@ import pytest
 from conformance.transports import embedded
 
 from deals.caller import END, Body, Caller, World, deals, option, package, unique, world
-from deals.conftest import Opened, issue
+from deals.conftest import OpenRow, issue
 from lib import connect
 from lib.people import DealsGrant, Person
 from lib.wire.errors import BadRequest
@@ -372,7 +372,7 @@ def test_a_dsp_as_a_person(http: httpx.Client, desk: connect.Installation, there
         DealsGrant.parse("sync")
 
 
-def test_settings(opened: Opened) -> None:
+def test_settings(opened: OpenRow) -> None:
     """Seller, curator, price type and currency come from the settings; without an origin there is nothing."""
     told = {"deal_sync_origin": "ssp.example", "deal_sync_seller": "house.example"}
     told |= {"deal_sync_curator": "curator.example", "deal_sync_price_type": 3, "price_currency": "EUR"}

@@ -6,7 +6,7 @@ import pytest
 from conformance.transports import TRANSPORTS
 
 from deals.caller import Caller, World, package, unique
-from deals.conftest import Opened, issue
+from deals.conftest import OpenRow, issue
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_what_is_wrong_with_a_package(manager: Caller, there: World) -> None:
     }
 
 
-def test_a_setting_turns_packages_off(opened: Opened) -> None:
+def test_a_setting_turns_packages_off(opened: OpenRow) -> None:
     """Then there is nothing at their path; the deprecated fields of the others stay."""
     desk = opened(legacy_packages=False)
     with TRANSPORTS["embedded"](desk.api) as http:

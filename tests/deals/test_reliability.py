@@ -20,7 +20,7 @@ from conftest import ROOT, _address
 from sqlalchemy import event, func, select, text
 
 from deals.caller import Caller, deals, option, package, world
-from deals.conftest import PASSWORD, Opened, issue, open_desk
+from deals.conftest import PASSWORD, OpenRow, issue, open_desk
 from deals.writers import THREADS, write
 from lib import connect, database
 from lib.deals.service import DealsService
@@ -61,7 +61,7 @@ def calling(desk: connect.Installation) -> Iterator[Caller]:
         yield Caller(http, issue(desk))
 
 
-def test_kill_9_amid_many_creates(opened: Opened) -> None:
+def test_kill_9_amid_many_creates(opened: OpenRow) -> None:
     """Killed amid 200 concurrent creates: every acknowledged package is there, whole, and no half one."""
     desk = opened()
     acknowledged: list[dict[str, Any]] = []

@@ -17,7 +17,7 @@ import pytest
 from conformance.transports import socket
 
 from deals.caller import Caller, option, package, world
-from deals.conftest import PASSWORD, Opened, issue, open_desk
+from deals.conftest import PASSWORD, OpenRow, issue, open_desk
 from lib import connect
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse import Warehouse
@@ -56,7 +56,7 @@ HOOKS = {"SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(Path(__fi
 
 
 @pytest.fixture(scope="module")
-def desk(opened: Opened) -> connect.Installation:
+def desk(opened: OpenRow) -> connect.Installation:
     """A desk; how large a body may be is another test's."""
     return opened(max_body_bytes=LARGEST_BODY)
 

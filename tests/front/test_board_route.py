@@ -269,12 +269,12 @@ def test_asking_ahead_tells_no_names(ask: Ask) -> None:
 def test_a_failure_inside_is_told_without_details(installation: connect.Installation) -> None:
     """What nobody foresaw is an internal error, whose text is in the log alone."""
 
-    class Broken(Lines):
+    class BrokenEntry(Lines):
         def lines(self, request: BoardRequest, person: Any, deadline: Deadline) -> Iterator[dict[str, Any]]:
             raise ValueError("secret")
             yield {}
 
-    response = route(installation, Broken([])).post(
+    response = route(installation, BrokenEntry([])).post(
         PATH, json=ASKED, headers=signed_in(installation, "viewer")
     )
     assert response.status_code == 500

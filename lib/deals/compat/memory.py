@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from sqlalchemy import Connection, Engine, Index, String, func, insert, select
 
-from lib.database import Document, Instant, Key, numbered, reading, required, transact
+from lib.database import Document, Instant, Key, numbered_table, reading, required, transact
 from lib.deals import moments
 from lib.deals.models import ENTITIES, DemandDeal, Dsp, EntityChange, Resource, Seat
 from lib.wire import exact
@@ -25,7 +25,7 @@ SECONDS = 20
 ELSEWHERE = "somebody outside Tranche"
 READ_ONLY = frozenset({"id", "created_at", "updated_at", "status", "create_demand_deals"})
 
-memory_rows = numbered(
+memory_rows = numbered_table(
     "remembered",
     *required(service=String(500), entity=String(20), entity_id=Key, at=Instant, who=String(64)),
     *required(action=String(10), body=Document),

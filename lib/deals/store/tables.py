@@ -23,7 +23,7 @@ from sqlalchemy import (
     false,
 )
 
-from lib.database import Amount, Document, Instant, Key, keys, metadata, numbered, required
+from lib.database import Amount, Document, Instant, Key, keys, metadata, numbered_table, required
 from lib.deals import fields
 
 KEEP, FOLLOW = "RESTRICT", "CASCADE"
@@ -42,7 +42,7 @@ SQL: dict[fields.FieldKind, Any] = {
 
 def _entity(name: str, *parts: Any) -> Table:
     """A table of entities: id, name, `parts`, and the columns of all entities."""
-    return numbered(
+    return numbered_table(
         name,
         *required(name=String(500), folded=Text),
         *parts,
@@ -135,7 +135,7 @@ package_seats = _link(
 )
 package_supply_packages = _link("package_supply_packages", _OF_PACKAGE, (*_SUPPLY, KEEP))
 
-changes = numbered(
+changes = numbered_table(
     "changes",
     *required(entity=String(20), entity_id=Key, version=Integer, at=Instant, who=String(64)),
     *required(action=String(10)),
@@ -176,7 +176,7 @@ idempotency_keys = Table(
     Column("at", Instant, nullable=False, index=True),
 )
 
-health_reports = numbered(
+health_reports = numbered_table(
     "health_reports",
     *required(project=String(200), slicer=String(200), basis=String(64), last_day=String(10)),
     Column("checked_at", Instant),

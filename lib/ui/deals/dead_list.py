@@ -22,8 +22,8 @@ from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Descriptions
 from lib.ui.kit import listing
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, Ticked, new_acts
-from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, SelectRows, new_acts
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 
 LIST, SELECTION, MOST = "dead_list", "dead_chosen", 300
 COLUMNS = (
@@ -58,7 +58,7 @@ class DeadSelection:
     """The keys of the chosen rows, and the last act taken."""
 
     keys: frozenset[str] = field(default_factory=frozenset)
-    receipt: Taken = NOTHING_TAKEN
+    receipt: ActReceipt = NO_RECEIPT
 
 
 def rows(result: DeadResult) -> list[DeadRow]:
@@ -74,9 +74,9 @@ def current_choice() -> DeadSelection:
     keys = before.keys
     for act in acts:
         match act:
-            case Ticked(some, is_ticked):
+            case SelectRows(some, is_ticked):
                 keys = keys | {*some} if is_ticked else keys - {*some}
-            case Opened(key):
+            case OpenRow(key):
                 keys = keys ^ {key}
     st.session_state[SELECTION] = DeadSelection(keys, receipt)
     return st.session_state[SELECTION]  # type: ignore[no-any-return]

@@ -19,7 +19,7 @@ from lib.ui.deals.view import OPEN
 from lib.ui.kit import address, components, listing, notes, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import NOTHING_TAKEN
+from lib.ui.kit.rows import NO_RECEIPT
 from lib.ui.query.entries import REMOTE
 from lib.wire import exact
 from lib.wire.errors import Conflict, NotFound, TrancheError
@@ -295,14 +295,14 @@ def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothi
         count=len(rows),
     )
     with st.container(key="linked_table"):
-        listing.draw(LINKS, table, st.session_state.get(RECEIPT, NOTHING_TAKEN), _open)
+        listing.draw(LINKS, table, st.session_state.get(RECEIPT, NO_RECEIPT), _open)
 
 
 def _open() -> None:
     """Open the row that was clicked last. A callback."""
-    message, before = st.session_state.get(LINKS) or {}, st.session_state.get(RECEIPT, NOTHING_TAKEN)
+    message, before = st.session_state.get(LINKS) or {}, st.session_state.get(RECEIPT, NO_RECEIPT)
     acts, receipt = listing.new_acts(message, before)
-    keys = [act.key for act in acts if isinstance(act, listing.Opened)]
+    keys = [act.key for act in acts if isinstance(act, listing.OpenRow)]
     if keys:
         st.session_state[RECEIPT] = receipt
         address.write(OPEN, keys[-1])

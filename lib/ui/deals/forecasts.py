@@ -24,10 +24,10 @@ from lib.ui.deals.deal_list import KINDS as ENTITIES
 from lib.ui.deals.view import OPEN
 from lib.ui.kit import listing, screens
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, new_acts
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, new_acts
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.kit.rows import NOTHING_TAKEN
+from lib.ui.kit.rows import NO_RECEIPT
 from lib.ui.query import filters
 from lib.wire.errors import TrancheError
 
@@ -131,7 +131,7 @@ def _list(context: PageContext, rows: Sequence[StoredForecast]) -> None:
     words = ForecastWords(context, _names(context, group[:MOST]), Numbers.of(st.context.locale))
     list_rows = tuple(ListRow(str(one.id), words.row(one), is_open=one.id == open_id) for one in group[:MOST])
     page = Listing(f"Forecasts: {which}", COLUMNS, list_rows, len(group), most_in_sight=IN_SIGHT)
-    listing.draw(LIST, page, st.session_state.get(RECEIPT, NOTHING_TAKEN), _take)
+    listing.draw(LIST, page, st.session_state.get(RECEIPT, NO_RECEIPT), _take)
     if len(group) > MOST:
         st.caption(f"The first {MOST} of {len(group):,}.")
     for one in group:
@@ -154,9 +154,9 @@ def _groups(rows: Sequence[StoredForecast]) -> dict[str, list[StoredForecast]]:
 def _take() -> None:
     """Open the forecast that was clicked. A callback."""
     state = st.session_state
-    acts, state[RECEIPT] = new_acts(state.get(LIST) or {}, state.get(RECEIPT, NOTHING_TAKEN))
+    acts, state[RECEIPT] = new_acts(state.get(LIST) or {}, state.get(RECEIPT, NO_RECEIPT))
     for act in acts:
-        if isinstance(act, Opened) and act.key.isdecimal():
+        if isinstance(act, OpenRow) and act.key.isdecimal():
             state[SELECTION] = int(act.key)
 
 

@@ -34,7 +34,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Broken:
+class BrokenEntry:
     """An entry that can't be read: its line (from 1), as it was pasted, and why."""
 
     line: int
@@ -47,7 +47,7 @@ class Paste:
     """Parsed entries in order without repeats, those that can't be read, and the number of repeats."""
 
     entries: tuple[str, ...]
-    broken: tuple[Broken, ...]
+    broken: tuple[BrokenEntry, ...]
     repeats: int
 
     def new(self, present: Iterable[str]) -> list[str]:
@@ -64,14 +64,14 @@ class Paste:
 def read(text: str, kind: ListKind) -> Paste:
     """One entry a line, or several with commas, semicolons or tabs between; empty lines count as lines."""
     unique: dict[str, None] = {}
-    broken: list[Broken] = []
+    broken: list[BrokenEntry] = []
     repeats = 0
     for line_number, line in enumerate(text.splitlines(), start=1):
         for part in filter(None, (part.strip().strip("\"'").strip() for part in SEPARATORS.split(line))):
             try:
                 entry = kind.normalise(part)
             except ValueError as error:
-                broken.append(Broken(line_number, part, str(error)))
+                broken.append(BrokenEntry(line_number, part, str(error)))
                 continue
             repeats += entry in unique
             unique[entry] = None

@@ -17,7 +17,7 @@ from lib.ui.kit import address, listing, notes
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import is_open, report_errors, show
-from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 from lib.wire.errors import NotFound, TrancheError
 
 KIND, SEARCH, LIST, RECEIPT, NEW = "lists_kind", "lists_find", "lists_list", "lists_taken", "lists_new"
@@ -110,7 +110,7 @@ def _draw_list(context: PageContext, kinds: list[str]) -> None:
             st.caption(plain(supply_files.WHAT))
         return
     columns = supply_files.COLUMNS if is_supply else COLUMNS
-    receipt: Taken = st.session_state.get(RECEIPT, NOTHING_TAKEN)
+    receipt: ActReceipt = st.session_state.get(RECEIPT, NO_RECEIPT)
     with st.container(key="lists_table"):
         listing.draw(LIST, listing.Listing(_kind_title(entity), columns, rows, count), receipt, _open)
     if count > MOST:
@@ -137,8 +137,8 @@ def _kind_title(entity: str) -> str:
 def _open() -> None:
     """Open the row that was clicked last. A callback."""
     state = st.session_state
-    acts, receipt = listing.new_acts(state.get(LIST) or {}, state.get(RECEIPT, NOTHING_TAKEN))
-    keys = [act.key for act in acts if isinstance(act, listing.Opened)]
+    acts, receipt = listing.new_acts(state.get(LIST) or {}, state.get(RECEIPT, NO_RECEIPT))
+    keys = [act.key for act in acts if isinstance(act, listing.OpenRow)]
     if keys:
         state[RECEIPT] = receipt
         address.write(OPEN, keys[-1])

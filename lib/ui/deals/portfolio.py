@@ -27,10 +27,10 @@ from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.view import OPEN, open_key
 from lib.ui.kit import address, listing, notes, redraw, session_cache
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, Ordered, Ticked, new_acts
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, SelectRows, SortBy, new_acts
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 from lib.ui.kit.session_cache import SessionCache
 
 CACHE, VIEW, LIST, DOTS, ONLY = (
@@ -66,7 +66,7 @@ class PortfolioView:
     selection: frozenset[int] = field(default_factory=frozenset)
     order: tuple[str, Direction] = ("spend", "desc")
     page: int = 0
-    receipt: Taken = NOTHING_TAKEN
+    receipt: ActReceipt = NO_RECEIPT
 
 
 def draw(context: PageContext) -> None:
@@ -215,13 +215,13 @@ def catch_up() -> PortfolioView:
     after = replace(before, receipt=receipt)
     for act in acts:
         match act:
-            case Ticked(keys, is_ticked):
+            case SelectRows(keys, is_ticked):
                 some = {int(key) for key in keys if key.isdecimal()}
                 selection = after.selection | some if is_ticked else after.selection - some
                 after = replace(after, selection=selection)
-            case Ordered(column, direction) if column in SORTS:
+            case SortBy(column, direction) if column in SORTS:
                 after = replace(after, order=(column, direction), page=0)
-            case Opened(key) if key.isdecimal():
+            case OpenRow(key) if key.isdecimal():
                 address.write(OPEN, f"demand_deals-{key}")
     st.session_state[VIEW] = after
     return after

@@ -20,10 +20,10 @@ from lib.ui.deals.proposal_form import draft_of, title
 from lib.ui.deals.view import OPEN
 from lib.ui.kit import address, listing, notes, screens
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened, new_acts
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, new_acts
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open, report_errors
-from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 from lib.wire.errors import TrancheError
 
 PARAM, LIST, RECEIPT, PROBLEM = "proposal", "proposals_list", "proposals_taken", "proposals_problem"
@@ -105,7 +105,7 @@ def _list(proposals: list[Proposal], count: int, selection: int | None) -> None:
     rows = tuple(
         ListRow(str(one.id), _cells(one), is_open=one.id == selection) for one in proposals
     )  # fmt: skip
-    receipt: Taken = st.session_state.get(RECEIPT, NOTHING_TAKEN)
+    receipt: ActReceipt = st.session_state.get(RECEIPT, NO_RECEIPT)
     page = Listing("Proposals", COLUMNS, rows, count, most_in_sight=IN_SIGHT)
     listing.draw(LIST, page, receipt, _take)
 
@@ -113,9 +113,9 @@ def _list(proposals: list[Proposal], count: int, selection: int | None) -> None:
 def _take() -> None:
     """Open the proposal that was clicked. A callback."""
     state = st.session_state
-    acts, state[RECEIPT] = new_acts(state.get(LIST) or {}, state.get(RECEIPT, NOTHING_TAKEN))
+    acts, state[RECEIPT] = new_acts(state.get(LIST) or {}, state.get(RECEIPT, NO_RECEIPT))
     for act in acts:
-        if isinstance(act, Opened):
+        if isinstance(act, OpenRow):
             address.write(PARAM, act.key)
             state.pop(PROBLEM, None)
 

@@ -16,8 +16,8 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.reporting.models import Direction
 from lib.ui.deals.deal_list import KINDS, DealRow, Key, as_text
 from lib.ui.kit import address, notes
-from lib.ui.kit.listing import Opened, Ordered, Ticked, new_acts
-from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.kit.listing import OpenRow, SelectRows, SortBy, new_acts
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 
 PAGE = 50
 NEWEST: tuple[str, Direction] = ("id", "desc")
@@ -129,7 +129,7 @@ class ListView:
     visible_rows: dict[str, DealRow] = field(default_factory=dict)
     selection: dict[str, DealRow] = field(default_factory=dict)
     all_of: object = None
-    receipt: Taken = NOTHING_TAKEN
+    receipt: ActReceipt = NO_RECEIPT
 
     @property
     def keys(self) -> frozenset[Key]:
@@ -152,11 +152,11 @@ def catch_up() -> ListView:
     order, key_to_open = "", ""
     for act in acts:
         match act:
-            case Ticked(keys, is_ticked):
+            case SelectRows(keys, is_ticked):
                 after = _tick(after, keys, is_ticked)
-            case Ordered(column, direction):
+            case SortBy(column, direction):
                 order = f"{'-' if direction == 'desc' else ''}{column}"
-            case Opened(key):
+            case OpenRow(key):
                 key_to_open = key
     st.session_state[VIEW] = after
     if order:

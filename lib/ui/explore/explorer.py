@@ -15,9 +15,9 @@ from lib.ui.explore import screen, top_values
 from lib.ui.explore.top_values import TopValues
 from lib.ui.kit import listing, problems, rows, screens
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, Opened
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.rows import NOTHING_TAKEN, Cell, Choice, Column, Ordering, Row, Table, Taken
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt, Cell, Choice, Column, Ordering, Row, Table
 from lib.ui.query import ask, drill, precision, question
 from lib.ui.query.view import NO_EXPLORATION, Exploration, Lower
 
@@ -25,7 +25,7 @@ BOARD = "top_rows"
 SEARCH = "fields_search"
 
 
-def catch_up(context: PageContext, fields: Exploration) -> tuple[Taken, Exploration]:
+def catch_up(context: PageContext, fields: Exploration) -> tuple[ActReceipt, Exploration]:
     """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
     acts, receipt = rows.new_acts(st.session_state.get(BOARD), question.receipt(BOARD))
     orderings = [act for act in acts if isinstance(act, Ordering) and act.table == fields.key]
@@ -48,7 +48,7 @@ def carry(
     context: PageContext,
     query: AudienceQuery,
     data_field: str,
-    receipt: Taken | None = None,
+    receipt: ActReceipt | None = None,
     lower: Lower = "cards",
 ) -> None:
     """Open Audience with that question, data field and tab; `receipt` is the click that led there."""
@@ -180,10 +180,10 @@ def _choose(of: FieldList, text: str, old: str) -> str:
     if not matches:
         st.caption(f"None of the {len(of.fields)} {plain(of.what.lower())}s matches.")
         return name
-    receipt = st.session_state.get(of.taken_key, NOTHING_TAKEN)
+    receipt = st.session_state.get(of.taken_key, NO_RECEIPT)
     acts, receipt = listing.new_acts(st.session_state.get(of.list_key), receipt)
     names = {field.name for field in of.fields}
-    keys = [act.key for act in acts if isinstance(act, Opened) and act.key in names]
+    keys = [act.key for act in acts if isinstance(act, OpenRow) and act.key in names]
     name = keys[-1] if keys else name
     st.session_state[of.taken_key] = receipt
     listing.draw(of.list_key, _page(of, matches, name), receipt, follow)
@@ -259,7 +259,7 @@ def _about(context: PageContext, key: KeyField, data: DataField, top: TopValues)
         )
 
 
-def _table(top: TopValues, receipt: Taken) -> None:
+def _table(top: TopValues, receipt: ActReceipt) -> None:
     if not top.values:
         st.info("No data in these days.", icon=":material/info:")
         return

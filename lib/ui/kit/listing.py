@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from lib.reporting.models import Direction
-from lib.ui.kit.rows import FOLDER, GRID, Taken, fresh, straighten
+from lib.ui.kit.rows import FOLDER, GRID, ActReceipt, fresh, straighten
 
 _mount = st.components.v2.component(
     "tranche_listing",
@@ -73,14 +73,14 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenRow:
     """A click that opens this row."""
 
     key: str
 
 
 @dataclass(frozen=True)
-class Ordered:
+class SortBy:
     """A click that sorts the list by a column."""
 
     column: str
@@ -88,24 +88,24 @@ class Ordered:
 
 
 @dataclass(frozen=True)
-class Ticked:
+class SelectRows:
     """A click that chooses these rows, or no longer chooses them."""
 
     keys: tuple[str, ...]
     is_ticked: bool
 
 
-Act = Opened | Ordered | Ticked
+Act = OpenRow | SortBy | SelectRows
 
 
-def draw(key: str, listing: Listing, receipt: Taken, on_acts: Callable[[], None]) -> None:
+def draw(key: str, listing: Listing, receipt: ActReceipt, on_acts: Callable[[], None]) -> None:
     """Draw the page. `receipt` is the last act that is already applied to it."""
     rows = [asdict(row) | {"cells": [straighten(cell) for cell in row.cells]} for row in listing.rows]
     data = asdict(listing) | {"rows": rows, "taken": list(receipt)}
     _mount(key=key, data=data, on_acts_change=on_acts)
 
 
-def new_acts(state: object, receipt: Taken) -> tuple[list[Act], Taken]:
+def new_acts(state: object, receipt: ActReceipt) -> tuple[list[Act], ActReceipt]:
     """The acts after the last one taken, and the number of the new last one. Unreadable acts are skipped."""
     raw, last = fresh(state, receipt)
     return [act for one in raw if (act := _act(one)) is not None], last
@@ -114,11 +114,11 @@ def new_acts(state: object, receipt: Taken) -> tuple[list[Act], Taken]:
 def _act(raw: list[Any]) -> Act | None:
     match raw:
         case ["open", str(key)]:
-            return Opened(key)
+            return OpenRow(key)
         case ["order", str(column), "asc" | "desc" as direction]:
-            return Ordered(column, direction)
+            return SortBy(column, direction)
         case ["tick", list(keys), bool(is_ticked)]:
-            return Ticked(tuple(str(key) for key in keys), is_ticked)
+            return SelectRows(tuple(str(key) for key in keys), is_ticked)
     return None
 
 

@@ -21,8 +21,8 @@ DRAWING = tuple(f"{name}.js" for name in PARTS)
 GRID = (FOLDER / "grid.css").read_text()
 STYLE = GRID + (FOLDER / "rows.css").read_text()
 Values = tuple[tuple[str, str], ...]
-Taken = tuple[str, int]
-NOTHING_TAKEN: Taken = ("", 0)
+ActReceipt = tuple[str, int]
+NO_RECEIPT: ActReceipt = ("", 0)
 
 _mount = st.components.v2.component(
     "tranche_rows",
@@ -197,7 +197,7 @@ Act = Choice | CardChoice | Ordering | Search | Opening | Setting | Zoom | Recor
 def draw(
     key: str,
     tables: Sequence[Table],
-    receipt: Taken,
+    receipt: ActReceipt,
     on_acts: Callable[[], None],
     request: Mapping[str, Any] | None = None,
 ) -> None:
@@ -221,7 +221,7 @@ def straighten(part: Any) -> dict[str, Any]:
     }
 
 
-def new_acts(state: object, receipt: Taken) -> tuple[list[Act], Taken]:
+def new_acts(state: object, receipt: ActReceipt) -> tuple[list[Act], ActReceipt]:
     """The acts in a component's state that come after the last one taken, and the number of the new last one.
 
     What can't be read is passed over: it comes from a browser.
@@ -230,7 +230,7 @@ def new_acts(state: object, receipt: Taken) -> tuple[list[Act], Taken]:
     return [act for one in raw for act in parse(one)], last
 
 
-def fresh(state: object, receipt: Taken) -> tuple[list[list[Any]], Taken]:
+def fresh(state: object, receipt: ActReceipt) -> tuple[list[list[Any]], ActReceipt]:
     """The same, unread: each a list without its number."""
     message = state.get("acts") if isinstance(state, Mapping) else None
     if not isinstance(message, Mapping):

@@ -15,7 +15,7 @@ from lib.reporting.models import (
 from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 from lib.ui.query import ask, cards, drill, lines, periods, question
 from lib.ui.query.cards import Card
 from lib.ui.query.lines import Lines
@@ -44,8 +44,8 @@ class Focus:
     metrics: tuple[str, ...]
     field: DataField
     numbers: Numbers
-    receipt: Taken = NOTHING_TAKEN
-    cards_receipt: Taken = NOTHING_TAKEN
+    receipt: ActReceipt = NO_RECEIPT
+    cards_receipt: ActReceipt = NO_RECEIPT
 
     @property
     def comparisons(self) -> "tuple[Focus, ...]":

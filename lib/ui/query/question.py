@@ -15,7 +15,7 @@ import streamlit as st
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
 from lib.ui import streamlit_compat
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.rows import NOTHING_TAKEN, Taken
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 from lib.ui.query import cards, link
 from lib.ui.query import view as views
 from lib.ui.query.cards import Card
@@ -123,7 +123,7 @@ class KeptQuestion:
     screen: str | None = None
     params: Params = field(default_factory=dict)
     addresses: tuple[Params, ...] = ()
-    receipts: Mapping[str, Taken] = field(default_factory=dict)
+    receipts: Mapping[str, ActReceipt] = field(default_factory=dict)
     steps: Steps = field(default_factory=Steps)
 
 
@@ -192,7 +192,7 @@ def change_view(context: PageContext, query: AudienceQuery | None = None, **chan
 def follow(
     context: PageContext,
     states: Iterable[tuple[AudienceQuery, Mapping[str, Any]]],
-    last_acts: Mapping[str, Taken],
+    last_acts: Mapping[str, ActReceipt],
 ) -> None:
     """Go through questions, each with what it changes of the view: each is a step of its own to undo.
 
@@ -254,9 +254,9 @@ def go(params: Params, about: tuple[str, str] | None = None) -> None:
     _write({name: text for name, text in params.items() if is_ours(name)})
 
 
-def receipt(component: str) -> Taken:
+def receipt(component: str) -> ActReceipt:
     """The last click of this component that is part of the question."""
-    return _kept_question().receipts.get(component, NOTHING_TAKEN)
+    return _kept_question().receipts.get(component, NO_RECEIPT)
 
 
 def params() -> dict[str, str]:
@@ -325,7 +325,9 @@ def _in_url() -> dict[str, str]:
     }
 
 
-def _write(params: Params, last_acts: Mapping[str, Taken] | None = None, steps: Steps | None = None) -> None:
+def _write(
+    params: Params, last_acts: Mapping[str, ActReceipt] | None = None, steps: Steps | None = None
+) -> None:
     """Store the parameters and put them into the URL in one step, as one entry of the browser's history.
 
     Without `steps`, another question is one more of them. Where a run breaks off between the two, the next
