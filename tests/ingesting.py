@@ -10,7 +10,7 @@ from lib.reporting.ingest.importing import ImportJob, digests, import_files
 from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import Reject, Rejects
 from lib.reporting.warehouse import Mode, Warehouse
-from lib.reporting.warehouse.stored import StoredSlicer
+from lib.reporting.warehouse.slicer import StoredSlicer
 
 
 def definition(**changes: Any) -> Definition:

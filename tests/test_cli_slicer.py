@@ -13,7 +13,7 @@ from lib.people import Grant, Person
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.views.named import Scope
+from lib.views.entries import Scope
 from lib.views.store import Notes
 from lib.wire.errors import AccessError
 

@@ -21,7 +21,7 @@ from lib.reporting.engines.connected import LiveSlicers
 from lib.reporting.ingest.inference import SAMPLE_ROWS, infer
 from lib.reporting.ingest.readers import reader
 from lib.reporting.warehouse import StoredSlicer, Warehouse
-from lib.reporting.warehouse.stored import read_mapping
+from lib.reporting.warehouse.slicer import read_mapping
 from lib.reporting.warehouse.writer import refuse_mode
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, ImportRefused

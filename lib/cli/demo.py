@@ -18,7 +18,7 @@ from lib.demo.supply_files import supply_files
 from lib.ledger.past import add_past
 from lib.people import People, Person
 from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.stored import StoredSlicer
+from lib.reporting.warehouse.slicer import StoredSlicer
 from lib.settings import CONFIG, Settings
 from lib.tokens.access import Access
 from lib.wire.errors import ImportRefused, Misconfigured

@@ -23,7 +23,7 @@ from lib.reporting.ingest.layout import find_delimiter
 from lib.reporting.ingest.readers import readers
 from lib.reporting.ingest.rejects import LEFT_OUT, Rejects
 from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.stored import StoredSlicer, read_mapping
+from lib.reporting.warehouse.slicer import StoredSlicer, read_mapping
 from lib.reporting.warehouse.writer import refuse_mode
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused

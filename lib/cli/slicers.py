@@ -19,7 +19,7 @@ from lib.reporting.ingest.inference import infer
 from lib.reporting.ingest.normalise import Normaliser
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
 from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.stored import StoredSlicer, read_mapping
+from lib.reporting.warehouse.slicer import StoredSlicer, read_mapping
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.wire.errors import BadRequest, TrancheError

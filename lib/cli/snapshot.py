@@ -11,7 +11,7 @@ from lib import connect
 from lib.people import Person
 from lib.settings import Settings
 from lib.snapshot import render
-from lib.views.named import find_views
+from lib.views.entries import find_views
 from lib.wire.errors import BadRequest
 
 

@@ -34,7 +34,7 @@ from lib.settings import Settings
 from lib.tokens.models import Caller
 from lib.tokens.passes import NoToken
 from lib.views import ViewStore
-from lib.views.named import Scope
+from lib.views.entries import Scope
 from lib.wire.call import Credential
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Misconfigured, TrancheError

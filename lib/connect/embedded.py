@@ -17,7 +17,7 @@ import pandas as pd
 
 from lib.operations import Meter
 from lib.operations.meter import NO_CLIENT
-from lib.reporting.answers import Audience, received
+from lib.reporting.answers import Audience, responses
 from lib.reporting.answers.as_json import EXTRAS
 from lib.reporting.client import PATH, Reporting
 from lib.reporting.models import Slicer
@@ -125,7 +125,7 @@ def _await_result(future: "Future[Result]", deadline: Deadline) -> Result:
 def _raise_as_client(verb: str, error: TrancheError) -> NoReturn:
     """Raise what the client makes of the answer that the API gives for this error."""
     answer = problem(f"{PATH}/{verb}", error)
-    received.fields(
+    responses.fields(
         httpx.Response(answer.status_code, headers=dict(answer.headers), content=bytes(answer.body))
     )
     raise InternalError

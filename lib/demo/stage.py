@@ -33,7 +33,7 @@ from lib.reporting.definition import Definition
 from lib.reporting.definition.file import read_definition
 from lib.reporting.engines.resident import prepare
 from lib.reporting.warehouse import Mode, Warehouse
-from lib.reporting.warehouse.stored import StoredSlicer
+from lib.reporting.warehouse.slicer import StoredSlicer
 
 NOTHING_BID = 0.09
 TYPICAL_AUCTIONS = 30.0

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lib.reporting import formulas
-from lib.reporting.answers import Audience, Total, Values, as_arrow, received
+from lib.reporting.answers import Audience, Total, Values, as_arrow, responses
 from lib.reporting.formats import FORMATS
 from lib.reporting.matches import COMPARE
 from lib.reporting.models import (
@@ -300,7 +300,7 @@ class Reporting:
 
     def slicers(self) -> list[tuple[str, str]]:
         """Project and name of each slicer that the token opens, as our own service lists them."""
-        return self._request("slicers", {}, JSON, received.slicers)
+        return self._request("slicers", {}, JSON, responses.slicers)
 
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
@@ -310,11 +310,11 @@ class Reporting:
         return complete(audience, query, slicer)
 
     def _info(self, fields: Mapping[str, Any]) -> Slicer:
-        return self._request("info", fields, JSON, received.slicer)
+        return self._request("info", fields, JSON, responses.slicer)
 
     def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
         accept = as_arrow.MEDIA_TYPE if slicer.knows("arrow") else JSON
-        return self._request("audience", fields, accept, lambda answer: received.audience(answer, split_by))
+        return self._request("audience", fields, accept, lambda answer: responses.audience(answer, split_by))
 
     def export(self, query: ExportQuery, slicer: Slicer | None = None) -> Download:
         """The file, whole. `slicer` (its info) saves asking which extensions the service knows.
@@ -333,10 +333,10 @@ class Reporting:
         call_ = replace(self._call("export", body, ANY_FILE, token), is_download=True)
         with call.stream(self._http, call_) as (response, pieces):
             media_type = response.headers.get("content-type", "")
-            if received.is_message(media_type) or not response.is_success:
+            if responses.is_message(media_type) or not response.is_success:
                 retry_after = response.headers.get("retry-after", "")
                 message = {"content-type": media_type, "retry-after": retry_after}
-                received.fields(
+                responses.fields(
                     httpx.Response(response.status_code, headers=message, content=b"".join(pieces))
                 )
                 raise Unreadable("The service sent no file")
@@ -372,11 +372,11 @@ def _error(content: IO[bytes], response: httpx.Response) -> None:
         raise MalformedResponse("The service returned a web page, not a file")
     if head.lstrip().startswith(b"{") and len(head) < MOST_OF_AN_ERROR:
         try:
-            detail = received.parse(head, JSON)
+            detail = responses.parse(head, JSON)
         except ValueError:
             return
-        if detail["status"] in received.ERRORS:
-            received.fields(httpx.Response(response.status_code, content=head))
+        if detail["status"] in responses.ERRORS:
+            responses.fields(httpx.Response(response.status_code, content=head))
 
 
 def _filename(response: httpx.Response, query: ExportQuery) -> str:

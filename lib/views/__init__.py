@@ -1,6 +1,7 @@
 """People's own records: saved views, chosen leaderboards, notes on dates, alerts, mails, lists of deals."""
 
 from lib.views.deal_entries import DealEntries, DealLists, EntriesScope
+from lib.views.entries import NamedEntries
 from lib.views.models import (
     ALERT_RULES,
     LONGEST_NAME,
@@ -13,7 +14,6 @@ from lib.views.models import (
     OwnMetric,
     SavedView,
 )
-from lib.views.named import NamedEntries
 from lib.views.notes import mentions
 from lib.views.share_links import ShareLink, ShareLinks
 from lib.views.store import ViewStore

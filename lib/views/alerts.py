@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
 from lib.database import reading, transact
+from lib.views.entries import SECONDS, SavedViews, Scope
 from lib.views.models import ALERT_RULES, Alert, AlertRule
-from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.tables import alerts, saved_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, UnknownName

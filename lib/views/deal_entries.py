@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from sqlalchemy import Row, Table
 
+from lib.views.entries import NamedEntries, Scope
 from lib.views.models import DealEntry, DealEntryKind
-from lib.views.named import NamedEntries, Scope
 from lib.views.tables import deal_entries
 from lib.wire import exact
 from lib.wire.errors import BadRequest

@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, sel
 
 from lib.database import reading, transact
 from lib.people import Person
+from lib.views.entries import SECONDS, Scope
 from lib.views.models import LONGEST_NOTE, Note, check_name
-from lib.views.named import SECONDS, Scope
 from lib.views.tables import notes, saved_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from sqlalchemy import Row, Table
 
+from lib.views.entries import NamedEntries
 from lib.views.models import LONGEST_NAME, OwnMetric, check_name
-from lib.views.named import NamedEntries
 from lib.views.tables import own_metrics
 from lib.wire.errors import AccessError, BadRequest
 

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 
 from lib.database import reading, transact
+from lib.views.entries import Scope
 from lib.views.models import LONGEST_NAME, check_name, fitting
-from lib.views.named import Scope
 from lib.views.tables import share_links
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest

@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select
 from lib.database import reading, transact
 from lib.views.alerts import Alerts
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
+from lib.views.entries import SECONDS, SavedViews, Scope
 from lib.views.models import LONGEST_PARAMS, SavedView
-from lib.views.named import SECONDS, SavedViews, Scope
 from lib.views.notes import Notes
 from lib.views.own_metrics import OwnMetrics
 from lib.views.share_links import ShareLinks

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from sqlalchemy import Connection, Row, delete, func, insert, select
 
 from lib.database import reading, transact
-from lib.views.named import SECONDS, SavedViews, Scope
+from lib.views.entries import SECONDS, SavedViews, Scope
 from lib.views.tables import mail_subscriptions, saved_views
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, UnknownName

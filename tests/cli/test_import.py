@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 from lib.cli import main
 from lib.reporting.definition.file import read_definition
 from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.stored import StoredSlicer
+from lib.reporting.warehouse.slicer import StoredSlicer
 from lib.settings import Settings
 
 DAY = "time,site_id,imps,country\n2026-01-01 05:30,7,1,DE\n2026-01-01 06:30,8,2,FR\n"

@@ -9,7 +9,7 @@ from faults.conftest import Service
 from lib.deals.compat.dialect import Dialect
 from lib.deals.models import SupplyPackage
 from lib.deals.reading import page
-from lib.reporting.answers import as_arrow, received
+from lib.reporting.answers import as_arrow, responses
 from lib.wire.errors import Unreadable
 
 ASKED = {
@@ -31,9 +31,9 @@ def test_figures(figures: httpx.Response, share: float, less: int) -> None:
     """Figures that end too early are not read as if they were whole."""
     torn = figures.content[: max(0, int(len(figures.content) * share) - less)]
     headers = {"content-type": figures.headers["content-type"]}
-    assert len(received.audience(figures, ("geo.country",))) > 1
+    assert len(responses.audience(figures, ("geo.country",))) > 1
     with pytest.raises(Unreadable):
-        received.audience(httpx.Response(200, headers=headers, content=torn), ("geo.country",))
+        responses.audience(httpx.Response(200, headers=headers, content=torn), ("geo.country",))
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.reporting.answers import Audience, as_json, received
-from lib.reporting.answers.received import parse
+from lib.reporting.answers import Audience, as_json, responses
+from lib.reporting.answers.responses import parse
 
 ROWS = 400
 FIELDS = ("imps", "revenue", "ctr")
@@ -73,7 +73,7 @@ UNLIKE = {
 
 def by_columns(body: dict[str, Any], split: list[str]) -> Audience | None:
     """The answer as read by columns."""
-    return received.decode(json.dumps(body).encode(), split, least_bytes=0)
+    return responses.decode(json.dumps(body).encode(), split, least_bytes=0)
 
 
 @pytest.mark.parametrize(("body", "split"), ANSWERS.values(), ids=ANSWERS)
@@ -101,7 +101,7 @@ def test_what_is_read_by_rows(body: dict[str, Any]) -> None:
 @pytest.mark.parametrize("cut", [10, 3000, -1])
 def test_what_is_cut_off(cut: int) -> None:
     """Half an answer is none."""
-    assert received.decode(json.dumps(answer(1)).encode()[:cut], ["day"], least_bytes=0) is None
+    assert responses.decode(json.dumps(answer(1)).encode()[:cut], ["day"], least_bytes=0) is None
 
 
 def test_rows_of_different_fields() -> None:

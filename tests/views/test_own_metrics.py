@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 from lib import database
 from lib.people import Grant, Person, Role
 from lib.views import OwnMetric, ViewStore
-from lib.views.named import Scope
+from lib.views.entries import Scope
 from lib.wire.errors import AccessError, BadRequest
 
 DELIVERY = ("demo", "delivery")

@@ -10,8 +10,8 @@ from sqlalchemy import Engine
 from lib import database
 from lib.people import Grant, Person, Role
 from lib.views import LONGEST_NAME, SavedView, ViewStore, mentions
-from lib.views import named as store
-from lib.views.named import Scope
+from lib.views import entries as store
+from lib.views.entries import Scope
 from lib.wire.errors import AccessError, BadRequest
 
 PARAMS = {"start": "-7d", "end": "yesterday", "is.geo.country": "US~CA", "split": "site"}

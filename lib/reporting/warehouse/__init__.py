@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from lib import private
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse.manifest import MANIFEST
-from lib.reporting.warehouse.stored import StoredSlicer, stored_slicer
+from lib.reporting.warehouse.slicer import StoredSlicer, stored_slicer
 from lib.reporting.warehouse.writer import Mode, Writer, slicer_lock, writing
 from lib.wire.errors import AccessError, BadRequest
 from lib.wire.text import DOTS

@@ -32,7 +32,7 @@ from lib.reporting.warehouse.manifest import (
     replace_manifest,
     sync_folder,
 )
-from lib.reporting.warehouse.stored import store_mapping
+from lib.reporting.warehouse.slicer import store_mapping
 from lib.wire.errors import ImportRefused
 
 BATCH_ROWS = 1 << 16

@@ -13,7 +13,7 @@ from lib.ui.deals.deal_list import Key
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
 from lib.ui.deals.facts import Prices
-from lib.ui.deals.targeting import typed
+from lib.ui.deals.targeting import pending
 from lib.ui.kit import notes, page_scripts
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
 from lib.ui.kit.frame import PageContext
@@ -109,7 +109,7 @@ def propose(context: PageContext, key: Key) -> None:
 
 def is_unsaved(context: PageContext, key: Key) -> bool:
     """Whether this entity has unsaved edits, or values typed that are not added yet."""
-    return bool(unsaved_edits(context, key) or typed.pending(f"{_prefix(key)}target"))
+    return bool(unsaved_edits(context, key) or pending.pending(f"{_prefix(key)}target"))
 
 
 def unsaved_edits(context: PageContext, key: Key) -> Fields:

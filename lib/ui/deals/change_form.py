@@ -32,7 +32,7 @@ from lib.ui.deals.edits import Fields, targeting
 from lib.ui.deals.form_fields import ZONE
 from lib.ui.deals.inputs import FEE, Look
 from lib.ui.deals.seat_guide import GuidePlace
-from lib.ui.deals.targeting import picker, typed
+from lib.ui.deals.targeting import pending, picker
 from lib.ui.kit.field_problems import FieldProblems, Path, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -88,7 +88,7 @@ def as_draft(context: PageContext, prefix: str) -> Draft:
         targeting=picker.read(prefix + TARGET, catalogue.named_lists(context)),
         deals="existing" if deal_ids else "none",
         links=deal_ids,
-        pending=typed.pending(prefix + TARGET),
+        pending=pending.pending(prefix + TARGET),
     )
 
 
@@ -103,7 +103,7 @@ def wrong(context: PageContext, prefix: str, entity: str, base: Fields) -> dict[
     for name, sentence in inputs.MISSING.items():
         if name in typed_values and base.get(name) is not None and not typed_values[name].strip():
             sentences[name] = sentence
-    if waiting := typed.pending_tasks(prefix + TARGET) if entity == SUPPLY else []:
+    if waiting := pending.tasks(prefix + TARGET) if entity == SUPPLY else []:
         sentences["targeting"] = f"Not added yet. {', '.join(waiting)}."
     return {(name,): sentence for name, sentence in sentences.items()}
 

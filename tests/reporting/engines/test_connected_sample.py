@@ -23,7 +23,7 @@ from lib.reporting.engines.sums import Question, Sums
 from lib.reporting.measures import measures, pairs
 from lib.reporting.models import Filter
 from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.stored import StoredSlicer
+from lib.reporting.warehouse.slicer import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_slicers import RandomSlicer, slicers
 
-from lib.reporting.engines.resident import ResidentEngine, checksums, prepare, sampling, written
+from lib.reporting.engines.resident import ResidentEngine, checksums, column_writer, prepare, sampling
 from lib.reporting.engines.resident.build import put_aside
 from lib.reporting.engines.resident.earlier import Earlier
 from lib.reporting.engines.resident.layout import Layout
@@ -150,7 +150,7 @@ def small_pieces() -> Iterator[None]:
     """Blocks, chunks and samples so small that the smallest slicer has several."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checksums, "BLOCK", 64)
-        patch.setattr(written, "CHUNK", 3)
+        patch.setattr(column_writer, "CHUNK", 3)
         patch.setattr(sampling, "SMALLEST_SAMPLE", 2)
         yield
 

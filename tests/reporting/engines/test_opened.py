@@ -10,7 +10,7 @@ import pytest
 from lib.reporting.definition import Definition
 from lib.reporting.engines.resident import engine
 from lib.reporting.warehouse import Warehouse
-from lib.reporting.warehouse.stored import StoredSlicer
+from lib.reporting.warehouse.slicer import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import DeadlineExceeded
 

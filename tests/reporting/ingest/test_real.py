@@ -10,7 +10,7 @@ from ingesting import Place
 from lib.reporting.definition.file import read_definition
 from lib.reporting.ingest.inference import infer
 from lib.reporting.ingest.readers import reader
-from lib.reporting.warehouse.stored import read_mapping
+from lib.reporting.warehouse.slicer import read_mapping
 
 DATA = Path(os.environ.get("TRANCHE_TEST_DATA", ""))
 WIKI, NAB = DATA / "wikiticker_sampled.ndjson.gz", DATA / "nab_ad_exchange.csv"

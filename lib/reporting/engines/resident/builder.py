@@ -22,10 +22,7 @@ from lib.reporting.definition import TIME
 from lib.reporting.engines.resident import days, sampling
 from lib.reporting.engines.resident.accumulate import distinct
 from lib.reporting.engines.resident.checksums import Sum
-from lib.reporting.engines.resident.days import EPOCH, Bounds, Day
-from lib.reporting.engines.resident.earlier import Earlier
-from lib.reporting.engines.resident.layout import Contents, DistinctColumn, Floats, Ints, narrowest, spans
-from lib.reporting.engines.resident.written import (
+from lib.reporting.engines.resident.column_writer import (
     CHUNK,
     Before,
     CodeWriter,
@@ -38,6 +35,9 @@ from lib.reporting.engines.resident.written import (
     merge,
     occurring,
 )
+from lib.reporting.engines.resident.days import EPOCH, Bounds, Day
+from lib.reporting.engines.resident.earlier import Earlier
+from lib.reporting.engines.resident.layout import Contents, DistinctColumn, Floats, Ints, narrowest, spans
 from lib.reporting.measures import RECORDS, additive_atoms
 from lib.reporting.warehouse import StoredSlicer
 

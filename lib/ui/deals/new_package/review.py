@@ -15,7 +15,7 @@ from lib.ui.deals import catalogue, facts, hand_over, ledger, proposal_form, que
 from lib.ui.deals.draft import PLAIN, Draft, Faults, FormValues, Terms, seat_name, terms_request
 from lib.ui.deals.facts import sentences
 from lib.ui.deals.new_package import state
-from lib.ui.deals.targeting import typed
+from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.words import Descriptions, Marks
 from lib.ui.kit import screens
 from lib.ui.kit.field_problems import FieldProblems, beside
@@ -183,7 +183,10 @@ def draw(
 
 def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
-    fields = [*faults.names(draft.new_deals, catalogue.seats(context)), *typed.pending_tasks(state.TARGETING)]
+    fields = [
+        *faults.names(draft.new_deals, catalogue.seats(context)),
+        *pending.tasks(state.TARGETING),
+    ]
     has_refusal = not fields and bool(problems.messages)
     if not fields and not has_refusal:
         return
@@ -230,7 +233,7 @@ def propose(context: PageContext) -> None:
     session = st.session_state
     session[state.ATTEMPT] = True
     draft = state.read(catalogue.named_lists(context))
-    if draft.faults(bool(catalogue.abilities(context).fees)).all or typed.pending_tasks(state.TARGETING):
+    if draft.faults(bool(catalogue.abilities(context).fees)).all or pending.tasks(state.TARGETING):
         return
     booking = (draft.moment("start_date"), draft.moment("end_date"))
     estimate = proposal_form.estimate(context, draft.targeting, draft["media_type"], booking)
@@ -254,7 +257,7 @@ def create(context: PageContext) -> None:
     try:
         draft = state.read(catalogue.named_lists(context))
         has_fees = bool(catalogue.abilities(context).fees)
-        is_wrong = draft.faults(has_fees).all or typed.pending_tasks(state.TARGETING)
+        is_wrong = draft.faults(has_fees).all or pending.tasks(state.TARGETING)
         if is_wrong or not all(questions.is_confirmed(one, state.PREFIX) for one in _doubts(context, draft)):
             return
         deals, seats = context.deals, catalogue.seats(context)

@@ -18,7 +18,7 @@ from lib.ui.deals import catalogue, form_fields
 from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, dump_draft, load_draft
 from lib.ui.deals.form_fields import ZONE
 from lib.ui.deals.inputs import EMAIL
-from lib.ui.deals.targeting import picker, typed
+from lib.ui.deals.targeting import pending, picker
 from lib.ui.deals.targeting.picker import NamedLists
 from lib.ui.kit import times
 from lib.ui.kit.field_problems import FieldProblems
@@ -140,7 +140,7 @@ def read(lists: NamedLists) -> Draft:
         seats=deals.seats,
         terms=deals.terms,
         links=tuple(state.get(LINKS, ())),
-        pending=typed.pending(TARGETING),
+        pending=pending.pending(TARGETING),
     )
 
 
@@ -205,7 +205,7 @@ def _show(draft: Draft) -> None:
         }
     )
     picker.fill(TARGETING, draft.targeting)
-    typed.fill(TARGETING, draft.pending)
+    pending.fill(TARGETING, draft.pending)
 
 
 def _tomorrow() -> datetime:

@@ -10,8 +10,8 @@ from lib.deals.models import Targeting
 from lib.insight.kinds import KINDS, TargetingKind, key_field
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals.targeting import typed
-from lib.ui.deals.targeting.typed import SIDES
+from lib.ui.deals.targeting import pending
+from lib.ui.deals.targeting.pending import SIDES
 from lib.ui.deals.targeting.words import Descriptions, value_label
 from lib.ui.deals.targeting.words import marks as marks_of
 from lib.ui.kit.field_problems import FieldProblems, beside
@@ -45,7 +45,7 @@ def fill(prefix: str, targeting: Targeting) -> None:
                 for target in kind.of(targeting)
                 if target.is_excluded == is_excluded
             ]
-            st.session_state[typed.key(prefix, kind, is_excluded)] = codes
+            st.session_state[pending.key(prefix, kind, is_excluded)] = codes
 
 
 def read(prefix: str, lists: NamedLists) -> Targeting:
@@ -109,7 +109,7 @@ def _kind(
     )  # fmt: skip
     if sentence := _in_words(prefix, kind, words, marks):
         st.caption(plain(sentence))
-    beside(typed.waiting(prefix, kind))
+    beside(pending.waiting(prefix, kind))
     if popover.open:
         with popover, report_errors("The values", effect="What you entered is kept."):
             options = words if kind.is_list else _options(context, query, prefix, kind)
@@ -144,39 +144,39 @@ def _options(
 def _values(
     context: PageContext,
     query: AudienceQuery,
-    place: typed.Place,
+    place: pending.Place,
     options: Mapping[str, str],
     marks: Mapping[str, str],
     offer: PickerOffer,
 ) -> None:
     """Draw one side: the picker of known values, and the handling of other typed ones."""
     _, kind, is_excluded = place
-    typed.settle(context, query, place)
+    pending.settle(context, query, place)
     with st.container(gap="xxsmall"):  # above, as the picker's open list covers what is below
-        typed.draw(context, query, place, options)
+        pending.draw(context, query, place, options)
     st.multiselect(
         SIDES[is_excluded],
-        list(dict.fromkeys([*typed.picker_values(place), *options])),
+        list(dict.fromkeys([*pending.picker_values(place), *options])),
         format_func=partial(_value_label, place, options, marks),
-        key=typed.key(*place),
+        key=pending.key(*place),
         persist_state="session",
         filter_mode="contains",
         accept_new_options=offer.takes_ids or not kind.is_list,
         select_all=False,
         placeholder=_placeholder(kind, bool(options), offer),
         width=WIDTH,
-        on_change=typed.take,
+        on_change=pending.take,
         args=(place, options),
     )
 
 
-def _value_label(place: typed.Place, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
+def _value_label(place: pending.Place, words: Mapping[str, str], marks: Mapping[str, str], value: str) -> str:
     """A value by description and code, marked where it is unknown; a list by its name.
 
     A pending one is named as it was typed: the browser sends names, and would type another one.
     """
     kind = place[1]
-    if value in typed.picker_values(place) and value not in typed.settled_values(place):
+    if value in pending.picker_values(place) and value not in pending.settled_values(place):
         return value
     if kind.is_list:
         return _value_text(kind, words, value)
@@ -208,4 +208,4 @@ def _in_words(prefix: str, kind: TargetingKind, words: Mapping[str, str], marks:
 
 
 def _chosen_values(prefix: str, kind: TargetingKind, is_excluded: bool) -> list[str]:
-    return typed.settled_values((prefix, kind, is_excluded))
+    return pending.settled_values((prefix, kind, is_excluded))

@@ -187,7 +187,7 @@ def waiting(prefix: str, kind: TargetingKind) -> list[str]:
     return [f"'{odd}' is not added yet." for odd in _of_kind(prefix, kind)]
 
 
-def pending_tasks(prefix: str) -> list[str]:
+def tasks(prefix: str) -> list[str]:
     """What is to be done about pending input: `Country: add or leave out 'Narnia'`."""
     texts_of = {kind.title: [f"'{odd}'" for odd in _of_kind(prefix, kind)] for kind in KINDS}
     return [
