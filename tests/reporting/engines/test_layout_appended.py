@@ -318,15 +318,15 @@ def test_a_layout_that_is_finished_late_leaves_the_newer_one(warehouse: Warehous
 KILLED = """
 import sys
 from pathlib import Path
-from lib.reporting.engines.resident import prepare, written
+from lib.reporting.engines.resident import prepare, column_writer
 from lib.reporting.warehouse import Warehouse
-add = written.LaneWriter.add
+add = column_writer.LaneWriter.add
 def half(self, lane):
     add(self, lane[: len(lane) // 2])
     if self.path.name == "block_0.lanes":
         print("here", flush=True)
         sys.stdin.read()
-written.LaneWriter.add = half
+column_writer.LaneWriter.add = half
 prepare(Warehouse(Path(sys.argv[1])).open("p", "s"))
 """
 
