@@ -108,7 +108,10 @@ def forecast(
     if is_positive:
         value, low, high = (value * math.exp(drift + by) for by in (0.0, -side, side))
     else:
-        value, low, high = (value + drift + by for by in (0.0, -side, side))
+        value += drift
+        if np.nanmin(series) >= 0:
+            value = max(value, 0.0)  # a fall ends there
+        low, high = value - side, value + side
     hits = int(np.sum(usual.sizes <= scale * side))
     raw = Span(value, max(low, min(value, 0.0)), high)
     span = raw.scale_by(scale)

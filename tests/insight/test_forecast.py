@@ -56,6 +56,20 @@ def test_days_of_a_period() -> None:
     assert weekdays(at(2), at(1), 0) == {}
 
 
+def test_bids_that_fall_to_nothing_are_not_forecast_below_it() -> None:
+    """Where a count has fallen to nothing, estimate and range stay at zero or above, and 80 of 100 ranges
+    hold what came, though the fall that they extend has ended; what was negative may be forecast to be."""
+    draw, held = np.random.default_rng(3), []
+    rates = np.maximum(40 - 0.7 * np.arange(77), 0.2)
+    for _ in range(200):
+        counts = draw.poisson(rates)
+        found = forecast(days(*map(float, counts[:70])), dict.fromkeys(range(7), 1.0))
+        assert 0 <= found.low <= found.value <= found.high
+        held.append(found.low <= counts[70:].sum() <= found.high)
+    assert np.mean(held) >= 0.8
+    assert forecast(days(*(-one for one in range(70))), dict.fromkeys(range(7), 1.0)).value < 0
+
+
 def test_the_zone_of_the_slicer() -> None:
     """Midnight in UTC is two o'clock in the morning where the days begin two hours earlier."""
     assert weekdays(at(1), at(2), 2) == {1: pytest.approx(22 / 24), 2: pytest.approx(2 / 24)}
