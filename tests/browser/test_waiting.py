@@ -11,7 +11,7 @@ from conftest import copied, desk_over
 from databases import await_active, new_database_of
 from playwright.sync_api import Page, expect
 
-from browser.conftest import Visitor, enter
+from browser.conftest import enter
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse import Warehouse
@@ -33,13 +33,13 @@ CREATE VIEW sales AS SELECT rows.* FROM rows WHERE (SELECT pg_sleep(seconds) FRO
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def url(postgres_server: str) -> str:
     """A new database."""
     return new_database_of(postgres_server).replace("postgresql+psycopg://", "postgresql://")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def database(url: str) -> Iterator[psycopg.Connection]:
     """A connection to it, with the slicer's table, which takes as long as the table `pause` says."""
     with psycopg.connect(url, autocommit=True) as connection:
@@ -47,19 +47,24 @@ def database(url: str) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-@pytest.fixture
-def tab(
-    home: Path, tmp_path: Path, url: str, database: psycopg.Connection, visitor: Visitor
-) -> Iterator[tuple[Page, str]]:
-    """A tab, signed in, and the address of the page of the slicer."""
-    own = copied(home, tmp_path / "home")
+@pytest.fixture(scope="module")
+def desk(
+    home: Path, tmp_path_factory: pytest.TempPathFactory, url: str, database: psycopg.Connection
+) -> Iterator[str]:
+    """The address of a desk with that slicer."""
+    own = copied(home, tmp_path_factory.mktemp("waiting") / "home")
     over = ConnectedSlicers({"slow": url})
     Warehouse(own / "warehouse", over.current).connect("demo", "slow", DEFINITION)
     connections = json.dumps({"slow": {"url": url}})
     with desk_over(own, TRANCHE_CONNECTIONS=connections, TRANCHE_DEADLINE_SECONDS="15") as (address, _):
-        page = visitor().new_page()
-        enter(page, f"{address}/slicers?project=demo&slicer=slow", "Admin")
-        yield page, f"{address}/audience?project=demo&slicer=slow&start=-30d&end=yesterday"
+        yield address
+
+
+@pytest.fixture
+def tab(desk: str, page: Page) -> tuple[Page, str]:
+    """A tab, signed in, and the address of the page of the slicer."""
+    enter(page, f"{desk}/slicers?project=demo&slicer=slow", "Admin")
+    return page, f"{desk}/audience?project=demo&slicer=slow&start=-30d&end=yesterday"
 
 
 def test_waiting_speaks_and_can_be_cancelled(tab: tuple[Page, str], database: psycopg.Connection) -> None:
