@@ -15,7 +15,7 @@ from typing import IO, Any, TypeVar
 import orjson
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
-from starlette.types import Receive
+from starlette.types import Receive, Scope, Send
 
 from lib.reporting import documentation
 from lib.reporting.answers import as_arrow, as_json
@@ -71,9 +71,9 @@ def routes(service: ReportingService) -> APIRouter:
         file = await authorized_call.result(
             lambda: service.export(authorized_call.request, authorized_call.deadline)
         )
-        desk.hold(authorized_call.request.who, file.content)
+        release = desk.hold(authorized_call.request.who, file.content)
         headers = {"Content-Disposition": file.disposition, "Content-Length": str(_size(file.content))}
-        return StreamingResponse(_read(file.content), media_type=file.media_type, headers=headers)
+        return _FileResponse(file.content, release, media_type=file.media_type, headers=headers)
 
     return router
 
@@ -99,10 +99,26 @@ class _Endpoints:
         if self._files[who] >= MOST_FILES:
             raise Throttled(WAIT_SECONDS, f"{MOST_FILES} of your files are still being read; read them first")
 
-    def hold(self, who: str, file: IO[bytes]) -> None:
-        """Count a file until it is closed."""
+    def hold(self, who: str, file: IO[bytes]) -> Callable[[], object]:
+        """Count a file until it is garbage, or what this returns is called."""
         self._files[who] += 1
-        weakref.finalize(file, self._files.subtract, [who])
+        return weakref.finalize(file, self._files.subtract, [who])
+
+
+class _FileResponse(StreamingResponse):
+    """A file that is closed and released once it is read, or its reader has left."""
+
+    def __init__(self, file: IO[bytes], release: Callable[[], object], **options: Any) -> None:
+        super().__init__(_read(file), **options)
+        self._file, self._release = file, release
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._file.close()
+            self._release()
 
 
 @dataclass(frozen=True)
@@ -155,9 +171,8 @@ def _piece(parts: Iterator[bytes]) -> bytes:
 
 async def _read(file: IO[bytes]) -> AsyncIterator[bytes]:
     """A file's content, on the loop's own threads."""
-    with file:
-        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
-            yield piece
+    while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
+        yield piece
 
 
 def _size(file: IO[bytes]) -> int:

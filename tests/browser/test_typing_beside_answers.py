@@ -26,21 +26,29 @@ TODAY, ROWS = dt.datetime.now(dt.UTC).date(), 20_000
 MILLISECONDS_PER_KEY = 400
 
 
-@pytest.fixture
-def answering() -> threading.Event:
-    """Questions are answered from when it is set."""
+@pytest.fixture(scope="module")
+def gate() -> threading.Event:
+    """Questions are answered while it is set."""
     return threading.Event()
 
 
 @pytest.fixture
-def service(tmp_path: Path, answering: threading.Event) -> Iterator[tuple[str, str]]:
+def answering(gate: threading.Event) -> threading.Event:
+    """Questions are answered from when it is set."""
+    gate.clear()
+    return gate
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory, gate: threading.Event) -> Iterator[tuple[str, str]]:
     """A reporting service with the demo's slicers: its address, and a manager's token."""
-    settings = Settings(home=tmp_path / "service", demo=True, throttle_questions=10**6)
+    home = tmp_path_factory.mktemp("service")
+    settings = Settings(home=home, demo=True, throttle_questions=10**6)
     build(Warehouse(settings.warehouse), people_in(settings.home), TODAY, ROWS)
     installation = connect.installation(settings)
 
     async def slow(scope: Scope, receive: Receive, send: Send) -> None:
-        while scope["type"] == "http" and scope["path"].endswith("/audience") and not answering.is_set():
+        while scope["type"] == "http" and scope["path"].endswith("/audience") and not gate.is_set():
             await asyncio.sleep(0.05)
         await installation.api(scope, receive, send)
 
@@ -49,11 +57,13 @@ def service(tmp_path: Path, answering: threading.Event) -> Iterator[tuple[str, s
             address,
             installation.access.issue("manager", settings.reporting_service, "test", dt.timedelta(hours=1)),
         )
-        answering.set()
+        gate.set()
 
 
 @pytest.fixture
-def deals(tmp_path: Path, service: tuple[str, str], visitor: Visitor) -> Iterator[Page]:
+def deals(
+    tmp_path: Path, service: tuple[str, str], answering: threading.Event, visitor: Visitor
+) -> Iterator[Page]:
     """A tab with Deals, on a desk that asks that service."""
     home, (address, token) = tmp_path / "desk", service
     home.mkdir()
