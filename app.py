@@ -64,7 +64,6 @@ log = logging.getLogger("tranche")
 DESK = Path(__file__).parent / "lib" / "desk.py"
 STYLE = (Path(__file__).parent / "lib/ui/kit/style.css").read_text("utf-8")
 HEAVY = ("pandas", "pyarrow.parquet", "plotly.graph_objects", "scipy.sparse", "captcha.image", "jwt")
-ALLOCATIONS = 20_000  # between two looks for garbage; more often costs a tenth of each rerun
 DOWNLOADS = 64  # at the same time: Streamlit makes them, and sends large tables, on the loop's own threads
 REMOTE_THREADS, REMOTE_SHARE = 128, 8  # boards that wait for a remote service, in all and of one person
 DEMO = "This is a demo: it listens on this machine alone; sign in as viewer, manager or admin, password demo."
@@ -80,7 +79,6 @@ async def preload(_: st.App) -> AsyncIterator[None]:
     gc.collect()
     gc.freeze()
     gc.enable()
-    gc.set_threshold(ALLOCATIONS)
     sessions = ClosedSessions(st.get_option("server.disconnectedSessionTTL"), sign_in.is_signed_in)
     streamlit_compat.store_closed_sessions(sessions)
     streamlit_compat.replace_media(lambda files: OwnedMedia(files, script_owner))

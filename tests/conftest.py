@@ -58,7 +58,6 @@ ROOT = Path(__file__).parent.parent
 PASSWORD = "demo"
 BROWSER = "tests/browser/"
 COPIES = 5
-COLLECTED_AT = (100_000, 50, 1000)
 SECONDS_TO_STOP = 30
 DAYS, ROWS_PER_DAY = 21, 200
 LAST_DAY = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1)
@@ -142,7 +141,6 @@ def pytest_collection_finish() -> None:
     """What is imported and collected stays until the end: no garbage collection need look at it again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*COLLECTED_AT)
     atexit.register(gc.unfreeze)
 
 
