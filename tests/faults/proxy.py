@@ -80,7 +80,9 @@ class Exchange:
         """A moment; Over once the client hangs up or the proxy closes."""
         if self.is_closing.is_set():
             raise Over
-        if select.select([self.client], [], [], seconds)[0]:
+        poll = select.poll()  # `select.select` fails where a process has more than 1,023 files open
+        poll.register(self.client, select.POLLIN)
+        if poll.poll(1000 * seconds):
             raise Over
 
     def end(self) -> NoReturn:
