@@ -110,7 +110,7 @@ def forecast(
     else:
         value += drift
         if np.nanmin(series) >= 0:
-            value = max(value, 0.0)  # a fall ends there
+            value = max(value, 0.0)  # what never was negative falls no further
         low, high = value - side, value + side
     hits = int(np.sum(usual.sizes <= scale * side))
     raw = Span(value, max(low, min(value, 0.0)), high)

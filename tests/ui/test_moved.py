@@ -221,5 +221,5 @@ def test_unique_users_do_not_add_up(demo: Path, visit: Callable[[Path], Visit]) 
 def test_without_a_comparison_nothing_is_asked(home: Path, visit: Callable[[Path], Visit]) -> None:
     """Where no days are compared the tab says what to do."""
     desk = visit(home)(compare="none", moved="1")
-    assert any("No days are compared" in caption.value for caption in desk.caption)
+    assert any("Pick a comparison period" in caption.value for caption in desk.caption)
     assert not tables(desk)

@@ -214,7 +214,7 @@ def draw(context: PageContext) -> None:
     page_focus = focus.of(context)
     with st.container(key=BLOCK, gap="xsmall"):
         if page_focus.comparison is None:
-            st.caption("No days are compared: choose some beside the dates.")
+            st.caption("Pick a comparison period, beside the dates.")
             return
         with problems.report_errors("What moved"):
             view = page_focus.comparison, page_focus.field.name

@@ -64,7 +64,7 @@ class PartsJob(Job):
 
     @abstractmethod
     def take(self, part: Any) -> None:
-        """Take what the iterator made, and count what is `done_count`."""
+        """Take a part that the iterator has made, and count it in `done_count`."""
 
     def step(self, client: Deals) -> None:
         """Take some more parts."""
