@@ -16,13 +16,15 @@ from weakref import WeakValueDictionary
 
 RERUN, STOP, OPERATION = "rerun_script", "stop_script", "backend_operation_request"
 PERSON_TYPES, VISITOR_TYPES = (RERUN, STOP, OPERATION), (RERUN, STOP)
+PAGES = ("new_session", "navigation")  # messages that say which page is open
 OPERATIONS = ("deferred_file",)  # the file of a download button, made on its click
 WIDGETS = ("$$ID-", "$$STREAMLIT_INTERNAL_KEY_$$ID-")  # a widget; what a component sends once, as a file
 VALUES = {"text_input": "string_value", "button": "trigger_value"}
 TRIGGERS = ("trigger_value", "string_trigger_value", "json_trigger_value", "chat_input_value")
 LONGEST_QUERY, LARGEST_WIDGET, LONGEST_TEXT = 20_000, 2_000, 500
 EARLY = 2  # FINISHED_EARLY_FOR_RERUN: the same run goes on
-LARGEST_END = 2_000
+LARGEST_NOTE = 8_000
+"""The bytes of the largest message to a person that is looked at: the start of a run takes about 1,900."""
 HEADER = "tranche-socket"
 VISITOR_BYTES = 32 * 2**10
 """A visitor's largest message: the sign-in takes 1 KB, the address of a screen with long filters 20 KB."""
@@ -45,10 +47,14 @@ class Protocol:
 
 @dataclass
 class Messages:
-    """The messages of one socket. `drawn_values` are the widgets that the sign-in page has drawn."""
+    """The messages of one socket. `drawn_values` are the widgets that the sign-in page has drawn.
+
+    `page` is the page that is open, by its hash as Streamlit has it; empty until that is known.
+    """
 
     protocol: Protocol
     drawn_values: dict[str, str] = field(default_factory=dict)
+    page: str = ""
 
     def read(self, data: bytes | None, *, is_signed_in: bool) -> Any:
         """The message in these bytes, reduced to what may pass, or None. Raises PolicyViolation."""
@@ -66,6 +72,10 @@ class Messages:
         if kind != RERUN:
             return message
         state = message.rerun_script
+        if self._is_of_left_page(state):
+            return None
+        if not state.fragment_id:
+            self.page = state.page_script_hash or self.page
         accepts = _is_widget if is_signed_in else self._is_drawn
         widgets = [one for one in state.widget_states.widgets if accepts(one)]
         if len(widgets) < len(state.widget_states.widgets):
@@ -74,17 +84,28 @@ class Messages:
         return message if is_signed_in else self._reduce(message)
 
     def note_output(self, data: bytes, *, is_signed_in: bool) -> bool:
-        """Note the widgets that a message to a visitor draws; returns whether it says that a run is over."""
-        if is_signed_in and len(data) > LARGEST_END:
+        """Note the open page, and what a message to a visitor draws; returns whether it ends a run."""
+        if is_signed_in and len(data) > LARGEST_NOTE:
             return False
         message = self.protocol.from_server(data)
         kind = message.WhichOneof("type")
+        if kind in PAGES:
+            self.page = getattr(message, kind).page_script_hash
         if kind == "delta" and not is_signed_in:
             element = message.delta.new_element
             name = element.WhichOneof("type")
             if value := VALUES.get(name or ""):
                 self.drawn_values[getattr(element, name).id] = value
         return kind == "script_finished" and int(message.script_finished) != EARLY
+
+    def _is_of_left_page(self, state: Any) -> bool:
+        """Whether this runs a part of a page that is not open any more.
+
+        A browser that is far away sends such runs until the next page reaches it. Streamlit would answer one
+        that comes during the first run of the next page with the page that was left, at which the browser
+        clears the new one.
+        """
+        return bool(state.fragment_id and self.page and state.page_script_hash != self.page)
 
     def _reduce(self, message: Any) -> Any:
         """A visitor's rerun with no more than the sign-in page can send. None for one of a part of the page.

@@ -11,6 +11,7 @@ import httpx
 import pytest
 from conftest import copied, desk_over
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Frame, Opcode
 from websockets.sync.client import ClientConnection
@@ -69,6 +70,12 @@ def log(desk: Desk) -> Callable[[], str]:
     path = Path(f"/proc/{desk[1]}/fd/2")
     before = len(path.read_bytes())
     return lambda: path.read_bytes()[before:].decode()
+
+
+def open_page(socket: ClientConnection, page: str = "") -> list[ForwardMsg]:
+    """What the run of a page is answered with, by the page's hash; of the first one without it."""
+    socket.send(rerun(page_script_hash=page))
+    return answer(socket)
 
 
 def close_code(socket: ClientConnection) -> int:
@@ -232,6 +239,25 @@ def test_the_limit_ends_with_the_sign_in_and_begins_with_the_sign_out(address: s
         assert FORM in texts(answer(socket))
         socket.send(rerun(widgets=large))
         assert close_code(socket) == TOO_BIG
+
+
+def test_a_part_of_a_page_that_was_left_does_not_run(address: str) -> None:
+    """A run of a part of Deals, sent during the first run of New package, is not answered with Deals."""
+    with opened(address) as socket:
+        sign_in(socket)
+        first = open_page(socket)
+        navigation = next(one.navigation for one in first if one.WhichOneof("type") == "navigation")
+        hashes = {page.url_pathname: page.page_script_hash for page in navigation.app_pages}
+        deals = open_page(socket, hashes["deals"])
+        part = next(one.delta.fragment_id for one in deals if one.delta.fragment_id)
+        socket.send(rerun(page_script_hash=hashes["new_package"]))
+        start = ForwardMsg.FromString(socket.recv(SECONDS))
+        while start.WhichOneof("type") != "new_session":
+            start = ForwardMsg.FromString(socket.recv(SECONDS))
+        socket.send(rerun(page_script_hash=hashes["deals"], fragment_id=part))
+        messages = [start, *answer(socket), *open_page(socket, hashes["new_package"])]
+    pages = {one.new_session.page_script_hash for one in messages if one.WhichOneof("type") == "new_session"}
+    assert pages == {hashes["new_package"]}
 
 
 def test_half_a_message_is_not_awaited_for_ever(address: str) -> None:
