@@ -34,7 +34,7 @@ from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import DealsScope
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.deals import catalogue, csv_deals, csv_text
+from lib.ui.deals import catalog, csv_deals, csv_text
 from lib.ui.deals.csv_deals import CsvEntry
 from lib.ui.deals.csv_job import CsvJob, CsvReading
 from lib.ui.deals.deal_list import csv
@@ -162,7 +162,7 @@ def whole(url: str) -> None:
         settings = Settings(home=Path(home), database_url=url, demo=True)
         _timed("health of deals", lambda: HealthWatch(settings).look(dt.datetime.now(dt.UTC)))
         deals = connect.connect(_manager(settings), settings).deals
-        rows = catalogue.all_rows(deals, ListSearch("demand_deals"))
+        rows = catalog.all_rows(deals, ListSearch("demand_deals"))
         _timed("CSV, bytes", lambda: sum(map(len, csv(rows))))
 
 

@@ -113,7 +113,7 @@ def as_made(some: Sequence[Case]) -> Iterator[tuple[Case, float]]:
 
 
 def made_series(draw: np.random.Generator, is_broken: bool = False) -> list[Series]:
-    """Histories with weekdays and noise whose neighbours correlate by a half; it doubles where it breaks."""
+    """Histories with weekdays and noise whose neighbors correlate by a half; it doubles where it breaks."""
     every = []
     for _ in range(MADE):
         level, week = draw.lognormal(9, 1), draw.normal(0, 0.2, 7)

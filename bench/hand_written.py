@@ -3,7 +3,7 @@
     ROWS=5_000_000 python bench/hand_written.py
 
 ROWS rows in PostgreSQL (an index on the time), and four times as many in Parquet, a file per day. Every
-question goes through the reporting service (authorised, parsed, computed, composed; no answer is cached), and
+question goes through the reporting service (authorized, parsed, computed, composed; no answer is cached), and
 as SQL over the database's own client, with the same period; they take turns, figures are the least of ROUNDS,
 and answers are checked to be equal.
 "First figures" are those at the head of the screen Audience while its leaderboards are asked for as well.

@@ -53,10 +53,10 @@ class Place:
         mode: Mode = "create",
         max_rejects: float = 0.01,
         mappings: dict[str, dict[str, str]] | None = None,
-        **recognised: Any,
+        **recognized: Any,
     ) -> StoredSlicer:
         """The slicer p/s after an import of these files."""
-        readers = [reader(path, definition=definition, **recognised) for path in paths]
+        readers = [reader(path, definition=definition, **recognized) for path in paths]
         job = ImportJob("p", "s", readers, definition, mappings or {}, mode, max_rejects)
         with Rejects(self.rejects) as rejects:
             return import_files(job, digests(readers), self.warehouse, rejects)
@@ -67,18 +67,18 @@ class Place:
         return stored.read(stored.files).to_pylist()
 
 
-def refused(path: Path, **recognised: Any) -> list[Reject]:
+def refused(path: Path, **recognized: Any) -> list[Reject]:
     """The rows of a file that its reader itself refuses."""
     found: list[Reject] = []
-    for _ in reader(path, **recognised).rows(None, found.append):
+    for _ in reader(path, **recognized).rows(None, found.append):
         pass
     return found
 
 
-def cells(path: Path, **recognised: Any) -> dict[str, list[Any]]:
+def cells(path: Path, **recognized: Any) -> dict[str, list[Any]]:
     """The columns of a file as its reader yields them."""
     columns: dict[str, list[Any]] = {}
-    for raw in reader(path, **recognised).rows(None, lambda reject: None):
+    for raw in reader(path, **recognized).rows(None, lambda reject: None):
         for name, values in raw.table.to_pydict().items():
             columns.setdefault(name, []).extend(values)
     return columns

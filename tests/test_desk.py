@@ -217,7 +217,7 @@ OF_THE_SIGN_IN = {
     "FormSubmitter:sign_in-Sign in",
     "screen",
 } | DEMO_BUTTONS
-LEFT_BEHIND = {"token_made": {"text": "trn_dea_secret"}, "np_name": "A draft", "deals_catalogue": {"kept": 1}}
+LEFT_BEHIND = {"token_made": {"text": "trn_dea_secret"}, "np_name": "A draft", "deals_catalog": {"kept": 1}}
 
 
 def state_of(visit: AppTest) -> dict[str, object]:

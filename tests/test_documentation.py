@@ -25,7 +25,7 @@ REQUESTS = {
     "a column of Deals": 1,
     "the status code of an error": 2,
     "a way to sign in": 2,
-    "the colour of a falling figure": 1,
+    "the color of a falling figure": 1,
 }
 RELEASE = re.compile(r"^## (\d+\.\d+\.\d+)", re.M)
 

@@ -50,6 +50,11 @@ ADJECTIVES = "cached connected disabled expected included moved required sampled
 NOUNS = "bed embed feed need red seed shed speed"
 OTHERS = "add_deferred connection_lost connection_made data_received execute_deferred"
 """Names that a library gives to its callbacks."""
+BRITISH = re.compile(
+    r"colour|catalogue|behaviour|neighbour|honour|favour|grey|centre|misspelt|(label|model|travel)l(ed|ing)"
+    r"|(author|emphas|final|initial|normal|optim|organ|recogn|serial|summar|synchron|token)is(e|ing)",
+    re.I,
+)
 YES_NO = "are can did does had has is may should was will"
 PATTERN = re.compile(rf"\b({'|'.join(map(re.escape, QUAINT))})\b", re.I)
 SOURCES = [ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
@@ -100,6 +105,17 @@ def test_texts_are_found() -> None:
     assert {"Incorrect name or password.", "Import files into a slicer."} <= found
     assert (texts.__doc__ or "") not in found
     assert len(found) > 500
+
+
+def test_spelling_is_american() -> None:
+    """Names, docstrings and texts are spelled as in New York: `color`, `normalize`, `catalog`."""
+    lines = [
+        f"{path.relative_to(ROOT)}:{number}: {match[0]}"
+        for path in SOURCES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if (match := BRITISH.search(line))
+    ]
+    assert not lines, "\n".join(lines)
 
 
 def test_names_are_nouns_and_verbs() -> None:

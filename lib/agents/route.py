@@ -23,7 +23,7 @@ from lib.front import hosts
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.models import Caller
-from lib.wire.errors import AccessError, TrancheError, Unauthorised
+from lib.wire.errors import AccessError, TrancheError, Unauthorized
 from lib.wire.fair import FairPool
 from lib.wire.network import is_loopback
 from lib.wire.problems import problem
@@ -102,18 +102,18 @@ class AgentRoute:
         return await asyncio.wrap_future(pool.submit(who, work))
 
     def _callers(self, request: Request) -> Callers:
-        """The callers of a request's tokens. Unauthorised without one that is valid; Throttled."""
+        """The callers of a request's tokens. Unauthorized without one that is valid; Throttled."""
         scheme, _, token = request.headers.get("authorization", "").strip().partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            raise Unauthorised
+            raise Unauthorized
         other = request.headers.get(DEALS_HEADER, "").strip()
         reporting, deals = self._caller(token.strip(), "reporting"), None
         if other or reporting is None:
             deals = self._caller(other or token.strip(), "deals")
         if (other and (deals is None or reporting is None)) or (reporting is None and deals is None):
-            raise Unauthorised
+            raise Unauthorized
         if reporting and deals and reporting.person.username != deals.person.username:
-            raise Unauthorised("Both tokens must be those of one person")
+            raise Unauthorized("Both tokens must be those of one person")
         callers = Callers(reporting, deals)
         self._throttle.admit(callers.first.token.id)
         return callers

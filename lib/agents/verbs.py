@@ -14,7 +14,7 @@ from lib.wire.errors import BadRequest, UnknownName, requirement
 
 
 class Arguments(BaseModel):
-    """The arguments of a verb. One that is not among them is refused: a misspelt filter is a wrong figure."""
+    """The arguments of a verb. Unknown ones are refused: a misspelled filter would be a wrong figure."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

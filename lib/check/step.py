@@ -19,13 +19,13 @@ from lib.wire.errors import (
     Forbidden,
     Misconfigured,
     TrancheError,
-    Unauthorised,
+    Unauthorized,
     Unreachable,
     Unreadable,
 )
 
 State = Literal["ok", "note", "refused", "failed"]
-REFUSALS = (AccessError, Unauthorised, Forbidden)
+REFUSALS = (AccessError, Unauthorized, Forbidden)
 CERTIFICATE, NO_HOST = "certificate", ("name or service", "nodename", "name resolution", "getaddrinfo")
 
 

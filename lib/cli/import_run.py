@@ -132,8 +132,8 @@ def _import_slicer(request: ImportRequest, settings: Settings) -> tuple[StoredSl
     return _import(job, warehouse, request.rejects or _rejects_path(settings, request)), before
 
 
-def recognise(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
-    """The readers of the files; prints what was recognised."""
+def recognize(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
+    """The readers of the files; prints what was recognized."""
     try:
         delimiter = find_delimiter(request.delimiter) if request.delimiter else None
     except ValueError as error:
@@ -158,15 +158,15 @@ def _readers_and_definition(
     if request.definition:
         request.refuse_hints()
         definition = request.settle(read_definition(request.definition))
-        return recognise(request, definition), definition
+        return recognize(request, definition), definition
     if before and request.mode != "replace":
         request.refuse_hints()
     if before and (request.mode != "replace" or _all_fit(request, before.definition)):
         definition = request.settle(before.definition)
-        files = recognise(request, definition)
+        files = recognize(request, definition)
         click.echo(f"Definition: that of {request.target}, unchanged")
         return files, definition
-    files = recognise(request)
+    files = recognize(request)
     inference = infer(files[0], mappings, request.hints, files[1:])
     definition = request.settle(inference.definition)
     path = _write_definition(request, definition, inference.notes)
@@ -174,7 +174,7 @@ def _readers_and_definition(
     click.echo(
         f"\nWritten to {path.absolute()}; change it there and import again with --replace --definition\n"
     )
-    return files if definition.header else recognise(request, definition), definition
+    return files if definition.header else recognize(request, definition), definition
 
 
 def _all_fit(request: ImportRequest, definition: Definition) -> bool:

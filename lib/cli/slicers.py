@@ -7,7 +7,7 @@ import click
 import pyarrow as pa
 
 from lib.cli.import_request import ImportRequest, Share, with_mappings
-from lib.cli.import_run import recognise, run, tell_guess, tell_rejects
+from lib.cli.import_run import recognize, run, tell_guess, tell_rejects
 from lib.cli.options import caller, table
 from lib.connect import hanging
 from lib.reporting.connected import ConnectedSlicers
@@ -16,7 +16,7 @@ from lib.reporting.definition.file import definition_yaml, read_definition
 from lib.reporting.ingest.files import FORMATS, Reader
 from lib.reporting.ingest.importing import refuse_missing
 from lib.reporting.ingest.inference import infer
-from lib.reporting.ingest.normalise import Normaliser
+from lib.reporting.ingest.normalize import Normalizer
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.slicer import StoredSlicer, read_mapping
@@ -32,7 +32,7 @@ YES = click.option("--yes", is_flag=True, help="Don't ask.")
 def try_files(request: ImportRequest) -> None:
     """Show how the files would be read. ImportRefused or BadDefinition where they would be refused."""
     definition = request.settle(read_definition(request.definition)) if request.definition else None
-    readers = recognise(request, definition)
+    readers = recognize(request, definition)
     if definition is None:
         mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
         inference = infer(readers[0], mappings, request.hints, readers[1:])
@@ -48,7 +48,7 @@ def try_files(request: ImportRequest) -> None:
 def _show_first_rows(reader: Reader, definition: Definition) -> None:
     refuse_missing(reader.file.name, reader.columns, definition)
     rejects, read, tables = Rejects(None), 0, list[pa.Table]()
-    normaliser = Normaliser(definition)
+    normalizer = Normalizer(definition)
 
     def refuse(reject: Reject) -> None:
         rejects.add(reader.file.name, reject)
@@ -56,7 +56,7 @@ def _show_first_rows(reader: Reader, definition: Definition) -> None:
     ending = Ending(refuse)
     for raw in reader.rows(definition.source_columns(), refuse):
         read += raw.table.num_rows
-        rows, last = normaliser.rows(raw, ending.refuse)
+        rows, last = normalizer.rows(raw, ending.refuse)
         tables.append(rows.slice(0, _ROWS))
         if last is not None:
             ending.accept(last)

@@ -27,7 +27,7 @@ def token() -> None:
     required=True,
     help="The API that the token is for.",
 )
-@click.option("--name", required=True, help="What the token is for, to recognise it later.")
+@click.option("--name", required=True, help="What the token is for, to recognize it later.")
 @click.option("--expires", type=Duration(), help="Lifetime, as 90d, 12h or 30m. Default: it never expires.")
 @click.option("--project", help="Only this project.")
 @click.option("--slicer", help="Only this slicer of the project.")

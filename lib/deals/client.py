@@ -56,18 +56,18 @@ class Deals:
         *,
         codec: Codec = OWN,
         abilities: Abilities | None = None,
-        honours_keys: bool = True,
+        honors_keys: bool = True,
     ) -> None:
         """The token is sent as `<header>: <scheme> …`.
 
         `codec` is how the service writes, `abilities` what it does.
-        `honours_keys`: it creates once what is asked for twice with one idempotency key; else no key is sent,
+        `honors_keys`: it creates once what is asked for twice with one idempotency key; else no key is sent,
         and nothing is asked for twice.
         """
         self._http, self._credential, self._patience = http, credential(token), patience
         self._header, self._scheme = header, scheme
         self._codec = codec
-        self.abilities = replace(abilities or Abilities(), repeats=honours_keys)
+        self.abilities = replace(abilities or Abilities(), repeats=honors_keys)
 
     @overload
     def get(self, entity: type[Model], entity_id: int) -> Model: ...
@@ -244,7 +244,7 @@ class Deals:
     def buyer_seat(self, deal_id: str) -> BuyerSeat:
         """What its DSP reported of a deal, and when it was fetched (an extension of ours).
 
-        NotFound, saying why, for one that is not synchronised. Unsupported where a service is not known to
+        NotFound, saying why, for one that is not synchronized. Unsupported where a service is not known to
         tell.
         """
         if not self.abilities.syncs:

@@ -21,7 +21,7 @@ from lib.wire.errors import (
     NotFound,
     StoreAway,
     Throttled,
-    Unauthorised,
+    Unauthorized,
 )
 from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
@@ -47,7 +47,7 @@ def of(verb: str, noun: str) -> dict[int | str, Any]:
     """The error codes of this verb."""
     responses: dict[int | str, Any] = {
         Invalid.http: _answer("What is wrong with the request, all at once", INVALID, INVALID_EXAMPLE),
-        Unauthorised.http: _detail("No token, or none that is valid for this service", "A token is required")
+        Unauthorized.http: _detail("No token, or none that is valid for this service", "A token is required")
         | {"headers": CHALLENGE},
         Forbidden.http: _detail("Who asks may not do this", "'viewer' can see deals, but not change them"),
         Throttled.http: _detail(
@@ -162,7 +162,7 @@ CHANGE_EXAMPLES: dict[str, Examples] = {
     },
     "packages": {"rename": ("Another name", {"name": "Morning News, old"})},
     "seats": {"rename": ("Another name", {"name": "Bluebird"})},
-    "dsps": {"sync": ("It takes synchronised deals now", {"supports_deal_sync": True})},
+    "dsps": {"sync": ("It takes synchronized deals now", {"supports_deal_sync": True})},
     "domain_lists": {"domains": ("These domains and no others", {"domains": ["news.example"]})},
     "app_lists": {"apps": ("These apps and no others", {"apps": ["com.example.chess"]})},
 }

@@ -153,7 +153,7 @@ FIELDS = (
     DealField("is_active", SWITCH, "Active", BOTH, True),
     DealField("is_dynamic_bidding", SWITCH, "Dynamic bidding", (SUPPLY,), False),
     DealField(
-        "is_true_price_opt_enable", SWITCH, "True price", (SUPPLY,), False, help="True price optimisation"
+        "is_true_price_opt_enable", SWITCH, "True price", (SUPPLY,), False, help="True price optimization"
     ),
     DealField("agency_curation_fee_type", FEE_TYPE, "Fee type", (DEALS,), is_term=True, label="Agency fee"),
     DealField("agency_curation_fee", AMOUNT, "Agency fee", (DEALS,), is_term=True, label="Fee", csv="Fee"),

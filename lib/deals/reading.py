@@ -29,7 +29,7 @@ from lib.wire.errors import (
     StoreUnwritable,
     Throttled,
     TrancheError,
-    Unauthorised,
+    Unauthorized,
     Unreachable,
     Unreadable,
     Unsupported,
@@ -215,7 +215,7 @@ def _internal(reason: str) -> InternalError:
 
 
 KINDS: dict[int, Callable[[str], TrancheError]] = {
-    Unauthorised.http: Unauthorised,
+    Unauthorized.http: Unauthorized,
     Forbidden.http: Forbidden,
     NotFound.http: NotFound,
     Unsupported.http: BadRequest,

@@ -32,7 +32,7 @@ from lib.wire.errors import (
     Invalid,
     NotFound,
     TrancheError,
-    Unauthorised,
+    Unauthorized,
 )
 from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
@@ -82,19 +82,19 @@ class Admission:
     def _caller(self, authorization: str | None, writes: bool) -> Caller:
         """The caller with this header, who has some access to deals.
 
-        Unauthorised without a token that opens this service, and for somebody without access to deals;
+        Unauthorized without a token that opens this service, and for somebody without access to deals;
         Throttled when it came too often.
         """
         scheme, _, token = (authorization or "").strip().partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            raise Unauthorised(MISSING)
+            raise Unauthorized(MISSING)
         try:
             with database.explain_errors():
                 caller = self._access.caller(token.strip(), self._service)
         except AccessError:
-            raise Unauthorised(WRONG, 'Bearer error="invalid_token"') from None
+            raise Unauthorized(WRONG, 'Bearer error="invalid_token"') from None
         if not caller.deals.opens:
-            raise Unauthorised(NO_ACCESS.format(caller.person.username), 'Bearer error="invalid_token"')
+            raise Unauthorized(NO_ACCESS.format(caller.person.username), 'Bearer error="invalid_token"')
         if not self._is_exempt(token.strip()):
             self._throttles[writes].admit(caller.token.id)
         return caller

@@ -26,7 +26,7 @@ ZIPS_A_CITY = 20
 INTERESTS = 400
 KEENNESS = 2.3
 PLATFORMS = {"desktop": 0, "smartphone": 1, "tablet": 1, "connected tv": 2}
-ANOMALIES = ("", "data centre", "click farm", "outdated browser")
+ANOMALIES = ("", "data center", "click farm", "outdated browser")
 ANOMALY_WEIGHTS = (97.0, 1.2, 0.5, 1.3)
 LANGUAGE_LISTS = [
     languages

@@ -11,7 +11,7 @@
 7. `curation`: deals broken by a cause each (BROKEN): floors that were raised, a fixed price that was
    lowered, a creative that is rejected, an advertiser that publishers block; the budget of deal 18 ends;
    package 9 is narrowed to two countries. Their losses have reasons.
-8. Package 5 is partly unauthorised (see supply_files.py), which is the reason why its deals need attention.
+8. Package 5 is partly unauthorized (see supply_files.py), which is the reason why its deals need attention.
 9. The buyer of deal 37 of package 1 counts a third fewer bid requests than the report, since twelve days
    before the last one (see buyer.py).
 """

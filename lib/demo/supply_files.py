@@ -1,7 +1,7 @@
 """The demo's supply files: the sellers.json of its invented exchange, and what its sites say of it.
 
-Two Brazilian sites don't authorise it, Novela das Nove and the sports pages of Farol da Manhã, so that the
-package "Brasil em Vídeo" is partly unauthorised. Tech Teaspoon refers to a file of its forum that is not
+Two Brazilian sites don't authorize it, Novela das Nove and the sports pages of Farol da Manhã, so that the
+package "Brasil em Vídeo" is partly unauthorized. Tech Teaspoon refers to a file of its forum that is not
 there, Slow Train Travel has none, and Penny Jar calls an account of a sales house its own.
 """
 

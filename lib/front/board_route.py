@@ -27,7 +27,7 @@ answer is torn.
     {"part": "wait", "engine": text, "lately": seconds | null}      first, unless it is quick: who computes
     {"part": "end"}                                         with "error" where the rest could not be made
 
-`params` are the normalised parameters after the acts. `version` and `day` are of the slicer's data and of the
+`params` are the normalized parameters after the acts. `version` and `day` are of the slicer's data and of the
 slicer's today: figures of others are out of date. `is_final` is false if a line with exact figures follows.
 
 The head (texts are for `textContent`; null values are unknown; B is the number of buckets):
@@ -80,7 +80,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from lib.front.hosts import is_from_own_page
 from lib.wire.apis import LOOPBACK
 from lib.wire.deadline import Deadline
-from lib.wire.errors import AccessError, BadRequest, InternalError, TrancheError, Unauthorised
+from lib.wire.errors import AccessError, BadRequest, InternalError, TrancheError, Unauthorized
 from lib.wire.fair import Ahead, FairPool, wait_for_disconnect
 from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
@@ -186,7 +186,7 @@ class BoardRoute:
         cookie = "; ".join(request.headers.getlist("cookie"))
         person = await asyncio.wrap_future(self._sessions.submit(None, lambda: self._person_of(cookie)))
         if person is None:
-            raise Unauthorised(SIGNED_OUT, "Cookie")
+            raise Unauthorized(SIGNED_OUT, "Cookie")
         body = await _body(request)
         if body is None:
             reason = f"The request is larger than the {LONGEST_BODY:,} bytes allowed"

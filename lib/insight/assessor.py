@@ -11,10 +11,10 @@ from lib.insight import health
 from lib.insight.broken_deals import PATIENCE, BrokenDeals, FunnelDays
 from lib.insight.deal_report import DEAL, DealReport
 from lib.insight.health import DealHealth, Funnels, Surroundings
-from lib.insight.supply_path import unauthorised_shares
+from lib.insight.supply_path import unauthorized_shares
 
-DAYS, UNAUTHORISED_SHARE = 7, 10.0
-"""Days of the funnel, and the share of bids for unauthorised supply, in percent, that needs attention."""
+DAYS, UNAUTHORIZED_SHARE = 7, 10.0
+"""Days of the funnel, and the share of bids for unauthorized supply, in percent, that needs attention."""
 ADVICE = (
     "The facts of its packages name the sites and apps. Ask their publishers for the line in ads.txt, or "
     "exclude them by a list."
@@ -48,23 +48,23 @@ class Assessor:
         return {deal: self._with_supply(deal, one) for deal, one in healths.items()}
 
     def _with_supply(self, deal: int, one: DealHealth) -> DealHealth:
-        """The health with unauthorised supply from UNAUTHORISED_SHARE percent of a deal's bids on: among its
+        """The health with unauthorized supply from UNAUTHORIZED_SHARE percent of a deal's bids on: among its
         findings, and the reason for attention where nothing else is."""
-        share = self._unauthorised_shares.get(str(deal), 0.0)
-        if one.state == "idle" or share < UNAUTHORISED_SHARE:
+        share = self._unauthorized_shares.get(str(deal), 0.0)
+        if one.state == "idle" or share < UNAUTHORIZED_SHARE:
             return one
-        finding = f"{share:.1f} % of its bids are for sites or apps that don't authorise us."
+        finding = f"{share:.1f} % of its bids are for sites or apps that don't authorize us."
         findings = (*one.findings, finding)
         if one.state != "healthy":
             return replace(one, findings=findings)
-        return replace(one, state="attention", words="Unauthorised", findings=findings, advice=ADVICE)
+        return replace(one, state="attention", words="Unauthorized", findings=findings, advice=ADVICE)
 
     @cached_property
-    def _unauthorised_shares(self) -> dict[str, float]:
-        """The percent of each deal's bids that is for unauthorised supply; none where it is of a sample."""
+    def _unauthorized_shares(self) -> dict[str, float]:
+        """The percent of each deal's bids that is for unauthorized supply; none where it is of a sample."""
         if (days := self._days) is None or "bids" not in days.fields:
             return {}
-        return unauthorised_shares(days.report, self.supply, DEAL, days.fields["bids"], DAYS) or {}
+        return unauthorized_shares(days.report, self.supply, DEAL, days.fields["bids"], DAYS) or {}
 
     @cached_property
     def _days(self) -> FunnelDays | None:

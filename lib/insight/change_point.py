@@ -3,7 +3,7 @@
 The rate of a day is taken as a logarithm. For each day that may be the first one after a change, the days
 from it on are held against the same weekdays of the four weeks before, and the largest fall over its standard
 error is the statistic (a maximal test for an unknown change point; Andrews 1993, "Tests for parameter
-instability"). How large it gets without a change depends on how neighbouring days hang together, so it is
+instability"). How large it gets without a change depends on how neighboring days hang together, so it is
 simulated: autoregressions of several strengths go through the same steps, and a series is held against those
 that look as persistent as itself. What is no more than a slow drift, small, or over by now is no change.
 """

@@ -1,4 +1,4 @@
-"""The supply path of packages: which of their sites and apps are authorised, and the share of bids by state.
+"""The supply path of packages: which of their sites and apps are authorized, and the share of bids by state.
 
 What a package has are the entries of the lists that it targets, and the sites and apps with bids in the
 report. A record with an app is the app's, whatever site it names too.
@@ -86,10 +86,10 @@ def supply_path(
     return SupplyPath(tuple(rows), total, answer is None or not estimate.is_sampled(answer))
 
 
-def unauthorised_shares(
+def unauthorized_shares(
     report: DealReport, index: SupplyIndex, by: str, field: str, days: int
 ) -> dict[str, float] | None:
-    """The percent of the bids of the last days that are for sites and apps that are not authorised, by the
+    """The percent of the bids of the last days that are for sites and apps that are not authorized, by the
     values of the key field `by`; those without any are left out. None where not every record could be read.
 
     `field` counts the bids. However many deals there are, it is three questions, and one for each 500 such
@@ -108,7 +108,7 @@ def unauthorised_shares(
     wrong_bids: dict[str, float] = {}
     for is_app, name in fields.items():
         names = [one for one, _ in ask(name) if one]
-        wrong = [one for one in names if index.state(one, is_app).state == "unauthorised"]
+        wrong = [one for one in names if index.state(one, is_app).state == "unauthorized"]
         for first in range(0, len(wrong), VALUES):
             some = Filter(name=name, value=tuple(wrong[first : first + VALUES]), match="equals")
             for value, count in ask(by, some, *(() if is_app else no_app)):

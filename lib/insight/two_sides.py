@@ -2,7 +2,7 @@
 when.
 
 Both sides of a day are held against each other as a logarithm of their ratio. Single days that fall out of
-line with their neighbours are set to what these have; the rest is cut into spans of one level by the least
+line with their neighbors are set to what these have; the rest is cut into spans of one level by the least
 squares that pay for each cut (optimal partitioning; Jackson et al. 2005, "An algorithm for optimal
 partitioning of data on an interval"). A span differs where its level, less its error, and most of its days
 are beyond the settled share of the seller's counts. That is 10 % unless set otherwise (IAB UK, "Discrepancy
@@ -157,7 +157,7 @@ def _spans(series: Numbers, noise: Numbers, spread: float) -> list[tuple[int, in
 
 
 def _in_line(series: Numbers, noise: Numbers) -> Numbers:
-    """The series with each day that is out of line with its neighbours set to their median (Hampel)."""
+    """The series with each day that is out of line with its neighbors set to their median (Hampel)."""
     limit = OUT_OF_LINE * _spread(series, noise) * noise
     padding = np.pad(series, NEAREST, constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(padding, 2 * NEAREST + 1)

@@ -1,6 +1,6 @@
 """A mail from its parts: as plain text, and as HTML of tables and inline styles, as mail programs need it.
 
-Parts are a text, figures, a list, a picture and a link. Texts are escaped, and colours are those of the mail
+Parts are a text, figures, a list, a picture and a link. Texts are escaped, and colors are those of the mail
 program, so that light and dark are its own. What comes from people (names of views, values of fields) can't
 break out: a header is one line (RFC 5322, 2.2), and the HTML has no element of theirs.
 """
@@ -19,7 +19,7 @@ from lib.wire.text import straight
 
 LONGEST_SUBJECT, WIDTH = 150, 600
 Tone = Literal["plain", "good", "bad", "quiet"]
-COLOURS: dict[Tone, str] = {"plain": "inherit", "good": "#1a8a4a", "bad": "#d1383d", "quiet": "inherit"}
+COLORS: dict[Tone, str] = {"plain": "inherit", "good": "#1a8a4a", "bad": "#d1383d", "quiet": "inherit"}
 FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
 QUIET, SMALL, LINE = "opacity:.75", "font-size:13px", "border-top:1px solid #88888866"
 HEAD = (
@@ -32,7 +32,7 @@ TABLE = '<table role="presentation" width="100%" cellpadding="0" cellspacing="0"
 
 @dataclass(frozen=True)
 class FigureRow:
-    """A line of figures: its label, its value, and a remark below, in a colour that says good or bad news."""
+    """A line of figures: its label, its value, and a remark below, in a color that says good or bad news."""
 
     label: str
     value: str
@@ -190,7 +190,7 @@ def _as_html(part: Part, names: Iterator[str]) -> str:
 
 def _row(row: FigureRow) -> str:
     dim = f";{QUIET}" if row.tone == "quiet" else ""
-    style = f"{SMALL};color:{COLOURS[row.tone]}{dim}"
+    style = f"{SMALL};color:{COLORS[row.tone]}{dim}"
     remark = f'<br><span style="{style}">{_html(row.remark)}</span>' if row.remark else ""
     value = f'<span style="font-weight:600;white-space:nowrap">{_html(row.value)}</span>'
     label, cell = f"padding:7px 8px 7px 0;{LINE};word-break:break-word", f"padding:7px 0;{LINE}"

@@ -37,7 +37,7 @@ OLD_SUFFIX = ".carried-over"
 
 
 def key(username: str) -> str:
-    """The normalised user name, as streamlit-authenticator normalises it too."""
+    """The normalized user name, as streamlit-authenticator normalizes it too."""
     return username.strip().lower()
 
 

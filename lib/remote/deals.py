@@ -251,7 +251,7 @@ class RemoteDeals:
             "header": settings.token_header,
             "scheme": settings.token_scheme,
             "codec": self.dialect,
-            "honours_keys": settings.deals_keys,
+            "honors_keys": settings.deals_keys,
         }
         self._lock = threading.Lock()
         self._lists: bool | None = None

@@ -23,7 +23,7 @@ BYTES_BESIDE_FRAMES = 4096
 
 @dataclass(frozen=True)
 class Key:
-    """The key of an answer: the slicer's version, and the normalised question.
+    """The key of an answer: the slicer's version, and the normalized question.
 
     `read_at` is when the table of a connected slicer was looked at, whose figures may change in place.
 

@@ -79,7 +79,7 @@ def freedom(count: int, weights: Sequence[float], persistence: float, step: int 
 
 
 def persistence(series: Numbers, season: int = WEEK) -> float:
-    """The correlation of neighbours beyond the season's means (NaN: no figure), corrected for its bias.
+    """The correlation of neighbors beyond the season's means (NaN: no figure), corrected for its bias.
 
     A short series looks less persistent than it is, by (1 + 4r) / n (Marriott and Pope 1954, "Bias in the
     estimation of autocorrelations"; each weekday has a mean of its own here).

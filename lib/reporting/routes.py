@@ -142,7 +142,7 @@ class _AuthorizedCall:
     async def stream(self, work: Callable[[], Iterator[bytes]]) -> Response:
         """The JSON whose parts `work` returns: in one piece if it is short, otherwise streamed.
 
-        The time that the client takes to read does not count towards the query's deadline.
+        The time that the client takes to read does not count toward the query's deadline.
         """
         parts, first = await self.result(lambda: _begin(work()))
         if len(first) < PIECE_BYTES:

@@ -124,7 +124,7 @@ class ExportFile:
 
 @dataclass(frozen=True)
 class AuthorizedRequest:
-    """An authorised request: its caller, the slicer, and its other fields."""
+    """An authorized request: its caller, the slicer, and its other fields."""
 
     who: str
     slicer: StoredSlicer
@@ -160,7 +160,7 @@ class ReportingService:
         return Deadline(self.settings.deadline_seconds)
 
     def admit(self, body: bytes) -> AuthorizedRequest:
-        """Authorise the request in a body. AccessError, or Throttled for too many requests."""
+        """Authorize the request in a body. AccessError, or Throttled for too many requests."""
         return self.admit_fields(*requests.read(body))
 
     def admit_fields(self, token: str, fields: requests.Fields) -> AuthorizedRequest:

@@ -111,7 +111,7 @@ class Remote(Local):
         description="Its seats, if it has no list of them: `id`, `name`, `dsp_id`, `dsp`, `deal_sync`.",
     )
     deals_keys: bool = Field(
-        default=False, description="Whether it honours `Idempotency-Key`, so that creating may be retried."
+        default=False, description="Whether it honors `Idempotency-Key`, so that creating may be retried."
     )
 
     @field_validator("slicers", mode="before")

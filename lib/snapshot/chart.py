@@ -1,6 +1,6 @@
 """Draws the chart over time with matplotlib, which needs no browser: as SVG, and on the axes of a page.
 
-Colours of the page are written into the SVG as CSS variables, so that it follows light and dark.
+Colors of the page are written into the SVG as CSS variables, so that it follows light and dark.
 """
 
 import io
@@ -22,7 +22,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from lib.snapshot.models import SnapshotChart, SnapshotLine
 
-ACCENT, GREY, INK, FAINT, GROUND = "#2a7f9e", "#8a95a3", "#0d131b", "#e3e6ea", "#ffffff"
+ACCENT, GRAY, INK, FAINT, GROUND = "#2a7f9e", "#8a95a3", "#0d131b", "#e3e6ea", "#ffffff"
 VARIABLES = {ACCENT: "--line", INK: "--ink", FAINT: "--rule", GROUND: "--ground"}
 STEPS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 MOST_POINTS, ROOM_OF_A_TICK, NAMES_ACROSS = 45, 84, 4
@@ -198,7 +198,7 @@ def _place(value: float) -> float | None:
 
 
 def _inline(svg: str, name: str) -> str:
-    """The drawing as a part of a page: no prolog, ids of its own, the page's colours and fonts."""
+    """The drawing as a part of a page: no prolog, ids of its own, the page's colors and fonts."""
     text = svg[svg.index("<svg") :]
     text = re.sub(
         r'<svg [^>]*?viewBox="([^"]+)"[^>]*>', r'<svg viewBox="\1" aria-hidden="true">', text, count=1

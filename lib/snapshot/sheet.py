@@ -23,8 +23,8 @@ from lib.snapshot.models import Snapshot, SnapshotChart, SnapshotFigure, Snapsho
 
 PAPERS = {"a4": (595.28, 841.89), "letter": (612.0, 792.0)}
 MARGIN, FOOT, DPI = 36.0, 20.0, 144
-GREY, RULE, SOFT = "#5d6875", "#d9dee4", "#f3f5f7"
-COLORS = {**colors.LIGHT, "gray": GREY}
+GRAY, RULE, SOFT = "#5d6875", "#d9dee4", "#f3f5f7"
+COLORS = {**colors.LIGHT, "gray": GRAY}
 TITLE, TEXT, SMALL = 15.0, 9.0, 7.0
 LINE, ROW, CHART_HEIGHT, FIGURE_HEIGHT, ACROSS = 12.0, 13.0, 165.0, 52.0, 4
 LEAST_COLUMN, KEY_SHARE, GAP = 48.0, 0.4, 16.0
@@ -71,10 +71,10 @@ def pdf(snapshot: Snapshot, paper: str) -> bytes:
                 canvas = _canvas((width, height))
                 _place(canvas, blocks)
                 foot = f"Page {number} of {len(sheets)}"
-                canvas.text(width - MARGIN, height - MARGIN, foot, SMALL, GREY, right=True)
+                canvas.text(width - MARGIN, height - MARGIN, foot, SMALL, GRAY, right=True)
                 address = fit(snapshot.address, width - 2 * MARGIN - 80, SMALL)
                 canvas.axes.text(
-                    MARGIN, height - MARGIN, address, size=SMALL, color=GREY, url=snapshot.address or None
+                    MARGIN, height - MARGIN, address, size=SMALL, color=GRAY, url=snapshot.address or None
                 )
                 pages.savefig(canvas.figure)
     return file.getvalue()
@@ -151,7 +151,7 @@ def _line(text: str, size: float, color: str, bold: bool = False) -> Block:
     return Block(height, lambda canvas, x, y: canvas.text(x, y + size, text, size, color, bold=bold))
 
 
-def _paragraph(text: str, width: float, color: str = GREY) -> Iterator[Block]:
+def _paragraph(text: str, width: float, color: str = GRAY) -> Iterator[Block]:
     for line in wrap(text, width, TEXT):
         yield _line(line, TEXT, color)
 
@@ -167,7 +167,7 @@ def _figures(figures: Sequence[SnapshotFigure], width: float) -> Block:
             canvas.text(left + 6, y + 12, fit(figure.title, space, 8), 8)
             canvas.text(left + 6, y + 28, fit(figure.text, space, 13), 13, bold=True)
             parts = "  ".join(filter(None, (figure.delta, figure.range)))
-            canvas.text(left + 6, y + 40, fit(parts, space, SMALL), SMALL, COLORS.get(figure.color, GREY))
+            canvas.text(left + 6, y + 40, fit(parts, space, SMALL), SMALL, COLORS.get(figure.color, GRAY))
 
     return Block(FIGURE_HEIGHT, draw)
 
@@ -235,7 +235,7 @@ def _title(table: SnapshotTable, width: float) -> Block:
 
     def draw(canvas: Canvas, x: float, y: float) -> None:
         canvas.text(x, y + 10, title, 10, bold=True)
-        canvas.text(x + inset, y + 10, fit(table.about, width - inset, 8), 8, GREY)
+        canvas.text(x + inset, y + 10, fit(table.about, width - inset, 8), 8, GRAY)
 
     return Block(14, draw)
 
@@ -257,7 +257,7 @@ def _head(titles: Sequence[str], keys: int, edges: Sequence[float]) -> Block:
             at = x + (edges[place] if place < keys else edges[place + 1] - 3)
             for row, text in enumerate(reversed(texts)):
                 short = fit(text, sizes[place], SMALL)
-                canvas.text(at, y + height - 4 - 9 * row, short, SMALL, GREY, right=place >= keys)
+                canvas.text(at, y + height - 4 - 9 * row, short, SMALL, GRAY, right=place >= keys)
         canvas.box(x, y + height - 0.5, edges[-1], 0.5, RULE)
 
     return Block(height, draw)
@@ -273,7 +273,7 @@ def _row(row: SnapshotRow, keys: int, edges: Sequence[float], head: Block) -> Bl
                 middle = space / 2 if cell.has_sides else 0.0
                 length = cell.bar[0] * (space / 2 if cell.has_sides else space - 4)
                 canvas.box(x + left + middle + min(length, 0), y + 1.5, abs(length), ROW - 3, ACCENT, 0.18)
-            color, inset = GREY if cell.is_faint else INK, 8.0 * (row.level - 1) * (place == 0)
+            color, inset = GRAY if cell.is_faint else INK, 8.0 * (row.level - 1) * (place == 0)
             text = fit(cell.text, space - 6 - inset, 8)
             at = x + (left + 2 + inset if place < keys else edges[place + 1] - 3)
             canvas.text(at, y + ROW - 4, text, 8, color, right=place >= keys)

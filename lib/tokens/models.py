@@ -13,7 +13,7 @@ Kind = Literal["permanent", "temporary"]
 class Token:
     """A stored token: everything except its text. Times are in UTC; `expires` None is never.
 
-    `prefix` is its readable beginning, by which a person recognises it. Without grants it opens all that its
+    `prefix` is its readable beginning, by which a person recognizes it. Without grants it opens all that its
     owner may see; `deals` None: all that they may do with deals.
     """
 

@@ -24,7 +24,7 @@ from lib.wire.errors import (
     MalformedResponse,
     ResponseTimeout,
     TooLarge,
-    Unauthorised,
+    Unauthorized,
     Unreachable,
 )
 
@@ -78,7 +78,7 @@ def in_the_name_of(credential: Credential, ask: Callable[[str], Answer]) -> Answ
         token = credential.token()
         try:
             return ask(token)
-        except (AccessError, Unauthorised):
+        except (AccessError, Unauthorized):
             another = credential.renew(token)
             if another is None:
                 raise

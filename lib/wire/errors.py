@@ -20,7 +20,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   └── SourceUnavailable a database with a slicer's rows does not answer   503
     ├── DealsError            the deals API's codes (its specification, Errors)
     │   ├── Invalid           what is wrong, per field, nested as the request is  400
-    │   ├── Unauthorised      no token, or none that opens this service           401
+    │   ├── Unauthorized      no token, or none that opens this service           401
     │   ├── Forbidden         this person may only read                           403
     │   ├── NotFound          no such entity                                      404
     │   ├── InUse             others depend on it; names them                     406
@@ -234,7 +234,7 @@ class Invalid(DealsError):
         return self.fields
 
 
-class Unauthorised(DealsError):
+class Unauthorized(DealsError):
     """Nobody in particular asks: no token, an unusable one, or one for another service."""
 
     status = "access_error"

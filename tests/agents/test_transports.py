@@ -73,7 +73,7 @@ def test_a_session_has_the_verbs_and_their_answers(connected: Connected, toolbox
 
 
 def test_what_is_wrong_is_a_sentence(connected: Connected) -> None:
-    """A misspelt field, argument, verb or prompt is refused with the nearest name; the session goes on."""
+    """A misspelled field, argument, verb or prompt is refused with the nearest name; the session goes on."""
     wrong = {
         "did you mean 'country'": ("ask", QUESTION | {"split": ["contry"]}),
         "did you mean 'split'": ("ask", QUESTION | {"spilt": ["country"]}),

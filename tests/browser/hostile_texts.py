@@ -1,4 +1,4 @@
-"""Texts of which a careless screen makes links, images, formulas, colours, icons, lists or code."""
+"""Texts of which a careless screen makes links, images, formulas, colors, icons, lists or code."""
 
 TEXTS = (
     "![x](http://evil.example/x.png)",

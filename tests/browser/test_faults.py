@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 import pytest
 from conftest import desk_over
-from faults import behaviours as do
+from faults import behaviors as do
 from faults.conftest import Desk, deals, desk, patience, reports, service, told
 from faults.proxy import Proxy, WriteRequest
 from playwright.sync_api import Page, expect
@@ -51,12 +51,12 @@ def expect_failures(page: Page, sentence: str, count: int = 1) -> None:
 
 def test_the_figures_come_back(page: Page, elsewhere: str, reports: Proxy) -> None:
     """Figures that fail are asked for again by themselves, and the question stays as it was."""
-    reports.behaviour = do.where(is_of_figures, do.instead(504, do.HTML, do.PAGE))
+    reports.behavior = do.where(is_of_figures, do.instead(504, do.HTML, do.PAGE))
     enter(page, f"{elsewhere}/{AUDIENCE}&split=campaign_id")
     failed = page.locator(".tranche-board").get_by_role("alert")
     expect(failed.filter(has_text="The service did not answer in time.").first).to_be_visible()
     asked = page.url
-    reports.behaviour = do.through
+    reports.behavior = do.through
     expect(page.locator(".fig-value").first).to_be_visible()
     expect(page.get_by_text("The service did not answer in time.")).to_have_count(0)
     assert page.url == asked
@@ -74,10 +74,10 @@ def test_the_slicer_comes_back(page: Page, elsewhere: str, reports: Proxy) -> No
 
 def test_a_click_is_quicker(page: Page, elsewhere: str, deals: Proxy) -> None:
     """A click on “Try again” asks at once."""
-    deals.behaviour = do.instead(200, do.HTML, do.PAGE)
+    deals.behavior = do.instead(200, do.HTML, do.PAGE)
     enter(page, f"{elsewhere}/deals?deals_kind=Packages")
     expect_failures(page, "The service returned a response that can't be read.")
-    deals.behaviour = do.through
+    deals.behavior = do.through
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_text("2 packages: 2 active")).to_be_visible()
 
@@ -85,7 +85,7 @@ def test_a_click_is_quicker(page: Page, elsewhere: str, deals: Proxy) -> None:
 def test_what_is_late_is_there_in_the_end(page: Page, patient: str, reports: Proxy) -> None:
     """Deals opens without the report; how far its data go is said as soon as it is there, without a click."""
     let_go = threading.Event()
-    reports.behaviour = do.held(let_go)
+    reports.behavior = do.held(let_go)
     page.goto(f"{patient}/deals")
     page.get_by_role("button", name="Manager", exact=True).click()
     expect(page.get_by_text("4 deals: ")).to_be_visible()

@@ -35,7 +35,7 @@ DOUBTED = next(one for one in DEALS if one.id == stories.DOUBTED_DEAL)
 
 @dataclass
 class Followed:
-    """The demo, and the emphasised words of the story as far as they were followed."""
+    """The demo, and the emphasized words of the story as far as they were followed."""
 
     address: str
     api: connect.Clients
@@ -84,7 +84,7 @@ def story(tmp_path_factory: pytest.TempPathFactory, serve: Serve) -> Iterator[Fo
 
 
 def told() -> list[str]:
-    """The emphasised words of the story, in order."""
+    """The emphasized words of the story, in order."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.split("## Five minutes")[1].split("\n## ")[0]
     steps = " ".join(line.strip() for line in section.splitlines() if re.match(r"\d\. |   ", line))

@@ -42,7 +42,7 @@ from lib.wire.errors import (
     NotFound,
     Throttled,
     TrancheError,
-    Unauthorised,
+    Unauthorized,
     Unreachable,
     Unreadable,
 )
@@ -141,7 +141,7 @@ def test_errors(client: Deals, http: httpx.Client, there: World) -> None:
         client.get(Seat, 2**50)
     with pytest.raises(InUse, match="depend"):
         client.remove(Dsp, there.syncing)
-    with pytest.raises(Unauthorised):
+    with pytest.raises(Unauthorized):
         Deals(http, "wrong").list(Seat)
 
 
@@ -162,7 +162,7 @@ def of(answer: Callable[[Request], Response], **options: Any) -> Deals:
     [
         (400, {"detail": "no"}, {}, Invalid),
         (400, {"name": ["no"]}, {}, Invalid),
-        (401, {"detail": "no"}, {}, Unauthorised),
+        (401, {"detail": "no"}, {}, Unauthorized),
         (403, {"detail": "no"}, {}, Forbidden),
         (404, {"detail": "no"}, {}, NotFound),
         (405, {"detail": "no"}, {}, BadRequest),
@@ -334,7 +334,7 @@ def test_whether_there_are_lists(client: Deals, http: httpx.Client) -> None:
     assert not has_lists(of(lambda request: JSONResponse([{"id": 1}])))
     assert not has_lists(of(lambda request: JSONResponse({"detail": "What is limit?"}, 400)))
     assert not has_lists(of(lambda request: HTMLResponse("<h1>No</h1>", 405)))
-    with pytest.raises(Unauthorised):
+    with pytest.raises(Unauthorized):
         has_lists(Deals(http, "wrong"))
     with pytest.raises(InternalError):
         has_lists(of(lambda request: JSONResponse({"detail": "no"}, 500)))

@@ -43,7 +43,7 @@ def dsp(http: httpx.Client, desk: connect.Installation) -> Dsp:
 
 
 def sold(manager: Caller, seat: int, price: float = 2.5, **fields: Any) -> Body:
-    """A package with a synchronised deal for a seat; returns the deal."""
+    """A package with a synchronized deal for a seat; returns the deal."""
     terms = MAIL | {name: fields.pop(name) for name in [*fields] if name.startswith("agency")}
     new = deals(option(seat, price, deal_sync=True), **terms)
     made = manager.make("supply_deals", package(create_demand_deals=new, **fields))
@@ -183,7 +183,7 @@ def test_only_its_own_seats(manager: Caller, there: World, dsp: Dsp) -> None:
     assert other in documents(both, seat=code)
     assert mine not in documents(both, seat=code)
     report = {"version": "1.0", "id": other, "buyerstatus": [{"status": 4}]}
-    said = f"There is no synchronised deal '{other}'"
+    said = f"There is no synchronized deal '{other}'"
     assert ada.detail("GET", f"deal_sync/{other}/", 404) == said
     assert ada.detail("GET", f"deal_sync/{other}/status/", 404) == said
     assert ada.detail("PUT", f"deal_sync/{other}/status/", 404, report) == said

@@ -84,13 +84,13 @@ def test_deal_sync_needs_a_dsp_that_supports_it_and_a_contact(manager: Caller, t
 
 
 def test_deal_sync_is_not_taken_away_under_a_deal(manager: Caller) -> None:
-    """Neither by its DSP nor by moving its seat; once no deal is synchronised, both can be changed."""
+    """Neither by its DSP nor by moving its seat; once no deal is synchronized, both can be changed."""
     dsp, other = (
         manager.make("dsps", {"name": unique("DSP"), "supports_deal_sync": on}) for on in (True, False)
     )
     seat = manager.make("seats", {"name": unique("Seat"), "dsp": {"id": dsp["id"]}})
     made = manager.make("demand_deals", deal(seat["id"], deal_sync=True, contact_email="a@b.example"))
-    sentence = f"Demand deals are synchronised, and need deal sync: {made['id']} '{made['name']}'."
+    sentence = f"Demand deals are synchronized, and need deal sync: {made['id']} '{made['name']}'."
     edits = [
         (f"dsps/{dsp['id']}/", {"supports_deal_sync": False}),
         (f"seats/{seat['id']}/", {"dsp": {"id": other["id"]}}),

@@ -40,7 +40,7 @@ from lib.wire.errors import (
     Forbidden,
     Invalid,
     NotFound,
-    Unauthorised,
+    Unauthorized,
     Unreadable,
     Unsupported,
 )
@@ -86,7 +86,7 @@ def make(http: httpx.Client, engine: Engine) -> Make:
 
     def made(who: str = "max", token: str = TOKEN, **options: Any) -> PlainDeals:
         memory = Memory(engine, str(http.base_url), who)
-        return PlainDeals(memory, (ALDER,), http, token, codec=DIALECT, honours_keys=False, **options)
+        return PlainDeals(memory, (ALDER,), http, token, codec=DIALECT, honors_keys=False, **options)
 
     return made
 
@@ -141,7 +141,7 @@ def test_the_health_of_its_deals(plain: PlainDeals, book: Book) -> None:
     assert [(one.state, one.words) for one in found.values()] == [("unknown", "No report of deals")] * 2
 
 
-def test_no_key_is_sent_where_none_is_honoured(plain: PlainDeals, book: Book) -> None:
+def test_no_key_is_sent_where_none_is_honored(plain: PlainDeals, book: Book) -> None:
     """The service would not know it; screens ask `repeats`."""
     plain.create(SupplyPackage, package(), "a-key")
     assert book.keys == []
@@ -322,7 +322,7 @@ def test_existing_deals_are_linked(plain: PlainDeals, book: Book) -> None:
 def test_another_header_for_the_token(make: Make, book: Book) -> None:
     """The header's name and scheme are settings."""
     book.header, book.scheme = "X-Token", ""
-    with pytest.raises(Unauthorised):
+    with pytest.raises(Unauthorized):
         make().get(DemandDeal, 1)
     deal = book.add(72, "1.25")
     assert make(header="X-Token", scheme="").get(DemandDeal, deal).id == deal

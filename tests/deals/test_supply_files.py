@@ -26,7 +26,7 @@ SELLERS = {
     ]
 }
 DIRECT, RESELLER = ("direct", ""), ("reseller", "")
-UNKNOWN, NOT_US = ("unknown", ""), ("unauthorised", "")
+UNKNOWN, NOT_US = ("unknown", ""), ("unauthorized", "")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_problems_have_their_line(files: SupplyFiles) -> None:
 
 
 def test_subdomains_and_partners(files: SupplyFiles) -> None:
-    """The root's file counts for its hosts, but for a subdomain that it refers to; partners may authorise."""
+    """The root's file counts for its hosts, but for a subdomain that it refers to; partners may authorize."""
     by = index(
         files,
         news=f"{US}, 10, DIRECT\nsubdomain=own.news.example\nsubdomain=gone.news.example",
@@ -123,7 +123,7 @@ def test_subdomains_and_partners(files: SupplyFiles) -> None:
         "gone.news.example",
     )
     states = [by.state(name, False).state for name in names]
-    assert states == ["direct", "direct", "direct", "unauthorised", "unknown"]
+    assert states == ["direct", "direct", "direct", "unauthorized", "unknown"]
     assert [by.state(name, False).state for name in ("tv.example", "nowhere.example", "")] == [
         "direct", "unknown", "unknown",
     ]  # fmt: skip
@@ -150,7 +150,7 @@ def test_a_made_folder(files: SupplyFiles, tmp_path: Path) -> None:
     lines = {
         "direct": f"{US}, 30, DIRECT",
         "reseller": f"{US}, 20, RESELLER",
-        "unauthorised": "rival.example, 1, DIRECT",
+        "unauthorized": "rival.example, 1, DIRECT",
     }
     for number in range(200):
         host = f"site-{number}.example"
@@ -209,7 +209,7 @@ def test_one_file_in_place_of_another(database_url: str) -> None:
     """On both databases a file replaces that of its kind and domain; one that is removed takes its lines."""
     database.migrate(database.engine(database_url))
     files = SupplyFiles(database.engine(database_url), None)
-    assert index(files, news="rival.example, 1, DIRECT").state("news.example", False).state == "unauthorised"
+    assert index(files, news="rival.example, 1, DIRECT").state("news.example", False).state == "unauthorized"
     by = index(files, news=f"{US}, 10, DIRECT")
     assert (by.state("news.example", False).state, files.files()[0]) == ("direct", 2)
     files.remove([one.id for one in files.files("sellers.json")[1]])

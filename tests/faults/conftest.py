@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from serving import serving
 from streamlit.testing.v1 import AppTest
 
-from faults import behaviours as do
+from faults import behaviors as do
 from faults.proxy import Proxy, proxying
 from lib import connect
 from lib.settings import Settings
@@ -41,7 +41,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def _goes_unanswered(item: pytest.Item) -> bool:
     asked = getattr(item, "callspec", None)
     params = asked.params if asked is not None else {}
-    return getattr(params.get("fault"), "behaviour", params.get("behaviour")) in UNANSWERED
+    return getattr(params.get("fault"), "behavior", params.get("behavior")) in UNANSWERED
 
 
 @pytest.fixture(scope="session")

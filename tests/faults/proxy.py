@@ -1,4 +1,4 @@
-"""A proxy on sockets between the desk and a service, whose behaviour is switched while it runs."""
+"""A proxy on sockets between the desk and a service, whose behavior is switched while it runs."""
 
 import contextlib
 import http.client
@@ -52,7 +52,7 @@ class Over(Exception):
 
 @dataclass
 class Exchange:
-    """One request on a connection, and what a behaviour can do with it."""
+    """One request on a connection, and what a behavior can do with it."""
 
     client: socket.socket
     asked: WriteRequest
@@ -97,18 +97,18 @@ class Exchange:
 
 
 HOP_BY_HOP = frozenset({"connection", "content-length", "transfer-encoding", "keep-alive"})
-Behaviour = Callable[[Exchange], None]
+Behavior = Callable[[Exchange], None]
 
 
 @dataclass
 class Proxy:
-    """Listens on a port of its own; `behaviour` is what happens to each request, now.
+    """Listens on a port of its own; `behavior` is what happens to each request, now.
 
     `asked` are the requests so far, `connections` how many connections there were.
     """
 
     target: tuple[str, int]
-    behaviour: Behaviour
+    behavior: Behavior
     asked: list[WriteRequest] = field(default_factory=list)
     connections: int = 0
     _listener: Any = None
@@ -165,7 +165,7 @@ class Proxy:
                     self.asked.append(asked)
                     self._news.notify_all()
                 try:
-                    self.behaviour(Exchange(client, asked, self.target, is_closing))
+                    self.behavior(Exchange(client, asked, self.target, is_closing))
                 except Over:
                     break
         self._open.discard(client)
@@ -184,10 +184,10 @@ def _read(stream: Any) -> WriteRequest | None:
 
 
 @contextlib.contextmanager
-def proxying(address: str, behaviour: Behaviour) -> Iterator[Proxy]:
+def proxying(address: str, behavior: Behavior) -> Iterator[Proxy]:
     """A proxy before the service at `address`, until the end of the block."""
     host, _, port = address.removeprefix("http://").rstrip("/").partition(":")
-    proxy = Proxy((host, int(port)), behaviour)
+    proxy = Proxy((host, int(port)), behavior)
     proxy.listen()
     try:
         yield proxy

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from faults import behaviours as do
+from faults import behaviors as do
 from faults.conftest import Service, SyncState
-from faults.proxy import Behaviour, Proxy
+from faults.proxy import Behavior, Proxy
 from lib.deals.client import Deals
 from lib.deals.compat import Dialect
 from lib.deals.models import SupplyPackage
@@ -26,7 +26,7 @@ from lib.wire.errors import (
     Throttled,
     TooLarge,
     TrancheError,
-    Unauthorised,
+    Unauthorized,
     Unreachable,
     Unreadable,
 )
@@ -42,7 +42,7 @@ TRIES = 3
 class Fault:
     """What happens on the way, what comes of it, and how often a read is asked for then."""
 
-    behaviour: Behaviour
+    behavior: Behavior
     error: type[TrancheError]
     tries: int = 1
 
@@ -90,13 +90,13 @@ def dealing(told: SyncState) -> Callable[..., Deals]:
 
 def failing(fault: Fault, proxy: Proxy, ask: Callable[[], object]) -> int:
     """How often the service was asked, for an answer that fails as it should."""
-    before, proxy.behaviour = len(proxy.asked), fault.behaviour
+    before, proxy.behavior = len(proxy.asked), fault.behavior
     with pytest.raises(fault.error) as caught:
         ask()
     assert type(caught.value) in (fault.error, MalformedResponse)
     assert getattr(caught.value, "retry_after", WISH) == WISH
     assert "127.0.0.1" not in caught.value.reason
-    proxy.behaviour = do.through
+    proxy.behavior = do.through
     return len(proxy.asked) - before
 
 
@@ -137,7 +137,7 @@ def test_list(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> None
 @named({name: fault for name, fault in FAULTS.items() if name != "half of it"})
 def test_create(fault: Fault, dealing: Callable[..., Deals], deals: Proxy) -> None:
     """Without a key a package is asked for once, whatever happens: there are never two of it."""
-    client, name = dealing(honours_keys=False), f"Once {uuid.uuid4()}"
+    client, name = dealing(honors_keys=False), f"Once {uuid.uuid4()}"
     assert failing(fault, deals, lambda: client.create(SupplyPackage, package(name), "a key")) == 1
     assert client.list(SupplyPackage, search=name).count <= 1
 
@@ -164,7 +164,7 @@ def test_refused(reporting: Reporting, reports: Proxy) -> None:
 def test_passing_faults_are_not_noticed(reporting: Reporting, reports: Proxy) -> None:
     """What fails twice and then works has worked."""
     for fault in ("reset", "reset within", "cut off", "502 page", "503"):
-        reports.behaviour = do.first(TRIES - 1, FAULTS[fault].behaviour)
+        reports.behavior = do.first(TRIES - 1, FAULTS[fault].behavior)
         assert reporting.info(InfoQuery(**DELIVERY)).key_fields
     assert len(reports.asked) == 5 * TRIES
 
@@ -198,7 +198,7 @@ def test_other_types(
 ) -> None:
     """Right JSON is read whatever its type says."""
     for proxy in (reports, deals):
-        proxy.behaviour = do.changed(lambda answer: answer.typed("application/octet-stream"))
+        proxy.behavior = do.changed(lambda answer: answer.typed("application/octet-stream"))
     slicer = reporting.info(InfoQuery(**DELIVERY)).model_copy(update={"extensions": ()})
     assert len(reporting.audience(AudienceQuery(**WEEK), slicer))
     assert dealing().list(SupplyPackage).count
@@ -208,10 +208,10 @@ def test_other_types(
 @pytest.mark.parametrize("code", [429, 503])
 def test_long_retry_after_is_respected(code: int, reporting: Reporting, reports: Proxy) -> None:
     """A service that asks for a minute's rest is not asked again meanwhile, by anybody."""
-    reports.behaviour = do.instead(code, do.HTML, b"", retry_after="60")
+    reports.behavior = do.instead(code, do.HTML, b"", retry_after="60")
     with pytest.raises((Throttled, Unreachable)):
         reporting.info(InfoQuery(**DELIVERY))
-    reports.behaviour = do.through
+    reports.behavior = do.through
     with pytest.raises(CircuitOpen, match="The reporting service asks to wait and is retried in") as it:
         reporting.info(InfoQuery(**DELIVERY))
     assert 50 < it.value.retry_after <= 60
@@ -220,7 +220,7 @@ def test_long_retry_after_is_respected(code: int, reporting: Reporting, reports:
 
 def test_the_breaker(reporting: Reporting, reports: Proxy) -> None:
     """A service that fails again and again is left alone, and a sentence says for how long."""
-    reports.behaviour = do.reset
+    reports.behavior = do.reset
     with pytest.raises(Unreachable):
         reporting.info(InfoQuery(**DELIVERY))
     said = r"The reporting service does not answer and is retried in \d+ seconds"
@@ -235,10 +235,10 @@ def test_a_token_that_is_refused(
 ) -> None:
     """A permanent token that is refused is not tried again."""
     for proxy in (reports, deals):
-        proxy.behaviour = do.instead(401, do.HTML, do.PAGE)
+        proxy.behavior = do.instead(401, do.HTML, do.PAGE)
     with pytest.raises(Refused):
         reporting.info(InfoQuery(**DELIVERY))
-    with pytest.raises(Unauthorised):
+    with pytest.raises(Unauthorized):
         dealing().list(SupplyPackage)
     assert (len(reports.asked), len(deals.asked)) == (1, 1)
 
@@ -288,7 +288,7 @@ def test_tokens(fault: Fault, renewing: Reporting, tokens: Proxy, reports: Proxy
 
 def test_a_wrong_password_is_tried_once(renewing: Reporting, tokens: Proxy) -> None:
     """A refused name or password is not tried again for a minute: the service might lock the account."""
-    tokens.behaviour = do.instead(401, do.JSON, b'{"error": "invalid_grant"}')
+    tokens.behavior = do.instead(401, do.JSON, b'{"error": "invalid_grant"}')
     for _ in range(2):
         with pytest.raises(Refused):
             renewing.info(InfoQuery(**DELIVERY))
@@ -297,7 +297,7 @@ def test_a_wrong_password_is_tried_once(renewing: Reporting, tokens: Proxy) -> N
 
 def test_a_hanging_token_service(renewing: Reporting, tokens: Proxy) -> None:
     """Eight threads that need a token wait for one answer together, in vain: not one after the other."""
-    tokens.behaviour = do.silent
+    tokens.behavior = do.silent
     gate = threading.Barrier(8)
 
     def ask(_: int) -> type[BaseException] | None:

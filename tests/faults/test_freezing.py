@@ -8,7 +8,7 @@ import pytest
 from conftest import PASSWORD, desk_over
 from peopled import people_in, signed_in
 
-from faults import behaviours as do
+from faults import behaviors as do
 from faults.conftest import Desk
 from faults.proxy import Exchange, Over, Proxy, WriteRequest
 from faults.visitor import Visitor
@@ -67,7 +67,7 @@ def asks_for_more_than_germany(asked: WriteRequest) -> bool:
 
 def test_another_person(come: Come, reports: Proxy, let_go: threading.Event) -> None:
     """While one person's query hangs another asks the same service, lists deals and sees their tokens."""
-    reports.behaviour = do.where(asks_for_campaigns, do.held(let_go))
+    reports.behavior = do.where(asks_for_campaigns, do.held(let_go))
     one = come("audience", "project=demo&slicer=delivery&split=campaign_id&is.campaign_id=1")
     reports.wait_for(2, "/audience")
     assert come("audience", "project=demo&slicer=delivery&split=geo.country").sees("Impressions")
@@ -80,7 +80,7 @@ def test_another_person(come: Come, reports: Proxy, let_go: threading.Event) -> 
 
 def test_the_same_person(come: Come, reports: Proxy, let_go: threading.Event) -> None:
     """While the reporting service hangs altogether, who comes to it opens the other screens."""
-    reports.behaviour = do.held(let_go)
+    reports.behavior = do.held(let_go)
     assert come("deals").sees("deals: ", "The report is still loading")
     assert come("access").sees("Your tokens")
     assert come("new_package").sees("Name and dates", "What will be created")
@@ -97,7 +97,7 @@ def test_a_closed_tab(come: Come, reports: Proxy, let_go: threading.Event) -> No
             left.set()
             raise
 
-    reports.behaviour = do.where(asks_for_campaigns, behave)
+    reports.behavior = do.where(asks_for_campaigns, behave)
     visitor = come("audience", "project=demo&slicer=delivery&split=campaign_id&is.campaign_id=1")
     reports.wait_for(2, "/audience")
     assert not left.is_set()
@@ -107,7 +107,7 @@ def test_a_closed_tab(come: Come, reports: Proxy, let_go: threading.Event) -> No
 
 def test_many(come: Come, address: str, desk: Desk, reports: Proxy, let_go: threading.Event) -> None:
     """Thirty people whose queries hang keep nobody from signing in, from deals, or from other figures."""
-    reports.behaviour = do.where(asks_for_more_than_germany, do.held(let_go))
+    reports.behavior = do.where(asks_for_more_than_germany, do.held(let_go))
     waiting = []
     for days in range(1, MANY + 1):
         person = Person(f"person-{days}", f"Person {days}", None, "manager", (Grant("demo"),))
@@ -126,7 +126,7 @@ def test_many(come: Come, address: str, desk: Desk, reports: Proxy, let_go: thre
 
 def test_downloads(come: Come, reports: Proxy, let_go: threading.Event) -> None:
     """Nor do files that are waited for keep the next one from being made."""
-    reports.behaviour = do.where(lambda asked: asked.path.endswith("/export"), do.held(let_go))
+    reports.behavior = do.where(lambda asked: asked.path.endswith("/export"), do.held(let_go))
     for _ in range(DOWNLOADS):
         come("export", "project=demo&slicer=delivery").download()
     reports.wait_for(DOWNLOADS, "/export")

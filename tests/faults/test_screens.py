@@ -9,9 +9,9 @@ import pytest
 from dealing import listed
 from streamlit.testing.v1 import AppTest
 
-from faults import behaviours as do
+from faults import behaviors as do
 from faults.conftest import Desk
-from faults.proxy import Behaviour, Proxy
+from faults.proxy import Behavior, Proxy
 
 MOST = 100_000
 UNREACHABLE = "The service can't be reached. Try again in a moment."
@@ -20,7 +20,7 @@ UNREADABLE = "The service returned a response that can't be read. Try again, or 
 TOO_LARGE = "The response is larger than Tranche accepts. Choose fewer days or a smaller split."
 NOT_LET_IN = "The service rejected our credentials. Ask an administrator to check the token in the settings."
 THROTTLED = "Too many requests; try again in 5 seconds."
-FAULTS: dict[str, tuple[Behaviour, str]] = {
+FAULTS: dict[str, tuple[Behavior, str]] = {
     "silence": (do.silent, UNANSWERED),
     "a byte now and then": (do.dripping, UNANSWERED),
     "a byte of the head now and then": (do.dripping_head, UNANSWERED),
@@ -45,9 +45,9 @@ LASTING = (TOO_LARGE, NOT_LET_IN)
 
 
 def faults(*names: str) -> Callable[..., Any]:
-    """Once per fault, as its behaviour and the sentence that is to be said; all without names."""
+    """Once per fault, as its behavior and the sentence that is to be said; all without names."""
     chosen = [pytest.param(*FAULTS[name], id=name) for name in names or FAULTS]
-    return pytest.mark.parametrize(("behaviour", "sentence"), chosen)
+    return pytest.mark.parametrize(("behavior", "sentence"), chosen)
 
 
 @pytest.fixture
@@ -100,22 +100,22 @@ def shows_figures(visit: AppTest, screen: str) -> bool:
 
 
 @faults()
-def test_figures_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str) -> None:
+def test_figures_fail(steady: Desk, reports: Proxy, behavior: Behavior, sentence: str) -> None:
     """A failure of the reporting service is a sentence; the question is kept, and answered afterwards."""
-    figures_fail(steady, reports, behaviour, sentence, "audience")
+    figures_fail(steady, reports, behavior, sentence, "audience")
 
 
 @pytest.mark.parametrize("screen", ["slicers", "export"])
 @faults(*SOME, "401 page")
-def test_reports_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str, screen: str) -> None:
+def test_reports_fail(steady: Desk, reports: Proxy, behavior: Behavior, sentence: str, screen: str) -> None:
     """The same on the other screens that show figures."""
-    figures_fail(steady, reports, behaviour, sentence, screen)
+    figures_fail(steady, reports, behavior, sentence, screen)
 
 
-def figures_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str, screen: str) -> None:
+def figures_fail(steady: Desk, reports: Proxy, behavior: Behavior, sentence: str, screen: str) -> None:
     """A screen comes to figures that fail, and then do not."""
     visit = steady.visit("access")
-    reports.behaviour = do.where(lambda one: not one.path.endswith("info"), behaviour)
+    reports.behavior = do.where(lambda one: not one.path.endswith("info"), behavior)
     steady.open(visit, screen, slicer="delivery", **ASKED)
     assert said(visit) == {f"{sentence} Your question is kept."}
     assert not shows_figures(visit, screen)
@@ -123,7 +123,7 @@ def figures_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: s
         assert boards.answer(visit)["error"]["sentence"] == sentence
     assert ("Try again" in labels(visit)) == (sentence not in LASTING)
     assert asked(visit) == ASKED
-    reports.behaviour = do.through
+    reports.behavior = do.through
     steady.run(visit)
     assert shows_figures(visit, screen)
     assert (said(visit), asked(visit)) == (set(), ASKED)
@@ -132,14 +132,14 @@ def figures_fail(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: s
 @pytest.mark.parametrize("screen", ["slicers", "audience", "export"])
 @faults(*SOME, "401 page")
 def test_reports_are_dead_from_the_start(
-    steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str, screen: str
+    steady: Desk, reports: Proxy, behavior: Behavior, sentence: str, screen: str
 ) -> None:
     """Who comes while the service is down reads why there is no slicer, and has the figures once it is up."""
-    reports.behaviour = behaviour
+    reports.behavior = behavior
     visit = steady.visit(screen, slicer="delivery", **ASKED)
     assert said(visit) == {f"{sentence} Your question is kept in the address of this page."}
     assert visit.error[0].proto.title == "The slicer delivery of demo could not be loaded"
-    reports.behaviour = do.through
+    reports.behavior = do.through
     if sentence not in LASTING:
         try_again(steady, visit)
         assert shows_figures(visit, screen)
@@ -147,9 +147,9 @@ def test_reports_are_dead_from_the_start(
 
 
 @faults(*SOME)
-def test_the_other_screens(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str) -> None:
+def test_the_other_screens(steady: Desk, reports: Proxy, behavior: Behavior, sentence: str) -> None:
     """While the reporting service is down, deals are listed, packages created and tokens made."""
-    reports.behaviour = behaviour
+    reports.behavior = behavior
     visit = steady.visit("deals", deals_kind="Packages")
     assert "Morning News" in listed(visit)
     assert said(visit) == set()
@@ -166,92 +166,92 @@ def test_the_other_screens(steady: Desk, reports: Proxy, behaviour: Behaviour, s
 
 
 @faults(*SOME)
-def test_delivery_of_a_deal(steady: Desk, reports: Proxy, behaviour: Behaviour, sentence: str) -> None:
+def test_delivery_of_a_deal(steady: Desk, reports: Proxy, behavior: Behavior, sentence: str) -> None:
     """In a deal's drawer the delivery can't be had, all else can; it is there once the service is."""
-    reports.behaviour = behaviour
+    reports.behavior = behavior
     visit = steady.visit("deals", open="demand_deals-1")
     assert said(visit) == set()
     visit.button_group(key="drawer_shown").set_value("Delivery")
     steady.run(visit)
     assert said(visit) == {f"{sentence} Nothing was changed."}
-    reports.behaviour = do.through
+    reports.behavior = do.through
     try_again(steady, visit)
     assert said(visit) == set()
     assert "Impressions" in {metric.label for metric in visit.metric}
 
 
 @faults(*SOME, "429", "401 page", "too large")
-def test_deals_fail(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
+def test_deals_fail(steady: Desk, deals: Proxy, behavior: Behavior, sentence: str) -> None:
     """A failure of the deals service is a sentence on Deals, and on no screen that needs reports alone."""
     visit = steady.visit("access")
-    deals.behaviour = behaviour
+    deals.behavior = behavior
     steady.open(visit, "deals")
     assert said(visit) == {f"{sentence} Nothing was changed."}
     steady.open(visit, "audience", slicer="delivery", **ASKED)
     assert (said(visit), shows_figures(visit, "audience")) == (set(), True)
     steady.open(visit, "access")
     assert said(visit) == set()
-    deals.behaviour = do.through
+    deals.behavior = do.through
     steady.open(visit, "deals")
     assert said(visit) == set()
     assert "Morning News - Alpha Buying" in listed(visit)
 
 
 @faults(*SOME, "401 page")
-def test_the_form_is_kept(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
+def test_the_form_is_kept(steady: Desk, deals: Proxy, behavior: Behavior, sentence: str) -> None:
     """Where the lists of the form can't be had, it says so, and what was typed is there again afterwards."""
     visit = steady.visit("new_package")
     visit.text_input(key="np_name").set_value("Half typed")
     steady.run(visit)
-    deals.behaviour = behaviour
-    del visit.session_state["deals_catalogue"]
+    deals.behavior = behavior
+    del visit.session_state["deals_catalog"]
     steady.run(visit)
     assert said(visit) == {f"{sentence} What you entered is kept."}
-    deals.behaviour = do.through
+    deals.behavior = do.through
     steady.run(visit)
     assert (said(visit), visit.text_input(key="np_name").value) == (set(), "Half typed")
 
 
 @faults(*SOME)
-def test_what_was_read_before_stays(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
+def test_what_was_read_before_stays(steady: Desk, deals: Proxy, behavior: Behavior, sentence: str) -> None:
     """Where the list can't be read again the one before stays, with a sentence; a click reads it again."""
     visit = steady.visit("deals", deals_kind="Packages")
     visit.session_state["deals_pages"].seconds = 0.0
-    deals.behaviour = behaviour
+    deals.behavior = behavior
     steady.run(visit)
     assert [one.value for one in visit.warning] == [f"{sentence} What you see was loaded earlier."]
     assert "Morning News" in listed(visit)
-    deals.behaviour = do.through
+    deals.behavior = do.through
     try_again(steady, visit)
     assert not visit.warning
 
 
-@pytest.mark.parametrize("honours_keys", [False, True])
+@pytest.mark.parametrize("honors_keys", [False, True])
 @faults(*SOME, "too large")
 def test_a_package_that_may_be_there(
-    desk: Desk, deals: Proxy, behaviour: Behaviour, sentence: str, honours_keys: bool
+    desk: Desk, deals: Proxy, behavior: Behavior, sentence: str, honors_keys: bool
 ) -> None:
     """Where nobody knows whether it was created the form says so, and stays; the next click creates it.
 
     Where that could be a second one, it is a click of somebody who says that there is none.
     """
-    desk.configure(max_answer_bytes=MOST, deals_keys=honours_keys)
-    visit = filled(desk.visit("new_package"), f"Perhaps {honours_keys}")
-    deals.behaviour = do.where(lambda one: one.method == "POST", behaviour)
+    desk.configure(max_answer_bytes=MOST, deals_keys=honors_keys)
+    visit = filled(desk.visit("new_package"), f"Perhaps {honors_keys}")
+    deals.behavior = do.where(lambda one: one.method == "POST", behavior)
     visit.button(key="np_create_button").click()
     desk.run(visit)
     advice = (
         "What you entered is kept. You can retry: it won't be created twice."
-        if honours_keys
+        if honors_keys
         else "check the service and Deals before you retry. What you entered is kept."
     )
     assert next(iter(said(visit))).replace("\\", "").endswith(advice)
-    assert visit.text_input(key="np_name").value == f"Perhaps {honours_keys}"
+    assert visit.text_input(key="np_name").value == f"Perhaps {honors_keys}"
     tries = deals.paths().count("/api/supply_deals/") - len([a for a in deals.asked if a.method == "GET"])
-    assert tries <= (3 if honours_keys else 1)
-    deals.behaviour = do.through
-    assert visit.button(key="np_create_button").disabled is not honours_keys
-    if not honours_keys:
+    assert tries <= (3 if honors_keys else 1)
+    deals.behavior = do.through
+    assert visit.button(key="np_create_button").disabled is not honors_keys
+    if not honors_keys:
         visit.checkbox(key="np_sure").check()
         desk.run(visit)
     visit.button(key="np_create_button").click()
@@ -261,34 +261,34 @@ def test_a_package_that_may_be_there(
 
 @faults(*SOME)
 def test_a_service_that_dies_under_the_form(
-    steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str
+    steady: Desk, deals: Proxy, behavior: Behavior, sentence: str
 ) -> None:
     """A click on Create while the lists can't be read is a sentence too, and nothing was created."""
     visit = filled(steady.visit("new_package"), "Under the form")
-    del visit.session_state["deals_catalogue"]
-    deals.behaviour = behaviour
+    del visit.session_state["deals_catalog"]
+    deals.behavior = behavior
     visit.button(key="np_create_button").click()
     steady.run(visit)
     assert "POST" not in {one.method for one in deals.asked}
     assert said(visit) == {f"{sentence} What you entered is kept."}
-    deals.behaviour = do.through
+    deals.behavior = do.through
     steady.run(visit)
     assert visit.text_input(key="np_name").value == "Under the form"
 
 
 @faults("silence", "reset", "page")
-def test_a_change_that_may_be_saved(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str) -> None:
+def test_a_change_that_may_be_saved(steady: Desk, deals: Proxy, behavior: Behavior, sentence: str) -> None:
     """An edit in the drawer stays typed when the service fails, with the doubt said; then it is saved."""
     visit = steady.visit("deals", open="demand_deals-2")
     visit.button_group(key="drawer_shown").set_value("Change").run()
     name, save = "change-demand_deals-2-name", "change-demand_deals-2-_save"
     visit.text_input(key=name).set_value(f"Renamed {sentence}"[:60]).run()
-    deals.behaviour = do.where(lambda one: one.method == "PUT", behaviour)
+    deals.behavior = do.where(lambda one: one.method == "PUT", behavior)
     visit.button(key=save).click()
     steady.run(visit)
     assert any("It may have been saved; what you typed is still here." in s for s in said(visit))
     assert visit.text_input(key=name).value == f"Renamed {sentence}"[:60]
-    deals.behaviour = do.through
+    deals.behavior = do.through
     visit.button(key=save).click()
     steady.run(visit)
     assert said(visit) == set()
@@ -296,17 +296,17 @@ def test_a_change_that_may_be_saved(steady: Desk, deals: Proxy, behaviour: Behav
 
 @pytest.mark.parametrize("section", ["Facts", "Change", "History"])
 @faults(*SOME)
-def test_the_drawer(steady: Desk, deals: Proxy, behaviour: Behaviour, sentence: str, section: str) -> None:
+def test_the_drawer(steady: Desk, deals: Proxy, behavior: Behavior, sentence: str, section: str) -> None:
     """A drawer that can't be read is a sentence, and is back, at its section, once it can be."""
     visit = steady.visit("deals", open="supply_deals-1")
     visit.button_group(key="drawer_shown").set_value(section).run()
     if section == "Change":
         visit.text_input(key="change-supply_deals-1-name").set_value("Half typed").run()
-    deals.behaviour = behaviour
-    del visit.session_state["deals_catalogue"]
+    deals.behavior = behavior
+    del visit.session_state["deals_catalog"]
     steady.run(visit)
     assert {sentence in one for one in said(visit)} == {True}
-    deals.behaviour = do.through
+    deals.behavior = do.through
     steady.run(visit)
     assert said(visit) == set()
     assert visit.button_group(key="drawer_shown").value == section
@@ -320,19 +320,19 @@ def test_tokens_fail(
     desk: Desk,
     tokens: Proxy,
     temporary: dict[str, object],
-    behaviour: Behaviour,
+    behavior: Behavior,
     sentence: str,
     screen: str,
 ) -> None:
     """Without a token service the screens that need one say so, Access works, and all is well once it is."""
     desk.configure(**temporary)
     desk.unbreakable()
-    tokens.behaviour = behaviour
+    tokens.behavior = behavior
     visit = desk.visit(screen, slicer="delivery")
     assert {one.startswith(sentence) or "token service asks" in one for one in said(visit)} == {True}
     desk.open(visit, "access")
     assert (said(visit), "Your tokens" in headings(visit)) == (set(), True)
-    tokens.behaviour = do.through
+    tokens.behavior = do.through
     desk.open(visit, screen, slicer="delivery")
     try_again(desk, visit) if said(visit) else None
     assert said(visit) == set()
@@ -342,7 +342,7 @@ def test_tokens_fail(
 def test_a_desk_that_is_not_let_in(desk: Desk, tokens: Proxy, temporary: dict[str, object]) -> None:
     """Where the settings' name or password are refused, everybody is told to tell an administrator."""
     desk.configure(**temporary)
-    tokens.behaviour = do.instead(401, do.JSON, b'{"error": "invalid_grant"}')
+    tokens.behavior = do.instead(401, do.JSON, b'{"error": "invalid_grant"}')
     visit = desk.visit("audience", slicer="delivery")
     assert said(visit) == {f"{NOT_LET_IN} Your question is kept in the address of this page."}
     assert "Try again" not in labels(visit)
@@ -353,14 +353,14 @@ def test_a_desk_that_is_not_let_in(desk: Desk, tokens: Proxy, temporary: dict[st
 def test_the_breaker(desk: Desk, reports: Proxy) -> None:
     """A service that failed several times is not asked, and the screen says when it will be."""
     visit = desk.visit("access", slicer="delivery")
-    reports.behaviour = do.reset
+    reports.behavior = do.reset
     desk.open(visit, "audience", slicer="delivery", **ASKED)
     before = len(reports.asked)
     desk.run(visit)
     said_so = r"The reporting service does not answer and is retried in \d+ seconds\. Your question is kept"
     assert all(re.match(said_so, one) for one in said(visit))
     assert len(reports.asked) == before
-    reports.behaviour = do.through
+    reports.behavior = do.through
     desk.wake()
     desk.run(visit)
     assert (said(visit), shows_figures(visit, "audience")) == (set(), True)

@@ -14,7 +14,7 @@ from lib import connect
 from lib.deals.models import DemandDeal
 from lib.people import NO_DEALS, People
 from lib.settings import Settings
-from lib.ui.deals.catalogue import LOOKING
+from lib.ui.deals.catalog import LOOKING
 
 DEAL = "open=demand_deals-1&deals_kind=deals"
 CLICK = {"trigger_value": True}

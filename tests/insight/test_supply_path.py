@@ -36,7 +36,7 @@ FILES = (
 
 @pytest.fixture
 def desk(own_deals_home: Path) -> Clients:
-    """The manager's clients of a desk where news.example authorises us, and cats.example does not."""
+    """The manager's clients of a desk where news.example authorizes us, and cats.example does not."""
     manager = clients(Settings(home=own_deals_home, demo=True))
     manager.supply_files.add(FILES)
     return manager
@@ -71,14 +71,14 @@ def of(request: pytest.FixtureRequest, desk: Clients, own_deals_home: Path) -> I
 
 @pytest.mark.parametrize("by", ["deal", "supply_package"])
 def test_shares_against_pandas(desk: Clients, of: DealReport, by: str) -> None:
-    """The share of bids for unauthorised sites is that of the rows; without files it is none."""
+    """The share of bids for unauthorized sites is that of the rows; without files it is none."""
     index = desk.supply_files.index()
     frame = last_rows()
     bids = frame.groupby(by)["bids"].sum()
     wrong = frame[frame["site_domain"] == "cats.example"].groupby(by)["bids"].sum()
     expected = (100 * wrong / bids).to_dict()
-    assert supply_path.unauthorised_shares(of, index, by, "bids", DAYS) == pytest.approx(expected)
-    assert supply_path.unauthorised_shares(of, SupplyIndex(), by, "bids", DAYS) == {}
+    assert supply_path.unauthorized_shares(of, index, by, "bids", DAYS) == pytest.approx(expected)
+    assert supply_path.unauthorized_shares(of, SupplyIndex(), by, "bids", DAYS) == {}
 
 
 def test_a_package_with_a_list(desk: Clients) -> None:
@@ -93,18 +93,18 @@ def test_a_package_with_a_list(desk: Clients) -> None:
     )
     states = [(row.name, row.state.state) for row in path.rows]
     assert states == [
-        ("cats.example", "unauthorised"),
+        ("cats.example", "unauthorized"),
         ("new.example", "unknown"),
         ("news.example", "direct"),
     ]
     bids = last_rows().groupby("site_domain")["bids"].sum()
-    assert path.share("unauthorised") == pytest.approx(100 * bids["cats.example"] / bids.sum())
+    assert path.share("unauthorized") == pytest.approx(100 * bids["cats.example"] / bids.sum())
     assert (path.share("unknown"), path.bids, path.is_exact) == (0, bids.sum(), True)
 
 
 def test_health(own_deals_home: Path, desk: Clients) -> None:
-    """A deal that delivers, of whose bids half are for an unauthorised site, needs attention since the file
-    is imported, and no longer when that authorises us."""
+    """A deal that delivers, of whose bids half are for an unauthorized site, needs attention since the file
+    is imported, and no longer when that authorizes us."""
     watch, now = HealthWatch(Settings(home=own_deals_home, demo=True)), dt.datetime.now(dt.UTC)
 
     def health(deal: int = 1) -> tuple[str, dict[str, object]]:
@@ -116,26 +116,26 @@ def test_health(own_deals_home: Path, desk: Clients) -> None:
     state, facts = health()
     frame = last_rows()[lambda rows: rows["deal"] == "1"]
     share = 100 * frame[frame["site_domain"] == "cats.example"]["bids"].sum() / frame["bids"].sum()
-    assert (state, facts["words"]) == ("attention", "Unauthorised")
-    assert facts["findings"] == [f"{share:.1f} % of its bids are for sites or apps that don't authorise us."]
+    assert (state, facts["words"]) == ("attention", "Unauthorized")
+    assert facts["findings"] == [f"{share:.1f} % of its bids are for sites or apps that don't authorize us."]
     desk.supply_files.add([("cats.example.ads.txt", f"{US}, 1, DIRECT".encode())])
     assert health()[0] == "healthy"
 
 
 def test_the_screens(visit: Visit, desk: Clients, deals: Deals) -> None:
-    """The drawer says the path of a package, the list finds those with unauthorised bids, the form warns."""
+    """The drawer says the path of a package, the list finds those with unauthorized bids, the form warns."""
     drawer = visit("deals", open="supply_deals-1", project="demo", slicer=SOLD)
     texts = " ".join(one.value for one in drawer.markdown)
-    assert "1 of 2 sites authorised (1 direct), 1 not authorised (" in texts.replace("\\", "")
-    found = visit("deals", unauthorised="true", deals_kind="Packages", project="demo", slicer=SOLD)
+    assert "1 of 2 sites authorized (1 direct), 1 not authorized (" in texts.replace("\\", "")
+    found = visit("deals", unauthorized="true", deals_kind="Packages", project="demo", slicer=SOLD)
     assert listed(found) == ["Evening Sports", "Morning News"]
     views = Popover("deals_views")
     found = views.opened(found)
     found.text_input(key="view_list_name").set_value("Ours to mend")
     views.submit(found, "Save view")
     opened = views.opened(visit("deals", project="demo", slicer=SOLD))
-    assert clean(opened.button(key="view_open_list_1").click().run()).toggle(key="unauthorised").value
-    unseen = visit("deals", "viewer", unauthorised="true", deals_kind="Packages")
+    assert clean(opened.button(key="view_open_list_1").click().run()).toggle(key="unauthorized").value
+    unseen = visit("deals", "viewer", unauthorized="true", deals_kind="Packages")
     assert any("can't be filtered so now. None of the slicers" in one.value for one in unseen.warning)
     assert listed(clean(unseen.button(key="attention_off").click().run())) == [
         "Evening Sports",
@@ -144,7 +144,7 @@ def test_the_screens(visit: Visit, desk: Clients, deals: Deals) -> None:
     desk.supply_files.add([("cats.example.ads.txt", f"{US}, 1, DIRECT".encode())])
     assert any(
         "No packages match" in one.value
-        for one in visit("deals", unauthorised="true", deals_kind="Packages").info
+        for one in visit("deals", unauthorized="true", deals_kind="Packages").info
     )
     desk.supply_files.add([("news.example.ads.txt", b"rival.example, 1, DIRECT")])
     form = visit("deals", open="supply_deals-2", drawer_shown="Change")

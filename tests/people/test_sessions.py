@@ -104,7 +104,7 @@ def test_no_hash_is_kept_with_a_sign_in(sessions: Sessions, people: People) -> N
 
 
 def test_two_desks_do_not_overwrite_each_other(sessions: Sessions, other: Sessions) -> None:
-    """Sign-ins and sign-outs of one are honoured by the other at once."""
+    """Sign-ins and sign-outs of one are honored by the other at once."""
     other.begin("ada", ENDS + 1)
     assert all(known.person("ada", end) for known in (sessions, other) for end in (ENDS, ENDS + 1))
     sessions.end("ada", ENDS + 1)

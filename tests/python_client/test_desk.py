@@ -138,7 +138,7 @@ def test_a_file_is_whole(desk: Desk, tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_question_says_what_would_be_right(desk: Desk, parts: dict[str, object], near: str) -> None:
-    """A misspelt name, and what can't be read, is refused with what would be right."""
+    """A misspelled name, and what can't be read, is refused with what would be right."""
     with pytest.raises(BadRequest, match=near):
         desk.ask(DELIVERY, **parts)
 

@@ -40,7 +40,7 @@ def test_whole_numbers_stay() -> None:
 
 @pytest.fixture
 def large(own_home: Path):
-    """The inventory with the largest whole number but one that float64 tells from its neighbours for each bid
+    """The inventory with the largest whole number but one that float64 tells from its neighbors for each bid
     in the US, three of them, and small ones elsewhere."""
     rows = table()
     bids = [2.0**53 - 2 if country == "US" else float(bid) for country, bid in zip(

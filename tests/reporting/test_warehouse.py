@@ -180,7 +180,7 @@ def test_an_existing_slicer_is_not_overwritten(warehouse: Warehouse) -> None:
 
 
 def test_append_needs_a_slicer(warehouse: Warehouse) -> None:
-    """A misspelt slicer is not made by --append."""
+    """A misspelled slicer is not made by --append."""
     with pytest.raises(ImportRefused, match="no slicer p/s"):
         fill(warehouse, rows([2]), "append")
 

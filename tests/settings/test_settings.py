@@ -72,8 +72,8 @@ def test_named_file_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         Settings.load()
 
 
-def test_misspelt_name(home: Path) -> None:
-    """A misspelt setting in the file is refused, with the right name and the file's."""
+def test_misspelled_name(home: Path) -> None:
+    """A misspelled setting in the file is refused, with the right name and the file's."""
     told(home, "prot = 80")
     with pytest.raises(Misconfigured, match=r"tranche\.toml: Unknown setting 'prot'; did you mean 'port'\?"):
         Settings.load()

@@ -315,7 +315,7 @@ def test_whatever_is_asked_is_answered(desk: httpx.Client, path: str, header: by
 
 
 def _quoted(path: str) -> bytes:
-    """Each byte of a path escaped, so that nothing is normalised on the way."""
+    """Each byte of a path escaped, so that nothing is normalized on the way."""
     return b"".join(b"%%%02X" % byte for byte in path.encode())
 
 

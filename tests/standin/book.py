@@ -50,7 +50,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[+-]\d{4}")
 
 @dataclass
 class Book:
-    """The entities by id, the behaviour of the service, and its requests (method, path, body).
+    """The entities by id, the behavior of the service, and its requests (method, path, body).
 
     `header` and `scheme` are how it wants its token, `error_code` the code of errors, 200 or 400, `made_code`
     that of creations, `changed_code` that of changes. `garbles` is how many of its next answers to writing

@@ -33,11 +33,11 @@ def drawn(figure: go.Figure) -> list[go.Scatter]:
 
 
 def test_comparison_is_dotted_and_aligned() -> None:
-    """What is compared with is dotted grey at the times of the period, and its hover names its own days."""
+    """What is compared with is dotted gray at the times of the period, and its hover names its own days."""
     before = Series(("2026-11-07", "2026-11-08"), (START, START), np.array([1.0, 2.0]))
     figure = time_chart.over_time([ChartLine("now", line([3, 4])), ChartLine("then", before)], IMPS, ENGLISH)
     then, now = drawn(figure)
-    assert (then.line.dash, then.line.color, now.line.dash) == ("dot", theme.GREY, "solid")
+    assert (then.line.dash, then.line.color, now.line.dash) == ("dot", theme.GRAY, "solid")
     assert list(then.x) == list(now.x)
     assert then.customdata[0] == "1  (7 Nov 2026)"
     assert {note.text for note in figure.layout.annotations} == {"now", "then"}

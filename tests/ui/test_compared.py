@@ -82,7 +82,7 @@ def test_a_change_has_a_range_of_its_own() -> None:
         (None, True, ("gray", "off")),
     ],
 )
-def test_only_a_change_that_can_be_told_is_coloured(
+def test_only_a_change_that_can_be_told_is_colored(
     ratio: float | None, is_certain: bool, style: tuple[str, str]
 ) -> None:
     """A change that may be noise, or rounds to zero, is neither a rise nor a fall."""
@@ -93,7 +93,7 @@ def test_only_a_change_that_can_be_told_is_coloured(
     ("told", "rise", "fall"),
     [("up", "green", "red"), ("down", "red", "green"), ("none", "gray", "gray"), ("much", "gray", "gray")],
 )
-def test_the_polarity_colours_a_change(told: str, rise: str, fall: str) -> None:
+def test_the_polarity_colors_a_change(told: str, rise: str, fall: str) -> None:
     """A rise is good news where the field says so, and no news where it says nothing; arrows say the way."""
     field = DataField.model_validate({"name": "ecpc", "polarity": told})
     assert compared_answers.style(field, Change(0.1)) == (rise, "up")

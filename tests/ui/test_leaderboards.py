@@ -182,7 +182,7 @@ def test_a_figure_of_the_headline_is_a_button(visit: Visit, rows: pd.DataFrame) 
 
 
 def test_values_have_lines_of_their_own(visit: Visit, rows: pd.DataFrame) -> None:
-    """A third control draws a value as a line, beside the days compared, in the colour of its row."""
+    """A third control draws a value as a line, beside the days compared, in the color of its row."""
     desk = boards.click(visit(), drill.CARDS, ["draw", [[CAMPAIGN, "2"]]], ["draw", [[CAMPAIGN, "5"]]])
     assert param(desk, "lines") == f"{CAMPAIGN}~2~5"
     solid = boards.head(desk)["values"]

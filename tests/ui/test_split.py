@@ -171,8 +171,8 @@ def test_total_and_others_have_their_change() -> None:
     np.testing.assert_allclose(table.frame["Change, %"], [25, 50, np.nan, -25])
     assert [changed.is_certain for changed in table.columns[-1].changes] == [True] * 4
     vague = replace(whole, before=replace(whole.before, precision=Precision(10, 100)))
-    grey = split_table.table(replace(rows, whole=vague), [], ENGLISH)
-    assert [changed.is_certain for changed in grey.columns[-1].changes] == [False, True, True, False]
+    gray = split_table.table(replace(rows, whole=vague), [], ENGLISH)
+    assert [changed.is_certain for changed in gray.columns[-1].changes] == [False, True, True, False]
 
 
 def test_two_comparisons_have_a_column_each() -> None:
@@ -203,8 +203,8 @@ def test_doubts_are_said() -> None:
     assert split_rows.doubts(split(answer({"1": 6}, 6)), ENGLISH) == []
 
 
-def test_uncertain_changes_are_grey() -> None:
-    """A change smaller than its uncertainty is greyed, the others are not."""
+def test_uncertain_changes_are_gray() -> None:
+    """A change smaller than its uncertainty is grayed, the others are not."""
     rows = split(sampled([100, 50], 10, 50), sampled([99, 10], 10, 50))
     shown = board(rows)
     change = [column.title for column in shown.columns].index("Change, %")
@@ -310,8 +310,8 @@ def test_few_records() -> None:
     assert split_rows.few(SplitRows(exact, None, ratio, SLICER)).tolist() == [True, True]
 
 
-def test_few_records_are_hatched_and_not_coloured() -> None:
-    """A cell of few records gets hatches, and neither end of the colours."""
+def test_few_records_are_hatched_and_not_colored() -> None:
+    """A cell of few records gets hatches, and neither end of the colors."""
     few = np.array([[False, True], [False, False]])
     grid = Grid(["a", "b"], ["c", "d"], np.array([[1.0, 90.0], [2.0, 3.0]]), few)
     ratio = IMPS.model_copy(update={"formula": "a / b"})

@@ -10,7 +10,7 @@ import pytest
 
 from lib.snapshot import colors, sheet
 from lib.ui.audience import board
-from lib.ui.charts.theme import ACCENT, GREY
+from lib.ui.charts.theme import ACCENT, GRAY
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 LIB = Path(__file__).parents[2] / "lib"
@@ -18,7 +18,7 @@ SHEETS = sorted((LIB / "ui").rglob("*.css"))
 THEME = tomllib.loads(CONFIG.read_text())["theme"]
 PALETTE = THEME["chartCategoricalColors"]
 
-# How colours look to whom (linear RGB): Machado, Oliveira and Fernandes 2009, severity 1.
+# How colors look to whom (linear RGB): Machado, Oliveira and Fernandes 2009, severity 1.
 SEEN = {
     "all cones": np.eye(3),
     "no red": [
@@ -45,14 +45,14 @@ OKLAB = [[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205
 CLOSEST = 0.09
 
 
-def linear(colour: str) -> np.ndarray:
+def linear(color: str) -> np.ndarray:
     """`#rrggbb` as linear red, green and blue from 0 to 1."""
-    parts = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
+    parts = np.array([int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)])
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
 def distance(one: str, other: str, seen: np.ndarray) -> float:
-    """How far apart two colours look, in Oklab."""
+    """How far apart two colors look, in Oklab."""
     places = [
         np.array(OKLAB) @ np.cbrt(np.array(CONES) @ np.clip(seen @ linear(c), 0, 1)) for c in (one, other)
     ]
@@ -65,13 +65,13 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_ten_colours() -> None:
-    """There are exactly ten categorical colours: with another number figures lose the theme."""
+def test_ten_colors() -> None:
+    """There are exactly ten categorical colors: with another number figures lose the theme."""
     assert len(set(PALETTE)) == 10
 
 
 @pytest.mark.parametrize("who", SEEN)
-def test_colours_stay_apart(who: str) -> None:
+def test_colors_stay_apart(who: str) -> None:
     """No two of the ten come close, whatever cones one has (in usual palettes some do: 0.01 to 0.06)."""
     seen = np.array(SEEN[who])
     closest = min(combinations(PALETTE, 2), key=lambda pair: distance(*pair, seen))
@@ -80,10 +80,10 @@ def test_colours_stay_apart(who: str) -> None:
 
 @pytest.mark.parametrize("ground", ["light", "dark"])
 def test_contrast(ground: str) -> None:
-    """On both grounds every chart colour is seen, and text, links and buttons are readable."""
+    """On both grounds every chart color is seen, and text, links and buttons are readable."""
     theme = THEME[ground]
     background = theme["backgroundColor"]
-    assert min(contrast(colour, background) for colour in PALETTE) >= 2
+    assert min(contrast(color, background) for color in PALETTE) >= 2
     for name in ("textColor", "linkColor", "grayColor", "redColor"):
         assert contrast(theme[name], background) >= 4.5, name
     assert contrast(theme["primaryColor"], "#ffffff") >= 4.5
@@ -91,20 +91,20 @@ def test_contrast(ground: str) -> None:
 
 
 def test_style_sheets() -> None:
-    """Style sheets use the colours of the theme, the accent and the grey of charts, and black for shadows."""
-    colours = {
+    """Style sheets use the colors of the theme, the accent and the gray of charts, and black for shadows."""
+    colors = {
         one for sheet in SHEETS for one in re.findall(r"#[0-9a-f]{3,6}\b|rgba\([^)]*\)", sheet.read_text())
     }
     named = {str(value) for mode in ("light", "dark") for value in THEME[mode].values()} | {
         "#fff",
         ACCENT,
-        GREY,
+        GRAY,
     }
-    bases = {tuple(bytes.fromhex(base.removeprefix("#"))) for base in (ACCENT, GREY)} | {(0, 0, 0)}
-    assert colours
-    for colour in colours:
-        is_known = colour in named or tuple(map(int, re.findall(r"\d+", colour)[:3])) in bases
-        assert is_known, f"{colour} is no colour of the theme"
+    bases = {tuple(bytes.fromhex(base.removeprefix("#"))) for base in (ACCENT, GRAY)} | {(0, 0, 0)}
+    assert colors
+    for color in colors:
+        is_known = color in named or tuple(map(int, re.findall(r"\d+", color)[:3])) in bases
+        assert is_known, f"{color} is no color of the theme"
 
 
 def test_the_colors_of_changes_stand_in_the_theme_alone() -> None:

@@ -63,7 +63,7 @@ class ClientWriter(ProposalWriter):
 
     @property
     def repeats(self) -> bool:  # type: ignore[override]
-        """Whether the service honours idempotency keys."""
+        """Whether the service honors idempotency keys."""
         return self.deals.abilities.repeats
 
     def read(self, entity: str, entity_id: int) -> tuple[Fields, str | None]:
@@ -72,7 +72,7 @@ class ClientWriter(ProposalWriter):
         return to_json(resource.model_dump(exclude_unset=True)), resource.etag
 
     def create(self, entity: str, fields: Fields, key: str) -> int:
-        """The same, where the service honours keys."""
+        """The same, where the service honors keys."""
         model = model_of(entity)
         return int(self.deals.create(entity, model.model_validate(fields), key).id or 0)
 

@@ -241,7 +241,7 @@ def check_deal(
 
 
 def check_sync(seat: Fields, where: Path, problems: Problems) -> None:
-    """Deals are synchronised only to a DSP that supports it."""
+    """Deals are synchronized only to a DSP that supports it."""
     if not seat["dsp"]["supports_deal_sync"]:
         problems.add(
             where, f"The DSP '{seat['dsp']['name']}' of the seat '{seat['name']}' does not support deal sync."
@@ -249,7 +249,7 @@ def check_sync(seat: Fields, where: Path, problems: Problems) -> None:
 
 
 def check_terms(fields: Fields, is_synced: bool, where: Path, problems: Problems) -> None:
-    """A synchronised deal needs a contact, a guarantee its deal type, a fee its type, and a type its fee."""
+    """A synchronized deal needs a contact, a guarantee its deal type, a fee its type, and a type its fee."""
     fee, kind = fields.get("agency_curation_fee"), fields.get("agency_curation_fee_type")
     at_fee, at_kind = (*where, "agency_curation_fee"), (*where, "agency_curation_fee_type")
     email = (*where, "contact_email")

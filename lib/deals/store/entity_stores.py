@@ -222,7 +222,7 @@ class Seats(EntityStore):
 
 
 def _check_sync(work: Work, at: ColumnElement[bool], field: str, problems: Problems) -> None:
-    """Add a problem that names the synchronised deals of these seats, if there are any."""
+    """Add a problem that names the synchronized deals of these seats, if there are any."""
     question = (
         select(demand_deals.c.id, demand_deals.c.name)
         .join(seats, seats.c.id == demand_deals.c.seat_id)
@@ -230,7 +230,7 @@ def _check_sync(work: Work, at: ColumnElement[bool], field: str, problems: Probl
         .order_by(demand_deals.c.id)
     )
     if names := [f"{row.id} '{row.name}'" for row in work.rows(question.limit(NAMED_DEALS))]:
-        problems.add((field,), f"Demand deals are synchronised, and need deal sync: {', '.join(names)}.")
+        problems.add((field,), f"Demand deals are synchronized, and need deal sync: {', '.join(names)}.")
 
 
 def _deals(column: str) -> Dependants:

@@ -1,6 +1,6 @@
-"""Judges sites and apps by the imported files: authorised, direct or reseller, not authorised, unknown.
+"""Judges sites and apps by the imported files: authorized, direct or reseller, not authorized, unknown.
 
-Our advertising systems are those whose sellers.json is imported. A site is authorised by a line of its
+Our advertising systems are those whose sellers.json is imported. A site is authorized by a line of its
 ads.txt that names one of them with an account of its sellers.json; an app by the app-ads.txt of its
 developer's domain. Nothing is known without a file, nor by one without a record (ads.txt 1.1, 3.2.1).
 """
@@ -11,13 +11,13 @@ from typing import Literal, get_args
 
 from lib.deals.supply.formats import ADS, APP_ADS, MANAGER, OWNER, PARTNER, SUBDOMAIN, Account
 
-State = Literal["unauthorised", "unknown", "reseller", "direct"]
+State = Literal["unauthorized", "unknown", "reseller", "direct"]
 STATES: tuple[State, ...] = get_args(State)
-AUTHORISED: tuple[State, ...] = ("direct", "reseller")
+AUTHORIZED: tuple[State, ...] = ("direct", "reseller")
 WORDS: dict[State, str] = {
-    "direct": "Authorised, direct",
-    "reseller": "Authorised, reseller",
-    "unauthorised": "Not authorised",
+    "direct": "Authorized, direct",
+    "reseller": "Authorized, reseller",
+    "unauthorized": "Not authorized",
     "unknown": "Unknown",
 }
 DIRECT = "DIRECT"
@@ -99,7 +99,7 @@ class SupplyIndex:
             return SupplyState("unknown", f"The {where} has no record.")
         wrong = next((f"{one.system}, {one.account}" for one in ads_file.accounts), "")
         why = f"names {wrong}: no such seller in our sellers.json" if wrong else "does not name us"
-        return SupplyState("unauthorised", f"The {where} {why}.")
+        return SupplyState("unauthorized", f"The {where} {why}.")
 
     def _by_lines(self, ads_file: AdsFile, where: str) -> SupplyState | None:
         """By its best line with a seller of ours: direct before reseller, then one without a doubt."""

@@ -38,8 +38,8 @@ EXAMPLE = "TR-7K2Q-9FXA-4M1D"
 SPECIFICATION = "Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension."
 SCOPE_NOTE = "Only what the token's seats may see."
 SUMMARIES = {
-    "list": "Documents of the synchronised deals",
-    "get": "The document of a synchronised deal",
+    "list": "Documents of the synchronized deals",
+    "get": "The document of a synchronized deal",
     "status": "The status of a deal at its DSP",
     "report": "Report the status of a deal",
 }
@@ -120,7 +120,7 @@ def _success(verb: str) -> dict[int | str, Any]:
 
 
 def _failures(verb: str) -> dict[int | str, Any]:
-    responses = documentation.of("report" if verb == "report" else "get", "synchronised deal")
+    responses = documentation.of("report" if verb == "report" else "get", "synchronized deal")
     return {code: answer for code, answer in responses.items() if code not in (InUse.http, Conflict.http)}
 
 

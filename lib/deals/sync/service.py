@@ -143,7 +143,7 @@ Result = TypeVar("Result")
 OFFER = ListOffer(filters=(SEAT,))
 HISTORY, LONGEST_WHO = "buyer_status", 64
 OFF = "Deal sync is not set up here: an administrator sets deal_sync_origin"
-NONE = "There is no synchronised deal '{}'"
+NONE = "There is no synchronized deal '{}'"
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def _confidence(rows: pa.StructArray) -> pd.Series | None:
     return None if ranges.null_count == len(ranges) else pd.Series(ranges.cast(TEXT).to_pandas(), dtype="str")
 
 
-UNAUTHORISED, TOO_MANY, GATEWAY_TIMEOUT = 401, 429, 504
+UNAUTHORIZED, TOO_MANY, GATEWAY_TIMEOUT = 401, 429, 504
 
 
 UNKNOWN_WAIT_SECONDS = 60
@@ -204,7 +204,7 @@ def fields(answer: httpx.Response) -> dict[str, Any]:
 def _foreign(answer: httpx.Response) -> TrancheError:
     """The error for a response that is not of this API, by its HTTP code: usually that of a proxy."""
     code = answer.status_code
-    if code == UNAUTHORISED:
+    if code == UNAUTHORIZED:
         return Refused("The service rejected our token")
     if code == TOO_MANY:
         return Throttled(_wait(answer))

@@ -8,7 +8,7 @@
     readers.py       the reader of a file, by its format; Parquet → raw rows
     inference.py     a sample of raw rows → a definition   (time_guess.py, column_guess.py, column_names.py)
     cells.py         raw cells → text, numbers, elements; times.py: → time
-    normalise.py     raw rows + definition → rows as the warehouse stores them
+    normalize.py     raw rows + definition → rows as the warehouse stores them
     rejects.py       the rows that can't be read, and why
     importing.py     files + definition → warehouse, all or nothing
 

@@ -12,7 +12,7 @@ import pyarrow.csv
 from lib.reporting.ingest.encodings import (
     UTF_8,
     find_encoding,
-    recognise_encoding,
+    recognize_encoding,
     shown_encoding,
     utf_8_chunks,
 )
@@ -180,11 +180,11 @@ def delimited_text(
     header: bool | None = None,
     names: Sequence[str] = (),
 ) -> DelimitedText:
-    """The reader of a delimited file; what is not given is recognised.
+    """The reader of a delimited file; what is not given is recognized.
 
     `columns` are columns that the header names; without a header the columns have these `names`.
     """
-    encoding = find_encoding(encoding) if encoding else recognise_encoding(file.chunks())
+    encoding = find_encoding(encoding) if encoding else recognize_encoding(file.chunks())
     text_layout = layout(file, encoding, delimiter, columns, header)
     check_width(file.name, text_layout.names)
     return DelimitedText(file, encoding, text_layout.with_names(names, file.name))

@@ -44,7 +44,7 @@ def shown_encoding(name: str) -> str:
     return name.removesuffix("-sig").upper().replace("CP125", "Windows-125")
 
 
-def recognise_encoding(chunks: Iterable[bytes]) -> str:
+def recognize_encoding(chunks: Iterable[bytes]) -> str:
     """The encoding of a file, from its beginning and from the first piece of it that is not plain ASCII.
 
     A byte order mark decides; else UTF-8 where that fits, or nearly fits; else a guess.

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lib.reporting.definition import Definition
 from lib.reporting.ingest.files import Progress, RawRows, Reader, Refuse
-from lib.reporting.ingest.normalise import Normaliser, number_columns
+from lib.reporting.ingest.normalize import Normalizer, number_columns
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
 from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse
 from lib.reporting.warehouse.manifest import Import, Source
@@ -128,13 +128,13 @@ def import_files(
             if on_rows:
                 on_rows(table.num_rows)
 
-        normaliser = Normaliser(job.definition)
+        normalizer = Normalizer(job.definition)
         sources = [
-            Source(reader.file.name, mark, _rows(reader, normaliser, write, rejects, progress))
+            Source(reader.file.name, mark, _rows(reader, normalizer, write, rejects, progress))
             for reader, mark in zip(job.readers, marks, strict=True)
         ]
-        rejects.words.update(normaliser.words)
-        _refuse_totals(normaliser)
+        rejects.words.update(normalizer.words)
+        _refuse_totals(normalizer)
         _refuse_unseen(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
         rejects.flush()
@@ -149,14 +149,14 @@ def missing_columns(columns: Collection[str], definition: Definition) -> list[st
 
 def _rows(
     reader: Reader,
-    normaliser: Normaliser,
+    normalizer: Normalizer,
     write: Callable[[pa.Table], None],
     rejects: Rejects,
     progress: Progress | None,
 ) -> int:
     count = 0
 
-    definition = normaliser.definition
+    definition = normalizer.definition
 
     def refuse(reject: Reject) -> None:
         rejects.add(reader.file.name, reject)
@@ -167,7 +167,7 @@ def _rows(
     ending = Ending(refuse)
     with closing(read_ahead(read, refuse)) as batches:
         for raw in batches:
-            table, last = normaliser.rows(raw, ending.refuse)
+            table, last = normalizer.rows(raw, ending.refuse)
             if last is not None:
                 ending.accept(last)
             write(table)
@@ -201,9 +201,9 @@ def _refuse_unseen(job: ImportJob) -> None:
         )
 
 
-def _refuse_totals(normaliser: Normaliser) -> None:
+def _refuse_totals(normalizer: Normalizer) -> None:
     """ImportRefused where rows of totals were found and nobody said what to do with them."""
-    totals = normaliser.totals.counts()
+    totals = normalizer.totals.counts()
     if not totals:
         return
     (column, text), count = max(totals.items(), key=lambda item: item[1])

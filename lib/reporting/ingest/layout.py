@@ -70,14 +70,14 @@ def layout(
     columns: Collection[str] = (),
     has_header: bool | None = None,
 ) -> TextLayout:
-    """Recognise the table of a file; what is given is not guessed.
+    """Recognize the table of a file; what is given is not guessed.
 
     The line that has all the `columns` names is the header, wherever it is. ImportRefused where rows and
     header have different numbers of cells.
     """
     sample = _beginning(file)
     sep_delimiter = _sep_delimiter(sample, encoding)
-    delimiter = delimiter or sep_delimiter or _recognise(sample, encoding, file)
+    delimiter = delimiter or sep_delimiter or _recognize(sample, encoding, file)
     rows = _records(sample, encoding, delimiter)[1 if sep_delimiter else 0 :]
     return table_layout(rows, file.name, delimiter, columns, has_header)
 
@@ -121,7 +121,7 @@ def _sep_delimiter(sample: bytes, encoding: str) -> str | None:
     return line[1] if line else None
 
 
-def _recognise(sample: bytes, encoding: str, file: DataFile) -> str:
+def _recognize(sample: bytes, encoding: str, file: DataFile) -> str:
     """The mark that splits most of the first records into the same number of cells."""
     scores = {}
     for mark in DELIMITERS.values():

@@ -10,7 +10,7 @@ import pyarrow as pa
 from lib.reporting.ingest.encodings import (
     UTF_8,
     find_encoding,
-    recognise_encoding,
+    recognize_encoding,
     shown_encoding,
     utf_8_chunks,
 )
@@ -98,8 +98,8 @@ class Ndjson:
 
 
 def ndjson(file: DataFile, encoding: str | None = None) -> Ndjson:
-    """The reader of an NDJSON file; the encoding is recognised where it is not given."""
-    return Ndjson(file, find_encoding(encoding) if encoding else recognise_encoding(file.chunks()))
+    """The reader of an NDJSON file; the encoding is recognized where it is not given."""
+    return Ndjson(file, find_encoding(encoding) if encoding else recognize_encoding(file.chunks()))
 
 
 def flat(row: Row) -> Row:

@@ -120,7 +120,7 @@ def readers(
 ) -> list[Reader]:
     """The readers of the file at `path`, one unless it is a workbook with several `sheets` to import.
 
-    What is not given is recognised; ImportRefused when it can't be. `definition`, where there is one already,
+    What is not given is recognized; ImportRefused when it can't be. `definition`, where there is one already,
     says which columns to look for, and which sheets.
     """
     file = data_file(path, format)

@@ -131,7 +131,7 @@ def _days(answer: Audience, days: Days) -> int:
 
 
 def _strongest(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The key fields to analyse in detail."""
+    """The key fields to analyze in detail."""
     return sorted(candidates, key=lambda one: one.explanation.rank, reverse=True)[:TESTED_FIELDS]
 
 

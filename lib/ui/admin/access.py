@@ -84,7 +84,7 @@ def _make(access: Access, settings: Settings) -> None:
     opens = tuple(map(Grant.parse, state.get(OPENS, ()))) if service == "reporting" else ()
     deals = state.get(DEALS) if service == "deals" and state.get(DEALS) != person.deals else None
     if not state[NAME].strip():
-        state[PROBLEM] = "Name what the token is for, so that you can recognise it later."
+        state[PROBLEM] = "Name what the token is for, so that you can recognize it later."
         return
     try:
         text = access.issue(

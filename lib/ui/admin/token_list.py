@@ -24,7 +24,7 @@ ALL, TO_REVOKE = "tokens_all", "tokens_to_revoke"
 OPENS_ALL, NEVER = "all that its owner can see", "never"
 COLUMNS = {
     "Name": st.column_config.TextColumn(width="medium"),
-    "Begins": st.column_config.TextColumn(help="The first characters, to recognise it"),
+    "Begins": st.column_config.TextColumn(help="The first characters, to recognize it"),
     "Opens": st.column_config.TextColumn(
         help="Projects and slicers; for deals, read, propose or write, and the ids of seats"
     ),

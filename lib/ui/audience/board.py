@@ -51,7 +51,7 @@ MOST_ROUNDS = 3  # exact figures may bring other rows, whose comparison is an es
 
 @dataclass(frozen=True)
 class QuestionState:
-    """A question and its view. `params` are the normalised URL parameters, without project and slicer.
+    """A question and its view. `params` are the normalized URL parameters, without project and slicer.
 
     The view has the leaderboards that the person chose, where the parameters name none.
     """
@@ -142,7 +142,7 @@ def draw(context: PageContext) -> None:
 
 
 def _latest(context: PageContext, steps: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The last of these questions as normalised parameters, the nearest at the end."""
+    """The last of these questions as normalized parameters, the nearest at the end."""
     return [after(context, step, []).params for step in steps[-MOST_STEPS:]]
 
 

@@ -11,7 +11,7 @@ const LABEL_LETTERS = 20
 const MOST_NOTES = 4
 const ROOM_OF_A_TICK = 84
 const ACCENT = "var(--line-color)"
-const GREY = "#8a95a3"
+const GRAY = "#8a95a3"
 const PICTURE_SCALE = 2
 const DRAWN_STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family"]
 
@@ -70,7 +70,7 @@ function courses({ values, fields, field, buckets, buckets_before, period, befor
   if (!there?.now) return none
   const front = { ...there.now, label: period.label, color: ACCENT, parts }
   const earlier = there.before.map((line, place) => ({
-    ...line, label: before[place]?.label ?? "", color: GREY, isDotted: true, isSecond: place > 0, parts: none, names: buckets_before[place]?.names,
+    ...line, label: before[place]?.label ?? "", color: GRAY, isDotted: true, isSecond: place > 0, parts: none, names: buckets_before[place]?.names,
   }))
   return [...beside, ...earlier.reverse(), front]
 }

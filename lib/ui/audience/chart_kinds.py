@@ -151,7 +151,7 @@ def _ask_grid(focus: Focus) -> ChartData:
 
 
 def _grid_notes(focus: Focus, data: ChartData) -> list[str]:
-    note = f"Hatched: fewer than {split_rows.FEW} records; the colour scale leaves these cells out."
+    note = f"Hatched: fewer than {split_rows.FEW} records; the color scale leaves these cells out."
     few = [note] if split_rows.few(data.split).any() else []
     return [*few, *_fields_left_out(focus, data.split.keys), *_values_left_out(focus)]
 

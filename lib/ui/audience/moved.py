@@ -63,7 +63,7 @@ def notes(focus: Focus, movers: Moved) -> str:
     if any(moves.is_overlapping for moves in movers.moves):
         sentences.append("Fields with several values per record come last: their values overlap.")
     if len(focus.slicer.key_fields) > MOST_FIELDS:
-        sentences.append(f"Only the first {MOST_FIELDS} key fields were analysed.")
+        sentences.append(f"Only the first {MOST_FIELDS} key fields were analyzed.")
     return " ".join(sentences)
 
 

@@ -15,7 +15,7 @@ from lib.ui.query import precision, split_rows
 from lib.ui.query.split_rows import SplitRows
 
 TOTAL, OTHERS, SHARE, RANGE, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
-RANK, GREY = "Rank", "Grey: smaller than its uncertainty"
+RANK, GRAY = "Rank", "Gray: smaller than its uncertainty"
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _changes(split: SplitRows, figures: Numbers) -> Iterator[SplitColumn]:
             percents,
             rest,
             _change_format(figures),
-            GREY,
+            GRAY,
             changes=changes,
         )
 

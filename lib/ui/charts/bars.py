@@ -114,7 +114,7 @@ def _errors(rows: Bars, values: np.ndarray) -> dict[str, object] | None:
         "symmetric": False,
         "array": np.clip(np.asarray(rows.high) - values, 0, None),
         "arrayminus": np.clip(values - np.asarray(rows.low), 0, None),
-        "color": theme.GREY,
+        "color": theme.GRAY,
         "thickness": 1,
         "width": 3,
     }

@@ -19,7 +19,7 @@ HATCHES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75)
 class Grid:
     """Labels across and down, and a value per cell (D down × A across; NaN: nothing there).
 
-    `few` are the cells that rest on few records: they are hatched, and the colours leave them out.
+    `few` are the cells that rest on few records: they are hatched, and the colors leave them out.
     """
 
     across: Sequence[str]
@@ -33,8 +33,8 @@ class Grid:
         return self.values if self.few is None else np.where(self.few, np.nan, self.values)
 
 
-def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GREY) -> go.Figure:
-    """The cells as colours and figures, under clear squares that take clicks. `ink`: the figures' colour."""
+def figure(grid: Grid, field: DataField, numbers: Numbers, ink: str = theme.GRAY) -> go.Figure:
+    """The cells as colors and figures, under clear squares that take clicks. `ink`: the figures' color."""
     texts = [[plain_text(numbers.short(value, field)) for value in row] for row in grid.values]
     height = len(grid.down) * ROW + 90
     chart = theme.figure(height, numbers.separators, clickmode="event+select", dragmode=False)
@@ -113,5 +113,5 @@ def _squares(grid: Grid, texts: list[list[str]], field: DataField) -> go.Scatter
 
 
 def _darkest(solid: np.ndarray, field: DataField) -> float | None:
-    """The end of the colour scale; for a ratio below the extremes, which are those of the smallest cells."""
+    """The end of the color scale; for a ratio below the extremes, which are those of the smallest cells."""
     return float(np.quantile(solid, 0.95)) if len(solid) and field.formula is not None else None

@@ -44,7 +44,7 @@ def _traces(line: ValueLine, field: DataField, numbers: Numbers) -> list[go.Scat
     traces = time_chart.band(line.now)
     if line.before is not None:
         earlier = ChartLine(f"{line.label}, before", line.before)
-        traces.append(time_chart.line(earlier, line.now, field, numbers, theme.GREY, is_dotted=True))
+        traces.append(time_chart.line(earlier, line.now, field, numbers, theme.GRAY, is_dotted=True))
     if not line.now.is_whole.all():
         traces += time_chart.partial(now, field, numbers, line.color)
     traces.append(time_chart.line(now, line.now, field, numbers, line.color))

@@ -1,4 +1,4 @@
-"""Dots of two figures, the vertical one on a logarithmic scale, in groups with a colour each."""
+"""Dots of two figures, the vertical one on a logarithmic scale, in groups with a color each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class DotGroup:
-    """Dots of one meaning and colour."""
+    """Dots of one meaning and color."""
 
     name: str
     color: str

@@ -1,4 +1,4 @@
-"""The style of charts: no frames, faint gridlines, and the colours of `.streamlit/config.toml`."""
+"""The style of charts: no frames, faint gridlines, and the colors of `.streamlit/config.toml`."""
 
 import html
 import tomllib
@@ -12,25 +12,25 @@ import plotly.graph_objects as go
 from lib.wire.text import straight
 
 
-def translucent(colour: str, opacity: float) -> str:
+def translucent(color: str, opacity: float) -> str:
     """`#rrggbb` as `rgba(…)`; the opacity from 0 to 1."""
-    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    red, green, blue = bytes.fromhex(color.removeprefix("#"))
     return f"rgba({red},{green},{blue},{opacity})"
 
 
 THEME = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())["theme"]
 LINES: tuple[str, ...] = tuple(THEME["chartCategoricalColors"][:5])
 SECOND: str = THEME["chartCategoricalColors"][-1]
-ACCENT, GREY = LINES[0], "#8a95a3"
+ACCENT, GRAY = LINES[0], "#8a95a3"
 PART, BAND = translucent(ACCENT, 0.55), translucent(ACCENT, 0.18)
-FAINT, CLEAR = translucent(GREY, 0.22), "rgba(0,0,0,0)"
+FAINT, CLEAR = translucent(GRAY, 0.22), "rgba(0,0,0,0)"
 SCALE = [[0.0, translucent(ACCENT, 0.04)], [1.0, translucent(ACCENT, 0.75)]]
 FONT, ROW, LABEL_LENGTH = 13, 26, 34
 CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "doubleClick": False}
 
 
 def ink(theme: str | None) -> str:
-    """The colour of text on a `light` or `dark` background, where Plotly would choose its own."""
+    """The color of text on a `light` or `dark` background, where Plotly would choose its own."""
     return str(THEME["dark" if theme == "dark" else "light"]["textColor"])
 
 

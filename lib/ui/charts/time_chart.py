@@ -48,7 +48,7 @@ class ChartLine:
 
 @dataclass(frozen=True)
 class ValueLine:
-    """A value over time, its colour, and the same value on the days compared."""
+    """A value over time, its color, and the same value on the days compared."""
 
     label: str
     color: str
@@ -62,7 +62,7 @@ def over_time(lines: Sequence[ChartLine], field: DataField, numbers: Numbers) ->
     figure = empty(now.series, field, numbers)
     figure.add_traces(band(now.series))
     if before is not None:
-        figure.add_trace(line(before, now.series, field, numbers, theme.GREY, is_dotted=True))
+        figure.add_trace(line(before, now.series, field, numbers, theme.GRAY, is_dotted=True))
     if not now.series.is_whole.all():
         figure.add_traces(partial(now, field, numbers))
     figure.add_trace(line(now, now.series, field, numbers))
@@ -209,7 +209,7 @@ def _edges(times: Series) -> list[datetime]:
 
 
 def _label(figure: go.Figure, lines: Sequence[ChartLine], times: Series) -> None:
-    """Label the lines at their right ends without overlaps, in the theme's text colour."""
+    """Label the lines at their right ends without overlaps, in the theme's text color."""
     ends = []
     for place, line in enumerate(lines):
         places = np.flatnonzero(~np.isnan(line.series.values[: len(times)]))

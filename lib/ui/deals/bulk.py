@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals import catalogue, change_steps, several, view
+from lib.ui.deals import catalog, change_steps, several, view
 from lib.ui.deals.change_job import BatchJob, Effect, Outcome, with_full_stop
 from lib.ui.deals.change_steps import count_label, number
 from lib.ui.deals.deal_list import KINDS, DealRow, Key, title_of
@@ -52,7 +52,7 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: view.L
 
     Where none is chosen in a list that is searched or filtered, they are for all that it finds.
     """
-    if catalogue.abilities(context).why_not(search.entity, "change"):
+    if catalog.abilities(context).why_not(search.entity, "change"):
         return
     selection = [row for row in list_view.selection.values() if row.entity == search.entity]
     is_chosen = list_view.all_of == question(search)
@@ -90,7 +90,7 @@ def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequen
     reason = ""
     try:
         if rows is None:
-            matches = catalogue.rows_by_name(context.deals, search, is_active=not is_active)
+            matches = catalog.rows_by_name(context.deals, search, is_active=not is_active)
             rows = [row for row in matches if _is_concerned(row, is_active)]
     except TrancheError as error:
         reason = with_full_stop(error.reason)
@@ -152,4 +152,4 @@ def _close() -> None:
     if job is not None and job.phase != "preview":
         job.stop()
         view.choose_none()
-        catalogue.forget()
+        catalog.forget()

@@ -8,7 +8,7 @@ import streamlit as st
 from lib.deals.client import Deals, to_json
 from lib.deals.models import PackageOrDeal
 from lib.deals.proposals.models import Proposal
-from lib.ui.deals import catalogue, change_form, edits, facts, ledger, proposal_form, questions
+from lib.ui.deals import catalog, change_form, edits, facts, ledger, proposal_form, questions
 from lib.ui.deals.deal_list import Key
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
@@ -150,7 +150,7 @@ def save(context: PageContext, key: Key) -> None:
     if st.session_state[prefix] is None:
         ledger.keep(context, change_form.PLACES, *key)
         forget(key)
-        catalogue.forget()
+        catalog.forget()
         notes.say("Saved")
 
 

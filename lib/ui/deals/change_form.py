@@ -17,7 +17,7 @@ from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.kinds import elements
 from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import (
-    catalogue,
+    catalog,
     facts,
     form_fields,
     inputs,
@@ -74,7 +74,7 @@ def read(context: PageContext, prefix: str, entity: str) -> Fields:
     if (link_ids := state.get(prefix + LINKS[entity])) is not None:
         request[LINKS[entity]] = [{"id": one} for one in sorted(link_ids)]
     if entity == SUPPLY:
-        return {**request, **elements(picker.read(prefix + TARGET, catalogue.named_lists(context)))}
+        return {**request, **elements(picker.read(prefix + TARGET, catalog.named_lists(context)))}
     return request | ({"seat": {"id": state[f"{prefix}seat"]}} if f"{prefix}seat" in state else {})
 
 
@@ -85,7 +85,7 @@ def as_draft(context: PageContext, prefix: str) -> Draft:
     return Draft(
         values={name: state[prefix + name] for name in PLAIN if prefix + name in state},
         offset=state[prefix + ZONE],
-        targeting=picker.read(prefix + TARGET, catalogue.named_lists(context)),
+        targeting=picker.read(prefix + TARGET, catalog.named_lists(context)),
         deals="existing" if deal_ids else "none",
         links=deal_ids,
         pending=pending.pending(prefix + TARGET),
@@ -95,7 +95,7 @@ def as_draft(context: PageContext, prefix: str) -> Draft:
 def wrong(context: PageContext, prefix: str, entity: str, base: Fields) -> dict[Path, str]:
     """The errors by field. Fields that were empty before may stay empty, and an old name as it is."""
     typed_values = _widget_values(prefix, entity)
-    if not catalogue.abilities(context).fees:
+    if not catalog.abilities(context).fees:
         typed_values.pop(FEE, None)
     sentences = inputs.faults(typed_values)
     if typed_values.get("name") == base.get("name"):  # an older name may have what a new one may not
@@ -126,8 +126,8 @@ def draw(context: PageContext, prefix: str, entity: str, problems: FieldProblems
     if entity == SUPPLY:
         form_fields.draw_package_fields(context, prefix, problems, names, st.session_state[prefix + OLD_NAME])
         st.markdown("Targeting")
-        query, lists = catalogue.usual_days(context), catalogue.named_lists(context)
-        offer = picker.PickerOffer(names, takes_ids=not catalogue.abilities(context).lists)
+        query, lists = catalog.usual_days(context), catalog.named_lists(context)
+        offer = picker.PickerOffer(names, takes_ids=not catalog.abilities(context).lists)
         picker.draw(context, query, prefix + TARGET, lists, problems, offer)
         supply_path.draw_lists(context, picker.read(prefix + TARGET, lists))
         _draw_links(context, prefix, "Deals", entity, DemandDeal, problems)
@@ -163,7 +163,7 @@ def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problem
 
 
 def _draw_seat(context: PageContext, prefix: str, problems: FieldProblems) -> None:
-    seats, seat_id = catalogue.seats(context), st.session_state[f"{prefix}seat"]
+    seats, seat_id = catalog.seats(context), st.session_state[f"{prefix}seat"]
     with st.container():
         st.selectbox(
             "Seat",
@@ -187,7 +187,7 @@ def _draw_links(
 ) -> None:
     name = LINKS[entity]
     if prefix + name in st.session_state:
-        catalogue.choose_links(context, label, prefix + name, model)
+        catalog.choose_links(context, label, prefix + name, model)
         beside(problems.at(name))
 
 
@@ -209,8 +209,8 @@ def _draw_guides(
         return
     with report_errors("What wins cost", effect="What you typed is kept."):
         sold_in = report.of_deals(context) or context
-        lists = entries(catalogue.lists(context))
-        for place, package in enumerate(catalogue.by_id(context, SupplyPackage, packages[:MOST])):
+        lists = entries(catalog.lists(context))
+        for place, package in enumerate(catalog.by_id(context, SupplyPackage, packages[:MOST])):
             translation = report_filters(package, sold_in.slicer, lists, package.media_type)
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
             where = GuidePlace(f"{PLACES}{place}", deal)

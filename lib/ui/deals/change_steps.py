@@ -8,7 +8,7 @@ import streamlit as st
 
 from lib.deals.bulk_actions import ActionRecord
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, facts, questions
+from lib.ui.deals import catalog, facts, questions
 from lib.ui.deals.change_job import ChangeJob, Effect, Outcome
 from lib.ui.deals.deal_list import KINDS
 from lib.ui.kit import job as job_parts
@@ -103,7 +103,7 @@ def run(context: PageContext, job: ChangeJob, on_end: Action = lambda: None) -> 
     def after() -> None:
         if job.phase == "done":
             on_end()
-            catalogue.forget()
+            catalog.forget()
 
     job_parts.draw(context, job, number, after)
 

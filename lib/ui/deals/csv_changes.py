@@ -16,7 +16,7 @@ from lib.deals import fields
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage, guarantee_fault
-from lib.ui.deals import catalogue, csv_text, inputs
+from lib.ui.deals import catalog, csv_text, inputs
 from lib.ui.deals.change_job import ChangeJob, Effect, Outcome, with_full_stop
 from lib.ui.deals.change_steps import ChangeSteps, field_columns
 from lib.ui.deals.csv_deals import COLUMNS
@@ -261,7 +261,7 @@ class CsvChanges:
 
 def draw(context: PageContext, entity: str) -> None:
     """Draw the button for who may change deals, and the dialog while it is open."""
-    does = catalogue.abilities(context)
+    does = catalog.abilities(context)
     if entity != DEALS or does.why_not(DEALS, "change") or not does.is_own:
         return
     draw_button(
@@ -309,6 +309,6 @@ def check(context: PageContext, changes: CsvChanges, text: str) -> None:
     if not table.faults:
         record = context.clients.bulk_actions.record("Changed by CSV")
         job = CsvChangeJob(
-            record=record, lines=table.rows, no_dates=catalogue.abilities(context).why_not(SUPPLY, "change")
+            record=record, lines=table.rows, no_dates=catalog.abilities(context).why_not(SUPPLY, "change")
         )
         job.phase, changes.job = "reading", job

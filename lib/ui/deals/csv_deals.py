@@ -22,7 +22,7 @@ from lib.deals.models import (
     generated_name,
     guarantee_fault,
 )
-from lib.ui.deals import catalogue, inputs
+from lib.ui.deals import catalog, inputs
 from lib.ui.deals.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.draft import seat_name
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE
@@ -216,8 +216,8 @@ def _packages(
     names = dict.fromkeys(row["Package"] for row in rows if row["Package"])
     ids = [int(name) for name in names if is_id(name)]
     packages_of_name: dict[str, list[SupplyPackage]] = {}
-    for first in range(0, len(ids), catalogue.BATCH_SIZE):
-        for one in catalogue.of_ids(client, SupplyPackage, ids[first : first + catalogue.BATCH_SIZE]):
+    for first in range(0, len(ids), catalog.BATCH_SIZE):
+        for one in catalog.of_ids(client, SupplyPackage, ids[first : first + catalog.BATCH_SIZE]):
             packages_of_name[str(one.id)] = [one]
         yield csv_plan
     by_name = {str(int(name)): name for name in names if is_id(name)}
@@ -286,7 +286,7 @@ def _note(client: Deals, csv_plan: CsvPlan) -> Iterator[CsvPlan]:
     for first in range(0, len(seat_ids), BATCH_SIZE):
         some = seat_ids[first : first + BATCH_SIZE]
         buyers = sorted(set().union(*(seats[one] for one in some)))
-        params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalogue.BATCH_SIZE else {}
+        params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalog.BATCH_SIZE else {}
         for deal in client.everything(DemandDeal, supply_deals=some, ordering="id", **params):
             has |= {(link.id, deal.seat.id) for link in deal.supply_deals if deal.seat is not None}
         yield csv_plan

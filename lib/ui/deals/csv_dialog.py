@@ -9,7 +9,7 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.kinds import KINDS as TARGETS
-from lib.ui.deals import catalogue, csv_deals, csv_packages, csv_text, facts, questions
+from lib.ui.deals import catalog, csv_deals, csv_packages, csv_text, facts, questions
 from lib.ui.deals.change_steps import close_button, count_label, number
 from lib.ui.deals.csv_deals import CsvEntry, CsvPlan
 from lib.ui.deals.csv_job import CsvJob, CsvReading
@@ -120,7 +120,7 @@ def draw_file(
 def draw(context: PageContext, entity: str) -> None:
     """Draw the button for who may create these entities, and the dialog while it is open."""
     kind = KINDS[entity]
-    if catalogue.abilities(context).why_not(entity, "create"):
+    if catalog.abilities(context).why_not(entity, "create"):
         return
     key = OPEN.format(kind.key)
     draw_button(f"Create {kind.noun}s", "upload", key, lambda: CsvUpload(kind))
@@ -205,7 +205,7 @@ def _draw_failure(kind: CsvKind, creation: CsvJob) -> None:
 
 def _announce(kind: CsvKind, creation: CsvJob) -> None:
     """Let the lists be read again, and say what was created."""
-    catalogue.forget()
+    catalog.forget()
     if creation.state == "done":
         notes.say(f"{_count_label(kind, creation)} created")
 
@@ -223,20 +223,20 @@ def _draw_result(kind: CsvKind, creation: CsvJob) -> None:
 
 
 def _plan_deals(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvPlan]:
-    fees = catalogue.abilities(context).fees
-    return csv_deals.plan(context.deals, rows, catalogue.seats(context), fees)
+    fees = catalog.abilities(context).fees
+    return csv_deals.plan(context.deals, rows, catalog.seats(context), fees)
 
 
 def _plan_packages(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[CsvPlan]:
-    does = catalogue.abilities(context)
-    deals = DealCells(catalogue.seats(context), does.fees, does.why_not(fields.DEALS, "create"))
-    return csv_packages.plan(context.deals, rows, catalogue.named_lists(context), deals)
+    does = catalog.abilities(context)
+    deals = DealCells(catalog.seats(context), does.fees, does.why_not(fields.DEALS, "create"))
+    return csv_packages.plan(context.deals, rows, catalog.named_lists(context), deals)
 
 
 def _table(context: PageContext, kind: CsvKind, entries: Sequence[CsvEntry]) -> dict[str, list[Any]]:
     """What is created, a row each; packages without deals need no columns of those."""
     packages = [targeting_of(one.request) for one in entries if isinstance(one.request, SupplyPackage)]
-    marks = words.marks(context, catalogue.usual_days(context), packages) if packages else {}
+    marks = words.marks(context, catalog.usual_days(context), packages) if packages else {}
     rows = [_row(one, marks) for one in entries]
     left_out = ("Kind", "Seat", "price") if len(packages) == len(rows) else ()
     price = facts.prices_of(context).title

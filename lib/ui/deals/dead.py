@@ -13,7 +13,7 @@ from lib.insight.filters import entries
 from lib.reporting.dates import Days
 from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
-from lib.ui.deals import catalogue, dead_list, report
+from lib.ui.deals import catalog, dead_list, report
 from lib.ui.deals.change_steps import count_label, number
 from lib.ui.deals.targeting import picker
 from lib.ui.deals.view import ListSearch
@@ -71,7 +71,7 @@ def close() -> None:
         return
     view.forget()
     if view.repair is not None and view.repair.outcomes:
-        catalogue.forget()
+        catalog.forget()
 
 
 def _content(context: PageContext, view: DeadView) -> None:
@@ -101,7 +101,7 @@ def _draw_search(context: PageContext, view: DeadView, days: int, field: DataFie
     scope_key = (context.person.username, period, before)
     if view.search is None or view.scope_key != scope_key:
         view.forget()
-        lists, now = entries(catalogue.lists(context)), datetime.now(UTC)
+        lists, now = entries(catalog.lists(context)), datetime.now(UTC)
         scope = DeadScope(context.slicer, lists, period, before, field.name, now)
         ask = partial(context.reporting.audience, slicer=context.slicer)
         view.scope_key, view.search = scope_key, DeadSearch(context.deals, ask, scope)
@@ -136,7 +136,7 @@ def _draw_list(
     st.markdown(
         f"**{count_label('target', len(rows))}** of {count_label('package', packages)} had no {what}{more}."
     )
-    why_not = catalogue.abilities(context).why_not(SUPPLY, "change")
+    why_not = catalog.abilities(context).why_not(SUPPLY, "change")
     descriptions = _descriptions(context)(dead_list.targeting(one.target for one in result.dead))
     dead_list.draw_list(rows, descriptions, ticks=not why_not)
     if why_not:
@@ -201,7 +201,7 @@ def _before(context: PageContext, period: AudienceQuery, first: date) -> Audienc
 
 def _descriptions(context: PageContext) -> dead_list.Describe:
     """Words for the values of a targeting."""
-    return partial(picker.describe, context, catalogue.usual_days(context))
+    return partial(picker.describe, context, catalog.usual_days(context))
 
 
 def _day(text: str) -> str:

@@ -21,7 +21,7 @@ from lib.insight import assessor, health
 from lib.insight.assessor import Assessor
 from lib.insight.health import DealHealth, Surroundings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, report, supply_path
+from lib.ui.deals import catalog, report, supply_path
 from lib.ui.deals.deal_list import DealRow
 from lib.ui.deals.view import HEALTH
 from lib.ui.kit import redraw, session_cache, times
@@ -94,13 +94,13 @@ class SessionHealth:
 def _check(context: PageContext) -> Check:
     """The check of this person's deals; one that failed stands as long as one that did not."""
     cache: SessionCache[Healths | TrancheError | None]
-    cache = session_cache.of(catalogue.HEALTH, partial(SessionCache, SECONDS, 1))
+    cache = session_cache.of(catalog.HEALTH, partial(SessionCache, SECONDS, 1))
     key = (context.person.username,)
     if (check := cache.find(key)) is not None:
         return check
     try:
         assess = _assessor(context).assess
-        fetch = partial(_result, context.deals, catalogue.seats(context), assess)
+        fetch = partial(_result, context.deals, catalog.seats(context), assess)
     except TrancheError as error:
         trouble = error
         return cache.begin(key, lambda: trouble)[0]
@@ -185,7 +185,7 @@ class StoredHealths:
         if not filters:
             return 0
         client = self.context.deals
-        matches = catalogue.fetch_cached(
+        matches = catalog.fetch_cached(
             self.context, ("attention", self.pair), lambda: client.list(DemandDeal, limit=1, **filters).count
         )
         return int(matches)
@@ -275,7 +275,7 @@ def _is_there(context: PageContext) -> bool:
     """Whether all of it is there. Then the next run reads the list again, which health filters and orders."""
     if of(context).is_coming():
         return False
-    session_cache.clear(catalogue.PAGES)
+    session_cache.clear(catalog.PAGES)
     return True
 
 

@@ -11,7 +11,7 @@ from lib.deals import fields
 from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.deals.sync.models import BuyerSeat
-from lib.ui.deals import catalogue, deal_health, deal_list, dossier_panel, facts, hand_over, supply_path
+from lib.ui.deals import catalog, deal_health, deal_list, dossier_panel, facts, hand_over, supply_path
 from lib.ui.deals.deal_list import DealRow, of_deal, of_package, seat_of
 from lib.ui.deals.facts import amount
 from lib.ui.deals.targeting import picker, words
@@ -43,7 +43,7 @@ def draw_note(context: PageContext, package: SupplyPackage) -> None:
         if note.note:
             st.text(note.note)
         st.caption(f"{plain(note.who)}, {facts.moment(note.at)}")
-    if not catalogue.abilities(context).refuses:
+    if not catalog.abilities(context).refuses:
         label = "Owner and note" if note.at is None else "Edit owner and note"
         with st.popover(label, icon=":material/sticky_note_2:", key=EDITOR, type="tertiary"):
             _note_form(context, number, note)
@@ -103,7 +103,7 @@ NO_SEAT_ID = "The DSP can't fetch it yet: the seat has no id at the DSP."
 
 
 def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
-    """Draw it for a synchronised deal; nothing over a service that does not tell."""
+    """Draw it for a synchronized deal; nothing over a service that does not tell."""
     client = context.deals
     if not deal.deal_sync or not deal.deal_id or not client.abilities.syncs:
         return
@@ -182,7 +182,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         supply_path.draw_package(context, entity)
         draw_note(context, entity)
         _question(context, entity)
-        deals = catalogue.deals_of(context.deals, [entity])[entity.id or 0]
+        deals = catalog.deals_of(context.deals, [entity])[entity.id or 0]
         _draw_links(
             context,
             "Deals",
@@ -228,7 +228,7 @@ def _question(context: PageContext, package: SupplyPackage) -> None:
 
 def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str]:
     """A package's facts, by title."""
-    query = catalogue.usual_days(context)
+    query = catalog.usual_days(context)
     descriptions = picker.describe(context, query, package)
     ways = {"dynamic bidding": package.is_dynamic_bidding, "true price": package.is_true_price_opt_enable}
     return {
@@ -291,7 +291,7 @@ def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothi
     table = listing.Listing(
         label=title,
         columns=deal_list.list_columns(names, facts.prices_of(context).title),
-        rows=deal_list.list_rows(catalogue.mark_rows(context, rows), names, frozenset(), None),
+        rows=deal_list.list_rows(catalog.mark_rows(context, rows), names, frozenset(), None),
         count=len(rows),
     )
     with st.container(key="linked_table"):
@@ -312,5 +312,5 @@ def _open() -> None:
 def _packages_of(context: PageContext, deal: DemandDeal) -> list[SupplyPackage]:
     """The packages of a deal, whole where they can be read."""
     ids = [one.id for one in deal.supply_deals if one.id is not None]
-    whole_packages = {package.id: package for package in catalogue.by_id(context, SupplyPackage, ids)}
+    whole_packages = {package.id: package for package in catalog.by_id(context, SupplyPackage, ids)}
     return [whole_packages.get(one.id, one) for one in deal.supply_deals]

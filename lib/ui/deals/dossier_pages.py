@@ -12,7 +12,7 @@ from lib.people import Person
 from lib.reporting.models import InfoQuery, Slicer
 from lib.settings import Settings
 from lib.snapshot import page
-from lib.ui.deals import catalogue, counts_form, dossier, facts, report
+from lib.ui.deals import catalog, counts_form, dossier, facts, report
 from lib.ui.deals.counts_form import EnteredForm
 from lib.ui.deals.targeting import picker
 from lib.ui.kit.frame import RequestContext
@@ -90,7 +90,7 @@ class DossierPages:
         packages = _packages(context, deal)
         terms = dossier.terms(
             deal,
-            [(one, picker.describe(context, catalogue.usual_days(context), one)) for one in packages],
+            [(one, picker.describe(context, catalog.usual_days(context), one)) for one in packages],
             [*_lists(context, packages)],
             facts.prices_of(context),
             context.clients.usual_terms["price_type"],

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.client import Deals
-from lib.ui.deals import catalogue, facts
+from lib.ui.deals import catalog, facts
 from lib.ui.deals.change_steps import count_label, number
 from lib.ui.deals.csv_dialog import close
 from lib.ui.deals.deal_list import KINDS, csv
@@ -51,7 +51,7 @@ class CsvExport(PartsJob):
 def lines(client: Deals, search: ListSearch, price: str, check: Callable[[], None]) -> Iterator[bytes]:
     """The lines of the file, for as long as the person is signed in: `check` raises once they are not."""
     check()
-    for count, line in enumerate(csv(catalogue.all_rows(client, search), price), 1):
+    for count, line in enumerate(csv(catalog.all_rows(client, search), price), 1):
         yield line
         if count % PART == 0:
             check()

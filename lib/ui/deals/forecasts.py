@@ -19,7 +19,7 @@ from lib.reporting.confidence import LEVEL
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import NOTHING, Numbers
-from lib.ui.deals import catalogue, facts, ledger, proposals
+from lib.ui.deals import catalog, facts, ledger, proposals
 from lib.ui.deals.deal_list import KINDS as ENTITIES
 from lib.ui.deals.view import OPEN
 from lib.ui.kit import listing, screens
@@ -166,7 +166,7 @@ def _names(context: PageContext, rows: Sequence[StoredForecast]) -> Names:
     for model in (SupplyPackage, DemandDeal):
         ids = [one.entity_id for one in rows if one.entity == model.entity and one.entity_id]
         try:
-            entities = catalogue.by_id(context, model, ids)
+            entities = catalog.by_id(context, model, ids)
         except TrancheError:
             entities = ()  # the list then has their numbers
         names |= {(model.entity, one.id): one.name for one in entities if one.name}

@@ -13,7 +13,7 @@ from lib.deals import fields
 from lib.deals.client import Deals
 from lib.deals.fields import TERMS
 from lib.deals.models import FEE_TYPES, Seat, SupplyPackage, has_amount
-from lib.ui.deals import catalogue, facts, inputs
+from lib.ui.deals import catalog, facts, inputs
 from lib.ui.deals.draft import NEW, NO_DEAL_YET, OPTIONS, FormValues, NewDeals, Terms, seat_name
 from lib.ui.deals.facts import OFFSETS, offset, own_terms
 from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE, Look
@@ -174,7 +174,7 @@ def draw_seats(
 
     `guides` say of a seat what its price is to be compared with.
     """
-    seats, takes_ids = catalogue.seats(context), not catalogue.abilities(context).lists
+    seats, takes_ids = catalog.seats(context), not catalog.abilities(context).lists
     key = SEATS.format(prefix)
     options = dict.fromkeys([*seats, *(st.session_state.get(key) or ())])
     with st.container():
@@ -198,7 +198,7 @@ def draw_seats(
                         st.caption(plain(guide))
     with st.container():
         after()
-    is_own = catalogue.abilities(context).is_own
+    is_own = catalog.abilities(context).is_own
     offered_terms = [name for name in TERMS if is_own or not fields.BY_NAME[name].is_extension]
     draw_terms(context, prefix, problems.inside(NEW), offered_terms, disabled)
 
@@ -212,7 +212,7 @@ def draw_terms(
 ) -> None:
     """The terms of deals among `names`, each with its errors: the fee, as far as the service has fees, the
     contact, then the others, folded."""
-    fees = catalogue.abilities(context).fees
+    fees = catalog.abilities(context).fees
     has_fee = bool(fees) and FEE in names and FEE_TYPE in names
     if not has_fee:
         st.caption(NO_FEE_TYPE if fees else NO_FEES)
@@ -342,7 +342,7 @@ def _draw_row(
         st.markdown(f"{plain(name)}{dsp}", width="stretch")
         amounts.field(
             f"Price for {name}", PRICE.format(prefix, seat_id), disabled=is_closed, placeholder="0.00",
-            is_labelled=False, width=PRICE_WIDTH,
+            is_labeled=False, width=PRICE_WIDTH,
         )  # fmt: skip
         st.toggle(
             "Deal sync", key=SYNC.format(prefix, seat_id), persist_state="session", disabled=is_closed,

@@ -10,7 +10,7 @@ from lib.deals.package_records import PackageQuestion
 from lib.insight.filters import entries
 from lib.insight.from_filters import FromFilters, NewList, from_filters
 from lib.reporting.models import AudienceQuery
-from lib.ui.deals import catalogue, report
+from lib.ui.deals import catalog, report
 from lib.ui.deals.deal_list import KINDS
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import picker, words
@@ -91,11 +91,11 @@ def package_question(context: PageContext) -> PackageQuestion:
 
 
 def _content(context: PageContext) -> None:
-    if reason := catalogue.abilities(context).why_not("supply_deals", "create"):
+    if reason := catalog.abilities(context).why_not("supply_deals", "create"):
         st.caption(f":material/lock: {plain(reason)}.")
         return
     query = question.current(context)
-    translation = from_filters(query.filters, context.slicer, entries(catalogue.lists(context)))
+    translation = from_filters(query.filters, context.slicer, entries(catalog.lists(context)))
     if not translation.is_empty:
         descriptions = {**picker.describe(context, query, translation.targeting), **_list_names(context)}
         st.markdown(f"Targeting: **{plain(_sentence(translation, descriptions))}**")
@@ -110,7 +110,7 @@ def _content(context: PageContext) -> None:
 
 def _list_names(context: PageContext) -> dict[str, dict[str, str]]:
     """The names of lists, by what a target without a name is called."""
-    names = catalogue.named_lists(context)
+    names = catalog.named_lists(context)
     return {kind: {f"list {number}": name for number, name in of.items()} for kind, of in names.items()}
 
 
@@ -131,7 +131,7 @@ def _count_label(one: NewList) -> str:
 
 def _open(context: PageContext, from_filters: FromFilters) -> None:
     """Draw the names of lists to create, and the button that opens the form."""
-    does = catalogue.abilities(context)
+    does = catalog.abilities(context)
     refusals = [
         reason
         for one in from_filters.lists
@@ -143,7 +143,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
         )
         from_filters = replace(from_filters, lists=())
     names = [_name(context, place, one) for place, one in enumerate(from_filters.lists)]
-    if state.is_held(context.clients.drafts, catalogue.named_lists(context)):
+    if state.is_held(context.clients.drafts, catalog.named_lists(context)):
         st.caption(":material/warning: New package holds an unfinished draft. This will replace it.")
     if from_filters.is_empty or not st.button("Open New package", type="primary", key=f"{POPOVER}_open"):
         return
@@ -177,5 +177,5 @@ def _list(context: PageContext, one: NewList, name: str) -> int:
         uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((context.person.username, entity, name, *one.entries)))
     )
     new_list = context.deals.create(kind, kind(**{"name": name, field: one.entries}), key)
-    catalogue.forget()
+    catalog.forget()
     return new_list.id or 0

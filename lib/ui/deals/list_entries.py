@@ -18,7 +18,7 @@ class ListKind:
     title: str
     model: type[DomainList] | type[AppList]
     word: str
-    normalise: Callable[[str], str]
+    normalize: Callable[[str], str]
     targeting: str
 
     def entries(self, one: DomainList | AppList) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def read(text: str, kind: ListKind) -> Paste:
     for line_number, line in enumerate(text.splitlines(), start=1):
         for part in filter(None, (part.strip().strip("\"'").strip() for part in SEPARATORS.split(line))):
             try:
-                entry = kind.normalise(part)
+                entry = kind.normalize(part)
             except ValueError as error:
                 broken.append(BrokenEntry(line_number, part, str(error)))
                 continue

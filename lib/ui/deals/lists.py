@@ -10,7 +10,7 @@ import streamlit as st
 from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList, SupplyPackage
 from lib.deals.supply.store import ImportedFile
-from lib.ui.deals import catalogue, supply_files
+from lib.ui.deals import catalog, supply_files
 from lib.ui.deals.change_steps import number
 from lib.ui.deals.list_entries import KINDS, ListKind, Paste, read
 from lib.ui.kit import address, listing, notes
@@ -67,7 +67,7 @@ class OpenList:
             st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
             return False
         finally:
-            catalogue.forget()
+            catalog.forget()
         notes.say(note)
         return True
 
@@ -75,7 +75,7 @@ class OpenList:
 def draw(context: PageContext) -> None:
     """Draw the lists of a kind, and the drawer of the open one."""
     with report_errors("The lists", effect="Nothing was changed."):
-        does = catalogue.abilities(context)
+        does = catalog.abilities(context)
         if not does.lists:
             st.info("This service has no lists that Tranche can read.", icon=":material/info:")
         if does.refuses:
@@ -145,7 +145,7 @@ def _open() -> None:
 
 
 def _draw_new(context: PageContext, entity: str) -> None:
-    if catalogue.abilities(context).why_not(entity, "create"):
+    if catalog.abilities(context).why_not(entity, "create"):
         return
     with st.popover("New list", icon=":material/add:", key=NEW, on_change="rerun"):
         st.text_input("Name", key=f"{NEW}_name", max_chars=200)
@@ -175,7 +175,7 @@ def _create(context: PageContext, entity: str) -> None:
         state[f"{NEW}_problem"] = f"{error.reason.rstrip('.')}. {advice}"
         return
     del state[f"{NEW}_key"]
-    catalogue.forget()
+    catalog.forget()
     notes.say(f"{name} is created")
     state[NEW], state[f"{NEW}_name"] = False, ""
     address.write(OPEN, f"{entity}-{new_list.id}")
@@ -240,7 +240,7 @@ def _draw_file(context: PageContext, one: ImportedFile) -> None:
 def _content(context: PageContext, key: tuple[str, int]) -> None:
     with report_errors("The list", "What you typed is kept."):
         open_list = OpenList(context, key[0], context.deals.get(*key))
-        does = catalogue.abilities(context)
+        does = catalog.abilities(context)
         may_change = not does.why_not(key[0], "change")
         notes.draw()
         if problem := st.session_state.pop(PROBLEM, None):
@@ -379,6 +379,6 @@ def _delete(one: OpenList) -> None:
             st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."
             return
     _close()
-    catalogue.forget()
+    catalog.forget()
     notes.say(f"{one.entry_list.name} is deleted")
     st.rerun()

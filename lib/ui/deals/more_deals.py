@@ -22,7 +22,7 @@ from lib.deals.models import (
     generated_name,
     shorten,
 )
-from lib.ui.deals import catalogue, facts, form_fields, inputs, questions
+from lib.ui.deals import catalog, facts, form_fields, inputs, questions
 from lib.ui.deals.draft import NEW, PLAIN, Draft, FormValues, NewDeals, Terms, number, seat_name
 from lib.ui.deals.form_fields import seat_label
 from lib.ui.deals.new_package import state
@@ -113,7 +113,7 @@ def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
             st.markdown(
                 f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {ADVICE}"
             )
-    elif state.is_held(context.clients.drafts, catalogue.named_lists(context)):
+    elif state.is_held(context.clients.drafts, catalog.named_lists(context)):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown("New package holds an unfinished draft. The copy will replace it.")
             if st.button("Replace draft", type="primary", key="action_clone_sure"):
@@ -147,7 +147,7 @@ def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
 
 def _deal(context: PageContext, deal: DemandDeal) -> None:
     """Draw the form for a deal with the same terms for another seat."""
-    seats = catalogue.seats(context)
+    seats = catalog.seats(context)
     problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
     st.markdown("The same packages and terms, for another seat. The contact is not copied.")
     st.selectbox(
@@ -187,7 +187,7 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
     else:
         for name in (KEY, PROBLEMS, PRICE):
             st.session_state.pop(name, None)
-        catalogue.forget()
+        catalog.forget()
         st.session_state[NOTE] = f"{new_deal.name or ''} is created as deal {new_deal.id}"
         address.write(OPEN, f"demand_deals-{new_deal.id}")
         st.rerun()
@@ -236,7 +236,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     prefix, state = _prefix(package), st.session_state
     deals, is_tried = form_fields.read_seats(prefix), f"{prefix}{ATTEMPT}" in state
     problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
-    draft_faults = deals.faults(bool(catalogue.abilities(context).fees))
+    draft_faults = deals.faults(bool(catalog.abilities(context).fees))
     places = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *form_fields.cleared_places(prefix)}
     remaining = problems.still({NEW: deals.request().body()}) if problems else problems
     remaining = remaining.with_({place: text for place, text in draft_faults.all.items() if place in places})
@@ -249,7 +249,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
         disabled=not deals.seats, on_click=add, args=(context, package),
     )  # fmt: skip
     if is_tried and draft_faults.all:
-        beside([f"Not added. To fix: {', '.join(draft_faults.names(deals, catalogue.seats(context)))}."])
+        beside([f"Not added. To fix: {', '.join(draft_faults.names(deals, catalog.seats(context)))}."])
 
 
 def add(context: PageContext, package: SupplyPackage) -> None:
@@ -259,7 +259,7 @@ def add(context: PageContext, package: SupplyPackage) -> None:
     if not deals.seats:
         return  # the second click of a double click: the first one has created them
     doubt = questions.of_deals(context, deals)
-    is_wrong = deals.faults(bool(catalogue.abilities(context).fees)).all
+    is_wrong = deals.faults(bool(catalog.abilities(context).fees)).all
     if is_wrong or not questions.is_confirmed(doubt, prefix):
         state[prefix + ATTEMPT] = True
         return
@@ -276,7 +276,7 @@ def add(context: PageContext, package: SupplyPackage) -> None:
     else:
         for name in [name for name in state if str(name).startswith(prefix)]:
             del state[name]
-        catalogue.forget()
+        catalog.forget()
         notes.say(f"{_count_label(deals)} added")
 
 
@@ -292,8 +292,8 @@ def _warn_of_second(context: PageContext, package: SupplyPackage, deals: NewDeal
     """Draw a warning for seats that have a deal of this package already: a second one is rarely intended."""
     if not deals.seats or not package.demand_deals:
         return
-    own_deals = catalogue.deals_of(context.deals, [package])[package.id or 0]
+    own_deals = catalog.deals_of(context.deals, [package])[package.id or 0]
     has = {deal.seat.id for deal in own_deals if deal.seat is not None}
-    buyers = catalogue.seats(context)
+    buyers = catalog.seats(context)
     if names := [seat_name(buyers.get(seat), seat) for seat in deals.seats if seat in has]:
         st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(names))}.")

@@ -12,7 +12,7 @@ from lib.insight.overlap import SharedInventory, TwoPrices
 from lib.reporting.models import DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, facts, report, view
+from lib.ui.deals import catalog, facts, report, view
 from lib.ui.deals.facts import amount
 from lib.ui.deals.targeting_figures import precision_of, range_text
 from lib.ui.deals.view import ListSearch
@@ -65,7 +65,7 @@ def close() -> None:
 
 def _content(context: PageContext, ids: tuple[int, ...]) -> None:
     with report_errors("The overlap", effect="Nothing was changed."):
-        package_of = {one.id: one for one in catalogue.by_id(context, SupplyPackage, ids[: overlap.MOST])}
+        package_of = {one.id: one for one in catalog.by_id(context, SupplyPackage, ids[: overlap.MOST])}
         packages = [package_of[one] for one in ids if one in package_of]
         field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
         if len(ids) > overlap.MOST:
@@ -82,7 +82,7 @@ def _content(context: PageContext, ids: tuple[int, ...]) -> None:
 
 
 def _compute(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
-    lists = entries(catalogue.lists(context))
+    lists = entries(catalog.lists(context))
     translations = [report_filters(one, context.slicer, lists, one.media_type) for one in packages]
     filter_sets = overlap.questions([one.filters for one in translations])
     queries = [report.question(context, one, DAYS, (field.name,)) for one in filter_sets]
@@ -154,7 +154,7 @@ def _two_prices(
 ) -> None:
     """Draw the seats that are offered the same inventory at several prices."""
     st.markdown("**Seats with two prices for shared inventory**")
-    of = catalogue.deals_of(context.deals, packages)
+    of = catalog.deals_of(context.deals, packages)
     two_pricess = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
     if not two_pricess:
         st.caption(

@@ -21,7 +21,7 @@ from lib.reporting.models import Direction
 from lib.ui.charts import numbers, scatter, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.scatter import Dot, DotGroup
-from lib.ui.deals import catalogue, portfolio_plan, report, screen
+from lib.ui.deals import catalog, portfolio_plan, report, screen
 from lib.ui.deals.change_steps import count_label
 from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.view import OPEN, open_key
@@ -44,7 +44,7 @@ TONES: dict[Verdict, str] = {
 }  # fmt: skip
 COLORS: dict[Verdict, str] = {
     "Capped": theme.LINES[1], "Never reached scale": theme.LINES[2], "Could end": theme.LINES[3],
-    "Competes": theme.LINES[0], "Keep": theme.GREY, "Too little data": theme.FAINT,
+    "Competes": theme.LINES[0], "Keep": theme.GRAY, "Too little data": theme.FAINT,
 }  # fmt: skip
 ALONE = "Bid requests that no other deal of its seat reaches"
 Measure = Callable[[Standing], Any]
@@ -114,7 +114,7 @@ def _portfolio(context: PageContext, report_context: PageContext) -> Portfolio |
     future: Future[Portfolio] | None = cache.find(key)
     if future is None:
         fetch = partial(
-            _read, context.deals, entries(catalogue.lists(context)), context.clients.price_unit == BY_CPM,
+            _read, context.deals, entries(catalog.lists(context)), context.clients.price_unit == BY_CPM,
             report.deal_report(report_context, report_context.reporting), partial(words.__setitem__, 0),
         )  # fmt: skip
         future = cache.begin(key, fetch)[0]
@@ -140,7 +140,7 @@ def _read(
         if one.id and one.is_active is not False and one.status in (None, "active")
     ]  # fmt: skip
     ids = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
-    packages = {one.id: one for one in catalogue.of_ids(client, SupplyPackage, ids)}
+    packages = {one.id: one for one in catalog.of_ids(client, SupplyPackage, ids)}
     return portfolio_report.read(source, DealBook(deals, packages, lists, has_cpm_prices), tell)
 
 

@@ -13,7 +13,7 @@ from lib.deals.proposals.models import LONGEST_REASON, Proposal
 from lib.deals.proposals.writers import ClientWriter
 from lib.insight import expected
 from lib.insight.filters import entries
-from lib.ui.deals import catalogue, inputs, ledger, report
+from lib.ui.deals import catalog, inputs, ledger, report
 from lib.ui.deals.draft import PLAIN, Draft, Terms
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import beside
@@ -75,7 +75,7 @@ def estimate(
     """What this targeting is expected to have, by the slicer on screen; None where no estimate exists."""
     try:
         asked_of = report.deal_report(context, context.reporting)
-        lists = entries(catalogue.lists(context))
+        lists = entries(catalog.lists(context))
         return expected.of_targeting(
             asked_of, targeting, lists, media_type, booking,
             lambda field: ledger.range_scale(context, "proposal", field).factor,

@@ -13,7 +13,7 @@ from lib.people import Person
 from lib.settings import Settings
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, change, facts, history
+from lib.ui.deals import catalog, change, facts, history
 from lib.ui.deals.deal_list import KINDS
 from lib.ui.deals.new_package import state as new_package
 from lib.ui.deals.proposal_form import draft_of, title
@@ -152,7 +152,7 @@ def _proposal(context: PageContext, one: Proposal) -> None:
 def _diff(context: PageContext, one: Proposal) -> list[str]:
     """The change in words, a line for each field; a new package as its form says it."""
     money = facts.prices_of(context)
-    seats = catalogue.seats(context)
+    seats = catalog.seats(context)
     if one.is_new:
         draft = draft_of(one.fields)
         deals = {number: f"deal {number}" for number in draft.links}
@@ -254,11 +254,7 @@ def _decide(context: PageContext, one: Proposal, has_conflict: bool) -> None:
                     "Decline", key="proposal_decline_sure",
                     on_click=_attempt, args=(partial(_decline, context, one), "Declined"),
                 )  # fmt: skip
-    if (
-        may_write
-        and one.is_new
-        and new_package.is_held(context.clients.drafts, catalogue.named_lists(context))
-    ):
+    if may_write and one.is_new and new_package.is_held(context.clients.drafts, catalog.named_lists(context)):
         st.caption(":material/warning: New package holds an unfinished draft. Edits will replace it.")
 
 
@@ -283,7 +279,7 @@ def _attempt(work: Callable[[], None], note: str) -> None:
         return
     finally:
         st.session_state.pop(AT, None)
-        catalogue.forget()
+        catalog.forget()
     notes.say(note)
     st.rerun()  # the list behind the dialog, and the number in the navigation
 

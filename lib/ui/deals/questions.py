@@ -16,7 +16,7 @@ from lib.deals import doubts
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
 from lib.insight.kinds import KINDS
-from lib.ui.deals import catalogue, facts
+from lib.ui.deals import catalog, facts
 from lib.ui.deals.draft import NewDeals, seat_name
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Marks
@@ -52,7 +52,7 @@ def price_doubt(quartile_of: QuartileOf, seat: int | None, price: Decimal | None
 
 def of_deals(context: PageContext, deals: NewDeals) -> str:
     """The prices of new deals to confirm: `a price of 0 for Alpha (USD CPM)`; empty without any."""
-    seats = catalogue.seats(context)
+    seats = catalog.seats(context)
     doubts_of_seats = [
         f"{doubt} for {seat_name(seats.get(seat), seat)}"
         for seat, terms in deals.seats.items()
@@ -90,7 +90,7 @@ def upper_quartile(context: PageContext, seat: int) -> Decimal | None:
     Kept for a minute, and read again once something was changed here.
     """
     cache: SessionCache[Decimal | None]
-    cache = session_cache.of(catalogue.QUARTILES, partial(SessionCache, SECONDS, MOST_SEATS))
+    cache = session_cache.of(catalog.QUARTILES, partial(SessionCache, SECONDS, MOST_SEATS))
     client = context.deals
     return cache.get((context.person.username, seat), partial(quartile, client, seat))
 
@@ -126,7 +126,7 @@ def of_lines(context: PageContext, entries: Iterable[Any]) -> CsvQuestions:
     """The questions about these entries, each with its `line`, its `request` and its `note`."""
     several = [*entries]
     packages = [targeting_of(one.request) for one in several if isinstance(one.request, SupplyPackage)]
-    marks = words.marks(context, catalogue.usual_days(context), packages, with_gaps=True) if packages else {}
+    marks = words.marks(context, catalog.usual_days(context), packages, with_gaps=True) if packages else {}
     quartile_of, unit = partial(upper_quartile, context), facts.prices_of(context).terms
     sentences: list[str] = []
     for one in several:

@@ -9,7 +9,7 @@ from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import (
-    catalogue,
+    catalog,
     change,
     dead,
     details,
@@ -128,7 +128,7 @@ def _attempt(work: Callable[[], None]) -> bool:
         st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {outcome}."
         return False
     finally:
-        catalogue.forget()
+        catalog.forget()
     return True
 
 
@@ -140,13 +140,13 @@ def draw_missing(context: PageContext, key: Key) -> None:
 
     Those of a package become the draft of a new one, unless another draft would be lost: then it is asked.
     """
-    catalogue.forget()
+    catalog.forget()
     text = sentence(context, key)
     st.warning(plain(text), icon=":material/link_off:")
     if key[0] == DEALS:
         _list(change.unsaved_edits(context, key), facts.prices_of(context))
     elif change.is_unsaved(context, key):
-        if not state.is_held(context.clients.drafts, catalogue.named_lists(context)):
+        if not state.is_held(context.clients.drafts, catalog.named_lists(context)):
             _keep(context, key, text)
         else:
             st.markdown("New package holds an unfinished draft. What you typed here would replace it.")
@@ -199,8 +199,8 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
     if not isinstance(entity, SupplyPackage):
         return
     with report_errors("The targeting", effect="Nothing was changed."):
-        descriptions = picker.describe(context, catalogue.usual_days(context), entity)
-        lists = entries(catalogue.lists(context))
+        descriptions = picker.describe(context, catalog.usual_days(context), entity)
+        lists = entries(catalog.lists(context))
         st.markdown(plain(words.sentence(entity, None, descriptions)))
         if unread := words.unread(entity):
             st.caption(
@@ -261,7 +261,7 @@ def _content(context: PageContext, key: Key, above: Callable[[Key], None]) -> No
 
 def _sections(context: PageContext, key: Key, entity: PackageOrDeal, above: Callable[[Key], None]) -> None:
     """Draw the head and the chosen section."""
-    does = catalogue.abilities(context)
+    does = catalog.abilities(context)
     may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
     _head(context, key, entity, does)
     notes.draw()
@@ -322,13 +322,13 @@ def _head(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities
 def draw(context: PageContext) -> None:
     """Draw the packages or the deals."""
     with report_errors("The deals", effect="Nothing was changed."):
-        does = catalogue.abilities(context)
+        does = catalog.abilities(context)
         if does.refuses:
             st.caption(f":material/lock: {plain(does.refuses)}.")
         if not does.lists:
             st.caption(f":material/history: {table.WHAT_IT_IS}.")
         table.draw(context)
-        if trouble := catalogue.page_trouble(context) or catalogue.trouble(context):
+        if trouble := catalog.page_trouble(context) or catalog.trouble(context):
             older(trouble, "The deals")
     if open_key() is None:
         overlap.draw_dialog(context)

@@ -23,7 +23,7 @@ from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, ledger, report
+from lib.ui.deals import catalog, ledger, report
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.facts import BY_CPM, Prices
 from lib.ui.kit.frame import PageContext
@@ -54,7 +54,7 @@ def of_draft(context: PageContext, draft: Draft) -> dict[int, SeatPrice]:
 def of_deals(context: PageContext, ids: Sequence[int]) -> dict[int, SeatPrice]:
     """By the id of the seat: that of its cheapest deal among these that is not paused."""
     price_of_seat: dict[int, SeatPrice] = {}
-    for deal in catalogue.by_id(context, DemandDeal, ids):
+    for deal in catalog.by_id(context, DemandDeal, ids):
         if deal.is_active is False or deal.seat is None or deal.seat.id is None:
             continue
         lowest, price = price_of_seat.get(deal.seat.id), deal.price

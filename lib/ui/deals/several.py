@@ -13,7 +13,7 @@ from lib.deals import values
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.deals.values import DECIMALS, LARGEST_AMOUNT, Limits
-from lib.ui.deals import catalogue, change_steps, facts, view
+from lib.ui.deals import catalog, change_steps, facts, view
 from lib.ui.deals.change_job import PRICE, ChangeJob, Effect
 from lib.ui.deals.change_steps import ChangeSteps, count_label
 from lib.ui.deals.deal_list import KINDS, DealRow, Key, as_text, title_of
@@ -172,7 +172,7 @@ def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) 
     failure = ""
     try:
         if rows is None:
-            rows = list(islice(catalogue.rows_by_name(context.deals, search), MOST))
+            rows = list(islice(catalog.rows_by_name(context.deals, search), MOST))
     except TrancheError as error:
         failure = f"{error.reason.rstrip('.')}. Nothing was changed."
     _forget()
@@ -201,7 +201,7 @@ def _form(context: PageContext, job: SeveralJob) -> None:
     if is_deals:
         with st.container():  # what comes and goes in it moves no field below: it would lose what is typed
             _draw_price(facts.prices_of(context))
-    if no_dates := catalogue.abilities(context).why_not(SUPPLY, "change"):
+    if no_dates := catalog.abilities(context).why_not(SUPPLY, "change"):
         st.caption(plain(no_dates))
     else:
         _draw_dates(is_deals)
@@ -305,4 +305,4 @@ def _close() -> None:
     _forget()
     if job is not None and job.phase == "writing":
         _select_failures(job)
-        catalogue.forget()
+        catalog.forget()

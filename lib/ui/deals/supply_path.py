@@ -10,7 +10,7 @@ import streamlit as st
 
 from lib.deals.fields import DEALS
 from lib.deals.models import SupplyPackage, Targeting
-from lib.deals.supply.states import AUTHORISED, WORDS, State, SupplyIndex
+from lib.deals.supply.states import AUTHORIZED, WORDS, State, SupplyIndex
 from lib.insight import supply_path
 from lib.insight.assessor import DAYS
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of, has_data, is_sampled
@@ -20,14 +20,14 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import Filter
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalogue, report
+from lib.ui.deals import catalog, report
 from lib.ui.kit import session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
 from lib.ui.kit.session_cache import SessionCache
 
-INDEX, SECONDS, ONLY, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, "unauthorised", 300, 3
+INDEX, SECONDS, ONLY, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, "unauthorized", 300, 3
 MOST_RESULTS, LEAST = 500, 1
 """The most packages or deals that a list finds by their ids, and the percent of bids from which it does."""
 Filters = tuple[tuple[str, tuple[str, ...]], ...]
@@ -41,7 +41,7 @@ def index(context: PageContext) -> SupplyIndex:
 
 def forget() -> None:
     """Read it again: files were imported or removed."""
-    session_cache.clear(INDEX, catalogue.PAGES, catalogue.HEALTH)
+    session_cache.clear(INDEX, catalog.PAGES, catalog.HEALTH)
 
 
 def draw_package(context: PageContext, package: SupplyPackage) -> None:
@@ -50,7 +50,7 @@ def draw_package(context: PageContext, package: SupplyPackage) -> None:
     with report_errors("The supply path", effect="Nothing was changed."):
         if not index(context).systems:
             return
-        lists = entries(catalogue.lists(context))
+        lists = entries(catalog.lists(context))
         if (deals_context := report.of_deals(context)) is not None:
             own = Filter(name=report.PACKAGE, value=(str(package.id),), match="equals")
             draw(deals_context, "supply_facts", package, lists, (own,), "the package's bids")
@@ -93,25 +93,25 @@ def draw(
 
 
 def draw_lists(context: PageContext, targeting: Targeting) -> None:
-    """Draw a warning beside the lists of a form, if sites or apps of theirs are not authorised."""
+    """Draw a warning beside the lists of a form, if sites or apps of theirs are not authorized."""
     with report_errors("The supply path", effect="What you entered is kept."):
         if not (supply_index := index(context)).systems:
             return
-        own_entries = supply_path.entries_in(targeting, entries(catalogue.lists(context)))
+        own_entries = supply_path.entries_in(targeting, entries(catalog.lists(context)))
         path = supply_path.supply_path(supply_index, own_entries, context.slicer)
-        if wrong := path.of("unauthorised"):
+        if wrong := path.of("unauthorized"):
             of = f"{len(wrong):,} of {len(own_entries):,} in these lists"
-            st.warning(plain(f"Not authorised: {_names(wrong)} ({of})."), icon=":material/gpp_maybe:")
+            st.warning(plain(f"Not authorized: {_names(wrong)} ({of})."), icon=":material/gpp_maybe:")
 
 
 def sentence(path: SupplyPath, texts: Numbers) -> str:
-    """`12 of 15 sites authorised (9 direct, 3 reseller), 2 not authorised (7.4 % of bids), 1 unknown.`"""
-    by_state = [f"{len(some):,} {one}" for one in AUTHORISED if (some := path.of(one))]
+    """`12 of 15 sites authorized (9 direct, 3 reseller), 2 not authorized (7.4 % of bids), 1 unknown.`"""
+    by_state = [f"{len(some):,} {one}" for one in AUTHORIZED if (some := path.of(one))]
     kinds = {row.is_app for row in path.rows if row.name}
     noun = "sites and apps" if len(kinds) != 1 else "apps" if True in kinds else "sites"
-    parts = [f"{len(path.of(*AUTHORISED)):,} of {len(path.rows):,} {noun} authorised"]
+    parts = [f"{len(path.of(*AUTHORIZED)):,} of {len(path.rows):,} {noun} authorized"]
     parts[0] += f" ({', '.join(by_state)})" if by_state else ""
-    others: tuple[State, ...] = ("unauthorised", "unknown")
+    others: tuple[State, ...] = ("unauthorized", "unknown")
     for state in others:
         if some := path.of(state):
             share = path.share(state)
@@ -125,21 +125,19 @@ def draw_switch(context: PageContext, start_over: Callable[[], None]) -> bool:
     with report_errors("The supply path", effect="The list is shown whole."):
         if index(context).systems:
             return st.toggle(
-                "Unauthorised", key=ONLY, bind="query-params", on_change=start_over,
+                "Unauthorized", key=ONLY, bind="query-params", on_change=start_over,
                 help=f"At least {LEAST} % of the bids of the last {DAYS} days are for sites or apps whose "
-                "ads.txt or app-ads.txt does not authorise us",
+                "ads.txt or app-ads.txt does not authorize us",
             )  # fmt: skip
     return False
 
 
 def filters(context: PageContext, entity: str, is_on: bool) -> tuple[Filters, str]:
-    """The part of the list's filters that leaves those with unauthorised bids, or why it can't be applied."""
+    """The part of the list's filters that leaves those with unauthorized bids, or why it can't be applied."""
     if not is_on:
         return (), ""
     with st.spinner("Checking the supply path", show_time=True):
-        ids = catalogue.fetch_cached(
-            context, ("unauthorised", entity), lambda: _ids_or_reason(context, entity)
-        )
+        ids = catalog.fetch_cached(context, ("unauthorized", entity), lambda: _ids_or_reason(context, entity))
     if isinstance(ids, str):
         return (), ids
     if len(ids) > MOST_RESULTS:
@@ -157,14 +155,14 @@ def join(some: Filters, others: Filters) -> Filters:
 
 
 def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
-    """The ids of those with bids for unauthorised sites or apps; or why they can't be said."""
+    """The ids of those with bids for unauthorized sites or apps; or why they can't be said."""
     deals_context = report.of_deals(context)
     field = None if deals_context is None else field_of(deals_context.slicer, BIDS)
     if deals_context is None or field is None:
         return "None of the slicers that you can see has bids by deal."
     by = report.DEAL if entity == DEALS else report.PACKAGE
     deals_report = report.deal_report(deals_context, deals_context.reporting)
-    shares = supply_path.unauthorised_shares(deals_report, index(context), by, field.name, DAYS)
+    shares = supply_path.unauthorized_shares(deals_report, index(context), by, field.name, DAYS)
     if shares is None:
         return "The report is too large to read every record of it."
     return [one for one, share in shares.items() if share >= LEAST]
@@ -175,7 +173,7 @@ def _draw_path(path: SupplyPath, note: str, title: str) -> None:
     if not path.rows:
         st.caption(f"{title}No sites or apps yet. {plain(note)}")
         return
-    is_wrong = bool(path.of("unauthorised"))
+    is_wrong = bool(path.of("unauthorized"))
     icon = ":orange[:material/gpp_maybe:]" if is_wrong else ":material/verified_user:"
     st.markdown(f"{icon} {title}{plain(sentence(path, texts))}")
     doubts = [row for row in path.rows if row.state.doubt]

@@ -11,7 +11,7 @@ from lib.reporting.models import Direction
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import (
     bulk,
-    catalogue,
+    catalog,
     csv_changes,
     csv_dialog,
     dead,
@@ -57,7 +57,7 @@ WHAT_IT_IS = "Created or opened in Tranche; this service has no list"
 
 def draw_by_id(context: PageContext) -> None:
     """Draw the field for a deal's id; nothing if the service lists its deals."""
-    if catalogue.abilities(context).lists:
+    if catalog.abilities(context).lists:
         return
     with st.popover(
         "Add a deal by id", icon=":material/add_link:", type="tertiary", key=BY_ID, on_change="rerun"
@@ -86,7 +86,7 @@ def open_it(context: PageContext) -> None:
     except TrancheError as error:
         state[ID_PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
     else:
-        catalogue.forget()
+        catalog.forget()
         state[NOTE] = f"{deal.name or f'Deal {number}'} is in the list"
         address.write(OPEN, f"demand_deals-{number}")
         state[BY_ID], state[ID] = False, ""
@@ -102,10 +102,10 @@ def draw(context: PageContext) -> None:
         deal_health.draw_refusal(why_not)
         deal_health.follow(context, search.entity)
         return
-    part = catalogue.page(context, search)
+    part = catalog.page(context, search)
     if search.page and not part.rows:
         search = _first(search)
-        part = catalogue.page(context, search)
+        part = catalog.page(context, search)
     view.note_rows(list_view, part.rows)
     with st.container(horizontal=True, vertical_alignment="center", key="deals_actions"):
         summary = st.container(horizontal=True, vertical_alignment="center", key="deals_summary")
@@ -127,7 +127,7 @@ def draw(context: PageContext) -> None:
         if open_key() is None and not address.read(proposals.PARAM):
             notes.draw()
     with bar:
-        saved_lists.draw(context, search.entity, catalogue.abilities(context), partial(_options, context))
+        saved_lists.draw(context, search.entity, catalog.abilities(context), partial(_options, context))
         bulk.draw(context, search, part.count, list_view)
         undo.draw(context)
         proposals.draw(context)
@@ -145,7 +145,7 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
 
     Returns what they ask for, and why the list can't be filtered so, if it can't.
     """
-    does = catalogue.abilities(context)
+    does = catalog.abilities(context)
     with context.row, st.container(horizontal=True, vertical_alignment="center", key="deals_search"):
         entity = st.segmented_control(
             "Kind", [*KINDS][::-1], format_func=PLURALS.__getitem__, key=KIND, bind="query-params",
@@ -160,12 +160,12 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key):
             filters = {name: _several(context, name) for name in names}
             is_on = deal_health.draw_switch(entity, view.start_over)
-            is_unauthorised = supply_path.draw_switch(context, view.start_over)
+            is_unauthorized = supply_path.draw_switch(context, view.start_over)
     order: tuple[str, Direction] = read_order(address.read(view.ORDER_PARAM), entity, does)
     words = " ".join((text or "").split())
-    means = catalogue.meanings(context, words) if does.finds else ()
+    means = catalog.meanings(context, words) if does.finds else ()
     only, why_not = deal_health.filters(context, is_on, order[0])
-    those, why_none = supply_path.filters(context, entity, is_unauthorised)
+    those, why_none = supply_path.filters(context, entity, is_unauthorized)
     conditions = (*active_filters(filters, entity, does), *supply_path.join(only, those))
     return ListSearch(entity, words, means, conditions, order, _page()), why_not or why_none
 
@@ -214,7 +214,7 @@ def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str]
         return list(STATUSES), str.capitalize
     if name == "media_type":
         return list(MEDIA_TYPES), str.capitalize
-    several = catalogue.seats(context) if name == "seat" else catalogue.dsps(context)
+    several = catalog.seats(context) if name == "seat" else catalog.dsps(context)
     names = {str(one.id): one.name or f"{name} {one.id}" for one in several.values()}
     duplicates = (
         {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
@@ -238,12 +238,12 @@ def _first(search: ListSearch) -> ListSearch:
 def _listing(
     context: PageContext,
     search: ListSearch,
-    part: catalogue.RowsPage,
+    part: catalog.RowsPage,
     list_view: view.ListView,
     names: Sequence[str],
 ) -> None:
-    does = catalogue.abilities(context)
-    rows = deal_health.add_health(context, catalogue.mark_rows(context, part.rows))
+    does = catalog.abilities(context)
+    rows = deal_health.add_health(context, catalog.mark_rows(context, part.rows))
     rows = details.add_owners(context, rows) if "owner" in names else rows
     title = facts.prices_of(context).title
     selection = (
@@ -299,11 +299,11 @@ def _keep_columns(context: PageContext, entity: str) -> None:
 def _nothing(context: PageContext, search: ListSearch) -> None:
     """Draw a note that nothing was found, and how many of the other kind the search finds."""
     other = next(entity for entity in KINDS if entity != search.entity)
-    count_of_other = catalogue.count(context, search.of_kind(other, catalogue.abilities(context)))
+    count_of_other = catalog.count(context, search.of_kind(other, catalog.abilities(context)))
     word, others = PLURALS[search.entity].lower(), PLURALS[other].lower()
     if not search.is_narrowed:
         st.info(f"There are no {word} yet.", icon=":material/handshake:")
-        if not catalogue.abilities(context).why_not("supply_deals", "create"):
+        if not catalog.abilities(context).why_not("supply_deals", "create"):
             st.page_link(screens.NEW_PACKAGE, label="Set up a package", icon=":material/add_box:")
     else:
         st.info(f"No {word} match. Shorten the search, or remove a filter.", icon=":material/search_off:")
@@ -322,7 +322,7 @@ def _show(entity: str) -> None:
 def _count_label(context: PageContext, search: ListSearch, count: int) -> str:
     """`1,149 packages: 800 active · 349 paused`."""
     numbers, word = Numbers.of(st.context.locale), PLURALS[search.entity].lower()
-    by_status = catalogue.statuses(context, search) if count else {}
+    by_status = catalog.statuses(context, search) if count else {}
     parts = [f"{numbers.number(by_status[one])} {one}" for one in STATUSES if by_status.get(one)]
     whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"
     statuses = dict(search.filters).get("status")

@@ -12,7 +12,7 @@ from lib.deals import moments
 from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
 from lib.deals.client import Deals, to_json
 from lib.deals.models import PackageOrDeal
-from lib.ui.deals import catalogue, change_steps, edits, facts, view
+from lib.ui.deals import catalog, change_steps, edits, facts, view
 from lib.ui.deals.change_job import BatchJob, Effect, Outcome
 from lib.ui.deals.change_steps import UNDO_BEGINS, arrow, count_effects, count_label, number
 from lib.ui.deals.deal_list import KINDS, Key, title_of
@@ -125,7 +125,7 @@ class UndoView:
 
 def draw(context: PageContext) -> None:
     """Draw the button for who may change packages or deals."""
-    does = catalogue.abilities(context)
+    does = catalog.abilities(context)
     if not all(does.why_not(entity, "change") for entity in KINDS):
         st.button(
             "Undo", icon=":material/undo:", type="tertiary", key="deals_undo_open", on_click=_open,
@@ -158,7 +158,7 @@ def _open() -> None:
 
 def _end() -> None:
     view.choose_none()
-    catalogue.forget()
+    catalog.forget()
 
 
 def _dialog(context: PageContext, undo_view: UndoView) -> None:
@@ -190,7 +190,7 @@ def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
     if not bulk_actions:
         st.info("There were no bulk changes in the last 30 days.", icon=":material/info:")
         return
-    does = catalogue.abilities(context)
+    does = catalog.abilities(context)
     for one in bulk_actions if undo_view.is_whole else bulk_actions[:FIRST]:
         why_not = next(filter(None, (does.why_not(entity, "change") for entity in one.counts)), "")
         _line(undo_view, one, why_not)

@@ -62,14 +62,14 @@ def field(
     *,
     disabled: bool = False,
     placeholder: str = "",
-    is_labelled: bool = True,
+    is_labeled: bool = True,
     width: int | Literal["stretch"] = "stretch",
     help: str = "",
 ) -> None:
     """Draw a text field for a number; the input is not rewritten."""
     st.text_input(
         plain(label), key=key, persist_state="session", disabled=disabled, placeholder=placeholder,
-        autocomplete="off", label_visibility="visible" if is_labelled else "collapsed", width=width,
+        autocomplete="off", label_visibility="visible" if is_labeled else "collapsed", width=width,
         on_change=_mark, args=(key,), help=help or None,
     )  # fmt: skip
 

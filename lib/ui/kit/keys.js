@@ -21,7 +21,7 @@ function onKey(board, event) {
     return event.preventDefault()
   }
   if (stop.matches(".fold") && foldByArrow(board, stop, event)) return
-  const next = neighbour(stop, event)
+  const next = neighbor(stop, event)
   if (!next) return
   event.preventDefault()
   next.focus()
@@ -34,7 +34,7 @@ function enter(board, stop, cell, isShifted) {
   choose(board, cell, stop.matches(".exclude") || isShifted)
 }
 
-function neighbour(stop, event) {
+function neighbor(stop, event) {
   const rows = [...stop.closest("table").querySelectorAll("tr:not([hidden])")]
   const { row, column, which } = whereIs(stop)
   const stops = [...rows[row].querySelectorAll("[data-stop]")]

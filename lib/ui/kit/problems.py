@@ -20,7 +20,7 @@ from lib.wire.errors import (
     StoreUnwritable,
     TooLarge,
     TrancheError,
-    Unauthorised,
+    Unauthorized,
     Unreachable,
 )
 
@@ -30,7 +30,7 @@ NEXT: tuple[tuple[type[TrancheError], str], ...] = (
     (ResponseTimeout, "The service did not answer in time. Try again in a moment."),
     (DeadlineExceeded, "That took too long. Choose fewer days or a smaller split."),
     (Refused, NOT_LET_IN),
-    (Unauthorised, NOT_LET_IN),
+    (Unauthorized, NOT_LET_IN),
     (AccessError, "You have no permission for this slicer. Choose another one, or ask an administrator."),
     (TooLarge, "The response is larger than Tranche accepts. Choose fewer days or a smaller split."),
     (
@@ -88,6 +88,6 @@ def older(error: TrancheError, what: str) -> None:
 
 def sentence(error: TrancheError) -> str:
     """An error in plain words: what happened and what to do next, for people who don't run services."""
-    if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorised):
+    if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorized):
         return f"{plain(error.reason.rstrip('.'))}."
     return next((sentence for kind, sentence in NEXT if isinstance(error, kind)), "The service failed.")

@@ -172,7 +172,7 @@ def _keys(audience: Audience) -> list[Key]:
 
 
 class Style(NamedTuple):
-    """The colour and the arrow of a change."""
+    """The color and the arrow of a change."""
 
     color: Literal["gray", "green", "red"]
     arrow: Arrow
@@ -197,7 +197,7 @@ def range_text(focus: Focus, field: DataField, now: Audience) -> str | None:
 
 
 def style(field: DataField, change: Change, is_noise: bool = False) -> Style:
-    """The style of a change: UNCERTAIN if the sample may have made it or it rounds to 0; grey if noise."""
+    """The style of a change: UNCERTAIN if the sample may have made it or it rounds to 0; gray if noise."""
     if change.ratio is None or not change.is_certain or abs(change.ratio) < SMALLEST:
         return UNCERTAIN
     arrow: Arrow = "up" if change.ratio > 0 else "down"

@@ -32,7 +32,7 @@ def without_line(before: Lines, name: str, value: str) -> Lines:
 
 
 def colors(line_values: Lines) -> Mapping[tuple[str, str], str]:
-    """The colour of each value's line, by key field and value."""
+    """The color of each value's line, by key field and value."""
     return (
         {(line_values[0], value): theme.LINES[place] for place, value in enumerate(line_values[1:])}
         if line_values

@@ -239,7 +239,7 @@ def is_usual(context: PageContext) -> bool:
 
 
 def whole(context: PageContext) -> dict[str, str]:
-    """The question and its view as normalised URL parameters, without project and slicer."""
+    """The question and its view as normalized URL parameters, without project and slicer."""
     return params_of(current(context)) | views.to_params(_view(context))
 
 

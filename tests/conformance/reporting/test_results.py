@@ -47,7 +47,7 @@ def test_reason(hourly: Caller, verb: str) -> None:
 
 
 def test_total(answer: Answer) -> None:
-    """total summarises the whole result, with data, records_found and dates."""
+    """total summarizes the whole result, with data, records_found and dates."""
     assert answer["total"].keys() == {"data", "records_found", "dates"}
 
 

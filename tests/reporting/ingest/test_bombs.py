@@ -14,7 +14,7 @@ import pytest
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.ingest import cells
 from lib.reporting.ingest.inference import infer
-from lib.reporting.ingest.normalise import Normaliser
+from lib.reporting.ingest.normalize import Normalizer
 from lib.reporting.ingest.readers import reader
 from lib.reporting.ingest.rejects import Reject
 from lib.wire.errors import ImportRefused
@@ -131,7 +131,7 @@ def test_values_without_end(tmp_path: Path, make: Callable[[Path], None], name: 
     rows = [
         row
         for raw in reader(tmp_path / name).rows(None, refused.append)
-        for row in Normaliser(definition).rows(raw, refused.append)[0].to_pylist()
+        for row in Normalizer(definition).rows(raw, refused.append)[0].to_pylist()
     ]
     found = {row["name"][-1] if segmented else row["name"]: row["imps"] for row in rows}
     assert found == {name: imps for name, imps in LONG.items() if imps > 1}

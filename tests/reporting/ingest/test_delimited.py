@@ -24,7 +24,7 @@ def place(tmp_path: Path) -> Place:
     ("name", "mark"), [("a.csv", ","), ("a.csv.gz", ";"), ("a.txt", "|"), ("a.tsv", "\t"), ("a.csv", "\t")]
 )
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_the_delimiter_is_recognised(place: Place, name: str, mark: str, newline: str) -> None:
+def test_the_delimiter_is_recognized(place: Place, name: str, mark: str, newline: str) -> None:
     """Comma, tab, semicolon and pipe are told apart, though other ones stand in cells."""
     others = "".join(other for other in ",;|" if other != mark)
     text = newline.join([f"time{mark}note", f"1{mark}a{others}b", f'2{mark}"x{mark}y"', ""])
@@ -63,7 +63,7 @@ def test_the_delimiter_can_be_named(place: Place) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
-def test_the_encoding_is_recognised(place: Place, encoding: str, shown: str, words: str, name: str) -> None:
+def test_the_encoding_is_recognized(place: Place, encoding: str, shown: str, words: str, name: str) -> None:
     """Each encoding is found by itself, told, and read as what was written."""
     cities = words.split(", ")
     path = place.file(name, "id,city\n" + "".join(f"{n},{city}\n" for n, city in enumerate(cities)), encoding)

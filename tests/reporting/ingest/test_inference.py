@@ -287,7 +287,7 @@ def test_without_a_time_there_is_no_slicer(place: Place) -> None:
         infer(reader(place.file("a.csv", "a,b\n1,x\n")))
 
 
-def test_a_missing_header_is_recognised(place: Place) -> None:
+def test_a_missing_header_is_recognized(place: Place) -> None:
     """A first line of data is no header: the columns get names, which the definition has, and no row is lost."""
     path = place.file("a.csv", "2026-01-01,5,null,null\n2026-01-02,6,x,null\n")
     found = infer(reader(path)).definition

@@ -36,7 +36,7 @@ def place(tmp_path: Path) -> Place:
 )
 @pytest.mark.parametrize("guess", [True, False], ids=["guessed", "by a definition"])
 def test_a_table_is_found_below_what_stands_above_it(place: Place, text: str, said: str, guess: bool) -> None:
-    """Report lines, comments, `sep=;` and a commented header are recognised and said; no row is lost."""
+    """Report lines, comments, `sep=;` and a commented header are recognized and said; no row is lost."""
     path = place.file("a.csv", text if ROWS[:10] in text.replace(";", ",") else f'{text}"\n{TABLE}')
     assert said in reader(path).description
     found = infer(reader(path)).definition if guess else definition()

@@ -84,12 +84,12 @@ def test_nesting_without_end_is_refused(place: Place) -> None:
 
 
 def test_utf_16_is_read(place: Place) -> None:
-    """NDJSON of another encoding is recognised as a CSV is."""
+    """NDJSON of another encoding is recognized as a CSV is."""
     assert cells(place.file("a.ndjson", lines({"a": "ä"}, {"a": "ö"}), "utf-16")) == {"a": ["ä", "ö"]}
 
 
 def test_a_column_that_never_comes_is_missed_at_the_end(place: Place) -> None:
-    """A misspelt column of a new slicer is refused; a slicer that has it already may leave it out."""
+    """A misspelled column of a new slicer is refused; a slicer that has it already may leave it out."""
     path = place.file("a.ndjson", lines({"time": "2026-01-01", "siet": "a", "imps": 1}))
     with pytest.raises(ImportRefused, match="Unknown column 'site'; did you mean 'siet'"):
         place.take(path, definition=definition())

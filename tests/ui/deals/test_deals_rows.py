@@ -12,7 +12,7 @@ from dealing import clients
 from lib.deals.abilities import Abilities
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
 from lib.settings import Settings
-from lib.ui.deals import catalogue, deal_list, facts, history
+from lib.ui.deals import catalog, deal_list, facts, history
 from lib.ui.deals.deal_list import DealRow, cells, csv, of_deal, of_package
 from lib.ui.deals.view import NEWEST, ListSearch, orders, read_order
 
@@ -30,13 +30,13 @@ ROWS = (
 def test_rows_of_a_page(deals_home: Path) -> None:
     """Packages have seats, DSPs and prices of their deals; deals dates and targeting of their package."""
     client = clients(Settings(home=deals_home, demo=True)).deals
-    sports, news = catalogue.read_page(client, ListSearch(), 0, 50).rows
+    sports, news = catalog.read_page(client, ListSearch(), 0, 50).rows
     assert (sports.name, news.name) == ("Evening Sports", "Morning News")
     assert news.seats == ("Alpha Buying", "Beta Media", "Gamma Trading")
     assert news.dsps == ("Syncing DSP", "Plain DSP")
     assert news.prices == (Decimal("2.5"), Decimal("3"), Decimal("3.25"))
     assert (news.targeting, sports.targeting) == ("US, DE · not smartphone", "News sites")
-    cheapest, *_ = catalogue.read_page(client, ListSearch("demand_deals", order=("price", "asc")), 0, 50).rows
+    cheapest, *_ = catalog.read_page(client, ListSearch("demand_deals", order=("price", "asc")), 0, 50).rows
     assert (cheapest.name, cheapest.others) == ("Morning News - Alpha Buying", ("Morning News",))
     assert (cheapest.targeting, cheapest.start) == (news.targeting, news.start)
 
@@ -45,9 +45,9 @@ def test_a_part_of_a_list_is_counted_whole(deals_home: Path) -> None:
     """The count is that of all that is found, however few rows are read; all are read page by page."""
     client = clients(Settings(home=deals_home, demo=True)).deals
     wanted = ListSearch("demand_deals", "morning", order=("name", "desc"))
-    part = catalogue.read_page(client, wanted, 1, 1)
+    part = catalog.read_page(client, wanted, 1, 1)
     assert (part.count, [row.name for row in part.rows]) == (3, ["Morning News - Beta Media"])
-    assert [row.id for row in catalogue.all_rows(client, wanted)] == [3, 2, 1]
+    assert [row.id for row in catalog.all_rows(client, wanted)] == [3, 2, 1]
 
 
 def test_rows_of_what_is_linked_with_nothing() -> None:

@@ -34,7 +34,7 @@ def test_five_thousand_pasted_entries() -> None:
         ('"news.example"', "news.example"),
     ],
 )
-def test_domains_are_normalised(text: str, domain: str) -> None:
+def test_domains_are_normalized(text: str, domain: str) -> None:
     """Case, scheme, port, path, quotes and a last dot go; other scripts are written as DNS has them."""
     assert read(text, KINDS["domain_lists"]).entries == (domain,)
 

@@ -11,7 +11,7 @@ from lib.deals import doubts, fields
 from lib.deals.client import Deals, to_json
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.insight.kinds import KINDS
-from lib.ui.deals import catalogue, facts, hand_over, ledger, proposal_form, questions
+from lib.ui.deals import catalog, facts, hand_over, ledger, proposal_form, questions
 from lib.ui.deals.draft import PLAIN, Draft, Faults, FormValues, Terms, seat_name, terms_request
 from lib.ui.deals.facts import sentences
 from lib.ui.deals.new_package import state
@@ -42,7 +42,7 @@ class CreatedPackage:
 def create_package(deals: Deals, draft: Draft, seats: Seats, key: str) -> CreatedPackage:
     """Create the package and all of its deals, or nothing.
 
-    With the same key it may be repeated where the service honours keys: what is there already is not created
+    With the same key it may be repeated where the service honors keys: what is there already is not created
     again. Undone where a deal was refused. A service that can't delete keeps what was created: then `gaps`
     says what is missing.
     """
@@ -151,8 +151,8 @@ def draw(
 ) -> None:
     """A summary of what will be created, with the button and errors that belong to no field."""
     st.header("What will be created", anchor=False)
-    deals = catalogue.link_labels(context, DemandDeal, draft.links)
-    seats, money = catalogue.seats(context), facts.prices_of(context)
+    deals = catalog.link_labels(context, DemandDeal, draft.links)
+    seats, money = catalog.seats(context), facts.prices_of(context)
     st.markdown("\n\n".join(sentences(draft, seats, deals, descriptions, marks, money)))
     if problems:
         beside(problems.others(OWN_PLACES))
@@ -173,7 +173,7 @@ def draw(
             "Create package",
             type="primary",
             key="np_create_button",
-            disabled=is_doubtful or bool(catalogue.abilities(context).why_not("supply_deals", "create")),
+            disabled=is_doubtful or bool(catalog.abilities(context).why_not("supply_deals", "create")),
             on_click=create,
             args=(context,),
         )
@@ -184,7 +184,7 @@ def draw(
 def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
     fields = [
-        *faults.names(draft.new_deals, catalogue.seats(context)),
+        *faults.names(draft.new_deals, catalog.seats(context)),
         *pending.tasks(state.TARGETING),
     ]
     has_refusal = not fields and bool(problems.messages)
@@ -232,8 +232,8 @@ def propose(context: PageContext) -> None:
     """Propose the package. A callback."""
     session = st.session_state
     session[state.ATTEMPT] = True
-    draft = state.read(catalogue.named_lists(context))
-    if draft.faults(bool(catalogue.abilities(context).fees)).all or pending.tasks(state.TARGETING):
+    draft = state.read(catalog.named_lists(context))
+    if draft.faults(bool(catalog.abilities(context).fees)).all or pending.tasks(state.TARGETING):
         return
     booking = (draft.moment("start_date"), draft.moment("end_date"))
     estimate = proposal_form.estimate(context, draft.targeting, draft["media_type"], booking)
@@ -245,7 +245,7 @@ def propose(context: PageContext) -> None:
 def create(context: PageContext) -> None:
     """Create the package, with the form's key: whatever is clicked twice, it is created once. A callback.
 
-    Nothing is sent while a field is wrong. A service that honours no keys is asked again only by somebody who
+    Nothing is sent while a field is wrong. A service that honors no keys is asked again only by somebody who
     has looked whether it is there.
     """
     session = st.session_state
@@ -255,12 +255,12 @@ def create(context: PageContext) -> None:
         session.pop(key, None)
     session[state.ATTEMPT] = True
     try:
-        draft = state.read(catalogue.named_lists(context))
-        has_fees = bool(catalogue.abilities(context).fees)
+        draft = state.read(catalog.named_lists(context))
+        has_fees = bool(catalog.abilities(context).fees)
         is_wrong = draft.faults(has_fees).all or pending.tasks(state.TARGETING)
         if is_wrong or not all(questions.is_confirmed(one, state.PREFIX) for one in _doubts(context, draft)):
             return
-        deals, seats = context.deals, catalogue.seats(context)
+        deals, seats = context.deals, catalog.seats(context)
     except TrancheError as error:
         session[state.FAILURE] = f"{error.reason.rstrip('.')}. Nothing was created. {INPUT_NOTE}"
         return
@@ -290,7 +290,7 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None
     else:
         session.pop(state.DOUBT, None)
         state.forget_draft(context.clients.drafts)
-    catalogue.forget()
+    catalog.forget()
 
 
 def _create(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> CreatedPackage:
@@ -355,7 +355,7 @@ def draw_result(context: PageContext, result: CreatedPackage) -> None:
 def _hand_over(context: PageContext, package: SupplyPackage) -> None:
     """Draw what the buyer needs of the deals; their names alone where they can't be read now."""
     try:
-        deals = catalogue.deals_of(context.deals, [package])[package.id or 0]
+        deals = catalog.deals_of(context.deals, [package])[package.id or 0]
     except TrancheError as error:
         st.caption(f":material/info: The deal ids could not be loaded: {plain(error.reason)}. See Deals.")
         st.markdown("\n".join(f"- {plain(deal.name or '')} ({deal.id})" for deal in package.demand_deals))

@@ -21,7 +21,7 @@ from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import (
-    catalogue,
+    catalog,
     facts,
     form_fields,
     ledger,
@@ -54,7 +54,7 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
 
     `translation` is the targeting as report filters.
     """
-    does = catalogue.abilities(context)
+    does = catalog.abilities(context)
     reason = "" if proposal_form.may_only_propose(context) else does.why_not("supply_deals", "create")
     is_closed = bool(reason)
     if reason:
@@ -63,9 +63,9 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
     form_fields.draw_package_fields(context, state.PREFIX, problems, PLAIN, disabled=is_closed)
     st.header("Targeting", anchor=False)
     st.caption("Only: one of these. Never: none of these. A kind that is left empty allows everything.")
-    query = catalogue.usual_days(context)
+    query = catalog.usual_days(context)
     offer = picker.PickerOffer(takes_ids=not does.lists, disabled=is_closed)
-    picker.draw(context, query, state.TARGETING, catalogue.named_lists(context), problems, offer)
+    picker.draw(context, query, state.TARGETING, catalog.named_lists(context), problems, offer)
     supply_path.draw_lists(context, draft.targeting)
     st.header("Demand deals", anchor=False)
     st.segmented_control(
@@ -88,7 +88,7 @@ def _links(context: PageContext, problems: FieldProblems, does: Abilities, is_cl
     selection = st.session_state.get(state.LINKS, ())
     form_fields.draw_numbers(
         "Deals to link",
-        catalogue.link_options(context, "deals to link", "np_links_search", DemandDeal, selection, is_closed),
+        catalog.link_options(context, "deals to link", "np_links_search", DemandDeal, selection, is_closed),
         state.LINKS,
         "Type a name, a seat or an id",
         takes_ids=not does.lists,
@@ -289,7 +289,7 @@ def draw(context: PageContext) -> None:
         _notes()
     with report_errors("The form", effect="What you entered is kept."):
         _draw(context)
-    if trouble := catalogue.trouble(context):
+    if trouble := catalog.trouble(context):
         older(trouble, "Seats and lists")
 
 
@@ -303,12 +303,12 @@ def _notes() -> None:
 
 
 def _draw(context: PageContext) -> None:
-    draft = state.read(catalogue.named_lists(context))
+    draft = state.read(catalog.named_lists(context))
     ledger.clear(state.PLACES)
     left_side, right_side = st.columns([8, 5], gap="large")
-    draft_faults = draft.faults(bool(catalogue.abilities(context).fees))
+    draft_faults = draft.faults(bool(catalog.abilities(context).fees))
     problems = state.problems(draft, draft_faults)
-    lists = entries(catalogue.lists(context))
+    lists = entries(catalog.lists(context))
     translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
     with left_side:
         state.draw_templates(context, draft)
@@ -316,10 +316,10 @@ def _draw(context: PageContext) -> None:
     st.html(STAYS)
     with right_side, st.container(key="np_beside"):
         draw_panel(context, translation)
-        may_create = not catalogue.abilities(context).why_not("supply_deals", "create")
+        may_create = not catalog.abilities(context).why_not("supply_deals", "create")
         is_closed = not (may_create or proposal_form.may_only_propose(context))
         draw_price_guide(context, state.question(), draft, is_closed)
-        query = catalogue.usual_days(context)
+        query = catalog.usual_days(context)
         descriptions = picker.describe(context, query, draft.targeting)
         marks = words.marks(context, query, [draft.targeting], with_gaps=True)
         review.draw(context, draft, draft_faults, problems, descriptions, marks)

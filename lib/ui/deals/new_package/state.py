@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from lib.deals.models import Seat, Targeting
 from lib.deals.package_records import Drafts, PackageQuestion
 from lib.deals.proposals.models import Proposal
-from lib.ui.deals import catalogue, form_fields
+from lib.ui.deals import catalog, form_fields
 from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, dump_draft, load_draft
 from lib.ui.deals.form_fields import ZONE
 from lib.ui.deals.inputs import EMAIL
@@ -225,7 +225,7 @@ TEMPLATES = EntryShelf(
 
 def draw_templates(context: PageContext, draft: Draft) -> None:
     """Draw the popover, for who may create packages."""
-    if catalogue.abilities(context).why_not("supply_deals", "create"):
+    if catalog.abilities(context).why_not("supply_deals", "create"):
         return
     popover = st.popover(
         "Templates", icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
@@ -306,7 +306,7 @@ def _template_panel(context: PageContext, one: DealEntry, draft: Draft) -> None:
 
 def _open_template(context: PageContext, one: DealEntry) -> None:
     """Fill the form; where it holds something, ask first. A callback."""
-    if read(catalogue.named_lists(context)).is_untouched:
+    if read(catalog.named_lists(context)).is_untouched:
         _fill_from(context, one)
     else:
         TEMPLATES.show(one, REPLACE)
@@ -318,7 +318,7 @@ def _fill_from(context: PageContext, one: DealEntry) -> None:
 
 
 def _fill_with(context: PageContext, one: DealEntry) -> None:
-    seats = catalogue.seats(context) if catalogue.abilities(context).lists else None
+    seats = catalog.seats(context) if catalog.abilities(context).lists else None
     draft, missing = draft_of(one.body, seats)
     sentence = (
         f"{missing} of its seats {'is' if missing == 1 else 'are'} not there for you." if missing else ""

@@ -1,4 +1,4 @@
-"""Typed values that are not in the picker: suggestions for a misspelt one, or adding them anyway.
+"""Typed values that are not in the picker: suggestions for a misspelled one, or adding them anyway.
 
 Until then they are pending: the picker holds them and the targeting does not have them. Taken out of the
 picker, they would empty what is being typed there.
@@ -50,7 +50,7 @@ def exact(text: str, words_of: Mapping[str, str]) -> str | None:
 
 def near(text: str, words_of: Mapping[str, str]) -> list[str]:
     """The codes of values like the one that was typed, the nearest first: the trade's other words, then
-    those spelt alike. `words_of` has the descriptions by code."""
+    those spelled alike. `words_of` has the descriptions by code."""
     text = text.strip().casefold()
     codes: dict[str, str] = {}
     for code, words in words_of.items():

@@ -40,7 +40,7 @@ def number_columns(definition: Definition) -> list[str]:
     return [name for name in dict.fromkeys(numbers) if name not in others]
 
 
-class Normaliser:
+class Normalizer:
     """Makes stored rows of raw ones.
 
     `totals` tells the rows that add up others, where the definition does not say what to do with them;

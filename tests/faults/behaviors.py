@@ -1,9 +1,9 @@
-"""The proxy's behaviours: one per fault between a desk and a service."""
+"""The proxy's behaviors: one per fault between a desk and a service."""
 
 import threading
 from collections.abc import Callable
 
-from faults.proxy import Answer, Behaviour, Exchange, WriteRequest
+from faults.proxy import Answer, Behavior, Exchange, WriteRequest
 
 PAGE = b"<!doctype html><html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1></body></html>"
 GARBAGE = b"\x00\x9f\xfe{not json"
@@ -16,18 +16,18 @@ def through(exchange: Exchange) -> None:
     _send(exchange, exchange.answer())
 
 
-def instead(status: int, media_type: str, body: bytes, **headers: str) -> Behaviour:
+def instead(status: int, media_type: str, body: bytes, **headers: str) -> Behavior:
     """Something on the way answers in the service's place."""
     named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
     return lambda exchange: _send(exchange, Answer(status, (("content-type", media_type), *named), body))
 
 
-def changed(change: Callable[[Answer], Answer]) -> Behaviour:
+def changed(change: Callable[[Answer], Answer]) -> Behavior:
     """The service's answer, changed on the way."""
     return lambda exchange: _send(exchange, change(exchange.answer()))
 
 
-def held(until: threading.Event) -> Behaviour:
+def held(until: threading.Event) -> Behavior:
     """No answer until it is let go, or the client hangs up."""
 
     def behave(exchange: Exchange) -> None:
@@ -44,7 +44,7 @@ def silent(exchange: Exchange) -> None:
         exchange.wait()
 
 
-def cut(after: int) -> Behaviour:
+def cut(after: int) -> Behavior:
     """So many bytes of the body, then the end of the connection."""
 
     def behave(exchange: Exchange) -> None:
@@ -79,12 +79,12 @@ def dripping_head(exchange: Exchange) -> None:
     _drip(exchange, b"x")
 
 
-def large(size: int) -> Behaviour:
+def large(size: int) -> Behavior:
     """An answer of so many bytes."""
     return instead(200, JSON, b'{"status": "success", "padding": "' + b"x" * size + b'"}')
 
 
-def revoked(token: Callable[[], str]) -> Behaviour:
+def revoked(token: Callable[[], str]) -> Behavior:
     """Whoever comes with this token is refused it; others pass."""
 
     def behave(exchange: Exchange) -> None:
@@ -96,15 +96,15 @@ def revoked(token: Callable[[], str]) -> Behaviour:
     return behave
 
 
-def where(concerns: Callable[[WriteRequest], bool], behaviour: Behaviour) -> Behaviour:
-    """The behaviour for the requests that it concerns; others pass."""
-    return lambda exchange: (behaviour if concerns(exchange.asked) else through)(exchange)
+def where(concerns: Callable[[WriteRequest], bool], behavior: Behavior) -> Behavior:
+    """The behavior for the requests that it concerns; others pass."""
+    return lambda exchange: (behavior if concerns(exchange.asked) else through)(exchange)
 
 
-def first(count: int, behaviour: Behaviour) -> Behaviour:
-    """The behaviour for the first so many requests; later ones pass."""
+def first(count: int, behavior: Behavior) -> Behavior:
+    """The behavior for the first so many requests; later ones pass."""
     left = threading.Semaphore(count)
-    return lambda exchange: (behaviour if left.acquire(blocking=False) else through)(exchange)
+    return lambda exchange: (behavior if left.acquire(blocking=False) else through)(exchange)
 
 
 def halved(answer: Answer) -> Answer:

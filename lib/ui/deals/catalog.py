@@ -37,7 +37,7 @@ from lib.ui.kit.session_cache import SessionCache
 from lib.ui.query import values
 from lib.wire.errors import TrancheError
 
-CATALOGUE, PAGES, HEALTH = "deals_catalogue", "deals_pages", "deals_health"
+CATALOG, PAGES, HEALTH = "deals_catalog", "deals_pages", "deals_health"
 QUARTILES, SECONDS, MOST = "deals_quartiles", 15.0, 20
 Model = TypeVar("Model", bound=Resource)
 
@@ -79,7 +79,7 @@ def trouble(context: PageContext) -> TrancheError | None:
 
 def forget() -> None:
     """Read everything again: something was changed."""
-    session_cache.clear(CATALOGUE, PAGES, HEALTH, QUARTILES)
+    session_cache.clear(CATALOG, PAGES, HEALTH, QUARTILES)
 
 
 def _all(context: PageContext, model: type[Model]) -> tuple[Model, ...]:
@@ -90,7 +90,7 @@ def _all(context: PageContext, model: type[Model]) -> tuple[Model, ...]:
 
 def _cache() -> SessionCache[tuple[Any, ...]]:
     make = partial(SessionCache, SECONDS, MOST, serves_stale=True, fails_together=True)
-    return session_cache.of(CATALOGUE, make)
+    return session_cache.of(CATALOG, make)
 
 
 def _dsp_name(seat: Seat) -> str:
