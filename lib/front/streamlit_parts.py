@@ -40,6 +40,7 @@ SELECTORS: Mapping[str, tuple[str, ...]] = {
         "stMainBlockContainer",
         "stSidebarCollapseButton",
         "stSidebarNavLink",
+        "stTopNavLink",
         "st-key-",
         "data-stale",
     ),

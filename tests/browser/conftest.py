@@ -59,7 +59,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_itemcollected(item: pytest.Item) -> None:
     """A browser on a busy machine may miss its moment: each has two more tries, and the run tells of them."""
     if Path(__file__).parent in item.path.parents:
-        item.add_marker(pytest.mark.flaky(reruns=0))
+        item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.fixture(scope="session")

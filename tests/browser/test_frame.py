@@ -1,8 +1,29 @@
 """The frame of every screen, and the API documentation."""
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Page, TimeoutError, expect
 
 from browser.conftest import Visitor, at, enter, pick, settled
+
+COVERED = """() => {
+    const isInSight = (element, x, y) => {
+        for (let one = element; one; one = one.parentElement) {
+            const box = one.getBoundingClientRect()
+            const isInside = x >= box.left && x <= box.right && y >= box.top && y <= box.bottom
+            if ((one === element || getComputedStyle(one).overflowX !== 'visible') && !isInside) return false
+        }
+        return x < innerWidth && y < innerHeight
+    }
+    const all = document.querySelectorAll(
+        'header a, header button, .st-key-frame :is(a, button, input, [data-testid=stCaptionContainer] p)')
+    return [...all].filter((one) => {
+        const box = one.getBoundingClientRect()
+        const [x, y] = [box.left + box.width / 2, box.top + box.height / 2]
+        if (box.width < 2 || !isInSight(one, x, y)) return false
+        const hit = document.elementFromPoint(x, y)
+        return hit && !one.contains(hit) && !hit.contains(one)
+    }).map((one) => one.innerText || one.getAttribute('aria-label') || one.outerHTML)
+}"""
 
 
 def test_first_visit_names_what_it_shows(address: str, page: Page) -> None:
@@ -71,6 +92,18 @@ def test_link_to_what_is_not_there(address: str, page: Page) -> None:
     pick(page, "Slicer", "delivery")
     expect(warning).to_be_hidden()
     expect(page.locator(".fig").first).to_be_visible()
+
+
+@pytest.mark.parametrize("screen", ["audience", "deals"])
+def test_nothing_in_the_frame_is_covered(address: str, page: Page, screen: str) -> None:
+    """From a phone to a wide window no link, button or text of the frame lies under another."""
+    enter(page, f"{address}/{screen}", "Admin")
+    for width in (1600, 1440, 1280, 1279, 1200, 1024, 900, 800, 700, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        try:
+            page.wait_for_function(f"() => !({COVERED})().length", timeout=5_000)
+        except TimeoutError:
+            pytest.fail(f"{width} pixels: {page.evaluate(COVERED)}")
 
 
 def test_figures_are_tabular(address: str, page: Page) -> None:

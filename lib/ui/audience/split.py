@@ -11,7 +11,7 @@ from lib.ui.audience import chart_kinds, headline, split_pivot, split_table
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import numbers
-from lib.ui.kit import problems
+from lib.ui.kit import problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import speaking
@@ -139,7 +139,7 @@ def _precision(focus: Focus, data: ChartData) -> str:
 
 
 def _chart_picker(focus: Focus) -> None:
-    st.session_state[CHART] = focus.view.chart
+    widgets.set_value(CHART, focus.view.chart)
     st.segmented_control(
         "Show as",
         CHARTS,
@@ -155,7 +155,7 @@ def _chart_picker(focus: Focus) -> None:
 def _cross_picker(focus: Focus) -> None:
     """Draw the choice of what the pivot's columns are: metrics, or the values of one of its key fields."""
     keys = focus.query.split_by
-    st.session_state[CROSS] = focus.view.cross if focus.view.cross in keys else ""
+    widgets.set_value(CROSS, focus.view.cross if focus.view.cross in keys else "")
     st.selectbox(
         "Columns of the pivot",
         ["", *keys],

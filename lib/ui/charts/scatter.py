@@ -23,11 +23,12 @@ class Dot:
 
 @dataclass(frozen=True)
 class DotGroup:
-    """Dots of one meaning and color."""
+    """Dots of one meaning and color; circles, where too little is known to draw more."""
 
     name: str
     color: str
     dots: Sequence[Dot]
+    is_hollow: bool = False
 
 
 def figure(groups: Sequence[DotGroup], titles: tuple[str, str], numbers: Numbers) -> go.Figure:
@@ -42,7 +43,12 @@ def figure(groups: Sequence[DotGroup], titles: tuple[str, str], numbers: Numbers
                 text=[_hover(dot, numbers) for dot in group.dots],
                 name=group.name,
                 mode="markers",
-                marker={"size": SIZE, "color": group.color, "opacity": OPACITY},
+                marker={
+                    "size": SIZE,
+                    "color": group.color,
+                    "opacity": OPACITY,
+                    "symbol": "circle-open" if group.is_hollow else "circle",
+                },
                 hovertemplate="%{text}<extra></extra>",
             )
         )

@@ -28,9 +28,9 @@ from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 LIST, SELECTION, MOST = "dead_list", "dead_chosen", 300
 COLUMNS = (
     ListColumn("package", "Package", 14.0),
-    ListColumn("element", "Element", 7.0, on_phone=True),
-    ListColumn("value", "Value", 10.0, on_phone=True),
-    ListColumn("last", "Last bid", 9.0, on_phone=True),
+    ListColumn("element", "Element", 7.0, on_phone="top"),
+    ListColumn("value", "Value", 10.0, on_phone="left"),
+    ListColumn("last", "Last bid", 9.0, on_phone="below", is_titled=True),
 )
 
 

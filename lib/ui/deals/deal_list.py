@@ -15,7 +15,7 @@ from lib.ui.deals.draft import seat_name
 from lib.ui.deals.facts import amount
 from lib.ui.deals.targeting import words
 from lib.ui.kit import listing
-from lib.ui.kit.listing import ListCell, ListColumn
+from lib.ui.kit.listing import ListCell, ListColumn, PhonePlace
 from lib.wire.text import csv_text
 
 
@@ -222,10 +222,10 @@ BRIEF = {
     "supply_deals": ("name", "status", "targeting"),
     "demand_deals": ("name", "status", "seat", "price"),
 }
-ON_PHONE, RIGHT = (
-    ("status", "health", "seat", "price", "start_date"),
-    ("price", "deals", "id", *(one.name for one in FIELDS if one.kind.limits is not None)),
-)
+ON_PHONE: Mapping[str, PhonePlace] = {
+    "status": "top", "seat": "left", "price": "right", "start_date": "below", "health": "end"
+}  # fmt: skip
+RIGHT = ("price", "deals", "id", *(one.name for one in FIELDS if one.kind.limits is not None))
 FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date"})
 
 
@@ -260,7 +260,7 @@ def list_columns(
             order=None if name not in orders else "desc" if name in FALLING else "asc",
             sorted=order[1] if order is not None and order[0] == name else None,
             is_right=name in RIGHT,
-            on_phone=name in ON_PHONE,
+            on_phone=ON_PHONE.get(name, ""),
         )
         for name in names
     )

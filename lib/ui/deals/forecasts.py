@@ -36,13 +36,13 @@ MISSES, HITS, WAITING, NO_SCORE = "Misses", "Held", "Waiting", "Not scored"
 TITLES: Mapping[Kind, str] = {"targeting": "Targeting", "price": "Price guide", "proposal": "Proposal"}
 MOST, IN_SIGHT, FILTERS = 200, 10, 2
 COLUMNS = (
-    ListColumn("what", "Forecast", 21.0, on_phone=True),
+    ListColumn("what", "Forecast", 21.0),
     ListColumn("kind", "Kind", 6.0),
     ListColumn("made", "Made", 9.0),
-    ListColumn("days", "Days", 9.0),
-    ListColumn("range", "Range", 10.0, is_right=True),
-    ListColumn("came", "Came to", 7.0, is_right=True, on_phone=True),
-    ListColumn("outside", "Outside by", 6.0, is_right=True, on_phone=True),
+    ListColumn("days", "Days", 9.0, on_phone="below"),
+    ListColumn("range", "Range", 10.0, is_right=True, on_phone="left", is_titled=True),
+    ListColumn("came", "Came to", 7.0, is_right=True, on_phone="right", is_titled=True),
+    ListColumn("outside", "Outside by", 6.0, is_right=True, on_phone="end", is_titled=True),
 )
 Names = Mapping[tuple[str | None, int | None], str]
 

@@ -27,8 +27,8 @@ ADDRESS = re.compile(r"(domain_lists|app_lists|supply_files)-([1-9][0-9]{0,15})"
 PLACEHOLDERS = {supply_files.ENTITY: "Domain or file"}
 COLUMNS = (
     listing.ListColumn("name", "Name", 24.0),
-    listing.ListColumn("price", "Entries", 7.0, is_right=True, on_phone=True),
-    listing.ListColumn("seat", "First entries", 34.0, on_phone=True),
+    listing.ListColumn("entries", "Entries", 7.0, is_right=True, on_phone="top"),
+    listing.ListColumn("first", "First entries", 34.0, on_phone="left"),
     listing.ListColumn("id", "Id", 5.0, is_right=True),
 )
 

@@ -27,7 +27,17 @@ from lib.ui.deals.facts import BY_CPM, amount
 from lib.ui.deals.view import OPEN, open_key
 from lib.ui.kit import address, listing, notes, redraw, session_cache
 from lib.ui.kit.frame import PageContext
-from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, SelectRows, SortBy, new_acts
+from lib.ui.kit.listing import (
+    ListCell,
+    ListColumn,
+    Listing,
+    ListRow,
+    OpenRow,
+    PhonePlace,
+    SelectRows,
+    SortBy,
+    new_acts,
+)
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
@@ -44,7 +54,7 @@ TONES: dict[Verdict, str] = {
 }  # fmt: skip
 COLORS: dict[Verdict, str] = {
     "Capped": theme.LINES[1], "Never reached scale": theme.LINES[2], "Could end": theme.LINES[3],
-    "Competes": theme.LINES[0], "Keep": theme.GRAY, "Too little data": theme.FAINT,
+    "Competes": theme.LINES[0], "Keep": theme.GRAY, "Too little data": theme.GRAY,
 }  # fmt: skip
 ALONE = "Bid requests that no other deal of its seat reaches"
 Measure = Callable[[Standing], Any]
@@ -171,7 +181,7 @@ def _picture(context: PageContext, portfolio: Portfolio, visible: Sequence[Stand
             if one.verdict == verdict and one.competition.alone is not None
         ]
         if dots:
-            groups.append(DotGroup(verdict, COLORS[verdict], dots))
+            groups.append(DotGroup(verdict, COLORS[verdict], dots, verdict == "Too little data"))
     if not groups:
         return
     number = st.session_state.get(f"{DOTS}_number", 0)
@@ -257,15 +267,15 @@ def _turn(page: int) -> None:
 
 
 def _columns(order: tuple[str, Direction], spend: str) -> tuple[ListColumn, ...]:
-    def column(id: str, title: str, width: float, right: bool = True, phone: bool = False) -> ListColumn:
+    def column(id: str, title: str, width: float, right: bool = True, phone: PhonePlace = "") -> ListColumn:
         first: Direction = "asc" if id in ("name", "loss") else "desc"
         is_now = order[1] if order[0] == id else None
         return ListColumn(id, title, width, first if id in SORTS else None, is_now, right, phone)
 
     return (
         column("name", "Deal", 15.0, right=False),
-        column("verdict", "Verdict", 14.0, right=False, phone=True),
-        column("spend", spend, 6.5, phone=True),
+        column("verdict", "Verdict", 14.0, right=False, phone="left"),
+        column("spend", spend, 6.5, phone="right"),
         column("trend", "Last week", 6.0),
         column("rate", "Win rate", 5.5),
         column("alone", "Reached alone", 7.5),

@@ -32,10 +32,10 @@ SECONDS, MOST, IN_SIGHT = 30.0, 100, 5
 OPEN_ONES, DECIDED_ONES = "Open", "Decided"
 TONES = {"open": "blue", "applying": "orange", "approved": "green", "declined": "gray"}
 COLUMNS = (
-    ListColumn("what", "Proposal", 14.0, on_phone=True),
-    ListColumn("by", "By", 7.0, on_phone=True),
-    ListColumn("at", "When", 10.0),
-    ListColumn("state", "State", 6.0, on_phone=True),
+    ListColumn("what", "Proposal", 14.0),
+    ListColumn("by", "By", 7.0, on_phone="left"),
+    ListColumn("at", "When", 10.0, on_phone="right"),
+    ListColumn("state", "State", 6.0, on_phone="top"),
 )
 NO_ESTIMATE = "No estimate of what it will do exists."
 

@@ -20,11 +20,11 @@ IMPORT, FILE, WAITING, HOST = "supply_import", "supply_file", "supply_waiting", 
 OUTCOME, LARGEST = "supply_outcome", 3 * MEGABYTE
 COLUMNS = (
     ListColumn("name", "Domain", 20.0),
-    ListColumn("media_type", "File", 8.0, on_phone=True),
-    ListColumn("price", "Records", 7.0, is_right=True),
-    ListColumn("deals", "Lines not read", 8.0, is_right=True),
-    ListColumn("start_date", "Imported", 12.0, on_phone=True),
-    ListColumn("seat", "By", 8.0),
+    ListColumn("file", "File", 8.0, on_phone="top"),
+    ListColumn("records", "Records", 7.0, is_right=True),
+    ListColumn("rejects", "Lines not read", 8.0, is_right=True),
+    ListColumn("imported", "Imported", 12.0, on_phone="left", is_titled=True),
+    ListColumn("by", "By", 8.0),
 )
 WHAT = (
     "Sites say in ads.txt, developers of apps in app-ads.txt, who may sell their inventory; an advertising "

@@ -41,6 +41,7 @@ function update(list, data) {
   set(list.table, "aria-rowcount", String(data.count))
   list.box.classList.toggle("ticks", data.ticks)
   list.root.classList.toggle("choices", data.most_in_sight !== null)
+  list.root.classList.toggle("cards", data.columns.some((column) => column.on_phone))
   const isCut = data.rows.length > data.most_in_sight // half a row more shows that there are others below
   if (data.most_in_sight !== null) list.box.style.setProperty("--most", String(data.most_in_sight + (isCut ? 1.5 : 1)))
   drawHead(list)
@@ -123,7 +124,7 @@ function newHead(list, column, place) {
 }
 
 function styles(column, place) {
-  return [place === 0 ? "main" : "", `of-${column.id}`, column.is_right ? "right" : "", column.on_phone ? "phone" : ""].filter(Boolean).join(" ")
+  return [place === 0 ? "main" : "", column.is_right ? "right" : "", column.on_phone ? `phone in-${column.on_phone}` : ""].filter(Boolean).join(" ")
 }
 
 function drawRows(list) {
@@ -138,7 +139,7 @@ function drawRow(list, node, row) {
   if (!node) {
     node = make("tr", { role: "row", tabindex: "-1", "data-key": row.key })
     if (ticks) node.append(make("td", { class: "tick", role: "gridcell" }, make("input", { type: "checkbox", tabindex: "-1" })))
-    columns.forEach((column, place) => node.append(make(place ? "td" : "th", { role: place ? "gridcell" : "rowheader", class: styles(column, place) })))
+    columns.forEach((column, place) => node.append(newCell(column, place)))
   }
   node.row = row
   set(node, "aria-current", row.is_open ? "true" : null)
@@ -154,6 +155,12 @@ function drawRow(list, node, row) {
   })
   if (ticks) set(node.querySelector("input"), "aria-label", `Choose ${row.cells[0].text}`)
   return node
+}
+
+function newCell(column, place) {
+  const cell = make(place ? "td" : "th", { role: place ? "gridcell" : "rowheader", class: styles(column, place) })
+  if (column.is_titled) cell.dataset.title = column.title
+  return cell
 }
 
 /** A name in two parts, of which the first is cut where there is no room: names of deals end with their seat. */

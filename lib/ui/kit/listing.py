@@ -6,7 +6,7 @@ is lost to a run that breaks off, none is applied twice, and each says what is t
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -20,13 +20,16 @@ _mount = st.components.v2.component(
     js="\n".join((FOLDER / name).read_text() for name in ("nodes.js", "column_width.js", "listing.js")),
 )
 
+PhonePlace = Literal["", "top", "left", "right", "below", "end"]
+
 
 @dataclass(frozen=True)
 class ListColumn:
     """A column, `width` in rem. `order` is the direction of a first click on its header; None: not sortable.
 
-    `sorted` is the direction in which the list is ordered by it now. On a phone a row shows its first column,
-    and those that are `on_phone`.
+    `sorted` is the direction in which the list is ordered by it now. On a phone a row is a card with its
+    first column, and those that have a place on it: right of the first, in its second line, or in its third.
+    There its title stands before the text, if that says too little alone (`is_titled`).
     """
 
     id: str
@@ -35,7 +38,8 @@ class ListColumn:
     order: Direction | None = None
     sorted: Direction | None = None
     is_right: bool = False
-    on_phone: bool = False
+    on_phone: PhonePlace = ""
+    is_titled: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Listing:
     """A page: its name for screen readers, the size of the whole list, and whether rows can be chosen.
 
     With `most_in_sight` it is a list of choices, one of which is open: it scrolls beyond so many rows, arrow
-    keys open as they go, and it stays a table on a phone.
+    keys open as they go.
     """
 
     label: str

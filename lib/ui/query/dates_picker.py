@@ -17,6 +17,7 @@ import streamlit as st
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts import numbers
+from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, periods, question
@@ -35,7 +36,7 @@ def followed_key(name: str, value: object) -> str:
         counts = {**counts, name: counts.get(name, 0) + 1}
         st.session_state[PICKER_COUNTS] = counts
         number_key = _number_name(name, counts[name])
-    st.session_state[number_key] = value
+    widgets.set_value(number_key, value)
     return number_key
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, Order, Slicer
 from lib.ui.charts.trends import TRENDS
-from lib.ui.kit import rows
+from lib.ui.kit import rows, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import (
     Act,
@@ -204,7 +204,7 @@ def _card(card: Card, act: Ordering | Search, slicer: Slicer) -> Card:
 
 def draw_mode() -> None:
     """Draw the control that chooses what a click on a chart does."""
-    st.session_state[MODE] = st.session_state.get(MODE) or KEEP
+    widgets.set_value(MODE, st.session_state.get(MODE) or KEEP)
     st.segmented_control(
         "A click on a value",
         [KEEP, EXCLUDE],

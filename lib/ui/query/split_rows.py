@@ -14,6 +14,7 @@ from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
 from lib.ui.charts import series
 from lib.ui.charts.change import Change, of_total
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
+from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import filters, question
 from lib.ui.query.compared_answers import ComparedAnswers
@@ -28,7 +29,7 @@ SPLIT = "split_fields"
 def draw(context: PageContext, label_visibility: str = "collapsed", width: int = 380) -> None:
     """Draw the picker; a choice changes the question at once."""
     query = question.current(context)
-    st.session_state[SPLIT] = list(query.split_by)
+    widgets.set_value(SPLIT, list(query.split_by))
     st.multiselect(
         "Split by",
         [field.name for field in context.slicer.key_fields],

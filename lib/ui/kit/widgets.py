@@ -1,0 +1,13 @@
+"""Values of widgets that the desk sets, over what the person has chosen."""
+
+import streamlit as st
+
+
+def set_value(key: str, value: object) -> None:
+    """Set the value of the widget with this key, unless it has that value.
+
+    Streamlit sends a value that a run has set to the browser, also where it is the same. There it replaces a
+    choice that is still on its way, and the next message brings the old one back: the choice would be lost.
+    """
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
