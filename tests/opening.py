@@ -1,6 +1,7 @@
 """Screens in an AppTest, for somebody who has signed in."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,23 @@ def of_delivery(screen: str = "audience", **params: Any) -> AppTest:
     desk = opened(screen, **{"project": "demo", "slicer": "delivery", **params})
     assert not desk.exception, desk.exception
     return desk
+
+
+def nodes(node: Any) -> Iterator[Any]:
+    """A part of a page, and all parts of it."""
+    yield node
+    for child in getattr(node, "children", {}).values():
+        yield from nodes(child)
+
+
+def set_values(desk: AppTest) -> list[str]:
+    """The keys of the widgets whose value the last run has sent to the browser, but for disabled ones."""
+    protos = {getattr(node, "key", None): getattr(node, "proto", None) for node in nodes(desk._tree)}
+    return [
+        str(key)
+        for key, proto in protos.items()
+        if getattr(proto, "set_value", False) and not getattr(proto, "disabled", False)
+    ]
 
 
 @dataclass(frozen=True)

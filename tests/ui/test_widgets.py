@@ -1,12 +1,10 @@
 """Values of widgets that the desk sets: only where they differ, since they replace a choice on its way."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from opening import of_delivery
-from streamlit.testing.v1 import AppTest
+from dealing import Visit
+from opening import of_delivery, set_values
 
 SCREENS: dict[str, dict[str, str]] = {
     "a table": {"screen": "audience", "split": "campaign_id", "compare": "previous"},
@@ -23,23 +21,6 @@ SCREENS: dict[str, dict[str, str]] = {
 }
 
 
-def nodes(node: Any) -> Iterator[Any]:
-    """A part of a page, and all parts of it."""
-    yield node
-    for child in getattr(node, "children", {}).values():
-        yield from nodes(child)
-
-
-def set_values(desk: AppTest) -> list[str]:
-    """The keys of the widgets whose value the last run has sent to the browser, but for disabled ones."""
-    protos = {getattr(node, "key", None): getattr(node, "proto", None) for node in nodes(desk._tree)}
-    return [
-        str(key)
-        for key, proto in protos.items()
-        if getattr(proto, "set_value", False) and not getattr(proto, "disabled", False)
-    ]
-
-
 @pytest.mark.parametrize("about", SCREENS)
 def test_a_run_that_changes_nothing_sets_no_value(
     home: Path, monkeypatch: pytest.MonkeyPatch, about: str
@@ -49,4 +30,21 @@ def test_a_run_that_changes_nothing_sets_no_value(
     desk = of_delivery(**SCREENS[about])
     assert set_values(desk)
     desk.run()
+    assert not set_values(desk.run())
+
+
+@pytest.mark.parametrize(
+    ("key", "section"),
+    [
+        ("demand_deals-1", "Change"),
+        ("demand_deals-1", "Delivery"),
+        ("supply_deals-1", "Change"),
+        ("supply_deals-1", "Add deals"),
+        ("supply_deals-1", "Targeting"),
+    ],
+)
+def test_a_drawer_that_is_drawn_again_sets_no_value(visit: Visit, key: str, section: str) -> None:
+    """What is typed or chosen in a drawer stays, whatever run is drawn meanwhile."""
+    desk = visit("deals", open=key)
+    desk.button_group(key="drawer_shown").set_value(section).run()
     assert not set_values(desk.run())
