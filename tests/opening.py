@@ -50,14 +50,15 @@ def of_delivery(screen: str = "audience", **params: Any) -> AppTest:
 
 
 def nodes(node: Any) -> Iterator[Any]:
-    """A part of a page, and all parts of it."""
+    """A part of a page, and all parts of it but for those in popovers."""
     yield node
-    for child in getattr(node, "children", {}).values():
-        yield from nodes(child)
+    if getattr(node, "type", "") != "popover":
+        for child in getattr(node, "children", {}).values():
+            yield from nodes(child)
 
 
 def set_values(desk: AppTest) -> list[str]:
-    """The keys of the widgets whose value the last run has sent to the browser, but for disabled ones."""
+    """The keys of the widgets whose value the last run has sent to the browser, but for disabled ones, and popovers."""
     protos = {getattr(node, "key", None): getattr(node, "proto", None) for node in nodes(desk._tree)}
     return [
         str(key)

@@ -8,6 +8,8 @@ def set_value(key: str, value: object) -> None:
 
     Streamlit sends a value that a run has set to the browser, also where it is the same. There it replaces a
     choice that is still on its way, and the next message brings the old one back: the choice would be lost.
+    Not for widgets in popovers: the browser has nothing of one that was never open, and takes the values that
+    the last run has set.
     """
     if key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value

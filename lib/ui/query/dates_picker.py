@@ -17,7 +17,6 @@ import streamlit as st
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts import numbers
-from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, periods, question
@@ -36,7 +35,7 @@ def followed_key(name: str, value: object) -> str:
         counts = {**counts, name: counts.get(name, 0) + 1}
         st.session_state[PICKER_COUNTS] = counts
         number_key = _number_name(name, counts[name])
-    widgets.set_value(number_key, value)
+    st.session_state[number_key] = value  # always: in a popover that is closed the browser has it not yet
     return number_key
 
 

@@ -14,7 +14,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.matches import MATCHES, RULES, Match
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts.numbers import LONGEST, NOTHING, Numbers, title
-from lib.ui.kit import problems, rows, widgets
+from lib.ui.kit import problems, rows
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Row, Search, Table
 from lib.ui.query import ask, drill, filter_paste, filters, focus, precision, question, values
@@ -181,8 +181,8 @@ def draw_values(context: PageContext, prefix: str, name: str, way: str) -> None:
 
 
 def _options(context: PageContext, prefix: str, name: str, own_filters: tuple[Filter, ...]) -> None:
-    widgets.set_value(f"{prefix}_any_case", any(filter_.case_insensitive for filter_ in own_filters))
-    widgets.set_value(f"{prefix}_descriptions", any(filter_.search_mappings for filter_ in own_filters))
+    st.session_state[f"{prefix}_any_case"] = any(filter_.case_insensitive for filter_ in own_filters)
+    st.session_state[f"{prefix}_descriptions"] = any(filter_.search_mappings for filter_ in own_filters)
     _flags(context, prefix, name, partial(_flag, context, prefix, name))
     with st.container(horizontal=True, gap="xsmall"):
         st.button(
