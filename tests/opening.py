@@ -58,7 +58,7 @@ def nodes(node: Any) -> Iterator[Any]:
 
 
 def set_values(desk: AppTest) -> list[str]:
-    """The keys of the widgets whose value the last run has sent to the browser, but for disabled ones, and popovers."""
+    """The keys of the widgets whose value the last run has sent, but for those disabled or in popovers."""
     protos = {getattr(node, "key", None): getattr(node, "proto", None) for node in nodes(desk._tree)}
     return [
         str(key)
