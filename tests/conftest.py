@@ -333,21 +333,29 @@ def started(command: list[str], home: Path, **environment: str) -> Iterator[str]
         yield address
 
 
-def desk_over(home: Path, **environment: str) -> AbstractContextManager[tuple[str, int]]:
-    """A desk over this data directory, which no other may have: its address, and its process's number."""
-    return running([sys.executable, "app.py"], home, **{"TRANCHE_PORT": str(free_port()), **environment})
+def desk_over(
+    home: Path, log: Path | None = None, **environment: str
+) -> AbstractContextManager[tuple[str, int]]:
+    """A desk over this data directory, which no other may have: its address, and its process's number.
+
+    What it logs is in the file `log`.
+    """
+    port = {"TRANCHE_PORT": str(free_port())}
+    return running([sys.executable, "app.py"], home, log, **port | environment)
 
 
 @contextmanager
-def running(command: list[str], home: Path, **environment: str) -> Iterator[tuple[str, int]]:
+def running(
+    command: list[str], home: Path, log: Path | None = None, **environment: str
+) -> Iterator[tuple[str, int]]:
     """As `started`, with the process's number behind the address."""
     variables = {**os.environ, "TRANCHE_HOME": str(home), "PYTHONUNBUFFERED": "1", **environment}
-    with tempfile.TemporaryFile("w+") as log:
+    with log.open("w+") if log else tempfile.TemporaryFile("w+") as file:
         process = subprocess.Popen(
-            command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=log, text=True
+            command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=file, text=True
         )
         try:
-            yield _address(process, log), process.pid
+            yield _address(process, file), process.pid
         finally:
             process.terminate()
             try:

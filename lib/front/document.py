@@ -7,9 +7,8 @@ WebSocket and the script's first messages, and once more for what that module im
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from urllib.parse import parse_qs
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -93,9 +92,9 @@ class DeskDocument:
     def _early(self, scope: Scope) -> bytes:
         """The tags at the begin of a head whose document asks for its figures at once; else empty."""
         module = self._figures.get(scope["path"].rsplit("/", 1)[-1])
-        if module is None or not {b"project", b"slicer"} <= {*parse_qs(scope["query_string"])}:
-            return b""
-        return EARLY % module.encode()
+        params = QueryParams(scope["query_string"])
+        is_link = bool(params.get("project") and params.get("slicer"))
+        return EARLY % module.encode() if module is not None and is_link else b""
 
 
 class _Rewriter:
