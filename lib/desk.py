@@ -1,6 +1,7 @@
 """The script that app.py serves: sign in, then the screens that this person may open."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -9,7 +10,7 @@ from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
 from lib.ui.deals import deal_health, proposals
 from lib.ui.deals import screen as deals
-from lib.ui.kit import frame, page_scripts, sign_in
+from lib.ui.kit import frame, notes, page_scripts, sign_in
 from lib.ui.query import question, start_page
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
@@ -18,7 +19,6 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("audience", "Audience", ":material/monitoring:", ROLES),
     ("export", "Export", ":material/download:", ROLES),
     ("deals", "Deals", ":material/handshake:", ROLES),
-    ("portfolio", "Portfolio", ":material/scatter_plot:", ROLES),
     ("new_package", "New package", ":material/add_box:", ROLES),
     ("lists", "Lists", ":material/list_alt:", ROLES),
     ("forecasts", "Forecasts", ":material/query_stats:", ("manager", "admin")),
@@ -26,10 +26,11 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("services", "Services", ":material/lan:", ("admin",)),
 )
 TITLES = {name: title for name, title, _, _ in SCREENS}
+GONE = {"portfolio": "Portfolio is gone: its figures are columns of this list"}
+"""Screens of earlier versions, by their addresses, and why Deals opens in their place."""
 START_KEY = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "deals": lambda grant: grant.reads,
-    "portfolio": lambda grant: grant.reads,
     "lists": lambda grant: grant.reads,
     "forecasts": lambda grant: grant.reads,
     "new_package": lambda grant: grant.proposes,
@@ -56,7 +57,8 @@ screens = [
     for name, title, icon, roles in SCREENS
     if person is None or may_open(person, name, roles)
 ]
-audience = next(screen for screen in screens if screen.url_path == "audience")
+by_path = {screen.url_path: screen for screen in screens}
+audience = by_path["audience"]
 
 
 def first_screen() -> None:
@@ -71,6 +73,19 @@ def first_screen() -> None:
     if person is not None and not {"project", "slicer"} & {*params, *st.session_state}:
         params |= start_page.last_slicer(person)
     st.switch_page(audience, query_params=params)
+
+
+def replacement(name: str) -> None:
+    """Open what replaces a screen that is gone, and say why; parameters such as an open deal are kept.
+
+    To be called before the frame's pickers are drawn.
+    """
+    if "deals" not in by_path:
+        first_screen()
+    notes.say(GONE[name])
+    st.switch_page(
+        by_path["deals"], query_params={key: st.query_params.get_all(key) for key in st.query_params}
+    )
 
 
 def own_first_screen(person: Person) -> None:
@@ -90,7 +105,11 @@ start = st.Page(first_screen, title="Tranche", default=True, visibility="hidden"
 st.set_page_config(page_icon=str(sign_in.MARK), layout="wide")
 if person:
     st.logo(str(sign_in.MARK), size="small")
-screen = st.navigation([start, *screens], position="top" if person else "hidden")
+gone = [
+    st.Page(partial(replacement, name), title=name.capitalize(), url_path=name, visibility="hidden")
+    for name in GONE
+]
+screen = st.navigation([start, *screens, *gone], position="top" if person else "hidden")
 if person:
     question.arrive(screen.url_path)
 title = TITLES.get(screen.url_path, screen.title)
@@ -107,6 +126,8 @@ else:
     if screen is start:
         own_first_screen(person)
         first_screen()
+    if screen.url_path in GONE:
+        replacement(screen.url_path)
     if screen.url_path not in ("", "audience"):
         firing.forget()
     if screen.url_path != "deals":

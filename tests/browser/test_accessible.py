@@ -21,7 +21,6 @@ SCREENS = {
     "audience": "Audience",
     "export": "Export",
     "deals": "Deals",
-    "portfolio": "Portfolio",
     "new_package": "New package",
     "lists": "Lists",
     "access": "Access",

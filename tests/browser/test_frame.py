@@ -1,10 +1,12 @@
 """The frame of every screen, and the API documentation."""
 
 import pytest
+from dealing import Desk
 from playwright.sync_api import Page, TimeoutError, expect
 
 from browser.conftest import Visitor, at, enter, pick, settled
 
+GONE = ("portfolio",)
 COVERED = """() => {
     const isInSight = (element, x, y) => {
         for (let one = element; one; one = one.parentElement) {
@@ -92,6 +94,17 @@ def test_link_to_what_is_not_there(address: str, page: Page) -> None:
     pick(page, "Slicer", "delivery")
     expect(warning).to_be_hidden()
     expect(page.locator(".fig").first).to_be_visible()
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_bookmark_of_a_screen_that_is_gone(selling: Desk, page: Page, name: str) -> None:
+    """It opens Deals, with the deal that the bookmark names, and a line says what became of the screen."""
+    enter(page, f"{selling.address}/{name}")
+    page.wait_for_url(at("deals"))
+    expect(page.get_by_text(f"{name.capitalize()} is gone")).to_be_visible()
+    page.goto(f"{selling.address}/{name}?open=demand_deals-1")
+    page.wait_for_url(at("deals", open="demand_deals-1"))
+    expect(page.get_by_role("dialog").get_by_text(f"{name.capitalize()} is gone")).to_be_visible()
 
 
 @pytest.mark.parametrize("screen", ["audience", "deals"])

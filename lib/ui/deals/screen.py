@@ -228,8 +228,8 @@ def close() -> None:
     st.session_state.pop(SECTION, None)
 
 
-def draw_drawer(context: PageContext, above: Callable[[Key], None] = lambda key: None) -> None:
-    """Draw the drawer of the open package or deal, if any; `above` draws over its sections."""
+def draw_drawer(context: PageContext) -> None:
+    """Draw the drawer of the open package or deal, if any."""
     key = open_key()
     if key is None:
         return
@@ -245,10 +245,10 @@ def draw_drawer(context: PageContext, above: Callable[[Key], None] = lambda key:
     icon = ":material/inventory_2:" if key[0] == SUPPLY else ":material/handshake:"
     title = plain(entity.name or f"{KINDS[key[0]]} {key[1]:d}")
     drawer = st.dialog(title, position="right", width=WIDTH, icon=icon, on_dismiss=close)
-    drawer(_content)(context, key, above)
+    drawer(_content)(context, key)
 
 
-def _content(context: PageContext, key: Key, above: Callable[[Key], None]) -> None:
+def _content(context: PageContext, key: Key) -> None:
     """Draw the content, read again on each run of the drawer so that it is current."""
     with report_errors(f"{KINDS[key[0]]} {key[1]:d}", "What you typed is kept."):
         try:
@@ -256,17 +256,16 @@ def _content(context: PageContext, key: Key, above: Callable[[Key], None]) -> No
         except NotFound:
             draw_missing(context, key)
             return
-        _sections(context, key, entity, above)
+        _sections(context, key, entity)
 
 
-def _sections(context: PageContext, key: Key, entity: PackageOrDeal, above: Callable[[Key], None]) -> None:
+def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the head and the chosen section."""
     does = catalog.abilities(context)
     may_change = not does.why_not(key[0], "change") or proposal_form.may_only_propose(context)
     _head(context, key, entity, does)
     notes.draw()
     problem()
-    above(key)
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(context, entity),
         ADD: lambda: more_deals.draw_add(context, entity),
