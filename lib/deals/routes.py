@@ -110,7 +110,7 @@ BATCH = "/demand_deals/batch"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 BEARER = HTTPBearer(
     auto_error=False, description="A token for the deals API"
-)  # for /docs; admission.py reads it
+)  # for /docs; Admission reads it
 TOO_SLOW = "The request's body did not arrive in time; nothing was changed"
 
 

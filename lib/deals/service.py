@@ -1,9 +1,10 @@
 """The deals service: the same verbs for every entity, each in one transaction.
 
-Who may call is settled before (admission.py); what goes over HTTP, and how, is the routes' affair.
+Who may call is decided by the routes (Admission), as is what goes over HTTP; what of the deals a caller may
+see, by the store's `Work`, which is made for them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -24,7 +25,6 @@ from lib.deals.store.work import DealsScope, EntityKey, Fields, Once, Work
 from lib.deals.validation import Problems, read
 from lib.wire import exact
 from lib.wire.deadline import Deadline
-from lib.wire.errors import NotFound
 
 Result = TypeVar("Result")
 Results = list[Fields]
@@ -87,12 +87,11 @@ class DealsService:
         queries.none(parameters, problems)
 
         def within(work: Work) -> EntityResponse:
-            entity_store = ENTITY_STORES[key[0]]
-            if not work.visible_names(entity_store.table, [key[1]]):
-                raise _nothing(key)
+            bodies = ENTITY_STORES[key[0]].show(work, [key[1]])
+            if not bodies:
+                raise ENTITY_STORES[key[0]].missing(key[1])
             problems.check()
-            [body] = past.left_out(work, entity_store.entity, entity_store.show(work, [key[1]]))
-            return EntityResponse(body, history.etag(work, key))
+            return EntityResponse(bodies[0], history.etag(work, key))
 
         return self._read(within, scope, deadline)
 
@@ -103,7 +102,7 @@ class DealsService:
 
         def within(work: Work) -> ListPart:
             page = listing.page(work, ENTITY_STORES[entity], query, problems)
-            ids = [one["id"] for one in page.results] if query.has_etags else []
+            ids = [body["id"] for body in page.results] if query.has_etags else []
             tags = history.etags(work, entity, ids) if ids else {}
             return ListPart(page.count, query.limit, query.offset, page.results, page.counts, tags)
 
@@ -119,7 +118,7 @@ class DealsService:
         def within(work: Work) -> ListPart:
             count, results = history.page(work, key, query.limit, query.offset)
             if not count or not past.is_seen(work, key):
-                raise _nothing(key)
+                raise ENTITY_STORES[key[0]].missing(key[1])
             problems.check()
             return ListPart(count, query.limit, query.offset, results)
 
@@ -135,7 +134,7 @@ class DealsService:
         def within(work: Work) -> EntityResponse:
             problems = request.problems()
             if once is not None and (first := once.first_answer(work, problems)):
-                return _replay(work, entity, *first)
+                return _replay(work, entity_store, *first)
             keys = _create(work, entity_store, request.body, problems)
             if once is not None:
                 once.remember(work, keys.body, keys.etag)
@@ -155,7 +154,9 @@ class DealsService:
         def within(work: Work) -> Results:
             problems = request.problems()
             if once is not None and (first := once.first_answer(work, problems)):
-                return [*first[0]["results"]]
+                results = first[0]["results"]
+                visible = work.names(ENTITY_STORES[entity].table, [deal["id"] for deal in results])
+                return [deal for deal in results if deal["id"] in visible]
             problems.check()
             results = several.create(work, request.body, problems)
             if once is not None:
@@ -173,12 +174,16 @@ class DealsService:
         once = None if request.idempotency_key is None else Once(request.idempotency_key, key[0], body)
 
         def within(work: Work) -> str:
-            if once is not None and (first := once.first_answer(work, request.problems())):
-                return first[1]
+            changes = EntityChanges(work, key[0], [key[1]])
+            changes.find(key[1])
             problems = request.problems()
+            if once is not None and (first := once.first_answer(work, problems)):
+                return first[1]
             if once is None:
                 _check_repeatable(request.body, problems)
-            etag = _change(work, key, request, problems)
+            changes.apply(key[1], request.body, request.if_match, problems)
+            changes.recording.write()
+            etag = changes.recording.etag(key)
             if once is not None:
                 once.remember(work, {}, etag)
             return etag
@@ -196,24 +201,17 @@ class DealsService:
         bodies = several.bodies(request.body, problems)
 
         def within(work: Work) -> Results:
-            recording = history.Recording(work)
-            recording.watch((entity, one["id"]) for one in bodies)
-            body_of = {
-                body["id"]: body for body in ENTITY_STORES[entity].show(work, [one["id"] for one in bodies])
-            }
+            changes = EntityChanges(work, entity, [body["id"] for body in bodies])
 
-            def change(one: Mapping[str, Any]) -> None:
-                key = (entity, one["id"])
-                if one["id"] not in body_of:
-                    raise _nothing(key)
+            def change(body: Mapping[str, Any]) -> None:
+                changes.find(body["id"])
                 problems = Problems()
-                _check_repeatable(one, problems)
-                history.check_etag(work, key, recording.version(key), one.get("etag"))
-                _apply(work, key, recording, body_of[one["id"]], several.fields(one), problems)
+                _check_repeatable(body, problems)
+                changes.apply(body["id"], several.fields(body), body.get("etag"), problems)
 
             with several.batch(work, is_atomic) as results:
-                results += [several.result(work, one["id"], partial(change, one)) for one in bodies]
-                recording.write()
+                results += [several.result(work, body["id"], partial(change, body)) for body in bodies]
+                changes.recording.write()
             return results
 
         return self._write(within, request, deadline)
@@ -223,14 +221,16 @@ class DealsService:
         entity_store = ENTITY_STORES[key[0]]
 
         def within(work: Work) -> None:
-            recording, before = _find(work, key)
-            history.check_etag(work, key, recording.version(key), request.if_match)
+            changes = EntityChanges(work, key[0], [key[1]])
+            before = changes.find(key[1])
+            changes.check_etag(key[1], request.if_match)
             request.problems().check()
             if entity_store.entity in past.MASTER_DATA:
                 past.check_change(work, entity_store, {}, before)
-            recording.watch(entity_store.affected_keys({name: [] for name in entity_store.links}, before))
+            links: Fields = {name: [] for name in entity_store.links}
+            changes.recording.watch(entity_store.affected_keys(links, before))
             entity_store.remove(work, key[1])
-            recording.write()
+            changes.recording.write()
 
         self._write(within, request, deadline)
 
@@ -267,8 +267,8 @@ def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems
     keys = entity_store.create(work, fields)
     recording.note_creation(keys)
     recording.write()
-    [visible_body] = past.left_out(work, entity_store.entity, entity_store.show(work, [keys[0][1]]))
-    return EntityResponse(visible_body, history.etag(work, keys[0]))
+    [body] = entity_store.show(work, [keys[0][1]])
+    return EntityResponse(body, recording.etag(keys[0]))
 
 
 def _check_repeatable(body: Any, problems: Problems) -> None:
@@ -277,44 +277,41 @@ def _check_repeatable(body: Any, problems: Problems) -> None:
         problems.add((), NEEDS_KEY)
 
 
-def _change(work: Work, key: EntityKey, request: WriteRequest, problems: Problems) -> str:
-    recording, before = _find(work, key)
-    history.check_etag(work, key, recording.version(key), request.if_match)
-    _apply(work, key, recording, before, request.body, problems)
-    recording.write()
-    return history.etag(work, key)
+class EntityChanges:
+    """Changes of some entities of a kind in one transaction, whose `recording` is written by the caller."""
+
+    def __init__(self, work: Work, entity: str, ids: Sequence[int]) -> None:
+        self._work, self._entity_store = work, ENTITY_STORES[entity]
+        self.recording = history.Recording(work)
+        self.recording.watch((entity, entity_id) for entity_id in ids)
+        self._before = {body["id"]: body for body in self._entity_store.whole(work, ids)}
+
+    def find(self, entity_id: int) -> Fields:
+        """The entity as it was, also with what the caller may not see of it. NotFound without it."""
+        if entity_id not in self._before:
+            raise self._entity_store.missing(entity_id)
+        return self._before[entity_id]
+
+    def check_etag(self, entity_id: int, if_match: str | None) -> None:
+        """Conflict, with what changed, unless the entity is as `if_match` read it."""
+        key = self._entity_store.entity, entity_id
+        history.check_etag(self._work, key, self.recording.version(key), if_match)
+
+    def apply(self, entity_id: int, body: Any, if_match: str | None, problems: Problems) -> None:
+        """Write the fields of the body. Invalid lists all errors, with those in `problems`."""
+        before, entity_store = self.find(entity_id), self._entity_store
+        self.check_etag(entity_id, if_match)
+        fields = read(entity_store.request, body, problems, whole=False)
+        past.check_change(self._work, entity_store, fields, before)
+        entity_store.check(self._work, fields, before, problems)
+        problems.check()
+        fields = past.keep_hidden_links(self._work, entity_store, fields, before)
+        self.recording.watch(entity_store.affected_keys(fields, before))
+        self.recording.note_creation(entity_store.change(self._work, entity_id, fields))
 
 
-def _apply(
-    work: Work, key: EntityKey, recording: history.Recording, before: Fields, body: Any, problems: Problems
-) -> None:
-    """Write the fields of the body. Invalid lists all errors."""
-    entity_store = ENTITY_STORES[key[0]]
-    fields = read(entity_store.request, body, problems, whole=False)
-    past.check_change(work, entity_store, fields, before)
-    entity_store.check(work, fields, before, problems)
-    problems.check()
-    fields = past.keep_hidden_links(work, entity_store, fields, before)
-    recording.watch(entity_store.affected_keys(fields, before))
-    recording.note_creation(entity_store.change(work, key[1], fields))
-
-
-def _find(work: Work, key: EntityKey) -> tuple[history.Recording, Fields]:
-    """The entity, with its changes recorded from now on; NotFound without it."""
-    recording = history.Recording(work)
-    recording.watch([key])
-    if not work.visible_names(ENTITY_STORES[key[0]].table, [key[1]]):
-        raise _nothing(key)
-    return recording, ENTITY_STORES[key[0]].show(work, [key[1]])[0]
-
-
-def _replay(work: Work, entity: str, answer: Fields, etag: str) -> EntityResponse:
+def _replay(work: Work, entity_store: EntityStore, answer: Fields, etag: str) -> EntityResponse:
     """The first answer, without what the caller may not see any more; NotFound if that is the whole of it."""
-    key = entity, int(answer["id"])
-    if work.scope.is_limited and not work.visible_names(ENTITY_STORES[entity].table, [key[1]]):
-        raise _nothing(key)
-    return EntityResponse(past.left_out(work, entity, [answer])[0], etag, is_replay=True)
-
-
-def _nothing(key: EntityKey) -> NotFound:
-    return NotFound(f"There is no {ENTITY_STORES[key[0]].noun} {key[1]}")
+    if work.scope.is_limited and not work.names(entity_store.table, [answer["id"]]):
+        raise entity_store.missing(answer["id"])
+    return EntityResponse(entity_store.cut(work, [answer])[0], etag, is_replay=True)

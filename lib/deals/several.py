@@ -115,7 +115,7 @@ def create(work: Work, body: Any, problems: Problems) -> list[Fields]:
 def _check(work: Work, deals: Sequence[Fields], problems: Problems) -> None:
     """The rules of a single deal, with the seats and packages of all of them read once."""
     package_ids = {link["id"] for one in deals for link in one.get("supply_deals", ()) if "id" in link}
-    packages = work.visible_names(supply_packages, package_ids)
+    packages = work.names(supply_packages, package_ids)
     seats = {one["seat"]["id"] for one in deals if "id" in one.get("seat", {})}
     buyers = seats_to_sell_to(work, seats)
     for place, one in enumerate(deals):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sqlalchemy import Row, insert, select
+from sqlalchemy import Row, Table, insert, select
 
 from lib.deals import moments
 from lib.deals.models import (
@@ -47,6 +47,11 @@ class Packages(EntityStore):
 
     deals: EntityStore | None = None
     links: ClassVar[Mapping[str, str]] = {"supply_deals": "supply_deals"}
+    parts: ClassVar[Mapping[str, Table]] = {
+        "demand_deals": demand_deals,
+        "seats": seats,
+        "supply_deals": supply_packages,
+    }
 
     def bodies(self, work: Work, rows: Sequence[Row[Any]]) -> list[Fields]:
         """Each with its seats, its supply packages and its deals."""
@@ -66,7 +71,7 @@ class Packages(EntityStore):
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seats and packages are there, once each; a DSP beside a seat is that seat's."""
         links = fields.get("supply_deals")
-        names = work.visible_names(supply_packages, linked_ids(links))
+        names = work.names(supply_packages, linked_ids(links))
         refer(names, "supply package", links, ("supply_deals",), problems)
         choices = fields.get("seats", [])
         ids = [choice.get("seat", {}).get("id") for choice in choices]
@@ -107,7 +112,7 @@ class Packages(EntityStore):
     def _generate(self, work: Work, package_id: int, follow: bool) -> list[EntityKey]:
         """Deals for selected seats without one; InUse where a seat with a deal is not selected any more."""
         assert self.deals is not None  # noqa: S101
-        [body] = self.show(work, [package_id])
+        [body] = self.whole(work, [package_id])
         supply = [{"id": one["id"]} for one in body["supply_deals"]]
         selection = {choice["seat"]["id"]: choice["seat"] for choice in body["seats"] if choice["value"]}
         have = {row.seat_id: row for row in work.rows(_deals_of(package_id))}
@@ -199,7 +204,7 @@ class DemandDeals(EntityStore):
 
     def check(self, work: Work, fields: Fields, before: Fields | None, problems: Problems) -> None:
         """Seat and packages are there; deal sync is possible; the fee is whole."""
-        names = work.visible_names(supply_packages, linked_ids(fields.get("supply_deals")))
+        names = work.names(supply_packages, linked_ids(fields.get("supply_deals")))
         whole = {**(before or {}), **fields}
         seat = (whole.get("seat") or {}).get("id")
         buyers = {} if seat is None else seats_to_sell_to(work, {seat})

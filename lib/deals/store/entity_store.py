@@ -15,7 +15,7 @@ from lib.deals import moments
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems
 from lib.deals.values import Request
-from lib.wire.errors import InUse
+from lib.wire.errors import InUse, NotFound
 
 NAMED_DEPENDANTS = 5
 OTHERS = "others that you can't see"
@@ -52,12 +52,37 @@ class EntityStore:
     dependants: tuple[Dependants, ...] = ()
     search_fields: tuple[str, ...] = ("name",)
     links: ClassVar[Mapping[str, str]] = {}  # field of links → the entity on the other side, which shows them
+    parts: ClassVar[Mapping[str, Table]] = {}  # field that lists others → their table: some may be hidden
 
     def show(self, work: Work, ids: Sequence[int]) -> list[Fields]:
-        """The entities as returned, in the order of `ids`, without missing ones."""
-        row_of = {row.id: row for row in work.rows(self.question(work).where(self.table.c.id.in_(ids)))}
-        rows = [row_of[one] for one in ids if one in row_of]
+        """The entities as returned, in the order of `ids`, as far as the caller may see them."""
+        return self.cut(work, self.whole(work, ids))
+
+    def whole(self, work: Work, ids: Sequence[int]) -> list[Fields]:
+        """The same with the parts that the caller may not see: what a change starts from."""
+        visible = (self.table.c.id.in_(ids), *work.scope.visibility(self.table))
+        row_of = {row.id: row for row in work.rows(self.question(work).where(*visible))}
+        rows = [row_of[entity_id] for entity_id in ids if entity_id in row_of]
         return [body | _stamps(row_of[body["id"]]) for body in self.bodies(work, rows)]
+
+    def cut(self, work: Work, bodies: Sequence[Fields]) -> list[Fields]:
+        """The bodies without the parts that the caller may not see."""
+        copies = [dict(body) for body in bodies]
+        for field in self.parts if work.scope.is_limited else ():
+            hidden = self.hidden_parts(work, field, copies)
+            for body in copies:
+                if body.get(field) is not None:
+                    body[field] = [part for part in body[field] if part_id(part) not in hidden]
+        return copies
+
+    def hidden_parts(self, work: Work, field: str, bodies: Sequence[Fields]) -> set[int]:
+        """The ids of what this field of the bodies lists and the caller may not see."""
+        ids = {part_id(part) for body in bodies for part in body.get(field) or ()}
+        return ids - work.names(self.parts[field], ids).keys()
+
+    def missing(self, entity_id: int) -> NotFound:
+        """The error for an entity that is not there, or not for the caller: both in the same words."""
+        return NotFound(f"There is no {self.noun} {entity_id}")
 
     def question(self, work: Work) -> Any:
         """The select whose rows `bodies` takes."""
@@ -99,9 +124,12 @@ class EntityStore:
         return [(self.entity, entity_id), *self.link(work, entity_id, fields)]
 
     def change(self, work: Work, entity_id: int, fields: Fields) -> list[EntityKey]:
-        """Write these fields; returns the keys of entities created with the change."""
+        """Write these fields; returns the keys of entities created with the change. NotFound without it."""
         mine = self.table.c.id == entity_id
-        row = work.connection.execute(select(self.table).where(mine)).one()
+        visible = (mine, *work.scope.visibility(self.table))
+        row = work.connection.execute(select(self.table).where(*visible)).one_or_none()
+        if row is None:
+            raise self.missing(entity_id)
         values = self.columns(fields)
         values |= self.found_by({**row._mapping, **values})
         work.connection.execute(update(self.table).where(mine).values(values))
@@ -112,8 +140,10 @@ class EntityStore:
         return []
 
     def remove(self, work: Work, entity_id: int) -> None:
-        """Delete the entity. InUse names what depends on it."""
-        name = work.names(self.table, [entity_id])[entity_id]
+        """Delete the entity. InUse names what depends on it; NotFound without it."""
+        name = work.names(self.table, [entity_id]).get(entity_id)
+        if name is None:
+            raise self.missing(entity_id)
         if users := [text for kind in self.dependants if (text := _depending(work, kind, entity_id))]:
             raise InUse(f"The {self.noun} {entity_id} '{name}' can't be deleted: {'; '.join(users)}")
         work.connection.execute(delete(self.table).where(self.table.c.id == entity_id))
@@ -145,6 +175,11 @@ def refer(
             problems.add((*where, number, "id"), f"There is no {noun} {one}.")
         elif one is not None and one in ids[:number]:
             problems.add((*where, number, "id"), f"The {noun} {one} is given twice.")
+
+
+def part_id(part: Fields) -> int:
+    """The id of a listed entity; of a seat choice, the seat's."""
+    return int(part["seat"]["id"] if "seat" in part else part["id"])
 
 
 def linked_ids(links: Any) -> list[int | None]:

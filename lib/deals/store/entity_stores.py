@@ -51,6 +51,7 @@ class SupplyPackages(EntityStore):
 
     deals: EntityStore | None = None
     links: ClassVar[Mapping[str, str]] = {"demand_deals": "demand_deals"}
+    parts: ClassVar[Mapping[str, Table]] = {"demand_deals": demand_deals, "packages": packages}
 
     def question(self, work: Work) -> Any:
         """With the status."""
@@ -78,10 +79,10 @@ class SupplyPackages(EntityStore):
         """Check that the end is after the start, references exist, and there is one source of deals."""
         _check_dates({**(before or {}), **fields}, fields, problems)
         for name, (noun, table, _) in LISTS.items():
-            names = work.visible_names(table, linked_ids(fields.get(name)))
+            names = work.names(table, linked_ids(fields.get(name)))
             refer(names, noun, fields.get(name), (name,), problems)
         links = fields.get("demand_deals")
-        names = work.visible_names(demand_deals, linked_ids(links))
+        names = work.names(demand_deals, linked_ids(links))
         refer(names, "demand deal", links, ("demand_deals",), problems)
         new_deals = fields.get("create_demand_deals")
         if new_deals is not None:

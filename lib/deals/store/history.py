@@ -47,8 +47,15 @@ class Recording:
             self._before |= self._states(entity, ids)
 
     def version(self, key: EntityKey) -> int:
-        """The version of a watched entity before this transaction."""
+        """The version of a watched entity."""
         return self._versions[key]
+
+    def etag(self, key: EntityKey) -> str:
+        """The ETag of a watched entity, or a new one; after `write`, that of its new version.
+
+        It is not read back: a change may have hidden the entity from the caller who made it.
+        """
+        return f'"{_tag(key, self._versions[key])}"'
 
     def note_creation(self, keys: Iterable[EntityKey]) -> None:
         """Note that this transaction created these entities."""
@@ -67,30 +74,30 @@ class Recording:
 
     def _states(self, entity: str, ids: list[int]) -> dict[EntityKey, Fields]:
         entity_store = ENTITY_STORES[entity]
-        return {(entity, body["id"]): entity_store.state(body) for body in entity_store.show(self._work, ids)}
+        bodies = entity_store.whole(self._work.unlimited(), ids)
+        return {(entity, body["id"]): entity_store.state(body) for body in bodies}
 
     def _compare(self, key: EntityKey, after: Fields | None) -> Fields | None:
         """The row of what became of an entity, whose version is incremented; None without a change."""
         before = self._before[key]
+        if before == after:
+            return None
+        self._versions[key] += 1
         if before is None:
             return self._row(key, "created", None, after)
         if after is None:
             return self._row(key, "removed", before, None)
-        if names := [name for name in after if after[name] != before[name]]:
-            self._count(key)
-            parts = ({name: state[name] for name in names} for state in (before, after))
-            return self._row(key, "changed", *parts)
-        return None
+        table = ENTITY_STORES[key[0]].table
+        values = {"version": self._versions[key], "updated_at": self._work.now}
+        self._work.connection.execute(update(table).where(table.c.id == key[1]).values(values))
+        names = [name for name in after if after[name] != before[name]]
+        parts = ({name: state[name] for name in names} for state in (before, after))
+        return self._row(key, "changed", *parts)
 
     def _row(self, key: EntityKey, action: str, before: Fields | None, after: Fields | None) -> Fields:
-        values: Fields = {"entity": key[0], "entity_id": key[1], "version": self._versions[key] + 1}
+        values: Fields = {"entity": key[0], "entity_id": key[1], "version": self._versions[key]}
         values |= {"at": self._work.now, "who": self._work.who, "action": action}
         return values | {"before": before, "after": after}
-
-    def _count(self, key: EntityKey) -> None:
-        table = ENTITY_STORES[key[0]].table
-        values = {"version": self._versions[key] + 1, "updated_at": self._work.now}
-        self._work.connection.execute(update(table).where(table.c.id == key[1]).values(values))
 
 
 def page(work: Work, key: EntityKey, limit: int, offset: int) -> tuple[int, list[Fields]]:
@@ -160,15 +167,14 @@ def etag(work: Work, key: EntityKey) -> str:
 
     It stands for the fields that can be set; the status, and the names of others, may change under it.
     """
-    table = ENTITY_STORES[key[0]].table
-    version = work.connection.execute(select(table.c.version).where(table.c.id == key[1])).scalar_one()
-    return f'"{_tag(key, version)}"'
+    return etags(work, key[0], [key[1]])[str(key[1])]
 
 
 def etags(work: Work, entity: str, ids: Sequence[int]) -> dict[str, str]:
-    """The ETags of these entities, by id as text."""
+    """The ETags of those of these entities that the caller may see, by id as text."""
     table = ENTITY_STORES[entity].table
-    rows = work.rows(select(table.c.id, table.c.version).where(table.c.id.in_(ids)))
+    visible = (table.c.id.in_(ids), *work.scope.visibility(table))
+    rows = work.rows(select(table.c.id, table.c.version).where(*visible))
     return {str(row.id): f'"{_tag((entity, row.id), row.version)}"' for row in rows}
 
 

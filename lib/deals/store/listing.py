@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Select, Table, func, or_, select
 
 from lib.deals import fields, queries
 from lib.deals.queries import ListOffer, ListQuery
-from lib.deals.store import past, status
+from lib.deals.store import status
 from lib.deals.store import tables as t
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.filters import FILTERS
@@ -215,7 +215,7 @@ def page(work: Work, entity_store: EntityStore, query: ListQuery, problems: Prob
     bodies = entity_store.show(work, [row.id for row in work.rows(question)])
     return ListPage(
         work.connection.execute(count).scalar_one(),
-        past.left_out(work, entity_store.entity, bodies),
+        bodies,
         {name: counts(work, entity_store, name, _without(filters, name, base)) for name in query.counts},
     )
 

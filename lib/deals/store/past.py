@@ -1,17 +1,15 @@
 """What callers who may see some seats only don't see: linked entities, and parts of the history."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Table, select
 
-from lib.deals.store.entity_store import EntityStore
+from lib.deals.store.entity_store import EntityStore, part_id
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.tables import (
     changes,
     demand_deals,
-    packages,
-    seats,
     supply_app_lists,
     supply_domain_lists,
     supply_package_deals,
@@ -20,11 +18,6 @@ from lib.deals.store.tables import (
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.wire.errors import Forbidden
 
-PARTS: dict[str, dict[str, Table]] = {
-    "supply_deals": {"demand_deals": demand_deals, "packages": packages},
-    "packages": {"demand_deals": demand_deals, "seats": seats, "supply_deals": supply_packages},
-}
-"""The fields of an entity that list others, of which some may be hidden."""
 OWN_LINKS = {"supply_deals": {"demand_deals"}, "packages": {"seats"}}
 """The fields that may be changed although others are hidden in them: those stay linked."""
 MASTER_DATA = ("seats", "dsps")
@@ -36,25 +29,12 @@ SHARED_PACKAGE = (
 SHARED_LIST = "The {called} {id} is used by packages that you may not change"
 
 
-def left_out(work: Work, entity: str, bodies: Sequence[Fields]) -> list[Fields]:
-    """The bodies without entities hidden from the caller."""
-    if not work.scope.is_limited:
-        return [*bodies]
-    copies = [dict(body) for body in bodies]
-    for field, table in PARTS.get(entity, {}).items():
-        is_seen = _visibility(work, table, [one for body in copies for one in body.get(field) or ()])
-        for body in copies:
-            if body.get(field) is not None:
-                body[field] = [one for one in body[field] if is_seen(one)]
-    return copies
-
-
 def keep_hidden_links(work: Work, entity_store: EntityStore, fields: Fields, before: Fields) -> Fields:
     """The request's fields, with hidden links added that the caller can't have meant to remove."""
     if not work.scope.is_limited:
         return fields
     whole = dict(fields)
-    for field, links in _hidden_links(work, entity_store.entity, before).items():
+    for field, links in _hidden_links(work, entity_store, before).items():
         if field in whole:
             whole[field] = [*whole[field], *links]
     return whole
@@ -71,30 +51,18 @@ def check_change(work: Work, entity_store: EntityStore, fields: Fields, before: 
     of_entity = {"called": entity_store.noun, "id": before["id"]}
     if entity_store.entity in LISTS and _serves_others(work, LISTS[entity_store.entity], before["id"]):
         raise Forbidden(SHARED_LIST.format(**of_entity))
-    hidden_fields = {
-        field for field, links in _hidden_links(work, entity_store.entity, before).items() if links
-    }
+    hidden_fields = {field for field, links in _hidden_links(work, entity_store, before).items() if links}
     own_links = OWN_LINKS.get(entity_store.entity, set()) if "supply_deals" not in hidden_fields else set()
     if hidden_fields - {"packages"} and fields.keys() - own_links:
         raise Forbidden(SHARED_PACKAGE.format(**of_entity))
 
 
-def _hidden_links(work: Work, entity: str, before: Fields) -> dict[str, list[Fields]]:
+def _hidden_links(work: Work, entity_store: EntityStore, before: Fields) -> dict[str, list[Fields]]:
     hidden_links = {}
-    for field, table in PARTS.get(entity, {}).items():
-        is_seen = _visibility(work, table, before[field])
-        hidden_links[field] = [one for one in before[field] if not is_seen(one)]
+    for field in entity_store.parts:
+        hidden_ids = entity_store.hidden_parts(work, field, [before])
+        hidden_links[field] = [part for part in before[field] if part_id(part) in hidden_ids]
     return hidden_links
-
-
-def _visibility(work: Work, table: Table, links: Sequence[Fields]) -> Callable[[Fields], bool]:
-    ids = work.visible_names(table, [id_of(one) for one in links])
-    return lambda one: id_of(one) in ids
-
-
-def id_of(one: Fields) -> int:
-    """The id of a listed entity; of a seat choice, the seat's."""
-    return int(one["seat"]["id"] if "seat" in one else one["id"])
 
 
 def _serves_others(work: Work, links: Table, list_id: int) -> bool:
@@ -117,9 +85,9 @@ ALWAYS = ("domain_lists", "app_lists")
 def is_seen(work: Work, key: EntityKey) -> bool:
     """Whether the caller may see the history of this entity, by its current or last state."""
     table = ENTITY_STORES[key[0]].table
-    if not work.scope.is_limited or work.visible_names(table, [key[1]]):
+    if not work.scope.is_limited or work.names(table, [key[1]]):
         return True
-    if work.names(table, [key[1]]):
+    if work.unlimited().names(table, [key[1]]):
         return False
     if key[0] in ALWAYS:
         return True
@@ -136,8 +104,8 @@ def without_unseen(work: Work, key: EntityKey, entries: Sequence[Fields]) -> lis
         return [*entries]
     if key[0] == "demand_deals":
         return _while_seat_was_visible(work, entries)
-    if key[0] in PARTS:
-        return _without_deals(work, key[0], entries)
+    if ENTITY_STORES[key[0]].parts:
+        return _without_parts(work, ENTITY_STORES[key[0]].parts, entries)
     return [*entries]
 
 
@@ -161,17 +129,16 @@ def _while_seat_was_visible(work: Work, entries: Sequence[Fields]) -> list[Field
     return own_entries
 
 
-def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[Fields]:
+def _without_parts(work: Work, parts: Mapping[str, Table], entries: Sequence[Fields]) -> list[Fields]:
     """A package's changes without hidden deals and seats; changes of nothing else are left out."""
-    tables = PARTS[entity]
-    visible_ids = {field: _seen_ids(work, field, table, entries) for field, table in tables.items()}
+    visible_ids = {field: _visible_ids(work, field, table, entries) for field, table in parts.items()}
     visible_entries = []
     for entry in entries:
         visible_entry = {**entry}
         for side in ("before", "after"):
             if visible_entry[side] is not None:
                 visible_entry[side] = {
-                    name: [one for one in value if id_of(one) in visible_ids[name]]
+                    name: [part for part in value if part_id(part) in visible_ids[name]]
                     if name in visible_ids and value is not None
                     else value
                     for name, value in visible_entry[side].items()
@@ -191,12 +158,12 @@ def _without_deals(work: Work, entity: str, entries: Sequence[Fields]) -> list[F
     return visible_entries
 
 
-def _seen_ids(work: Work, field: str, table: Any, entries: Sequence[Fields]) -> set[int]:
+def _visible_ids(work: Work, field: str, table: Table, entries: Sequence[Fields]) -> set[int]:
     sides = [side for entry in entries for side in (entry["before"], entry["after"]) if side]
-    ids = {id_of(one) for side in sides for one in side.get(field) or ()}
-    visible = set(work.visible_names(table, ids))
+    ids = {part_id(part) for side in sides for part in side.get(field) or ()}
+    visible = set(work.names(table, ids))
     if field == "demand_deals":
-        visible |= _visible_removals(work, ids - visible - work.names(table, ids).keys())
+        visible |= _visible_removals(work, ids - work.unlimited().names(table, ids).keys())
     return visible
 
 
@@ -222,4 +189,4 @@ def _made_by_caller(work: Work, key: EntityKey) -> bool:
         changes.c.who == scope.who,
         *([] if scope.since is None else [changes.c.at >= scope.since]),
     )
-    return scope.token is None and key[0] in PARTS and bool(work.rows(question))
+    return scope.token is None and bool(ENTITY_STORES[key[0]].parts) and bool(work.rows(question))

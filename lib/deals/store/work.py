@@ -1,11 +1,13 @@
-"""Shared by all steps of one request: the connection, the time, the caller, what they may see, and its key.
+"""One request of one caller: its transaction, its time, and what the caller may see.
 
-A deal is seen by who may see its seat. A package is seen by who may see one of its deals, or made it. A DSP
-is seen with its seats. Lists of domains and apps belong to no seat: everybody who may see deals sees them.
+Entities are read, changed and removed through a `Work` alone, which is made for a caller: what they may not
+see is not there for them. A deal is seen by who may see its seat. A package is seen by who may see one of its
+deals, or made it. A DSP is seen with its seats. Lists of domains and apps belong to no seat: everybody who
+may see deals sees them.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -123,13 +125,17 @@ class Work:
         """All rows of the query."""
         return [*self.connection.execute(question)]
 
-    def names(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
-        """Id → name of existing rows."""
-        return self._names(select(table.c.id, table.c.name), table, ids)
+    def unlimited(self) -> "Work":
+        """The same transaction without limits to seats: for the history, and for what others depend on."""
+        return replace(self, scope=replace(self.scope, seats=None))
 
-    def visible_names(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
-        """Id → name of rows that the caller may see."""
-        return self._names(select(table.c.id, table.c.name).where(*self.scope.visibility(table)), table, ids)
+    def names(self, table: Table, ids: Collection[int | None]) -> dict[int, str]:
+        """Id → name of the rows that the caller may see."""
+        present = {entity_id for entity_id in ids if entity_id is not None}
+        if not present:
+            return {}
+        visible = (table.c.id.in_(present), *self.scope.visibility(table))
+        return {row.id: row.name for row in self.rows(select(table.c.id, table.c.name).where(*visible))}
 
     def insert(self, table: Table, values: Mapping[str, Any]) -> int:
         """A new entity's row, at its first version; returns its id."""
@@ -155,12 +161,6 @@ class Work:
         self.connection.execute(delete(table).where(table.c[column] == entity_id))
         if others:
             self.connection.execute(insert(table), [{column: entity_id, **other} for other in others])
-
-    def _names(self, question: Select[Any], table: Table, ids: Collection[int | None]) -> dict[int, str]:
-        present = {one for one in ids if one is not None}
-        if not present:
-            return {}
-        return {row.id: row.name for row in self.rows(question.where(table.c.id.in_(present)))}
 
 
 KEPT_FOR = timedelta(days=1)
