@@ -69,10 +69,10 @@ class EntityStore:
         """The bodies without the parts that the caller may not see."""
         copies = [dict(body) for body in bodies]
         for field in self.parts if work.scope.is_limited else ():
-            hidden = self.hidden_parts(work, field, copies)
+            hidden_ids = self.hidden_parts(work, field, copies)
             for body in copies:
                 if body.get(field) is not None:
-                    body[field] = [part for part in body[field] if part_id(part) not in hidden]
+                    body[field] = [part for part in body[field] if part_id(part) not in hidden_ids]
         return copies
 
     def hidden_parts(self, work: Work, field: str, bodies: Sequence[Fields]) -> set[int]:

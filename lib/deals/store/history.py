@@ -74,7 +74,7 @@ class Recording:
 
     def _states(self, entity: str, ids: list[int]) -> dict[EntityKey, Fields]:
         entity_store = ENTITY_STORES[entity]
-        bodies = entity_store.whole(self._work.unlimited(), ids)
+        bodies = entity_store.whole(self._work.without_limits(), ids)
         return {(entity, body["id"]): entity_store.state(body) for body in bodies}
 
     def _compare(self, key: EntityKey, after: Fields | None) -> Fields | None:

@@ -87,7 +87,7 @@ def is_seen(work: Work, key: EntityKey) -> bool:
     table = ENTITY_STORES[key[0]].table
     if not work.scope.is_limited or work.names(table, [key[1]]):
         return True
-    if work.unlimited().names(table, [key[1]]):
+    if work.without_limits().names(table, [key[1]]):
         return False
     if key[0] in ALWAYS:
         return True
@@ -163,7 +163,7 @@ def _visible_ids(work: Work, field: str, table: Table, entries: Sequence[Fields]
     ids = {part_id(part) for side in sides for part in side.get(field) or ()}
     visible = set(work.names(table, ids))
     if field == "demand_deals":
-        visible |= _visible_removals(work, ids - work.unlimited().names(table, ids).keys())
+        visible |= _visible_removals(work, ids - work.without_limits().names(table, ids).keys())
     return visible
 
 
