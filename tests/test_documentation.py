@@ -77,12 +77,6 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
-def test_the_names_are_up_to_date() -> None:
-    """The page of modules and public names is that of the code; `python docs/names.py` renews it."""
-    page = runpy.run_path(str(ROOT / "docs" / "names.py"))["page"]
-    assert page() == (ROOT / "docs" / "names.md").read_text(encoding="utf-8")
-
-
 def test_the_drawing_is_up_to_date() -> None:
     """The drawing of the architecture is that of the imports; `python docs/drawing.py` renews it."""
     drawing = runpy.run_path(str(ROOT / "docs" / "drawing.py"))["drawing"]

@@ -19,7 +19,7 @@ from lib.deals.models import EntityChange, PackageOrDeal, SupplyPackage
 from lib.reporting import noise
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, Filter, time_key_field
+from lib.reporting.models import AudienceQuery, DataField, Filter, time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
 LONGEST, FEWEST, CONFIDENCE, POWER, HISTORY = 7, 4, 0.95, 0.8, 91
@@ -89,6 +89,16 @@ class Difference:
     def is_certain(self) -> bool:
         """Whether its range leaves out "no difference"."""
         return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True)
+class EvidenceFigure:
+    """A data field's totals before and after, and the difference; None where there is no such figure."""
+
+    field: DataField
+    own: tuple[float | None, float | None]
+    others: tuple[float | None, float | None] | None
+    difference: Difference | None
 
 
 def days(at: datetime, hours: int, last: date, earliest: date | None = None) -> EvidenceDays | None:
@@ -167,10 +177,39 @@ def questions(
     return queries
 
 
+def figures(
+    fields: Iterable[DataField],
+    answers: Sequence[Audience],
+    around: EvidenceDays,
+    change_days: Collection[date] = (),
+) -> list[EvidenceFigure]:
+    """The data fields from the answers to `questions`; totals are the service's own."""
+    own, *others = sides(answers, around)
+    return [
+        EvidenceFigure(
+            field,
+            _totals(own, field.name),
+            _totals(others[0], field.name) if others else None,
+            difference(
+                daily(own, field.name),
+                daily(others[0], field.name) if others else None,
+                around,
+                change_days,
+            ),
+        )
+        for field in fields
+    ]
+
+
 def sides(answers: Sequence[Audience], around: EvidenceDays) -> list[Sequence[Audience]]:
     """The answers to `questions` of the changed one, and of the others, if any: before, after, history."""
     count = 2 if around.history is None else 3
     return [answers[first : first + count] for first in range(0, len(answers), count)]
+
+
+def _totals(side: Sequence[Audience], name: str) -> tuple[float | None, float | None]:
+    before, after = (answer.total.values.get(name) for answer in side[:2])
+    return before, after
 
 
 def daily(answers: Iterable[Audience], name: str) -> Daily:

@@ -23,7 +23,7 @@ from lib.reporting.answer_cache import AnswerCache
 from lib.reporting.answers import Audience, Total
 from lib.reporting.compose import Shape
 from lib.reporting.connected import ConnectedSlicers
-from lib.reporting.engines import ENGINES
+from lib.reporting.engines import engine_for_imports
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.files.table import export_table
 from lib.reporting.measures import is_additive, own_measures, pairs
@@ -147,7 +147,7 @@ class ReportingService:
         is_exempt: Callable[[str], bool] = lambda token: False,
     ) -> None:
         self.warehouse, self.access, self.settings = warehouse, access, settings
-        self.engine = engine or ENGINES[settings.engine](settings.engine_threads)
+        self.engine = engine or engine_for_imports(settings.engine_threads)
         self._connected = connected or ConnectedSlicers(settings.connection_urls)
         self.costs, self.answers = Costs(), AnswerCache(settings.answers_megabytes * MEGABYTE)
         self.rows_read, self._counting = 0, threading.Lock()

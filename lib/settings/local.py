@@ -70,11 +70,6 @@ class Local(BaseSettings):
     )
     max_body_bytes: int = Field(default=1_048_576, ge=1024, description="Largest request body, in bytes.")
     query_threads: int = Field(default=4, ge=1, le=64, description="Queries that run at the same time.")
-    engine: Literal["resident", "pandas"] = Field(
-        default="resident",
-        description="Engine that computes figures: `resident` (fast, can sample) or `pandas` (slow, "
-        "for reference).",
-    )
     query_share: int = Field(
         default=2,
         ge=1,

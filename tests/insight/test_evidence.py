@@ -1,7 +1,6 @@
 """Evidence of a change: days, untouched ones and placebos by hand; how often its claims are false."""
 
 import datetime as dt
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +11,9 @@ from dealing import SOLD, clients, sold_rows
 from scipy import stats
 from statements import NOISES, evidence_rates
 
-from lib.deals.models import DemandDeal, EntityChange, Reference, SupplyPackage
-from lib.insight import evidence, evidence_file
+from lib.deals.models import DemandDeal, Reference, SupplyPackage
+from lib.insight import evidence
 from lib.insight.evidence import EvidenceDays
-from lib.insight.evidence_file import Matter
 from lib.reporting.models import AudienceQuery, DataField, InfoQuery
 from lib.settings import Settings
 
@@ -158,7 +156,7 @@ def test_what_may_not_show_is_said(name: str) -> None:
 
 
 def test_figures_of_the_days_are_those_of_the_rows(own_deals_home: Path) -> None:
-    """Days, totals and the file have what pandas finds in the rows of deal 1, and of deals 2 and 3."""
+    """Days and totals have what pandas finds in the rows of deal 1, and of deals 2 and 3."""
     client = clients(Settings(home=own_deals_home, demo=True)).reporting
     slicer = client.info(InfoQuery(project_name="demo", slicer_name=SOLD))
     at = dt.datetime.combine(LAST_DAY - 8 * DAY, dt.time(12), dt.UTC)
@@ -175,22 +173,17 @@ def test_figures_of_the_days_are_those_of_the_rows(own_deals_home: Path) -> None
     answers = [client.audience(query, slicer) for query in queries]
     rows = sold_rows().to_pandas()
     rows = rows.assign(day=rows["time"].dt.date)
-    change = EntityChange(
-        id=9, at=at, who="manager", action="changed", before={"price": 2}, after={"price": 3}
-    )
-    matter = Matter(("demand_deals", 1), DemandDeal(id=1, name="x"), change, (), (7,), around, [2, 3])
     fields = [DataField(name="imps"), DataField(name="win_cpm")]
-    told = json.loads(evidence_file.content(matter, queries, evidence_file.rows(matter, fields, answers)))
-    for figure, of in zip(told["figures"], (imps, cpm), strict=True):
-        for ids, side in ((("1",), "changed"), (("2", "3"), "untouched")):
-            mine = rows[rows["deal"].isin(ids)]
-            by_day = {str(day): of(some) for day, some in mine.groupby("day")}
-            for day in figure["days"]:
-                assert day[side] == pytest.approx([by_day[day["before"]], by_day[day["after"]]])
+    figures = evidence.figures(fields, answers, around)
+    sides = evidence.sides(answers, around)
+    for figure, expected in zip(figures, (imps, cpm), strict=True):
+        for ids, side, totals in (("1", sides[0], figure.own), ("23", sides[1], figure.others)):
+            mine = rows[rows["deal"].isin(list(ids))]
+            near = mine[mine["day"].between(LAST_DAY - 39 * DAY, around.after[1])]
+            by_day = {day: expected(some) for day, some in near.groupby("day") if day != around.day}
+            assert evidence.daily(side, figure.field.name) == pytest.approx(by_day)
             spans = [mine[mine["day"].between(*span)] for span in (around.before, around.after)]
-            assert figure["total"][side] == pytest.approx([of(span) for span in spans])
-    assert told["linked_ids_changed_since"] == [7]
-    assert [one["body"]["filters"][0]["value"] for one in told["requests"]] == [["1"]] * 3 + [["2", "3"]] * 3
+            assert totals == pytest.approx([expected(span) for span in spans])
 
 
 def imps(rows: object) -> float:

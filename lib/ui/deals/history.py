@@ -1,17 +1,16 @@
 """The past of a package or a deal: its delivery, who changed what, and figures before and after a change."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from lib.deals.client import LARGEST_PAGE
 from lib.deals.models import DemandDeal, EntityChange
-from lib.insight import evidence, evidence_file
-from lib.insight.evidence import Difference, EvidenceDays
-from lib.insight.evidence_file import EvidenceRow, Matter
+from lib.insight import evidence
+from lib.insight.evidence import Difference, EvidenceDays, EvidenceFigure
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers, series, theme, time_chart
@@ -20,7 +19,7 @@ from lib.ui.charts.time_chart import ChartLine
 from lib.ui.deals import deal_health, dossier_panel, facts, report
 from lib.ui.deals.deal_list import KINDS, Key
 from lib.ui.deals.facts import USUAL, Prices
-from lib.ui.kit import screens, sign_in, times
+from lib.ui.kit import screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
@@ -112,6 +111,23 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
 PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed", 90
 
 
+@dataclass(frozen=True)
+class EvidenceScope:
+    """A change's entity and days, and what else was changed around it.
+
+    `also` are the other changes of the entity in these days, `beside` the ids of its deals (or packages) that
+    have changed since the first of them, `others` the ids of the untouched ones that it is compared with.
+    `change_days` are the days of all changes of the entity.
+    """
+
+    key: Key
+    also: Sequence[EntityChange]
+    beside: Sequence[int]
+    around: EvidenceDays
+    others: Sequence[int]
+    change_days: Collection[date]
+
+
 def draw_evidence(
     context: PageContext, key: Key, changes: Sequence[EntityChange], words: Sequence[str]
 ) -> None:
@@ -162,23 +178,23 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: 
             icon=":material/hourglass_empty:",
         )
         return
-    matter = _matter(context, key, changes, one, around, hours)
-    queries = evidence.questions(base, KEY_FIELDS[key[0]], key[1], matter.others, around)
+    scope = _scope(context, key, changes, one, around, hours)
+    queries = evidence.questions(base, KEY_FIELDS[key[0]], key[1], scope.others, around)
     batch = report.query_batch(deals_context, PLACE, queries)
     answers = report.answers_or_progress(batch, PLACE, "the evidence")
     if answers is None:
         return
-    _draw_entries(deals_context, matter, queries, answers)
+    _draw_entries(deals_context, scope, base.data_fields or (), answers)
 
 
-def _matter(
+def _scope(
     context: PageContext,
     key: Key,
     changes: Sequence[EntityChange],
     one: EntityChange,
     around: EvidenceDays,
     hours: int,
-) -> Matter:
+) -> EvidenceScope:
     entity = context.deals.get(*key)
     entities, counterparts = (
         context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
@@ -191,54 +207,38 @@ def _matter(
     others = evidence.unchanged_ids(entities, counterparts, entity, first, hours)
     beside = evidence.changed_with(entity, counterparts, first, hours)
     days = evidence.change_days(changes, hours)
-    return Matter(key, entity, one, also, beside, around, others, days)
+    return EvidenceScope(key, also, beside, around, others, days)
 
 
 def _draw_entries(
-    context: PageContext, matter: Matter, queries: Sequence[AudienceQuery], answers: Sequence[Audience]
+    context: PageContext, scope: EvidenceScope, names: Sequence[str], answers: Sequence[Audience]
 ) -> None:
-    fields = [context.slicer.data_field(name) for name in queries[0].data_fields or ()]
-    rows = evidence_file.rows(matter, fields, answers)
+    fields = [context.slicer.data_field(name) for name in names]
+    rows = evidence.figures(fields, answers, scope.around, scope.change_days)
     numbers = Numbers.of(st.context.locale)
     st.dataframe(
         straighten(_table(rows, numbers)), hide_index=True, alt="The figures before and after the change"
     )
-    st.caption(plain(_note(context, matter, answers, fields, numbers)))
-    for sentence in _warnings(matter):
+    st.caption(plain(_note(context, scope, answers, fields, numbers)))
+    for sentence in _warnings(scope):
         st.warning(sentence, icon=":material/warning:")
-    st.download_button(
-        "Download as a file to check",
-        partial(_file, matter, queries, rows, sign_in.session_check()),
-        f"evidence-{matter.key[0]}-{matter.key[1]}-{matter.change.id}.json",
-        "application/json",
-        icon=":material/download:",
-        key="evidence_file",
-        on_click="ignore",
-    )
 
 
-def _warnings(matter: Matter) -> list[str]:
+def _warnings(scope: EvidenceScope) -> list[str]:
     """What else was changed, so that the difference is not of this change alone."""
     sentences = []
-    if count := len(matter.also):
+    if count := len(scope.also):
         what = f"{count} other change{'' if count == 1 else 's'}"
         sentences.append(f"{what} in these days: the difference is of all of them.")
-    if count := len(matter.beside):
-        other = next(kind for entity, kind in KINDS.items() if entity != matter.key[0])
+    if count := len(scope.beside):
+        other = next(kind for entity, kind in KINDS.items() if entity != scope.key[0])
         what = f"{count} linked {other.lower()}{'' if count == 1 else 's'}"
-        since = numbers.days(matter.around.before[0], matter.around.before[0])
+        since = numbers.days(scope.around.before[0], scope.around.before[0])
         sentences.append(f"{what} changed since {since} too: the difference may be of both.")
     return sentences
 
 
-def _file(
-    matter: Matter, queries: Sequence[AudienceQuery], rows: Sequence[EvidenceRow], check: Callable[[], None]
-) -> bytes:
-    check()
-    return evidence_file.content(matter, queries, rows)
-
-
-def _table(rows: Sequence[EvidenceRow], locale_numbers: Numbers) -> dict[str, list[str]]:
+def _table(rows: Sequence[EvidenceFigure], locale_numbers: Numbers) -> dict[str, list[str]]:
     columns = {
         "Figure": [numbers.title(row.field) for row in rows],
         "Difference": [_evidence_change(row.difference, locale_numbers) for row in rows],
@@ -265,7 +265,7 @@ def _evidence_change(difference: Difference | None, numbers: Numbers) -> str:
     return f"None beyond chance ({span}; falls under {least} may not show)"
 
 
-def _placebos(row: EvidenceRow) -> str:
+def _placebos(row: EvidenceFigure) -> str:
     """How often the figure moved as much around earlier days on which nothing was changed."""
     if row.difference is None:
         return ""
@@ -276,18 +276,18 @@ def _placebos(row: EvidenceRow) -> str:
 
 def _note(
     context: PageContext,
-    matter: Matter,
+    scope: EvidenceScope,
     answers: Sequence[Audience],
     fields: Sequence[DataField],
     locale_numbers: Numbers,
 ) -> str:
     """The days, the slicer, how exact the figures are, and what they are compared with."""
-    before, after = (numbers.days(*days) for days in (matter.around.before, matter.around.after))
+    before, after = (numbers.days(*days) for days in (scope.around.before, scope.around.after))
     exactly = dict.fromkeys(precision.summary(answer, fields, locale_numbers) for answer in answers)
-    kind, count = KINDS[matter.key[0]].lower(), len(matter.others)
+    kind, count = KINDS[scope.key[0]].lower(), len(scope.others)
     if count:
         several = f"{count} {kind}{'' if count == 1 else 's'}"
-        since = numbers.days(matter.around.before[0], matter.around.before[0])
+        since = numbers.days(scope.around.before[0], scope.around.before[0])
         beside = f"Difference: beyond that of {several} not changed since {since}"
     else:
         beside = f"No other {kind} is known to be untouched, so the difference may be that of the market"

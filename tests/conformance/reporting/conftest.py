@@ -18,6 +18,7 @@ from conformance.reporting.caller import Caller
 from lib import connect
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.definition import Definition
+from lib.reporting.engines import ENGINES, VARIABLE
 from lib.reporting.engines.connected import Connections, LiveSlicers
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -107,10 +108,11 @@ def house(houses: House, url: str | None) -> Path:
 @pytest.fixture(scope="session")
 def installation(house: Path, way: Way, url: str | None) -> connect.Installation:
     """What a process opens over that directory."""
-    engine = {"engine": way.engine} if url is None else {"connections": {CONNECTION: {"url": url}}}
-    return connect.installation(
-        Settings(home=house, throttle_questions=10**6, deadline_seconds=300, **engine)
-    )
+    connections = {} if url is None else {CONNECTION: {"url": url}}
+    settings = Settings(home=house, throttle_questions=10**6, deadline_seconds=300, connections=connections)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv(VARIABLE, way.engine if way.engine in ENGINES else "")
+        return connect.installation(settings)
 
 
 @pytest.fixture(scope="session")

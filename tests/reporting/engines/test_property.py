@@ -18,6 +18,7 @@ from lib.people import Person
 from lib.reporting.answers import Audience
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines import ENGINES
+from lib.reporting.engines.sums import Engine
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -41,7 +42,8 @@ Store = Callable[[RandomSlicer], Ask]
 @pytest.fixture(scope="module", params=ENGINES)
 def stored(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
     """Puts a slicer into a warehouse; what comes back asks the service about it. Once per engine."""
-    house = _House(Settings(home=tmp_path_factory.mktemp("property"), engine=request.param, **UNTHROTTLED))
+    settings = Settings(home=tmp_path_factory.mktemp("property"), **UNTHROTTLED)
+    house = _House(settings, ENGINES[request.param](settings.engine_threads))
 
     def store(slicer: RandomSlicer) -> Ask:
         name = next(house.names)
@@ -72,12 +74,12 @@ def connected_slicers(tmp_path_factory: pytest.TempPathFactory) -> Store:
 class _House:
     """A service, its warehouse, and names for slicers."""
 
-    def __init__(self, home: Settings) -> None:
+    def __init__(self, home: Settings, engine: Engine | None = None) -> None:
         access, over = Access.of(home), ConnectedSlicers(home.connection_urls)
         access.people.add(Person("ada", "Ada", None, "admin"), "a password")
         self._token = access.issue("ada", home.reporting_service, "test", dt.timedelta(hours=1))
         self.warehouse = Warehouse(home.warehouse, over.current)
-        self._service = ReportingService(self.warehouse, access, home, connected=over)
+        self._service = ReportingService(self.warehouse, access, home, engine, over)
         self.names = (f"s{number}" for number in itertools.count())
 
     def asking(self, name: str) -> Ask:
