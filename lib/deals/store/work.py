@@ -125,7 +125,7 @@ class Work:
         """All rows of the query."""
         return [*self.connection.execute(question)]
 
-    def unlimited(self) -> "Work":
+    def without_limits(self) -> "Work":
         """The same transaction without limits to seats: for the history, and for what others depend on."""
         return replace(self, scope=replace(self.scope, seats=None))
 
