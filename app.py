@@ -44,7 +44,6 @@ from lib.front import (
 from lib.front.board_route import BoardRoute, RouteLimits
 from lib.front.closed_sessions import ClosedSessions
 from lib.front.shared_route import MailRoute, SharedRoute
-from lib.ledger import scoring
 from lib.mail import Unsubscriber, posting
 from lib.operations import OpenTabs
 from lib.settings import Settings
@@ -190,7 +189,6 @@ def main() -> None:
             computing(settings),
             connect.deal_pushes(settings),
             posting(settings, Digest(settings)),
-            scoring(settings),
         ):
             app = application(settings)
             server.run(app, settings.network, partial(_ready, settings))

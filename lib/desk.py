@@ -21,18 +21,19 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
     ("deals", "Deals", ":material/handshake:", ROLES),
     ("new_package", "New package", ":material/add_box:", ROLES),
     ("lists", "Lists", ":material/list_alt:", ROLES),
-    ("forecasts", "Forecasts", ":material/query_stats:", ("manager", "admin")),
     ("access", "Access", ":material/key:", ROLES),
     ("services", "Services", ":material/lan:", ("admin",)),
 )
 TITLES = {name: title for name, title, _, _ in SCREENS}
-GONE = {"portfolio": "Portfolio is gone: its figures are columns of this list"}
+GONE = {
+    "portfolio": "Portfolio is gone: its figures are columns of this list",
+    "forecasts": "Forecasts is gone: each forecast says how often such a range held",
+}
 """Screens of earlier versions, by their addresses, and why Deals opens in their place."""
 START_KEY = "start_page_opened"
 DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "deals": lambda grant: grant.reads,
     "lists": lambda grant: grant.reads,
-    "forecasts": lambda grant: grant.reads,
     "new_package": lambda grant: grant.proposes,
 }
 

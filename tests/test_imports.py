@@ -17,7 +17,6 @@ ARROWS = {
         "alerts",
         "connect",
         "deal_health",
-        "ledger",
         "mail",
         "operations",
         "settings",
@@ -64,7 +63,6 @@ ARROWS = {
         "demo",
         "reporting",
         "deals",
-        "ledger",
         "tokens",
         "people",
         "python_client",
@@ -79,7 +77,6 @@ ARROWS = {
     },
     "alerts": {"connect", "reporting", "views", "people", "database", "settings", "private", "wire"},
     "deal_health": {"connect", "insight", "reporting", "deals", "database", "settings", "wire"},
-    "ledger": {"connect", "insight", "reporting", "deals", "database", "settings", "wire"},
     "mail": {"connect", "tokens", "views", "people", "database", "settings", "wire"},
     "connect": {
         "database",

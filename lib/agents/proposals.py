@@ -161,6 +161,8 @@ def _describe(desk: Desk, proposal: Json) -> Json:
             "low": number(float(forecast["low"])),
             "high": number(float(forecast["high"])),
             "exact": False,
+            "range_held": forecast.get("range_held"),
+            "past_periods_tested": forecast.get("past_periods_tested"),
         },
         "next": "A person with the permission to change deals approves, edits or declines it on Deals",
         "link": where,

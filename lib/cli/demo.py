@@ -11,11 +11,10 @@ import click
 from lib import connect, private
 from lib.cli.options import table
 from lib.demo import buyer, cast, stories
-from lib.demo.cast import PASSWORD, PEOPLE, PROJECT
+from lib.demo.cast import PASSWORD, PEOPLE
 from lib.demo.deals import date_back, seed
-from lib.demo.stage import ACTS, CURATION, ROWS, build, is_invented, present
+from lib.demo.stage import ACTS, ROWS, build, is_invented, present
 from lib.demo.supply_files import supply_files
-from lib.ledger.past import add_past
 from lib.people import People, Person
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.slicer import StoredSlicer
@@ -90,8 +89,7 @@ def _config_file(settings: Settings) -> Path:
 
 
 def _seed_deals(settings: Settings, people: People) -> None:
-    """Create the deals, and their past forecasts, in the name of a demo person who may; nothing if there is
-    none."""
+    """Create the deals in the name of a demo person who may; nothing if there is none."""
     managers = (people.get(person.username) for person in PEOPLE if person.role != "viewer")
     person = next((person for person in managers if person and person.role != "viewer"), None)
     start = dt.datetime.now(dt.UTC)
@@ -101,7 +99,6 @@ def _seed_deals(settings: Settings, people: People) -> None:
     if seed(clients.deals, _today()):
         clients.supply_files.add(supply_files())
         date_back(connect.installation(settings).access.store.engine, _today(), start)
-        add_past(settings, person.username, (PROJECT, CURATION), clients.deals, start)
         _enter_counts(clients, person)
 
 

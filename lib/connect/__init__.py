@@ -19,7 +19,6 @@ from lib.connect.opening import Installation, installation, note_event
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.client import Deals
-from lib.deals.forecasts import Forecasts
 from lib.deals.healths import HealthStore
 from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.deals.proposals.store import Proposals
@@ -110,7 +109,7 @@ class Clients:
     `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
     `bulk_actions` what can be undone, `proposals` changes to approve, `supply_files` who may sell what,
-    `forecasts` the ledger of forecasts, `buyer_counts` what buyers entered, `view_store` saved views and
+    `buyer_counts` what buyers entered, `view_store` saved views and
     notes on dates: all in the desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
@@ -126,7 +125,6 @@ class Clients:
     bulk_actions: BulkActions
     proposals: Proposals
     supply_files: SupplyFiles
-    forecasts: Forecasts
     view_store: ViewStore
     buyer_counts: BuyerCounts
     healths: HealthStore | None = None
@@ -192,7 +190,6 @@ def connect(
         BulkActions(resources.access.store.engine, settings.curate_url, person),
         Proposals(resources.access.store.engine, settings.curate_url, person, note=note, questions=questions),
         SupplyFiles(resources.access.store.engine, person, note),
-        Forecasts(resources.access.store.engine, settings.curate_url, settings.base_url, person),
         ViewStore(
             Scope(resources.access.store.engine, settings.base_url, person),
             settings.curate_url,

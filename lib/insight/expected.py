@@ -1,7 +1,6 @@
 """What a proposed targeting is expected to have in its first week."""
 
 import math
-from collections.abc import Callable
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
@@ -23,12 +22,11 @@ def of_targeting(
     lists: Lists,
     media_type: str | None,
     booking: Booking,
-    scale_of: Callable[[str], float] = lambda field: 1.0,
 ) -> dict[str, Any] | None:
     """The forecast of bids (else impressions) as a proposal has it: the first week from the booked start on.
 
     None where no estimate exists: without such a field, a range, or a start, and where the report can't say
-    all of the targeting. One question to the report. `scale_of` a field is what its range is multiplied by.
+    all of the targeting. One question to the report.
     """
     field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
     translation = report_filters(targeting, report.slicer, lists, media_type)
@@ -41,9 +39,8 @@ def of_targeting(
     daily = forecast.daily(answer, field.name, report.period(HISTORY))
     count = (days[1] - days[0]).days + 1
     parts = {(days[0] + number * ONE).weekday(): 1.0 for number in range(count)}
-    scale, ahead = scale_of(field.name), max((days[0] - daily[-1].day).days - 1, 0)
-    of = forecast.forecast(daily, parts, ahead, scale)
-    if of.raw is None or not (math.isfinite(of.low) and math.isfinite(of.high)):
+    of = forecast.forecast(daily, parts, max((days[0] - daily[-1].day).days - 1, 0))
+    if not (math.isfinite(of.low) and math.isfinite(of.high)):
         return None
     return {
         "project": report.project,
@@ -56,10 +53,9 @@ def of_targeting(
         "last_day": days[1].isoformat(),
         "low": _decimal(max(of.low, 0.0)),
         "high": _decimal(of.high),
-        "unscaled": {
-            "low": _decimal(max(of.raw.low, 0.0)), "high": _decimal(of.raw.high), "scale": _decimal(scale),
-        },
-    }  # fmt: skip
+        "range_held": of.hits,
+        "past_periods_tested": of.tests,
+    }
 
 
 def _decimal(value: float) -> Decimal:

@@ -14,7 +14,6 @@ from datetime import date, datetime, timedelta, timezone
 import numpy as np
 import numpy.typing as npt
 
-from lib.insight.conformal import Span
 from lib.insight.estimate import Estimate
 from lib.reporting import noise
 from lib.reporting.answers import Audience
@@ -23,6 +22,7 @@ from lib.reporting.models import time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
 WEEK, BASE, CONFIDENCE = 7, 14, 0.95
+PERIODS = {1: "days", WEEK: "weeks", 2 * WEEK: "fortnights"}
 Numbers = npt.NDArray[np.float64]
 
 
@@ -36,10 +36,9 @@ class DayFigure:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A figure in a period with its 95 % range, which held in `hits` of `tests` past periods like it.
+    """A figure in a period of `days` with its 95 % range, which held in `hits` of `tests` past ones like it.
 
-    `raw` is the range before it was scaled by what earlier ones were off. Without enough days of data for a
-    range, `low` and `high` are NaN; without any for the value, it is too.
+    Without enough days of data for a range, `low` and `high` are NaN; without any for the value, it is too.
     """
 
     value: float
@@ -47,7 +46,12 @@ class Forecast:
     high: float = math.nan
     hits: int = 0
     tests: int = 0
-    raw: Span | None = None
+    days: int = 0
+
+
+def track_record(hits: int, tests: int, days: int) -> str:
+    """`in 27 of 30 past fortnights`: how often such a range held, in periods as long and as far ahead."""
+    return f"in {hits} of {tests} past {PERIODS.get(days, f'periods of {days} days')}"
 
 
 def daily(audience: Audience, field: str, days: Days) -> tuple[DayFigure, ...]:
@@ -82,13 +86,8 @@ def weekdays(start: datetime, end: datetime, hours: int) -> dict[int, float]:
     return parts
 
 
-def forecast(
-    days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int = 0, scale: float = 1.0
-) -> Forecast:
-    """The figure in a period with so many days of each weekday, `ahead` days after the last of these days.
-
-    `scale` is by how much its range is to be wider than the past days say (conformal.py).
-    """
+def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int = 0) -> Forecast:
+    """The figure in a period with so many days of each weekday, `ahead` days after the last of these days."""
     series = np.array([math.nan if one.figure.value is None else one.figure.value for one in days])
     length = max(1, round(sum(parts.values())))
     if len(series) < BASE or not parts:
@@ -112,10 +111,8 @@ def forecast(
         if np.nanmin(series) >= 0:
             value = max(value, 0.0)  # what never was negative falls no further
         low, high = value - side, value + side
-    hits = int(np.sum(usual.sizes <= scale * side))
-    raw = Span(value, max(low, min(value, 0.0)), high)
-    span = raw.scale_by(scale)
-    return Forecast(value, span.low, span.high, hits, len(usual.sizes), raw)
+    hits = int(np.sum(usual.sizes <= side))
+    return Forecast(value, max(low, min(value, 0.0)), high, hits, len(usual.sizes), length)
 
 
 def _drifts(errors: Numbers, weights: Sequence[float], series: Numbers) -> bool:

@@ -85,7 +85,8 @@ def test_an_expected_range_is_that_of_the_forecast(toolbox: Toolbox) -> None:
     forecast = answered(toolbox, "forecast", package=1, **week)["forecast"]["bids"]
     assert proposed["field"] == "bids"
     assert proposed["days"] == [*week.values()]
-    assert (proposed["low"], proposed["high"]) == (forecast["low"], forecast["high"])
+    for part in ("low", "high", "range_held", "past_periods_tested"):
+        assert proposed[part] == forecast[part]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 
 from browser.conftest import Visitor, at, enter, pick, settled
 
-GONE = ("portfolio",)
+GONE = ("portfolio", "forecasts")
 COVERED = """() => {
     const isInSight = (element, x, y) => {
         for (let one = element; one; one = one.parentElement) {

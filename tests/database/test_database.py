@@ -3,7 +3,7 @@
 import json
 import stat
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from sqlalchemy.exc import IntegrityError, StatementError
 
 from lib import database
 from lib.database.engine import SCRIPTS
-from lib.deals.forecasts import Forecasts, ForecastScores
 from lib.deals.proposals.store import Proposals
 from lib.deals.service import DealsService
 from lib.deals.store.work import DealsScope
@@ -210,33 +209,31 @@ def test_what_was_there_is_found_after_the_migration(database_url: str) -> None:
         assert service.list(entity, [("search", search)], DealsScope(), Deadline(20)).count == 1, search
 
 
-def test_ranges_of_proposals_move_to_the_ledger(database_url: str) -> None:
-    """Those of proposals that were applied as they were, with what came of them; the others stay out."""
+def test_the_ledger_of_forecasts_goes(database_url: str) -> None:
+    """A database with forecasts and scaled ranges comes up without the table; the proposals stay, with the
+    ranges that people saw."""
     engine = database.engine(database_url)
     at = datetime(2026, 11, 1, 12, tzinfo=UTC)
     expected = {"project": "demo", "slicer": "sold", "field": "bids", "first_day": "2026-11-02"}
-    expected |= {"last_day": "2026-11-08", "filters": [], "low": 4, "high": 9}
+    expected |= {"last_day": "2026-11-08", "filters": [], "low": 4, "high": 9.25}
+    scaled = expected | {"unscaled": {"low": 5, "high": 8, "scale": 1.5}}
     texts = dict.fromkeys(("service", "name", "reason", "word"), "")
     row = {
-        **texts, "entity": "demand_deals", "fields": "{}", "before": "{}", "expected": json.dumps(expected),
-        "by": "viewer", "at": at, "state": "approved", "is_edited": False, "actual": None,
+        **texts, "entity": "demand_deals", "fields": "{}", "before": "{}", "by": "viewer", "at": at,
+        "state": "approved", "is_edited": False, "actual": "5.5",
     }  # fmt: skip
-    others = ({"actual": "5.5"}, {}, {"is_edited": True}, {"state": "declined"}, {"expected": None})
     with database.writing(engine).begin() as connection:
         database.upgrade(connection, "0027")
-        for other in others:
-            values = row | other
+        for one in (json.dumps(scaled), json.dumps(expected), None):
+            values = row | {"expected": one}
             names, marks = ", ".join(f'"{name}"' for name in values), ", ".join(f":{name}" for name in values)
             connection.execute(text(f"INSERT INTO proposals ({names}) VALUES ({marks})"), values)
+        database.upgrade(connection, "0030")
+        assert connection.execute(text("SELECT count(*) FROM forecasts")).scalar_one() == 2
     database.migrate(engine)
-    manager = Person("manager", "Max", None, "admin", deals=DealsGrant("write"))
-    ledger = Forecasts(engine, "", "", manager).visible()
-    assert [(one.entity_id, one.estimate, one.actual, one.has_held, one.scale) for one in ledger] == [
-        (2, 6.0, None, None, None), (1, 6.0, 5.5, True, None),
-    ]  # fmt: skip
-    proposals = Proposals(engine, "", manager)
-    assert [proposals.get(number).has_held for number in (1, 2, 3)] == [True, None, None]
-    assert ForecastScores(engine, "").waiting(date(2026, 11, 9))[0].entity_id == 2
+    assert "forecasts" not in inspect(engine).get_table_names()
+    proposals = Proposals(engine, "", Person("manager", "Max", None, "admin", deals=DealsGrant("write")))
+    assert [proposals.get(number).expected for number in (1, 2, 3)] == [expected, expected, None]
 
 
 def _before(at: datetime) -> list[tuple[str, dict[str, object]]]:

@@ -10,7 +10,7 @@ from deals.conftest import PASSWORD
 from lib import connect
 from lib.people import DealsGrant, Person
 
-OPEN = {"state": "open", "decided_by": None, "word": "", "applied_id": None, "held": None}
+OPEN = {"state": "open", "decided_by": None, "word": "", "applied_id": None}
 REASON = "Win rate has fallen since the floor was raised"
 
 
@@ -172,6 +172,33 @@ def test_a_refusal_of_the_service_leaves_it_open(proposer: Caller, manager: Call
 def test_what_can_not_be_read_is_refused(proposer: Caller, body: Body, place: str) -> None:
     """Each error at its place, before anybody sees the proposal."""
     assert place in proposer.refused("POST", "proposals/", 400, {"reason": REASON} | body)
+
+
+EXPECTED = {
+    "project": "demo", "slicer": "sold", "field": "bids", "first_day": "2026-12-01", "last_day": "2026-12-07",
+    "low": 1, "high": 9, "range_held": 27, "past_periods_tested": 30,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"low": 10}, "low"),
+        ({"last_day": "2026-11-30"}, "first_day"),
+        ({"range_held": 31}, "range_held"),
+        ({"range_held": None}, "range_held"),
+        ({"past_periods_tested": None}, "range_held"),
+        ({"past_periods_tested": -1}, "past_periods_tested"),
+        ({"unscaled": {"low": 1, "high": 2, "scale": 2}}, "unscaled"),
+    ],
+)
+def test_an_expected_range_is_in_order(proposer: Caller, deal: Body, changes: Body, place: str) -> None:
+    """Its ends, days and counts; what can't be is refused at its place, and what can is returned."""
+    of_deal = {"reason": REASON, "entity": "demand_deals", "entity_id": deal["id"], "fields": {"price": 3}}
+    problems = proposer.refused("POST", "proposals/", 400, of_deal | {"expected": EXPECTED | changes})
+    assert place in problems["expected"]
+    one = proposer.make("proposals", of_deal | {"expected": EXPECTED})
+    assert one["expected"].items() >= EXPECTED.items()
 
 
 def test_a_repeat_is_the_first_proposal(proposer: Caller, deal: Body) -> None:

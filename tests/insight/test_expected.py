@@ -1,7 +1,6 @@
 """What a proposed targeting is expected to have: its first week, a range, and what came of it."""
 
 import datetime as dt
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
@@ -58,17 +57,15 @@ def test_the_first_week_has_a_range_about_its_level(of: Clients) -> None:
     assert 0.8 * 7 * LEVEL < of_us["low"] < 7 * LEVEL < of_us["high"] < 1.2 * 7 * LEVEL
 
 
-def test_the_range_is_scaled_by_what_was_learned(of: Clients) -> None:
-    """It is that of the field's scale, and says what it was before; both are about the same middle."""
+def test_it_says_how_often_such_a_range_held(of: Clients) -> None:
+    """In how many of the past weeks that it was tested on; a day farther ahead there is a test fewer."""
     start = dt.datetime.combine(LAST_DAY + ONE, dt.time(), dt.UTC)
-    raw = expected.of_targeting(report(of), US, {}, "banner", (start, None)) or {}
-    assert raw["unscaled"] == {"low": raw["low"], "high": raw["high"], "scale": 1}
-    scale_of = {"bids": 2.0}.__getitem__
-    scaled = expected.of_targeting(report(of), US, {}, "banner", (start, None), scale_of) or {}
-    assert scaled["unscaled"] == {"low": raw["low"], "high": raw["high"], "scale": 2}
-    middle = (raw["low"] * raw["high"]) ** Decimal("0.5")
-    assert float(scaled["high"] / middle) == pytest.approx(float(raw["high"] / middle) ** 2)
-    assert float(scaled["low"] / middle) == pytest.approx(float(raw["low"] / middle) ** 2)
+    tests = []
+    for later in (0, 1):
+        of_us = expected.of_targeting(report(of), US, {}, "banner", (start + later * ONE, None)) or {}
+        assert 0.8 * of_us["past_periods_tested"] < of_us["range_held"] <= of_us["past_periods_tested"]
+        tests.append(of_us["past_periods_tested"])
+    assert tests[0] - tests[1] == 1
 
 
 def test_no_estimate_where_the_report_can_not_say_it(of: Clients) -> None:

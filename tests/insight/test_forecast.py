@@ -192,7 +192,7 @@ def test_sentences() -> None:
     (sentence,) = targeting_figures.sentences(all_of(long), (start, start + dt.timedelta(days=7)), 0, shown)
     assert re.fullmatch(
         r"The booked period \(7 days\), what all buyers together may have: \d+ to \d+ bids "
-        r"\(so in \d\d of 70 past periods like it\)\.",
+        r"\(so in \d\d of 70 past weeks\)\.",
         sentence,
     )
     assert targeting_figures.sentences(all_of(both), (at(7), None), 0, shown)[0].startswith(

@@ -1,6 +1,5 @@
 """A proposal: a new package or a change, why, what it is expected to do, and what became of it."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
@@ -10,7 +9,6 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, Field, PlainValidator, StringConstraints, WithJsonSchema
 
 from lib.deals import fields, moments
-from lib.deals.forecasts import NewForecast, holds
 from lib.deals.models import Targeting
 from lib.deals.package_records import PackageQuestion
 from lib.deals.validation import Problems, read
@@ -22,8 +20,7 @@ State = Literal["open", "applying", "approved", "declined"]
 Entity = Literal["supply_deals", "demand_deals"]
 STATES: tuple[State, ...] = get_args(State)
 Fields = dict[str, Any]
-LONGEST_REASON, LONGEST_WORD, MOST, LARGEST = 2_000, 500, 100, 10**15
-LARGEST_SCALE = 100
+LONGEST_REASON, LONGEST_WORD, MOST, LARGEST, MOST_PERIODS = 2_000, 500, 100, 10**15, 10**6
 
 
 def _readable(value: str) -> str:
@@ -45,12 +42,6 @@ def _number(value: Any) -> Decimal:
     return number
 
 
-def _scale(value: Any) -> Decimal:
-    if not 0 < (scale := _number(value)) <= LARGEST_SCALE:
-        raise ValueError(f"must be above 0, and at most {LARGEST_SCALE}")
-    return scale
-
-
 def _prose(longest: int) -> Any:
     return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest)
 
@@ -61,8 +52,7 @@ Word = Annotated[str, _prose(LONGEST_WORD), AfterValidator(_readable), _READABLE
 Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "date"})]
 _RANGE: Schema = {"type": "number", "exclusiveMinimum": -LARGEST, "exclusiveMaximum": LARGEST}
 Figure = Annotated[Decimal, PlainValidator(_number), WithJsonSchema(_RANGE)]
-_SCALE: Schema = {"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST_SCALE}
-Scale = Annotated[Decimal, PlainValidator(_scale), WithJsonSchema(_SCALE)]
+Count = Annotated[int, Field(strict=True, ge=0, le=MOST_PERIODS)]
 Texts = Annotated[list[Value], Field(min_length=1, max_length=MOST)]
 
 
@@ -82,16 +72,11 @@ class FilterRequest(Request, title="Filter"):
     match: Literal["equals", "not equals"] = "equals"
 
 
-class UnscaledRequest(Request, title="Unscaled"):
-    """The desk's own range before it scaled it by what earlier ones were off, and that scale."""
-
-    low: Figure
-    high: Figure
-    scale: Scale
-
-
 class ExpectedRequest(Request, title="Expected"):
-    """A data field of a slicer from the first day to the last, within these filters, and its 95 % range."""
+    """A data field of a slicer from the first day to the last, within these filters, and its 95 % range.
+
+    Such a range held in `range_held` of `past_periods_tested` periods as long and as far ahead.
+    """
 
     project: Value
     slicer: Value
@@ -101,7 +86,8 @@ class ExpectedRequest(Request, title="Expected"):
     last_day: Day
     low: Figure
     high: Figure
-    unscaled: UnscaledRequest | None = None
+    range_held: Count | None = None
+    past_periods_tested: Count | None = None
 
 
 class ProposalRequest(Request, title="Proposal"):
@@ -136,8 +122,7 @@ class Proposal:
 
     `before` are all fields that can be changed as they were then, empty for a new package; `name` that of the
     package or deal. `expected` is as in ExpectedRequest; None where no estimate exists. Of an approved one
-    `applied_id` is the entity that has it and `is_edited` whether other fields were applied; `actual` is what
-    came of the expected figure, once the ledger of forecasts has it.
+    `applied_id` is the entity that has it and `is_edited` whether other fields were applied.
     """
 
     id: int
@@ -157,7 +142,6 @@ class Proposal:
     word: str = ""
     applied_id: int | None = None
     is_edited: bool = False
-    actual: float | None = None
 
     @property
     def key(self) -> str:
@@ -173,32 +157,6 @@ class Proposal:
         """Whether these are the proposed fields and values."""
         names = {*fields, *self.fields}
         return all(same(name, fields.get(name), self.fields.get(name)) for name in names)
-
-    @property
-    def has_held(self) -> bool | None:
-        """Whether the expected range held; None where that is not known, or not yet."""
-        if self.expected is None:
-            return None
-        return holds(float(self.expected["low"]), float(self.expected["high"]), self.actual)
-
-    @property
-    def forecast(self) -> NewForecast | None:
-        """The expected range as the ledger of forecasts has it; None without one.
-
-        The estimate is its middle, of a range above zero by logarithms.
-        """
-        if self.expected is None:
-            return None
-        expected = self.expected
-        texts = {name: expected[name] for name in ("project", "slicer", "field", "first_day", "last_day")}
-        low, high = float(expected["low"]), float(expected["high"])
-        raw = expected.get("unscaled") or {"low": low, "high": high, "scale": None}
-        return NewForecast(
-            kind="proposal", **texts, data_day="", subject={"filters": expected["filters"]},
-            estimate=math.sqrt(low * high) if low > 0 else (low + high) / 2, low=low, high=high,
-            raw_low=float(raw["low"]), raw_high=float(raw["high"]),
-            scale=None if raw["scale"] is None else float(raw["scale"]),
-        )  # fmt: skip
 
     def drifts(self, now: Mapping[str, Any]) -> list["Drift"]:
         """What others changed since it was made, from the entity as it is now; empty for a new package."""
@@ -223,13 +181,12 @@ class Proposal:
                 {"field": name, "before": self.before.get(name), "after": value}
                 for name, value in self.fields.items()
             ],
-            "held": self.has_held,
         }
 
 
 _PLAIN = (
     "id", "entity", "entity_id", "name", "fields", "reason", "expected", "by", "state", "decided_by",
-    "word", "applied_id", "is_edited", "actual",
+    "word", "applied_id", "is_edited",
 )  # fmt: skip
 COMPARE_FIELDS = {
     fields.SUPPLY: frozenset({*fields.writable(fields.SUPPLY), *Targeting.model_fields, "demand_deals"}),
@@ -251,18 +208,6 @@ class Drift:
     def is_conflict(self) -> bool:
         """Whether the proposal has another value than the one that is there now."""
         return self.is_proposed and not same(self.field, self.now, self.new_value)
-
-
-@dataclass(frozen=True)
-class Score:
-    """How often the ranges of somebody's approved proposals held: `hits` of `count`.
-
-    `waiting` have days that have not passed, or are not compared yet.
-    """
-
-    hits: int = 0
-    count: int = 0
-    waiting: int = 0
 
 
 def same(name: str, one: Any, other: Any) -> bool:

@@ -105,8 +105,6 @@ ANSWER = an_object(
         "word": TEXT,
         "applied_id": NO_ID,
         "is_edited": FLAG,
-        "actual": {"type": ["number", "null"]},
-        "held": {"type": ["boolean", "null"]},
     }
 )
 

@@ -1,6 +1,5 @@
 """Proposals in the desk's own database, whatever deals service answers: made, approved once, declined."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -26,9 +25,7 @@ from sqlalchemy import (
 )
 
 from lib.database import Document, Instant, Key, metadata, reading, transact
-from lib.deals import forecasts as forecast_ledger
 from lib.deals.client import to_json
-from lib.deals.forecasts import forecasts
 from lib.deals.package_records import PackageQuestion, PackageQuestions
 from lib.deals.proposals.models import (
     COMPARE_FIELDS,
@@ -37,7 +34,6 @@ from lib.deals.proposals.models import (
     Fields,
     Proposal,
     ProposalRequest,
-    Score,
     State,
     check,
 )
@@ -89,16 +85,6 @@ proposals = Table(
     Index(None, "service", "state"),
     sqlite_autoincrement=True,
 )
-
-
-ENTITY = "proposals"
-_is_of = (
-    (forecasts.c.service == proposals.c.service)
-    & (forecasts.c.entity == ENTITY)
-    & (forecasts.c.entity_id == proposals.c.id)
-)
-WITH_ACTUAL = select(proposals, forecasts.c.actual).select_from(proposals.outerjoin(forecasts, _is_of))
-"""Proposals with what came of their ranges, from the ledger of forecasts."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +147,7 @@ class Proposals:
     def page(self, states: Sequence[State], limit: int = 100, offset: int = 0) -> tuple[int, list[Proposal]]:
         """How many are in these states, and some of them, the latest first."""
         conditions = (*self._visible(), proposals.c.state.in_(states))
-        rows = WITH_ACTUAL.where(*conditions).order_by(proposals.c.id.desc())
+        rows = select(proposals).where(*conditions).order_by(proposals.c.id.desc())
 
         def within(connection: Connection) -> tuple[int, list[Proposal]]:
             count = connection.execute(select(func.count()).select_from(proposals).where(*conditions))
@@ -231,20 +217,6 @@ class Proposals:
         self.note("proposal declined", f"{_words(result)}: {result.word}")
         return result
 
-    def scores(self) -> dict[str, Score]:
-        """How often the ranges of approved proposals held, by proposer. Edited ones say nothing of them."""
-        conditions = (proposals.c.state == "approved", ~proposals.c.is_edited)
-
-        def within(connection: Connection) -> list[Proposal]:
-            query = WITH_ACTUAL.where(*self._visible(), *conditions, proposals.c.expected.is_not(None))
-            return [_proposal(row) for row in connection.execute(query)]
-
-        counts = Counter((one.by, one.has_held) for one in reading(self.engine, within, Deadline(SECONDS)))
-        return {
-            by: Score(counts[by, True], counts[by, True] + counts[by, False], counts[by, None])
-            for by in sorted({by for by, _ in counts})
-        }
-
     def _claim(self, number: int, repeats: bool) -> Proposal:
         """The proposal, which is this person's to apply from now on; an approved one as it is."""
         if not self._deals.writes:
@@ -275,23 +247,13 @@ class Proposals:
 
         def within(connection: Connection) -> Proposal:
             mine = (proposals.c.id == number, proposals.c.state == now)
-            updates = connection.execute(update(proposals).where(*mine).values(values)).rowcount
-            proposal = self._get(connection, number)
-            if updates and proposal.state == "approved" and not proposal.is_edited:
-                self._keep(connection, proposal)
-            return proposal
+            connection.execute(update(proposals).where(*mine).values(values))
+            return self._get(connection, number)
 
         return transact(self.engine, within, Deadline(SECONDS))
 
-    def _keep(self, connection: Connection, proposal: Proposal) -> None:
-        """Add its range to the ledger of forecasts: it is applied as it was proposed."""
-        reporting = "" if self.questions is None else self.questions.reporting
-        if (new := proposal.forecast) is not None:
-            whose = self.service, reporting, proposal.by
-            forecast_ledger.add(connection, whose, new, proposal.at, (ENTITY, proposal.id))
-
     def _get(self, connection: Connection, number: int) -> Proposal:
-        query = WITH_ACTUAL.where(*self._visible(), proposals.c.id == number)
+        query = select(proposals).where(*self._visible(), proposals.c.id == number)
         if (row := connection.execute(query).one_or_none()) is None:
             raise NotFound(f"There is no proposal {number}")
         return _proposal(row)
@@ -328,10 +290,19 @@ def _check_fields(entity: str, entity_id: int | None, fields: Mapping[str, Any])
 
 
 def _check_expected(expected: Mapping[str, Any] | None) -> None:
-    if expected is not None and expected["low"] > expected["high"]:
-        raise Invalid({"expected": {"low": ["This must not be above high."]}})
-    if expected is not None and expected["first_day"] > expected["last_day"]:
-        raise Invalid({"expected": {"first_day": ["This must not be after last_day."]}})
+    """Invalid where the ends of the range, its days or its counts are not in order."""
+    if expected is None:
+        return
+    hits, tests = expected["range_held"], expected["past_periods_tested"]
+    faults = {
+        "low": expected["low"] > expected["high"] and "This must not be above high.",
+        "first_day": expected["first_day"] > expected["last_day"] and "This must not be after last_day.",
+        "range_held": (hits is None) != (tests is None) and "This goes together with past_periods_tested.",
+    }
+    if hits is not None and tests is not None and hits > tests:
+        faults["range_held"] = "This must not be above past_periods_tested."
+    if wrong := {name: [sentence] for name, sentence in faults.items() if sentence}:
+        raise Invalid({"expected": wrong})
 
 
 def _is_applying(proposal: Proposal) -> bool:

@@ -8,7 +8,7 @@ import streamlit as st
 from lib.deals.client import Deals, to_json
 from lib.deals.models import PackageOrDeal
 from lib.deals.proposals.models import Proposal
-from lib.ui.deals import catalog, change_form, edits, facts, ledger, proposal_form, questions
+from lib.ui.deals import catalog, change_form, edits, facts, proposal_form, questions
 from lib.ui.deals.deal_list import Key
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.edits import Fields, Meeting
@@ -148,7 +148,6 @@ def save(context: PageContext, key: Key) -> None:
     except TrancheError as error:
         st.session_state[prefix] = replace(edit, failure=_failure_text(error))
     if st.session_state[prefix] is None:
-        ledger.keep(context, change_form.PLACES, *key)
         forget(key)
         catalog.forget()
         notes.say("Saved")

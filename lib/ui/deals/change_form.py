@@ -21,7 +21,6 @@ from lib.ui.deals import (
     facts,
     form_fields,
     inputs,
-    ledger,
     questions,
     report,
     seat_guide,
@@ -42,7 +41,7 @@ LINKS = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
 MAIN_FIELDS = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
 OTHERS = tuple(name for name in fields.writable(DEALS) if name not in MAIN_FIELDS)
 NAMES, OLD_NAME, TARGET = "form_names", "old_name", "target"
-PLACES, MOST, NO_SEAT = "change_prices_", 3, 0
+MOST, NO_SEAT = 3, 0
 
 
 def fill(prefix: str, entity: str, values: Fields) -> None:
@@ -204,7 +203,6 @@ def _draw_guides(
 
     Wins of the deal itself are left out.
     """
-    ledger.clear(PLACES)
     if not packages:
         return
     with report_errors("What wins cost", effect="What you typed is kept."):
@@ -213,7 +211,7 @@ def _draw_guides(
         for place, package in enumerate(catalog.by_id(context, SupplyPackage, packages[:MOST])):
             translation = report_filters(package, sold_in.slicer, lists, package.media_type)
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
-            where = GuidePlace(f"{PLACES}{place}", deal)
+            where = GuidePlace(f"change_prices_{place}", deal)
             _draw_guide(sold_in, where, translation, {seat or NO_SEAT: price}, title)
         if len(packages) > MOST:
             st.caption(

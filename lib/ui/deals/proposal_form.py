@@ -13,7 +13,7 @@ from lib.deals.proposals.models import LONGEST_REASON, Proposal
 from lib.deals.proposals.writers import ClientWriter
 from lib.insight import expected
 from lib.insight.filters import entries
-from lib.ui.deals import catalog, inputs, ledger, report
+from lib.ui.deals import catalog, inputs, report
 from lib.ui.deals.draft import PLAIN, Draft, Terms
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import beside
@@ -76,10 +76,7 @@ def estimate(
     try:
         asked_of = report.deal_report(context, context.reporting)
         lists = entries(catalog.lists(context))
-        return expected.of_targeting(
-            asked_of, targeting, lists, media_type, booking,
-            lambda field: ledger.range_scale(context, "proposal", field).factor,
-        )  # fmt: skip
+        return expected.of_targeting(asked_of, targeting, lists, media_type, booking)
     except TrancheError:
         return None
 

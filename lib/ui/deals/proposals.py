@@ -1,14 +1,15 @@
 """The proposals on Deals: a dialog with the list, the diff in words, and what is decided about it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import partial
 
 import streamlit as st
 
 from lib import connect
-from lib.deals.proposals.models import STATES, Drift, Proposal, Score
+from lib.deals.proposals.models import STATES, Drift, Proposal
 from lib.deals.proposals.writers import ClientWriter
+from lib.insight.forecast import track_record
 from lib.people import Person
 from lib.settings import Settings
 from lib.ui.charts import numbers
@@ -91,7 +92,6 @@ def _content(context: PageContext) -> None:
         )  # fmt: skip
         states = [one for one in STATES if (one in ("open", "applying")) == (which == OPEN_ONES)]
         count, proposals = context.clients.proposals.page(states, MOST)
-        _scores(context.clients.proposals.scores())
         if proposals:
             _list(proposals, count, selection)
         else:
@@ -126,15 +126,6 @@ def _cells(one: Proposal) -> tuple[ListCell, ...]:
     return ListCell(what), ListCell(one.by), ListCell(facts.moment(one.at)), ListCell(state, TONES[one.state])
 
 
-def _scores(scores: Mapping[str, Score]) -> None:
-    """Draw how often the ranges of each proposer held."""
-    parts = [
-        f"{by} {f'{one.hits} of {one.count}' if one.count else 'none yet'}" for by, one in scores.items()
-    ]
-    words = " · ".join(parts) or "none yet"
-    st.caption(plain(f"Expected ranges that held, of approved proposals whose days have passed: {words}"))
-
-
 def _proposal(context: PageContext, one: Proposal) -> None:
     st.markdown(f"**{title(one)}**")
     st.caption(plain(f"Proposed by {one.by}, {facts.moment(one.at)}"))
@@ -167,14 +158,15 @@ def _diff(context: PageContext, one: Proposal) -> list[str]:
 
 
 def _expected(one: Proposal, words: Numbers) -> str:
-    """The expected range, and what came of it."""
+    """The expected range, and how often such a range held."""
     if (of := one.expected) is None:
         return NO_ESTIMATE
-    days = numbers.days(date.fromisoformat(of["first_day"]), date.fromisoformat(of["last_day"]))
+    first, last = date.fromisoformat(of["first_day"]), date.fromisoformat(of["last_day"])
     span = f"{words.rough(float(of['low']))} to {words.rough(float(of['high']))} {of['field']}"
-    came = "" if one.actual is None else f" It came to {words.rough(float(one.actual))}: "
-    outcome = "" if one.has_held is None else "the range held." if one.has_held else "outside of the range."
-    return f"Expected in {days}: {span} ({of['project']}/{of['slicer']}).{came}{outcome}"
+    record = ""
+    if tests := of.get("past_periods_tested"):
+        record = f", so {track_record(of['range_held'], tests, (last - first).days + 1)}"
+    return f"Expected in {numbers.days(first, last)}: {span}{record} ({of['project']}/{of['slicer']})."
 
 
 def _drifts(context: PageContext, one: Proposal) -> list[Drift]:

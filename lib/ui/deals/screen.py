@@ -211,7 +211,7 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
             st.caption(f":material/info: Not counted in: {plain(sentence)}")
         targeting_figures.draw_days(
             context, f"{PLACE}_days", translation.filters, (entity.start_date, entity.end_date),
-            seat_guide.of_deals(context, [one.id for one in entity.demand_deals]), entity.id,
+            seat_guide.of_deals(context, [one.id for one in entity.demand_deals]),
         )  # fmt: skip
         targeting_figures.draw_costs(context, PLACE, entity, lists, entity.media_type, descriptions)
 

@@ -6,31 +6,26 @@ when it is there. Another targeting gives up what was asked before.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 import streamlit as st
 
-from lib.deals.forecasts import NewForecast
 from lib.deals.models import DemandDeal
-from lib.insight import outcomes, seat_prices, win_prices
-from lib.insight.calibration import NO_SCALE, RangeScale
-from lib.insight.conformal import Span
+from lib.insight import seat_prices, win_prices
 from lib.insight.filters import Translation
-from lib.insight.outcomes import Subject
 from lib.insight.query_batch import QueryBatch
 from lib.insight.seat_prices import SeatPrice, SeatPrices
-from lib.insight.win_prices import WinFields, WinPrices
+from lib.insight.win_prices import WinFields
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, ledger, report
+from lib.ui.deals import catalog, report
 from lib.ui.deals.draft import Draft
 from lib.ui.deals.facts import BY_CPM, Prices
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-MOST, DAYS, AHEAD = 12, 30, 7
+MOST, DAYS = 12, 30
 NO_FIELDS = "This slicer has no data field for the win CPM, or none that counts wins, to compare prices with."
 
 
@@ -114,11 +109,8 @@ def of(
     every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
-    scale = ledger.range_scale(context, "price", fields.cpm)
-    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out, scale)
+    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out)
     own_prices = dict(zip(seats, each, strict=True))
-    queries_by_seat = dict(zip((0, *seats), queries, strict=True))
-    ledger.note(place.key, _to_keep(context, queries_by_seat, {0: every, **own_prices}, price_of, scale))
     by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)
     return SeatGuide(by_seat if every.win_prices else {}, note)
@@ -138,14 +130,13 @@ def draw_note(guide: SeatGuide, left_out: str = "") -> None:
 class SeatWords:
     """How win CPMs are written: the data field, the reader's numbers and the unit of prices.
 
-    `leaves_out`: a deal's own wins are left out. `range_scale` is how far the quartiles were from what came.
+    `leaves_out`: a deal's own wins are left out.
     """
 
     field: DataField
     numbers: Numbers
     money: Prices
     leaves_out: bool
-    range_scale: RangeScale = NO_SCALE
 
     @property
     def other(self) -> str:
@@ -174,39 +165,9 @@ class SeatWords:
                 if price.is_fixed
                 else f"As a floor, your price lets through {standing}."
             )
-        if self.range_scale.scale is not None:
-            span = _span(of.win_prices).scale_by(self.range_scale.scale)
-            low, high = (self.numbers.short(side, field=self.field) for side in (span.low, span.high))
-            parts.append(f"Median of the next {AHEAD} days: {low} to {high}.")
         if of.win_rate is not None:
             parts.append(f"Win rate {self.numbers.percent(of.win_rate)}.")
         return " ".join(parts)
-
-
-def _span(win_prices: WinPrices) -> Span:
-    """The median between the quartiles."""
-    return Span(win_prices.median, win_prices.low, win_prices.high)
-
-
-def _to_keep(
-    context: PageContext,
-    queries: Mapping[int, AudienceQuery],
-    prices: Mapping[int, SeatPrices],
-    price_of: Mapping[int, SeatPrice],
-    scale: RangeScale,
-) -> list[NewForecast]:
-    """The medians of the next days for the ledger, of the wins that each seat's sentence is about."""
-    new = list[NewForecast]()
-    for seat in price_of:
-        of = seat if seat in prices and prices[seat].win_prices is not None else 0
-        win_prices, query = prices[of].win_prices, queries[of]
-        until = report.period(context, query)[1]
-        days = until + timedelta(days=1), until + timedelta(days=AHEAD)
-        field = (query.data_fields or ("",))[0]
-        subject = Subject(context.project, context.slicer_name, field, query.filters, is_price=True)
-        span = None if win_prices is None else _span(win_prices)
-        new += outcomes.to_keep("price", subject, days, until, span, scale.factor)
-    return new
 
 
 def _note(

@@ -2,29 +2,24 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 
 import pandas as pd
 import streamlit as st
 
-from lib.deals.fields import SUPPLY
-from lib.deals.forecasts import NewForecast
 from lib.deals.models import Targeting
-from lib.insight import cost, estimate, forecast, outcomes, seat_prices, win_prices
-from lib.insight.calibration import NO_SCALE, RangeScale
+from lib.insight import cost, estimate, forecast, seat_prices, win_prices
 from lib.insight.cost import Element, TargetCost, Trials
 from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
 from lib.insight.filters import Lists
 from lib.insight.forecast import DayFigure, Forecast
-from lib.insight.outcomes import Subject
 from lib.insight.seat_prices import SeatPrice
 from lib.insight.win_prices import WinFields
 from lib.reporting.answers import Audience
 from lib.reporting.models import DataField, Filter, Slicer
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import facts, ledger, report
+from lib.ui.deals import facts, report
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Descriptions
 from lib.ui.kit.frame import PageContext
@@ -36,24 +31,13 @@ ALL_BUYERS = "what all buyers together may have"
 Booking = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 Prices = Mapping[int, SeatPrice]
-Scales = Mapping[str, RangeScale]
-NO_SCALES: Scales = {}
 
 
 @st.fragment(parallel=True)
 def draw_days(
-    context: PageContext,
-    place: str,
-    filters: tuple[Filter, ...],
-    booking: Booking,
-    prices: Prices,
-    package: int | None = None,
+    context: PageContext, place: str, filters: tuple[Filter, ...], booking: Booking, prices: Prices
 ) -> None:
-    """The chart and the sentences, once the answers are there. `prices` are of the seats that are to buy.
-
-    What is forecast of a `package` goes to the ledger; of a form only once it is sent.
-    """
-    ledger.note(place, ())
+    """The chart and the sentences, once the answers are there. `prices` are of the seats that are to buy."""
     fields = [
         field for names in (BIDS, IMPRESSIONS) if (field := field_of(context.slicer, names)) is not None
     ]
@@ -67,8 +51,6 @@ def draw_days(
             if facts.prices_of(context).unit.upper() != facts.BY_CPM:
                 prices = {seat: SeatPrice() for seat in prices}
             _draw_forecast(context, place, filters, booking, fields, prices)
-    if package is not None:
-        ledger.keep(context, place, SUPPLY, package)
 
 
 def _draw_forecast(
@@ -99,41 +81,9 @@ def _draw_forecast(
     if wins is not None:
         daily = seat_prices.daily_wins(answers_by_seat, prices, wins, period)
         phrases = {wins_of(prices): [(context.slicer.data_field(wins.wins), daily)], **phrases}
-    fields_by_name = {field.name: field for some in phrases.values() for field, _ in some}
-    scales = {name: ledger.range_scale(context, "targeting", name) for name in fields_by_name}
-    new, with_range = _to_keep(context, filters, booking, phrases, prices, scales)
-    ledger.note(place, new)
-    for sentence in sentences(phrases, booking, context.slicer.timezone, texts, scales):
+    for sentence in sentences(phrases, booking, context.slicer.timezone, texts):
         st.markdown(plain(sentence))
-    where_from = caution(figures, numbers.days(*period), left_out(prices, wins))
-    by_title = {numbers.title(fields_by_name[name]): scales[name] for name in with_range}
-    st.caption(plain(f"{where_from} {ledger.scale_note(by_title)}"))
-
-
-def _to_keep(
-    context: PageContext,
-    filters: tuple[Filter, ...],
-    booking: Booking,
-    phrases: Mapping[str, Figures],
-    prices: Prices,
-    scales: Scales,
-) -> tuple[list[NewForecast], list[str]]:
-    """The forecasts of the booked period, for the ledger, and the fields that have a range."""
-    hours, (start, end) = context.slicer.timezone, booking
-    end = end or (start and start + timedelta(days=DAYS))
-    if start is None or end is None or not (parts := forecast.weekdays(start, end, hours)):
-        return [], []
-    days, shares = outcomes.booked_days(start, end, hours)
-    subject = Subject(context.project, context.slicer_name, "", filters, parts=shares)
-    new, with_range = list[NewForecast](), list[str]()
-    for whose, figures in phrases.items():
-        of_seats = () if whose == ALL_BUYERS else tuple(prices.items())
-        for field, daily in figures:
-            of = replace(subject, field=field.name, prices=of_seats)
-            raw = forecast.forecast(daily, parts, _ahead(days[0], daily)).raw
-            new += outcomes.to_keep("targeting", of, days, daily[-1].day, raw, scales[field.name].factor)
-            with_range += [field.name] if raw is not None else []
-    return new, with_range
+    st.caption(plain(caution(figures, numbers.days(*period), left_out(prices, wins))))
 
 
 def seat_fields(slicer: Slicer, prices: Prices) -> WinFields | None:
@@ -167,13 +117,8 @@ def left_out(prices: Prices, wins: WinFields | None) -> str:
     return f"{why}, seasons and holidays are not in it."
 
 
-def sentences(
-    phrases: Mapping[str, Figures], booking: Booking, hours: int, texts: Numbers, scales: Scales = NO_SCALES
-) -> list[str]:
-    """The forecasts for the booked period, of figures by whose they are, or why there are none.
-
-    Their ranges are scaled by the `scales` of their fields.
-    """
+def sentences(phrases: Mapping[str, Figures], booking: Booking, hours: int, texts: Numbers) -> list[str]:
+    """The forecasts for the booked period, of figures by whose they are, or why there are none."""
     start, end = booking
     if start is None:
         return ["Choose a start to see what the booked period would have."]
@@ -188,18 +133,12 @@ def sentences(
     return [
         f"{what}, {whose}: "
         + "; ".join(
-            _sentence(
-                field, forecast.forecast(daily, parts, _ahead(first, daily), _factor(scales, field)), texts
-            )
+            _sentence(field, forecast.forecast(daily, parts, _ahead(first, daily)), texts)
             for field, daily in of
         )
         + "."
         for whose, of in phrases.items()
     ]
-
-
-def _factor(scales: Scales, field: DataField) -> float:
-    return scales.get(field.name, NO_SCALE).factor
 
 
 def _ahead(first: date, daily: tuple[DayFigure, ...]) -> int:
@@ -215,7 +154,7 @@ def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
     if math.isnan(outlook.low):
         return f"about {texts.rough(outlook.value)} {name} (too little history for a range)"
     span = f"{texts.rough(outlook.low)} to {texts.rough(outlook.high)} {name}"
-    return f"{span} (so in {outlook.hits} of {outlook.tests} past periods like it)"
+    return f"{span} (so {forecast.track_record(outlook.hits, outlook.tests, outlook.days)})"
 
 
 def caution(figures: Figures, days: str, without_what: str) -> str:

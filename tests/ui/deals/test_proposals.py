@@ -1,4 +1,4 @@
-"""Proposals on screen: made in the forms, decided in the dialog, with edits, stale ones, and their scores."""
+"""Proposals on screen: made in the forms, decided in the dialog, with edits, and stale ones."""
 
 import datetime as dt
 import re
@@ -17,7 +17,6 @@ from lib.deals.client import to_json
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.proposals.models import Proposal
 from lib.deals.proposals.writers import ClientWriter
-from lib.ledger import Scorer
 from lib.people import DealsGrant
 from lib.settings import Settings
 
@@ -61,10 +60,10 @@ def words(desk: AppTest) -> str:
 
 
 def test_the_dialog_shows_the_change_in_words(visit: Visit, viewer: Clients) -> None:
-    """What, why and by whom, that there is no estimate, and that no range is known yet."""
+    """What, why and by whom, and that there is no estimate."""
     desk = visit("deals", proposal=str(of_price(viewer).id))
     assert "Price, USD CPM: 2.50 → 2.75" in words(desk)
-    for text in (REASON, "No estimate of what it will do exists", "whose days have passed: none yet"):
+    for text in (REASON, "No estimate of what it will do exists"):
         assert text in words(desk)
 
 
@@ -186,20 +185,21 @@ def test_a_package_is_proposed_in_the_form(visit: Visit, viewer: Clients, manage
     assert manager.deals.list(SupplyPackage, search="quiet").count == 0
 
 
-@pytest.mark.parametrize(("high", "held"), [(10**12, "1 of 1"), (1, "0 of 1")])
-def test_a_range_is_scored_once_its_days_have_passed(
-    visit: Visit, viewer: Clients, manager: Clients, own_deals_home: Path, high: int, held: str
-) -> None:
-    """The ledger holds the figure of the report against the range, and the proposer's score says so."""
-    days = {"first_day": (LAST_DAY - dt.timedelta(days=6)).isoformat(), "last_day": LAST_DAY.isoformat()}
-    expected = {"project": "demo", "slicer": SOLD, "field": "bids", "low": 0, "high": high, **days}
-    one = of_price(viewer, expected=expected)
-    manager.proposals.approve(one.id, {}, ClientWriter(manager.deals))
-    assert "none yet" in words(visit("deals", "viewer", slicer=SOLD, proposal="all"))
-    Scorer(Settings(home=own_deals_home, demo=True)).look(dt.datetime.now(dt.UTC))
-    desk = visit("deals", slicer=SOLD, proposal=str(one.id))
-    assert f"viewer {held}" in words(desk)
-    assert ("the range held" in words(desk)) == (high > 1)
+@pytest.mark.parametrize(
+    ("last", "record"),
+    [(6, ", so in 27 of 30 past weeks ("), (13, "past fortnights ("), (9, "past periods of 10 days (")],
+)
+def test_a_range_says_how_often_such_held(visit: Visit, viewer: Clients, last: int, record: str) -> None:
+    """The dialog names how often such a range held, in periods as long; nothing where that was not given."""
+    first = LAST_DAY + dt.timedelta(days=1)
+    days = {"first_day": first.isoformat(), "last_day": (first + dt.timedelta(days=last)).isoformat()}
+    expected = {"project": "demo", "slicer": SOLD, "field": "bids", "low": 1, "high": 9, **days}
+    counts = {"range_held": 27, "past_periods_tested": 30}
+    for price, more, is_there in (("2.75", counts, True), ("2.8", {}, False)):
+        one = of_price(viewer, price, expected=expected | more)
+        sentences = words(visit("deals", slicer=SOLD, proposal=str(one.id)))
+        assert "1 to 9 bids" in sentences
+        assert (record in sentences) == is_there
 
 
 def test_hostile_text_is_only_text(visit: Visit, viewer: Clients) -> None:

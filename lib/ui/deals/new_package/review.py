@@ -11,7 +11,7 @@ from lib.deals import doubts, fields
 from lib.deals.client import Deals, to_json
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.insight.kinds import KINDS
-from lib.ui.deals import catalog, facts, hand_over, ledger, proposal_form, questions
+from lib.ui.deals import catalog, facts, hand_over, proposal_form, questions
 from lib.ui.deals.draft import PLAIN, Draft, Faults, FormValues, Terms, seat_name, terms_request
 from lib.ui.deals.facts import sentences
 from lib.ui.deals.new_package import state
@@ -277,7 +277,6 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None
     try:
         result = _create(context, deals, draft, seats)
         session[state.RESULT] = replace(result, gaps=(*result.gaps, *_keep_question(context, result)))
-        ledger.keep(context, state.PLACES, fields.SUPPLY, result.package.id)
     except TrancheError as error:
         if not is_open(error):
             session.pop(state.DOUBT, None)

@@ -24,7 +24,6 @@ from lib.ui.deals import (
     catalog,
     facts,
     form_fields,
-    ledger,
     proposal_form,
     report,
     seat_guide,
@@ -44,7 +43,7 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, report_errors
 from lib.ui.query import ask, link, precision
 
-GUIDES = seat_guide.GuidePlace(f"{state.PLACES}prices")
+GUIDES = seat_guide.GuidePlace("form_prices")
 LEFT_OUT_NOTE = "Some targeting isn't included; see the panel."
 DEAL_CHOICES = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
 
@@ -304,7 +303,6 @@ def _notes() -> None:
 
 def _draw(context: PageContext) -> None:
     draft = state.read(catalog.named_lists(context))
-    ledger.clear(state.PLACES)
     left_side, right_side = st.columns([8, 5], gap="large")
     draft_faults = draft.faults(bool(catalog.abilities(context).fees))
     problems = state.problems(draft, draft_faults)
@@ -330,7 +328,7 @@ def _draw(context: PageContext) -> None:
             context, "form_supply", draft.targeting, lists, translation.filters,
             "all bids of this targeting", "Supply path",
         )  # fmt: skip
-        targeting_figures.draw_days(context, f"{state.PLACES}days", translation.filters, booking, prices)
+        targeting_figures.draw_days(context, "form_days", translation.filters, booking, prices)
         targeting_figures.draw_costs(
             context, "form", draft.targeting, lists, draft["media_type"], descriptions
         )

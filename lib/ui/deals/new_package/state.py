@@ -30,7 +30,7 @@ from lib.views import DealEntry
 from lib.wire.errors import BadRequest, TrancheError
 
 log = logging.getLogger(__name__)
-PREFIX, PLACES = "np_", "form_"
+PREFIX = "np_"
 TARGETING = "np_target"
 DEALS, LINKS = "np_deals", "np_links"
 KEY, PROBLEMS, FAILURE, RESULT = "np_idempotency_key", "np_problems", "np_failure", "np_created"

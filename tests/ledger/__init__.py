@@ -1,1 +1,0 @@
-"""Scoring forecasts: what came of them, and those of past days."""
