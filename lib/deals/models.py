@@ -172,6 +172,7 @@ class Resource(WireModel):
     """An entity with an address of its own, `/api/<entity>/<id>/`."""
 
     entity: ClassVar[str]
+    noun: ClassVar[str]
 
     id: int | None = None
     name: str | None = None
@@ -211,6 +212,7 @@ class Dsp(Resource):
     """A demand-side platform."""
 
     entity: ClassVar[str] = "dsps"
+    noun: ClassVar[str] = "DSP"
 
     supports_deal_sync: bool | None = None
 
@@ -219,6 +221,7 @@ class Seat(Resource):
     """A buyer's seat at a DSP; `external_id` is how the DSP calls it."""
 
     entity: ClassVar[str] = "seats"
+    noun: ClassVar[str] = "seat"
 
     external_id: str | None = None
     dsp: Dsp | None = None
@@ -228,6 +231,7 @@ class DomainList(Resource):
     """Site domains under one name."""
 
     entity: ClassVar[str] = "domain_lists"
+    noun: ClassVar[str] = "domain list"
 
     domains: tuple[str, ...] = ()
 
@@ -236,6 +240,7 @@ class AppList(Resource):
     """App bundles under one name."""
 
     entity: ClassVar[str] = "app_lists"
+    noun: ClassVar[str] = "app list"
 
     apps: tuple[str, ...] = ()
 
@@ -275,6 +280,7 @@ class SupplyPackage(Resource, Targeting):
     """A supply package (path name `supply_deals`): what is sold, from when to when."""
 
     entity: ClassVar[str] = "supply_deals"
+    noun: ClassVar[str] = "supply package"
 
     is_active: bool | None = None
     is_dynamic_bidding: bool | None = None
@@ -292,6 +298,7 @@ class DemandDeal(Resource, DealTerms):
     """A demand deal: one seat's access to supply packages, at a price."""
 
     entity: ClassVar[str] = "demand_deals"
+    noun: ClassVar[str] = "demand deal"
 
     deal_id: str | None = None
     seat: Seat | None = None
@@ -320,6 +327,7 @@ class Package(Resource):
     """The deprecated middle layer, which generates one demand deal for each selected seat."""
 
     entity: ClassVar[str] = "packages"
+    noun: ClassVar[str] = "package"
 
     seats: tuple[SeatChoice, ...] = ()
     supply_deals: tuple[SupplyPackage, ...] = ()

@@ -2,14 +2,15 @@
 
 Restricts a person to the deals of some seats, for services that only know the desk's token.
 
-What is read there with the desk's token is cut here, by the rules of our own service (deals/store/scope.py,
-unseen.py), as far as the service shows what they need. Who made a package is known only where the desk
+What is read there with the desk's token is cut here, by the rules of our own service (deals/store: work.py,
+past.py), as far as the service shows what they need. Who made a package is known only where the desk
 remembers what was made through it.
 """
 
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +20,17 @@ from sqlalchemy import Engine
 from lib.deals.abilities import PLAIN, Abilities
 from lib.deals.client import Changes, Deals, Entity, model_of
 from lib.deals.compat import Dialect, Links, Memory, PlainDeals, finds, has_lists, listed, seats_of
-from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, EntityChange, Resource, Seat, SupplyPackage
+from lib.deals.models import (
+    AppList,
+    CreateDemandDeals,
+    DemandDeal,
+    DomainList,
+    Dsp,
+    EntityChange,
+    Resource,
+    Seat,
+    SupplyPackage,
+)
 from lib.deals.reading import Page
 from lib.people import Person
 from lib.remote.lines import Line
@@ -36,7 +47,7 @@ SHARED = "The supply package {} is sold to others too, so only its deals may be 
 class SomeSeats(Deals):
     """A caller of `deals` who may see the deals of these seats, and the packages of `own_ids`."""
 
-    _takes_many = False  # each change is checked here by itself
+    _takes_many = False
 
     def __init__(self, deals: Deals, seats: frozenset[int], own_ids: frozenset[int] = frozenset()) -> None:
         self._all, self._seats, self._own_ids = deals, seats, own_ids
@@ -48,16 +59,20 @@ class SomeSeats(Deals):
             removes=does.removes & ONE_BY_ONE,
             finds=True,
             syncs=False,
+            is_own=False,  # no several at once: each is checked here by itself
         )
         self._cache: tuple[float, tuple[DemandDeal, ...]] = (float("-inf"), ())
 
     def get(self, entity: type[Resource] | str, entity_id: int) -> Any:
         """The entity, if it may be seen; NotFound otherwise."""
         model = model_of(entity)
-        resource = self._all.get(model, entity_id)
-        if not self._is_visible(resource):
-            raise NotFound(f"There is no {model.entity.replace('_', ' ').removesuffix('s')} {entity_id}")
-        return self._redact(resource)
+        with suppress(
+            NotFound
+        ):  # which a service says in words of its own: hidden and missing must not differ
+            resource = self._all.get(model, entity_id)
+            if self._is_visible(resource):
+                return self._redact(resource)
+        raise NotFound(f"There is no {model.noun} {entity_id}")
 
     def list(self, entity: type[Resource] | str, **params: Any) -> Page[Any]:
         """As `Deals.list`, of visible entities: reads all of them, then searches, filters and sorts here."""
@@ -86,14 +101,15 @@ class SomeSeats(Deals):
         """As `Deals.change`. Links to hidden deals are kept; Forbidden if other seats are affected."""
         model = model_of(entity)
         self.abilities.check("change", model.entity)
-        self.get(model, entity_id)
-        self._check(fields)
-        body = dict(fields)
-        if model is SupplyPackage and (hidden_ids := self._hidden_deals(entity_id)):
-            if fields.keys() - {"demand_deals"}:
-                raise Forbidden(SHARED.format(entity_id))
-            body["demand_deals"] = [*fields["demand_deals"], *({"id": one} for one in hidden_ids)]
-        self._all.change(model, entity_id, body, if_match)
+        self._all.change(model, entity_id, self._body(model, entity_id, fields), if_match)
+        self._forget()
+
+    def add_deals(
+        self, package_id: int, deals: CreateDemandDeals, idempotency_key: str, if_match: str | None = None
+    ) -> None:
+        """As `Deals.add_deals`, for own seats; Forbidden if the package is sold to others too."""
+        self._body(SupplyPackage, package_id, {"create_demand_deals": deals.body()})
+        self._all.add_deals(package_id, deals, idempotency_key, if_match)
         self._forget()
 
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:
@@ -119,6 +135,17 @@ class SomeSeats(Deals):
             if model is SupplyPackage
             else entity_changes
         )
+
+    def _body(self, model: type[Resource], entity_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a change that this caller may make, with the links that they can't see."""
+        self.get(model, entity_id)
+        self._check(fields)
+        body = dict(fields)
+        if model is SupplyPackage and (hidden_ids := self._hidden_deals(entity_id)):
+            if fields.keys() - {"demand_deals"}:
+                raise Forbidden(SHARED.format(entity_id))
+            body["demand_deals"] = [*fields["demand_deals"], *({"id": deal_id} for deal_id in hidden_ids)]
+        return body
 
     def _is_visible(self, one: Resource) -> bool:
         if isinstance(one, DemandDeal):
@@ -192,7 +219,7 @@ class SomeSeats(Deals):
             ids_of = partial(self._ids, model)
             for one in fields.get(field) or ():
                 if one["id"] not in ids_of():
-                    raise Invalid({field: [f"There is no {field.replace('_', ' ')[:-1]} {one['id']}."]})
+                    raise Invalid({field: [f"There is no {model.noun} {one['id']}."]})
 
     def _ids(self, model: type[Resource]) -> set[int | None]:
         if model is SupplyPackage:

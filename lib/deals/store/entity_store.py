@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from sqlalchemy import ColumnElement, Row, RowMapping, Table, delete, func, select, update
 
 from lib.deals import moments
+from lib.deals.models import ENTITIES
 from lib.deals.store.work import EntityKey, Fields, Work
 from lib.deals.validation import Problems
 from lib.deals.values import Request
@@ -43,16 +44,20 @@ class Dependants:
 
 @dataclass(frozen=True)
 class EntityStore:
-    """A kind of entity: its path name, its word, its table, and its request model."""
+    """A kind of entity: its path name, its table, and its request model."""
 
     entity: str
-    noun: str
     table: Table
     request: type[Request]
     dependants: tuple[Dependants, ...] = ()
     search_fields: tuple[str, ...] = ("name",)
     links: ClassVar[Mapping[str, str]] = {}  # field of links → the entity on the other side, which shows them
     parts: ClassVar[Mapping[str, Table]] = {}  # field that lists others → their table: some may be hidden
+
+    @property
+    def noun(self) -> str:
+        """What one of them is called."""
+        return ENTITIES[self.entity].noun
 
     def show(self, work: Work, ids: Sequence[int]) -> list[Fields]:
         """The entities as returned, in the order of `ids`, as far as the caller may see them."""

@@ -245,14 +245,12 @@ def _supply(links: Table) -> Dependants:
 _LINKS, _OLD = t.supply_package_deals.c, t.package_supply_packages.c
 DEALS = DemandDeals(
     "demand_deals",
-    "demand deal",
     t.demand_deals,
     requests.DemandDealRequest,
     search_fields=fields.search_fields(fields.DEALS),
 )
 SUPPLY = SupplyPackages(
     "supply_deals",
-    "supply package",
     t.supply_packages,
     requests.SupplyPackageRequest,
     (
@@ -261,12 +259,9 @@ SUPPLY = SupplyPackages(
     ),
     deals=DEALS,
 )
-PACKAGES = Packages(
-    "packages", "package", t.packages, requests.PackageRequest, (_deals("package_id"),), deals=DEALS
-)
+PACKAGES = Packages("packages", t.packages, requests.PackageRequest, (_deals("package_id"),), deals=DEALS)
 SEATS = Seats(
     "seats",
-    "seat",
     t.seats,
     requests.SeatRequest,
     (
@@ -275,17 +270,14 @@ SEATS = Seats(
     ),
     ("name", "external_id"),
 )
-DSPS = Dsps("dsps", "DSP", t.dsps, requests.DspRequest, (Dependants("seat", t.seats, t.seats.c.dsp_id),))
+DSPS = Dsps("dsps", t.dsps, requests.DspRequest, (Dependants("seat", t.seats, t.seats.c.dsp_id),))
 DOMAIN_LISTS = EntityStore(
     "domain_lists",
-    "domain list",
     t.domain_lists,
     requests.DomainListRequest,
     (_supply(t.supply_domain_lists),),
 )
-APP_LISTS = EntityStore(
-    "app_lists", "app list", t.app_lists, requests.AppListRequest, (_supply(t.supply_app_lists),)
-)
+APP_LISTS = EntityStore("app_lists", t.app_lists, requests.AppListRequest, (_supply(t.supply_app_lists),))
 ENTITY_STORES: dict[str, EntityStore] = {
     entity_store.entity: entity_store
     for entity_store in (SUPPLY, DEALS, PACKAGES, SEATS, DSPS, DOMAIN_LISTS, APP_LISTS)
