@@ -548,7 +548,7 @@ def test_a_repeated_change_of_what_is_hidden_by_now_is_404(
 
 
 def test_nothing_else_reads_without_limits() -> None:
-    """Without limits to seats read the store's own rules and the desk's own work, and no answer to a person."""
+    """Only the rules of the store itself and the desk's own work read without limits to seats."""
     pattern = re.compile(r"without_limits\(\)|DealsScope\(\)")
     files = {
         path.relative_to(LIB).as_posix() for path in LIB.rglob("*.py") if pattern.search(path.read_text())
