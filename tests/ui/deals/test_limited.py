@@ -1,0 +1,82 @@
+"""What changes several deals at once, for somebody of one seat: others' deals are as ones that never were."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from dealing import clients
+
+from lib import connect
+from lib.deals.bulk_actions import ActionRow
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal
+from lib.people import DealsGrant
+from lib.settings import Settings
+from lib.ui.deals import csv_text
+from lib.ui.deals.bulk import BulkJob
+from lib.ui.deals.change_job import ChangeJob
+from lib.ui.deals.csv_changes import CHANGES, CsvChangeJob
+from lib.ui.deals.deal_list import DealRow
+from lib.ui.deals.undo import UndoJob
+
+HIDDEN, NEVER = 1, 10**9
+Make = Callable[[connect.Clients, int, str], ChangeJob]
+
+
+def pause(mine: connect.Clients, number: int, deal_id: str) -> ChangeJob:
+    """Pausing the deal among chosen rows."""
+    rows = [DealRow("demand_deals", number, "Deal", is_active=True)]
+    job = BulkJob(
+        entity="demand_deals", is_active=False, rows=rows, record=mine.bulk_actions.record("Paused")
+    )
+    job.start()
+    return job
+
+
+def by_csv(mine: connect.Clients, number: int, deal_id: str) -> ChangeJob:
+    """A line of a file that changes its price."""
+    table = csv_text.read(f"Deal id,Price\n{deal_id},9", CHANGES)
+    job = CsvChangeJob(record=mine.bulk_actions.record("Changed by CSV"), lines=table.rows)
+    job.phase = "reading"
+    return job
+
+
+def undo(mine: connect.Clients, number: int, deal_id: str) -> ChangeJob:
+    """The undo of an action that touched it while it could be seen."""
+    record = mine.bulk_actions.record("Changed")
+    record.add([ActionRow(("demand_deals", number), "Deal", {"price": 9}, {"price": 2.5})])
+    return UndoJob.of(mine.bulk_actions, mine.bulk_actions.recent()[0])
+
+
+@pytest.fixture
+def mine(own_deals_home: Path, deals: Deals) -> connect.Clients:
+    """The clients of somebody who may change the deals of seat 3, which is deal 3."""
+    settings = Settings(home=own_deals_home, demo=True)
+    grant = DealsGrant("write", frozenset({3}))
+    connect.installation(settings).people.change("manager", deals=grant)
+    return clients(settings)
+
+
+@pytest.mark.parametrize("make", [pause, by_csv, undo])
+def test_others_deals_are_as_ones_that_never_were(
+    make: Make, mine: connect.Clients, own_deals_home: Path
+) -> None:
+    """The same reasons for both, in the preview and in the result, and the deal stays as it was."""
+    whole = clients(Settings(home=own_deals_home, demo=True), "admin").deals
+    before = whole.get(DemandDeal, HIDDEN)
+    outlines = []
+    for number, deal_id in ((HIDDEN, before.deal_id or ""), (NEVER, "TR-0000-0000-0000")):
+        job = make(mine, number, deal_id)
+        while job.phase == "reading":
+            job.read(mine.deals)
+        job.start()
+        while job.phase == "writing":
+            job.step(mine.deals)
+        faults = getattr(job, "faults", [])
+        reasons = [effect.refusal for effect in job.effects] + [outcome.reason for outcome in job.outcomes]
+        text = repr((reasons, [fault.text for fault in faults]))
+        assert re.search(r"[Tt]here", text)
+        outlines.append(text.replace(deal_id, "?").replace(f" {number}", " ?"))
+    assert outlines[0] == outlines[1]
+    assert whole.get(DemandDeal, HIDDEN) == before
