@@ -148,7 +148,7 @@ def _guide(seat: int | None, of: SeatPrices, price: Decimal | None) -> Json:
     guide |= {"quartile_1": number(wins.low), "median": number(wins.median), "quartile_3": number(wins.high)}
     guide |= {"precision": EXACT if wins.is_exact else "estimated from a sample", "groups": wins.groups}
     if price is not None:
-        guide["at_or_above_price"] = seat_prices.standing(price, wins)
+        guide["at_or_above_price"] = f"{wins.share_from(price)} of these wins"
     return guide
 
 

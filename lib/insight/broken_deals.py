@@ -236,7 +236,7 @@ class BrokenDeals:
         return losses
 
     def _prices(self, deal: DemandDeal, witnesses: Witnesses, cause: str) -> Witnesses:
-        """With the prices, or the creatives, that advice on the cause is about."""
+        """With the prices, or the creatives, that the cause is about."""
         slicer, own = self._report.slicer, Filter(name=DEAL, value=(str(deal.id),), match="equals")
         bid_price, bids = field_of(slicer, BID_PRICE), field_of(slicer, BIDS)
         if cause in ("floor", "floor raised") and bid_price is not None and bids is not None:

@@ -2,10 +2,11 @@
 
 A cause is named only where something says so: losses by reason make up most of the fall, or a change in the
 history of the deal, its packages or their lists lies on that day and can have this effect. Without one, other
-deals say how far the fall goes: this package, seat or DSP. Advice is given for known causes alone.
+deals say how far the fall goes: this package, seat or DSP. Advice is given for known causes alone, and names
+no price: what prices bring is a finding.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -141,33 +142,16 @@ def diagnosis(
     if broken is not None and witnesses.events == ():
         findings.append("Nothing was changed around that day in the deal, its packages or their lists.")
     findings += _loss_sentences(witnesses.losses)
-    if witnesses.bids is not None and price is not None and its_cause in ("floor", "floor raised"):
-        findings.append(_bids_sentence(witnesses.bids))
+    if price is not None:
+        findings += _price_sentences(witnesses, price)
     if witnesses.others:
         findings.append(_others_sentence(broken, witnesses.others))
     words = TITLES.get(its_cause) or ("" if broken is None else f"{broken.step.capitalize()} fell")
-    return Diagnosis(its_cause, words, tuple(findings), advice(its_cause, witnesses, price))
+    return Diagnosis(its_cause, words, tuple(findings), advice(its_cause, witnesses))
 
 
-def advice(cause: str, witnesses: Witnesses, price: Decimal | None) -> str:
-    """What to do about a cause; "" where that is not known."""
-    if cause in ("floor", "floor raised") and price is not None and witnesses.bids is not None:
-        low = cents(witnesses.bids.low)
-        if 0 < low < price:
-            return (
-                f"Lower the floor from {money(price)} to {money(low)}: three quarters of this buyer's bids "
-                f"of the last {PRICE_DAYS} days are as high or higher."
-            )
-    if cause == "floor raised":
-        before = next((one.before for one in witnesses.events or () if one.field == "price"), None)
-        return f"The floor was {money(before)} before." if before is not None else ""
-    if cause in ("price", "price lowered") and price is not None and witnesses.win_prices is not None:
-        middle = cents(witnesses.win_prices.median)
-        if middle > price:
-            return (
-                f"Raise the price from {money(price)} to {money(middle)}: half of what won in other deals of "
-                f"its packages in the last {PRICE_DAYS} days cost no more."
-            )
+def advice(cause: str, witnesses: Witnesses) -> str:
+    """What to do about a cause; "" where that is not known, or a matter of price."""
     if cause == "creative":
         which = f" {', '.join(witnesses.creatives)}" if witnesses.creatives else "s"
         return f"Ask the buyer to replace or resubmit the creative{which}: {_why(witnesses, cause)}."
@@ -215,11 +199,6 @@ def chance_sentence(fall: Fall) -> str:
     share = round(1_000 * fall.chance)
     count = f"about {share}" if share > 1 else "at most 1"
     return f"Noise like this deal's makes {count} of 1,000 deals without a change fall so far."
-
-
-def cents(value: float) -> Decimal:
-    """A price in whole cents."""
-    return Decimal(str(round(value, 2)))
 
 
 def money(value: object) -> str:
@@ -278,11 +257,23 @@ def _loss_sentences(losses: Sequence[Losses]) -> list[str]:
     return [f"Lost by “{one.reason}”: {_percent(one.after)}, {_percent(one.before)} before." for one in top]
 
 
-def _bids_sentence(bids: WinPrices) -> str:
-    return (
-        f"Its bids of the last {PRICE_DAYS} days: half at {money(cents(bids.median))} or more, three "
-        f"quarters at {money(cents(bids.low))} or more (averages of {bids.groups:,} groups)."
-    )
+def _price_sentences(witnesses: Witnesses, price: Decimal) -> Iterator[str]:
+    """Where the price is among the deal's bids, or among what won in other deals."""
+    if (bids := witnesses.bids) is not None:
+        yield (
+            f"Its bids of the last {PRICE_DAYS} days: {_quartiles(bids)}. The floor of {money(price)} lets "
+            f"through {bids.share_from(price)} of them."
+        )
+    if (wins := witnesses.win_prices) is not None:
+        yield (
+            f"Wins of other deals of its packages in the last {PRICE_DAYS} days: {_quartiles(wins)}. The "
+            f"price of {money(price)} is at or below what {wins.share_from(price)} of them cost."
+        )
+
+
+def _quartiles(of: WinPrices) -> str:
+    low, median, high = (money(round(value, 2)) for value in (of.low, of.median, of.high))
+    return f"quartiles {low}, {median} and {high} (averages of {of.groups:,} groups)"
 
 
 def _others_sentence(broken: Break | None, others: Mapping[str, float]) -> str:

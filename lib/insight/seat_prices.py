@@ -101,18 +101,6 @@ def daily_wins(
     return tuple(DayFigure(day, Estimate(wins_by_day.get(day.isoformat()))) for day in every)
 
 
-def standing(price: Decimal, win_prices: WinPrices) -> str:
-    """How many of these wins cost as much as this price or more: those that a floor lets through."""
-    value = float(price)
-    if value <= win_prices.low:
-        return "at least three quarters of these wins"
-    if value <= win_prices.median:
-        return "half to three quarters of these wins"
-    if value <= win_prices.high:
-        return "a quarter to a half of these wins"
-    return "less than a quarter of these wins"
-
-
 def price_groups(slicer: Slicer) -> tuple[str, ...]:
     """The key field whose values are the groups, if any."""
     site = next(key_field(kind, slicer) for kind in KINDS if kind.name == "domain_list")

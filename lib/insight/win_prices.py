@@ -1,4 +1,4 @@
-"""What wins cost in a selection: median and quartiles of the win CPM, and the price that they suggest.
+"""What wins cost in a selection: median and quartiles of the win CPM, and how many a price lets through.
 
 The service knows averages of groups, not single auctions: each group of an answer (a domain on a day) counts
 with its average win CPM as often as it had wins. The spread within a group is not seen, so that single
@@ -6,17 +6,16 @@ auctions scatter more widely than these quartiles.
 """
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 
-from lib.deals.models import CPM, PERCENT
 from lib.insight.estimate import IMPRESSIONS, WIN_CPM, WINS, field_of
 from lib.reporting.answers import Audience
 from lib.reporting.models import API_ROWS_LIMIT, TIME_KEY_FIELDS, AudienceQuery, Order, Slicer, time_key_field
 
-DAY, MOST, CENT = time_key_field("day"), 10_000, Decimal("0.01")
+DAY, MOST = time_key_field("day"), 10_000
 QUARTERS = (0.25, 0.5, 0.75)
 Floats = npt.NDArray[np.float64]
 
@@ -42,6 +41,15 @@ class WinPrices:
     groups: int
     coverage: float
     is_exact: bool
+
+    def share_from(self, price: Decimal) -> str:
+        """How many cost as much as this price or more, in words: those that a floor lets through."""
+        value = float(price)
+        if value <= self.low:
+            return "at least three quarters"
+        if value <= self.median:
+            return "half to three quarters"
+        return "a quarter to a half" if value <= self.high else "less than a quarter"
 
 
 def win_fields(slicer: Slicer) -> WinFields | None:
@@ -86,22 +94,6 @@ def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
         is_sampled or answer.confidence_range is not None or answer.total.confidence_range is not None
     )
     return WinPrices(low, median, high, int(has_price.sum()), coverage, not is_sampled)
-
-
-def propose_price(prices: WinPrices, fee_type: int | None, fee: Decimal | None) -> Decimal | None:
-    """The floor that three quarters of the wins reach once the agency fee is paid out of it, in whole cents.
-
-    A percent of spend and a fee by CPM are added; others don't depend on the price. None where the fee takes
-    everything.
-    """
-    floor = Decimal(str(prices.low))
-    if fee_type == PERCENT and fee is not None:
-        if fee >= 100:
-            return None
-        floor = floor / (1 - fee / 100)
-    elif fee_type == CPM and fee is not None:
-        floor += fee
-    return floor.quantize(CENT, ROUND_HALF_UP)
 
 
 def _quantiles(values: Floats, weights: Floats) -> tuple[float, float, float]:

@@ -122,21 +122,50 @@ def test_targeting_is_a_cause_of_fewer_requests_alone() -> None:
     assert cause(WINS, WINS.step, narrowed, False) == ""
 
 
-def test_advice_on_a_floor_names_its_sample() -> None:
-    """A raised floor is lowered to what three quarters of this buyer's bids reach; the findings say why."""
+def test_facts_of_a_raised_floor() -> None:
+    """The fall, its chance, the price before, and how many of this buyer's bids the floor lets through."""
     bids = WinPrices(1.1, 1.3, 1.6, 40, 100, True)
     found = diagnosis(WINS, WINS.step, Witnesses((RAISE,), bids=bids), Decimal("2.40"), False)
     assert found.words == "Floor raised"
-    assert found.advice == (
-        "Lower the floor from 2.40 to 1.10: three quarters of this buyer's bids of the last 30 days are as "
-        "high or higher."
-    )
     assert found.findings[0] == (
         "Impressions were 25.0 % of bids in the four weeks before 16 Nov 2026, and are 5.0 % since; "
         "the day is right within one."
     )
     assert found.findings[1].startswith("Noise like this deal's makes at most 1 of 1,000 deals")
     assert found.findings[2] == "16 Nov 2026: price of the deal: 1.20 → 2.40."
+    assert found.findings[3] == (
+        "Its bids of the last 30 days: quartiles 1.10, 1.30 and 1.60 (averages of 40 groups). The floor of "
+        "2.40 lets through less than a quarter of them."
+    )
+
+
+def test_facts_of_a_fixed_price() -> None:
+    """What won in other deals, and how many of these wins cost the price or more."""
+    others = WinPrices(1.1, 1.3, 1.6, 40, 100, True)
+    outbid = Witnesses(losses=(Losses("102", 0.7, 0.9),), win_prices=others)
+    found = diagnosis(WINS, WINS.step, outbid, Decimal("1.20"), True)
+    assert found.words == "Fixed price too low"
+    assert found.findings[-1] == (
+        "Wins of other deals of its packages in the last 30 days: quartiles 1.10, 1.30 and 1.60 (averages of "
+        "40 groups). The price of 1.20 is at or below what half to three quarters of them cost."
+    )
+
+
+@pytest.mark.parametrize(
+    ("witnesses", "is_fixed"),
+    [
+        (Witnesses((RAISE,), bids=WinPrices(1.1, 1.3, 1.6, 40, 100, True)), False),
+        (Witnesses((RAISE,)), False),
+        (Witnesses(losses=(Losses("101", 0.05, 0.2),), bids=WinPrices(1, 2, 3, 4, 100, True)), False),
+        (Witnesses(losses=(Losses("102", 0.7, 0.9),), win_prices=WinPrices(3, 40, 50, 4, 100, True)), True),
+        (Witnesses((Event(DAY, "the deal", "price", "40", "2.40"),)), True),
+    ],
+)
+def test_no_price_is_proposed(witnesses: Witnesses, is_fixed: bool) -> None:
+    """Whatever is wrong with a floor or a fixed price, there are facts, and no advice."""
+    found = diagnosis(WINS, WINS.step, witnesses, Decimal("2.40"), is_fixed)
+    assert "loor" in found.words or "price" in found.words
+    assert found.advice == ""
 
 
 def test_no_advice_without_a_cause() -> None:

@@ -14,7 +14,7 @@ from standin.known import CachedSlicer
 from standin.state import TOKEN, State
 
 from lib.connect import Clients
-from lib.insight.win_prices import WinFields, WinPrices, propose_price, win_fields, win_prices, win_question
+from lib.insight.win_prices import WinFields, WinPrices, win_fields, win_prices, win_question
 from lib.reporting.answers import Audience, Precision, Total
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery
@@ -119,18 +119,15 @@ def test_what_does_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fee_type", "fee", "price"),
+    ("price", "share"),
     [
-        (None, None, "2.40"),
-        (4, None, "2.40"),
-        (1, "20", "3.00"),
-        (3, "0.255", "2.66"),
-        (2, "500", "2.40"),
-        (1, "100", None),
+        ("2", "at least three quarters"),
+        ("2.01", "half to three quarters"),
+        ("3", "half to three quarters"),
+        ("4", "a quarter to a half"),
+        ("4.01", "less than a quarter"),
     ],
 )
-def test_the_fee_comes_on_top(fee_type: int | None, fee: str | None, price: str | None) -> None:
-    """Of 3.00 with a fee of 20 % 2.40 are left; a fee by CPM is added; others don't depend on the price."""
-    of = WinPrices(2.4, 2.7, 3, 5, 100.0, is_exact=True)
-    found = propose_price(of, fee_type, None if fee is None else Decimal(fee))
-    assert found == (None if price is None else Decimal(price))
+def test_how_many_a_floor_lets_through(price: str, share: str) -> None:
+    """Those that cost as much or more: three quarters cost the lower quartile or more."""
+    assert WinPrices(2, 3, 4, 9, 100.0, is_exact=True).share_from(Decimal(price)) == share

@@ -159,11 +159,11 @@ class SeatWords:
         )
         parts = [f"quartiles {low}, {median} and {high}."]
         if price.amount is not None and self.money.unit.upper() == BY_CPM:
-            standing = seat_prices.standing(price.amount, of.win_prices)
+            share = of.win_prices.share_from(price.amount)
             parts.append(
-                f"Your fixed price is at or below what {standing} cost."
+                f"Your fixed price is at or below what {share} of these wins cost."
                 if price.is_fixed
-                else f"As a floor, your price lets through {standing}."
+                else f"As a floor, your price lets through {share} of these wins."
             )
         if of.win_rate is not None:
             parts.append(f"Win rate {self.numbers.percent(of.win_rate)}.")

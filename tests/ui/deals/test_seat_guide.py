@@ -3,7 +3,6 @@ at their prices: a slicer against plain pandas."""
 
 import datetime as dt
 from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,6 @@ from streamlit.testing.v1 import AppTest
 
 from lib.insight import seat_prices
 from lib.insight.query_batch import QueryBatch
-from lib.insight.win_prices import WinPrices
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -321,19 +319,3 @@ def test_a_failure_is_asked_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch) 
         assert any("What wins cost could not be loaded" in text for text in captions)
     desk = come(clean(desk.run()))
     assert said(desk)[0].startswith("This seat won nothing by other deals")
-
-
-@pytest.mark.parametrize(
-    ("price", "words"),
-    [
-        ("2", "at least three quarters of these wins"),
-        ("2.01", "half to three quarters of these wins"),
-        ("3", "half to three quarters of these wins"),
-        ("4", "a quarter to a half of these wins"),
-        ("4.01", "less than a quarter of these wins"),
-    ],
-)
-def test_standing(price: str, words: str) -> None:
-    """A floor lets through wins that cost as much or more: three quarters cost the lower quartile or more."""
-    of = WinPrices(2, 3, 4, 9, 100.0, is_exact=True)
-    assert seat_prices.standing(Decimal(price), of) == words

@@ -1,7 +1,6 @@
 """The screen New package: the form; beside it what the targeting had, prices, and what will be created."""
 
 from collections.abc import Callable
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from lib.deals.abilities import Abilities
-from lib.deals.models import CPM, PERCENT, DemandDeal, has_amount
+from lib.deals.models import DemandDeal
 from lib.deals.package_records import PackageQuestion
 from lib.insight import win_prices
 from lib.insight.filters import Translation, entries, report_filters
@@ -30,9 +29,7 @@ from lib.ui.deals import (
     supply_path,
     targeting_figures,
 )
-from lib.ui.deals.draft import PLAIN, Draft, number
-from lib.ui.deals.facts import BY_CPM, amount
-from lib.ui.deals.inputs import FEE, FEE_TYPE
+from lib.ui.deals.draft import PLAIN, Draft
 from lib.ui.deals.new_package import review, state
 from lib.ui.deals.new_package.review import CreatedPackage
 from lib.ui.deals.targeting import picker, words
@@ -100,13 +97,8 @@ PLACE = "form_win_cpm"
 
 
 @st.fragment(parallel=True)
-def draw_price_guide(
-    context: PageContext, question: PackageQuestion | None, draft: Draft, is_closed: bool
-) -> None:
-    """Draw median and quartiles with what they are computed from, and the price that the fee makes of them.
-
-    Nothing without a question; what is missing is said.
-    """
+def draw_price_guide(context: PageContext, question: PackageQuestion | None) -> None:
+    """Draw median and quartiles with what they are computed from. Nothing without a question."""
     if question is None:
         return
     st.header("Win CPM of the question", anchor=False)
@@ -120,16 +112,10 @@ def draw_price_guide(
         st.caption("This slicer has no data field for the win CPM, or none that counts wins.")
     else:
         with report_errors("The win CPM", effect="What you entered is kept."):
-            _draw_price_guide(context, question, fields, draft, is_closed)
+            _draw_price_guide(context, question, fields)
 
 
-def _draw_price_guide(
-    context: PageContext,
-    question: PackageQuestion,
-    fields: win_prices.WinFields,
-    draft: Draft,
-    is_closed: bool,
-) -> None:
+def _draw_price_guide(context: PageContext, question: PackageQuestion, fields: win_prices.WinFields) -> None:
     read = link.from_params(question.params, context.slicer, context.project, context.slicer_name).query
     query = win_prices.win_question(read, context.slicer, fields)
     batch = report.query_batch(context, PLACE, [query])
@@ -143,7 +129,6 @@ def _draw_price_guide(
         st.caption(f"Nothing was won in {days}.")
         return
     _draw_answers(context.slicer, of, query, fields, days)
-    _proposal(context, of, draft, is_closed)
 
 
 def _draw_answers(
@@ -164,46 +149,6 @@ def _draw_answers(
             f"({share} {wins.lower()}). Single auctions scatter more widely."
         )
     )
-
-
-def _proposal(context: PageContext, of: WinPrices, draft: Draft, is_closed: bool) -> None:
-    """Draw the price, what it is made of, and the button for the seats that have none."""
-    if draft.deals != "new":
-        return
-    money = facts.prices_of(context)
-    noun = "fixed price" if seat_guide.is_fixed(context, draft["price_type"]) else "floor"
-    if money.unit.upper() != BY_CPM:
-        st.caption(f"No {noun} is proposed: prices here are in {plain(money.terms)}, not by CPM.")
-        return
-    fee = number(draft[FEE]) if has_amount(draft[FEE_TYPE]) else None
-    price = win_prices.propose_price(of, draft[FEE_TYPE], fee)
-    if price is None:
-        st.caption(f"No {noun} is proposed: the agency fee takes all of it.")
-        return
-    st.markdown(f"Proposed {noun}: **{amount(price)} {plain(money.terms)}** ({_made_of(draft, fee, money)})")
-    without = [seat for seat, terms in draft.seats.items() if not terms.price.strip()]
-    st.button(
-        "Use for seats without a price", key="np_use_price", disabled=is_closed or not without,
-        on_click=_use, args=(tuple(without), price),
-        help=None if without else "Choose seats first; prices that you typed are kept",
-    )  # fmt: skip
-
-
-def _made_of(draft: Draft, fee: Decimal | None, money: facts.Prices) -> str:
-    of = "the lower quartile, which three quarters of these wins reach"
-    if fee is None or draft[FEE_TYPE] not in (PERCENT, CPM):
-        return f"{of}; no fee that depends on the price"
-    return f"{of}, is left after the fee of {plain(money.fee(fee, draft[FEE_TYPE]))}"
-
-
-def _use(without: tuple[int, ...], price: Decimal) -> None:
-    """Put the price into the fields of these seats that are still empty. A callback."""
-    for seat in without:
-        key = form_fields.PRICE.format(state.PREFIX, seat)
-        if not (st.session_state.get(key) or "").strip():
-            st.session_state[key] = amount(price).replace(",", "")
-            st.session_state.pop(state.PROBLEMS, None)
-    st.rerun()
 
 
 DAYS = (7, 30)
@@ -314,9 +259,7 @@ def _draw(context: PageContext) -> None:
     st.html(STAYS)
     with right_side, st.container(key="np_beside"):
         draw_panel(context, translation)
-        may_create = not catalog.abilities(context).why_not("supply_deals", "create")
-        is_closed = not (may_create or proposal_form.may_only_propose(context))
-        draw_price_guide(context, state.question(), draft, is_closed)
+        draw_price_guide(context, state.question())
         query = catalog.usual_days(context)
         descriptions = picker.describe(context, query, draft.targeting)
         marks = words.marks(context, query, [draft.targeting], with_gaps=True)
