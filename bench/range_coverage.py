@@ -23,8 +23,8 @@ from lib.reporting.definition import Definition
 from lib.reporting.engines.resident import sampling
 from lib.reporting.engines.resident.accumulate import product
 from lib.reporting.engines.resident.build import build
+from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.layout import Layout
-from lib.reporting.engines.sample_sums import Draw
 from lib.reporting.engines.sums import Aggregate
 from lib.reporting.intervals import Ranges
 from lib.reporting.measures import Measure, measures, pairs
@@ -144,7 +144,7 @@ def coverage(people: Population, draws: int, drawn: int = DRAWN) -> dict[str, Co
     found = {measure.name: Coverage([], [], [], []) for measure in people.measures}
     size = people.layout.size[:]
     for seed in range(draws):
-        records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.sums.tau)
+        records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.tau)
         for split, keys in _keys(people).items():
             there, sums = _sums(draw, records, keys)
             for name, ranges in _ranges(people, draw, draw.aggregate(sums)):
@@ -164,7 +164,7 @@ def _keys(people: Population) -> dict[str, Ints]:
 
 
 def _all(people: Population, draw: Draw, keys: Ints) -> tuple[Aggregate, Ints]:
-    whole = Draw(draw.layout, np.inf, draw.sums.atoms, draw.sums.pairs)
+    whole = Draw(draw.layout, np.inf, draw.atoms, draw.pairs)
     there, sums = _sums(whole, np.arange(len(people.layout.size)), keys)
     return draw.aggregate(sums), there
 
@@ -231,7 +231,7 @@ def changes(people: Population, draws: int) -> dict[str, tuple[float, float]]:
 
 def _estimates(people: Population, draw: Draw, seed: int, size: Floats) -> dict[str, list[Estimate]]:
     """The estimates of each slice by one sample."""
-    records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.sums.tau)
+    records = np.flatnonzero(sampling.uniform(seed, 0, len(size)) / size < draw.tau)
     _, sums = _sums(draw, records, people.slices)
     aggregate = draw.aggregate(sums)
     values = {one.name: one.expression.evaluate(aggregate.estimate) for one in people.measures}

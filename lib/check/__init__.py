@@ -1,6 +1,8 @@
 """Checks of services, step by step, for `tranche check` and the screen Services."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 from lib.check import deals, reporting
 from lib.check.step import Step, timer
@@ -14,6 +16,7 @@ from lib.wire.errors import TrancheError
 
 __all__ = ["Step", "check"]
 CONNECTIONS, MAIL = "Databases", "Mail"
+FORMER_SAMPLE = "sample.json"
 MAIL_REMEDY = "Check smtp_host, smtp_port, smtp_security, smtp_username and smtp_password."
 NAMES = {SIGN_IN: "Sign-in", WEBHOOK: "Alerts"}
 REMEDIES = {
@@ -57,18 +60,37 @@ def _connections(settings: Settings) -> Iterator[Step]:
         broken |= set() if step.is_good else {name}
         yield step
     for project, slicer in warehouse.slicers():
-        source = warehouse.definition(project, slicer).source
-        if source is None or source.connection in broken:
+        stored_slicer = warehouse.open(project, slicer)
+        source, name = stored_slicer.definition.source, f"{project}/{slicer}"
+        if source is None:
+            continue
+        former_sample = stored_slicer.folder / FORMER_SAMPLE
+        if former_sample.exists():
+            yield Step(CONNECTIONS, name, "note", _former_sample(former_sample))
+        if source.connection in broken:
             continue
         try:
-            connected.live.check(warehouse.definition(project, slicer))
+            connected.live.check(stored_slicer.definition)
         except TrancheError as error:
             remedy = (
                 "Connect it again with tranche connect --replace, or remove it with tranche slicer remove."
             )
-            yield Step(CONNECTIONS, f"{project}/{slicer}", "failed", _sentence(error), remedy)
+            yield Step(CONNECTIONS, name, "failed", _sentence(error), remedy)
         else:
-            yield Step(CONNECTIONS, f"{project}/{slicer}", "ok", f"{source.table} has its columns.")
+            yield Step(CONNECTIONS, name, "ok", f"{source.table} has its columns.")
+
+
+def _former_sample(file: Path) -> str:
+    """A sentence on a sample that `tranche connect --sample` of a version before 0.1 has left."""
+    try:
+        content = json.loads(file.read_bytes())
+        tables = [".".join(content[key]) for key in ("place", "replaced") if content[key]]
+    except (OSError, ValueError, LookupError, TypeError):
+        tables = ["its tables"]
+    return (
+        f"Samples beside connected tables aren't used any more, and figures are exact: drop "
+        f"{' and '.join(tables)} there, and delete {file}."
+    )
 
 
 def _step(service: str, what: str, check: Check, remedy: str) -> Step:

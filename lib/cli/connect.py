@@ -20,14 +20,13 @@ from lib.reporting.definition.reading import READING
 from lib.reporting.engines.connected import LiveSlicers
 from lib.reporting.ingest.inference import SAMPLE_ROWS, infer
 from lib.reporting.ingest.readers import reader
-from lib.reporting.warehouse import StoredSlicer, Warehouse
+from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.slicer import read_mapping
 from lib.reporting.warehouse.writer import refuse_mode
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, ImportRefused
 
 Mappings = Mapping[str, Mapping[str, str]]
-INTO, MOST = "tranche_samples", 5_000_000
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -44,9 +43,6 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     metavar="TABLE",
     help="Table of loads with a date and how many rows came for it: the rows themselves are never counted.",
 )
-@click.option("--sample", is_flag=True, help="Write a sample of the rows beside them, for quick estimates.")
-@click.option("--sample-into", default=INTO, show_default=True, help="Schema or folder of the sample.")
-@click.option("--sample-rows", default=MOST, show_default=True, help="The most rows that the sample has.")
 def connect(
     connection: str,
     table: str,
@@ -56,18 +52,11 @@ def connect(
     mappings: dict[str, Path],
     replace: bool,
     days_from: str | None,
-    sample: bool,
-    sample_into: str,
-    sample_rows: int,
 ) -> None:
     """Make a slicer of the TABLE of a CONNECTION of the settings. Its rows stay there.
 
-    With --sample, a sample of the rows is written into a table of its own beside them; for a slicer that is
-    connected already, it is rewritten.
-
     \b
     tranche connect lake auctions --project acme --slicer auctions
-    tranche connect lake auctions --project acme --slicer auctions --sample
     tranche connect warehouse auctions --project acme --slicer auctions --days-from loads
     tranche connect warehouse reports.deliveries --project acme --slicer delivery --definition delivery.yaml
     """
@@ -75,10 +64,6 @@ def connect(
     connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse, connected.current)
     source, descriptions = _source(connection, table, days_from), _read(mappings)
-    is_plain = definition is None and not descriptions and not replace
-    if sample and is_plain and _is_connected(warehouse, project, slicer, source):
-        _write_sample(connected.live, warehouse.open(project, slicer), sample_into, sample_rows)
-        return
     refuse_mode("replace" if replace else "create", warehouse.has(project, slicer), f"{project}/{slicer}")
     if definition is None:
         slicer_definition = _infer(connected.live, source, descriptions, project, slicer)
@@ -88,9 +73,11 @@ def connect(
     private.folder(settings.home)
     warehouse.connect(project, slicer, slicer_definition, descriptions, replace)
     stored_slicer = warehouse.open(project, slicer)
-    _print_slicer(stored_slicer, table)
-    if sample:
-        _write_sample(connected.live, stored_slicer, sample_into, sample_rows)
+    info = stored_slicer.info()
+    click.echo(
+        f"{project}/{slicer} is connected to {table}: {stored_slicer.row_count:,} rows, "
+        f"its days are {info.first_date} to {info.last_date}"
+    )
 
 
 def _source(connection: str, table: str, days_from: str | None) -> RowSource:
@@ -104,33 +91,6 @@ def _source(connection: str, table: str, days_from: str | None) -> RowSource:
             f"The name of a {what} has 1 to 200 characters, no quotes and no control characters, unlike "
             f"{name!r}: {'name a view of it' if what == 'table' else 'choose one of the settings'}"
         ) from None
-
-
-def _is_connected(warehouse: Warehouse, project: str, slicer: str, source: RowSource) -> bool:
-    """Whether there is such a slicer, over that table."""
-    if not warehouse.has(project, slicer):
-        return False
-    current = warehouse.open(project, slicer).definition.source
-    return current is not None and (current.connection, current.table) == (
-        source.connection,
-        source.table,
-    )
-
-
-def _print_slicer(slicer: StoredSlicer, table: str) -> None:
-    info = slicer.info()
-    click.echo(
-        f"{slicer.project}/{slicer.name} is connected to {table}: {slicer.row_count:,} rows, "
-        f"its days are {info.first_date} to {info.last_date}"
-    )
-
-
-def _write_sample(live: LiveSlicers, slicer: StoredSlicer, into: str, most: int) -> None:
-    stored_sample = live.write_sample(slicer, into, most)
-    click.echo(
-        f"A sample of {stored_sample.rows:,} rows is written to {'.'.join(stored_sample.place)}. Days that "
-        "change after this are read whole until you run tranche connect --sample again"
-    )
 
 
 def _read(mappings: Mapping[str, Path]) -> Mappings:

@@ -1,11 +1,15 @@
 """The check: each service is tried step by step; what answers, what is refused, and what would mend it."""
 
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from connected import CONNECTION, connected
 from dealing import package
 from standin.app import Standin
 from standin.book import SETTINGS
@@ -18,6 +22,9 @@ from lib.check import Step, check
 from lib.cli import main
 from lib.deals.models import SupplyPackage
 from lib.front import server
+from lib.reporting.connected import ConnectedSlicers
+from lib.reporting.definition import Definition
+from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
 SyncState = Callable[..., Settings]
@@ -106,6 +113,26 @@ def test_name_and_password(told: SyncState, standin: Standin, password: str, sta
     assert ("Figures" in steps) == (state == "ok")
     assert "wrong" not in str(steps)
     assert standin.state.grants == (state == "ok")
+
+
+def test_a_sample_of_before_is_ignored(tmp_path: Path) -> None:
+    """A connected slicer opens that has a sample of an earlier version; the check says what to delete."""
+    (tmp_path / "lake").mkdir()
+    rows = pa.table({"day": [dt.date(2026, 1, 1)], "bids": [3]})
+    pq.write_table(rows, tmp_path / "lake" / "sales.parquet")
+    connections = {CONNECTION: {"url": f"parquet://{tmp_path}/lake"}}
+    settings = Settings(home=tmp_path / "home", connections=connections)
+    definition = Definition.model_validate({"time": {"column": "day"}, "data_fields": [{"name": "bids"}]})
+    warehouse = Warehouse(settings.warehouse, ConnectedSlicers(settings.connection_urls).current)
+    warehouse.connect("p", "sales", connected(definition, "sales"))
+    former = warehouse.open("p", "sales").folder / "sample.json"
+    former.write_text('{"format": 1, "place": ["tranche_samples", "sample_1"], "replaced": null}')
+    assert warehouse.open("p", "sales").row_count == 1
+    sentences = [step.result for step in check(settings) if (step.what, step.state) == ("p/sales", "note")]
+    assert len(sentences) == 1
+    assert all(name in sentences[0] for name in ("tranche_samples.sample_1", str(former)))
+    former.write_text("[]")
+    assert all(step.is_good for step in check(settings))
 
 
 def test_slicers_that_are_not_there(told: SyncState) -> None:

@@ -22,9 +22,8 @@ class Way(NamedTuple):
     engine: str
 
 
-SAMPLED = ("duckdb", "postgresql")
 OPTIONAL = {"clickhouse": missing_for_clickhouse(), "spark": missing_for_spark()}
-OTHERS = ("pandas", *SAMPLED, *(engine for engine, missing in OPTIONAL.items() if not missing))
+OTHERS = ("pandas", "duckdb", "postgresql", *(engine for engine, missing in OPTIONAL.items() if not missing))
 WAYS = [
     *(Way(transport, "resident") for transport in TRANSPORTS),
     *(Way("embedded", engine) for engine in OTHERS),
@@ -32,7 +31,7 @@ WAYS = [
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Samples are tested where they are drawn, and the service itself over the resident engine alone."""
+    """Samples, and the service itself, are tested over the resident engine alone."""
     unfit = {item for item in items if any(item.get_closest_marker(mark) for mark in _unfit(item.name))}
     config.hook.pytest_deselected(items=list(unfit))
     items[:] = [item for item in items if item not in unfit]
@@ -40,10 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _unfit(name: str) -> tuple[str, ...]:
     """The marks of tests that are not for the engine in this name."""
-    if any(f"embedded-{engine}" in name for engine in SAMPLED):
-        return ("user_sampling", "service")
-    is_other = any(f"embedded-{engine}" in name for engine in OTHERS)
-    return ("sampling", "user_sampling", "service") if is_other else ()
+    return ("sampling", "service") if any(f"embedded-{engine}" in name for engine in OTHERS) else ()
 
 
 @pytest.fixture(scope="session", params=WAYS, ids="-".join)

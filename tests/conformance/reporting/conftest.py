@@ -19,7 +19,6 @@ from lib import connect
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.definition import Definition
 from lib.reporting.engines import ENGINES, VARIABLE
-from lib.reporting.engines.connected import Connections, LiveSlicers
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 
@@ -36,22 +35,22 @@ SLICERS = {
     "secret": (others.DAILY, {}, others.daily),
 }
 Token = Callable[..., str]
-House = Callable[[str | None], Path]
+House = Callable[[str | None, str], Path]
 
 
 @pytest.fixture(scope="session")
 def houses(tmp_path_factory: pytest.TempPathFactory) -> House:
-    """The data directory of a connection's URL (None: with rows of its own), made once each."""
+    """The data directory of a connection's URL (None: with rows of its own) and an engine, made once each.
+
+    Installations are opened once per data directory, each with the engine of its first use.
+    """
 
     @cache
-    def made(url: str | None) -> Path:
+    def made(url: str | None, engine: str) -> Path:
         home = tmp_path_factory.mktemp("conformance")
         warehouse = Warehouse(home / "warehouse")
         for name, (definition, mappings, table) in SLICERS.items():
             _add(warehouse, name, definition, mappings, table(), url)
-        if url is not None and not url.startswith(("clickhouse://", "spark://")):
-            live = LiveSlicers(Connections({CONNECTION: url}))
-            live.write_sample(warehouse.open(PROJECT, "many"), "tranche_samples", 100_000)
         add_people(home)
         return home
 
@@ -100,9 +99,9 @@ def url(way: Way, request: pytest.FixtureRequest) -> str | None:
 
 
 @pytest.fixture(scope="session")
-def house(houses: House, url: str | None) -> Path:
+def house(houses: House, url: str | None, way: Way) -> Path:
     """A data directory: the slicers; and `ana`, who may see all of them but `secret`."""
-    return houses(url)
+    return houses(url, way.engine)
 
 
 @pytest.fixture(scope="session")

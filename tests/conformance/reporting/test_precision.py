@@ -2,6 +2,7 @@
 
 import pytest
 
+from conformance.conftest import Way
 from conformance.reporting.caller import Caller, rows, without_cost
 from conformance.reporting.hourly import ROWS
 from conformance.reporting.others import MANY_ROWS, many_frame
@@ -60,6 +61,18 @@ def test_confidence_range_is_the_widest(many: Caller) -> None:
         assert float(part["confidence_range"]) == pytest.approx(widest, abs=0.005001)
 
 
+def test_only_the_resident_engine_samples(many: Caller, way: Way) -> None:
+    """Beyond audience_rows_limit the resident engine samples; others read every record, users included."""
+    everything = SAMPLED | {"audience_rows_limit": 10**6}
+    answers = [
+        many.audience(split_by=["site"], data_fields=["imps", "unique_users"], **asked)
+        for asked in (SAMPLED, everything)
+    ]
+    is_sampled = way.engine == "resident"
+    assert (rows(answers[0]) != rows(answers[1])) == is_sampled
+    assert [answer["total"].get("confidence_range") is not None for answer in answers] == [is_sampled, False]
+
+
 def test_samples_are_nested(many: Caller) -> None:
     """The same question has the same sample: its answer is the same each time."""
     ask = {"split_by": ["site"], "filters": SITES, **SAMPLED}
@@ -73,7 +86,7 @@ def test_greatest_values_are_not_sampled(many: Caller) -> None:
     assert {site: row["most"] for (site,), row in answer.items()} == greatest.to_dict()
 
 
-@pytest.mark.user_sampling
+@pytest.mark.sampling
 def test_confidence_range_of_users_over_time(many: Caller) -> None:
     """A split by time has exact sums; where its unique users are estimated, confidence_range is theirs."""
     answer = many.audience(split_by=["granularity_day"], data_fields=["imps", "unique_users"], **SAMPLED)

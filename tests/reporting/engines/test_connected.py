@@ -225,7 +225,7 @@ def _sleep(backend: Backend) -> None:
 
 
 def test_info_names_the_database(desk: Desk) -> None:
-    """What reads the rows of a table without a sample."""
+    """What reads the rows is named as its database, live."""
     engine = desk.service.warehouse.open("p", "sales").info().engine
     assert engine in ("Parquet, live", "PostgreSQL, live")
 

@@ -1,16 +1,14 @@
 """Connections to ClickHouse. What questions are answered with is tested by the conformance suite."""
 
 import sys
-from pathlib import Path
 
 import ibis
 import pytest
 from connected import CONNECTION
 
 from lib.reporting.engines.connected import Connections
-from lib.reporting.engines.connected.own_tables import table_kind
 from lib.wire.deadline import Deadline
-from lib.wire.errors import BadRequest, DeadlineExceeded, InternalError, Misconfigured, SourceUnavailable
+from lib.wire.errors import DeadlineExceeded, InternalError, Misconfigured, SourceUnavailable
 
 
 def test_a_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,12 +24,6 @@ def test_an_option_that_it_does_not_have() -> None:
     """A URL with another option than `secure` is refused."""
     with pytest.raises(Misconfigured, match="not readonly"):
         Connections({CONNECTION: "clickhouse://localhost/rows?readonly=1"}).table(CONNECTION, "sales")
-
-
-def test_it_has_no_samples(tmp_path: Path) -> None:
-    """A sample is refused, with the databases that can have one."""
-    with pytest.raises(BadRequest, match=r"parquet:// or postgresql://"):
-        table_kind("clickhouse://localhost/rows")
 
 
 def test_distinct_values_are_counted_to_the_last(clickhouse_database: str) -> None:

@@ -13,7 +13,6 @@ import pytest
 from connected import CONNECTION
 
 from lib.reporting.engines.connected import Connections, spark
-from lib.reporting.engines.connected.own_tables import table_kind
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, DeadlineExceeded, Misconfigured, SourceUnavailable
 
@@ -68,12 +67,6 @@ def test_an_option_that_it_does_not_have() -> None:
     """A URL with an option that is not Spark's is refused, with those that are."""
     with pytest.raises(Misconfigured, match="partitions, not user"):
         Connections({CONNECTION: "spark://localhost?user=1"}).table(CONNECTION, "sales")
-
-
-def test_it_has_no_samples() -> None:
-    """A sample is refused, with the databases that can have one."""
-    with pytest.raises(BadRequest, match=r"spark:// can't have a sample; samples need parquet:// or postgre"):
-        table_kind("spark://localhost")
 
 
 @pytest.mark.parametrize("test", TESTS)

@@ -43,11 +43,10 @@ _CHECK_CLIENT = "SET client_connection_check_interval = '5s'"
 
 @dataclass
 class Backend:
-    """An open connection: Ibis's own, what interrupts its statement, what reads an expression in batches."""
+    """An open connection: Ibis's own, and what interrupts its statement."""
 
     ibis: SQLBackend
     interrupt: Callable[[], object]
-    batches: Callable[[ir.Table, int], Iterator[pa.RecordBatch]]
     limit: Callable[[float | None], object] = lambda seconds: None
     read: Callable[[ir.Table], pa.Table] | None = None
 
@@ -109,11 +108,6 @@ def _parquet_files(folder: Path, name: str) -> str:
     return str(file if file.exists() else folder / name / "**" / "*.parquet")
 
 
-def parquet_folder(url: str) -> Path:
-    """The folder of a connection over Parquet files."""
-    return _folder(urlsplit(url))
-
-
 def _folder(parts: SplitResult) -> Path:
     return Path(parts.netloc + parts.path)
 
@@ -132,12 +126,7 @@ def _open_duckdb(parts: SplitResult, url: str) -> Backend:
 
 def _duckdb(ibis_backend: SQLBackend) -> Backend:
     ibis_backend.raw_sql("SET TimeZone = 'UTC'")
-
-    def batches(expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
-        # Ibis 12 calls a method that DuckDB 2 has under another name.
-        yield from ibis_backend.con.sql(ibis_backend.compile(expression)).to_arrow_reader(rows)
-
-    return Backend(ibis_backend, ibis_backend.con.interrupt, batches)
+    return Backend(ibis_backend, ibis_backend.con.interrupt)
 
 
 def _open_postgresql(parts: SplitResult, url: str) -> Backend:
@@ -152,23 +141,13 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
     ibis_backend = dialects.postgresql(database=database, **options)
     with suppress(psycopg.errors.UndefinedObject, psycopg.errors.InvalidParameterValue):
         ibis_backend.con.execute(_CHECK_CLIENT)
-    return Backend(
-        ibis_backend,
-        ibis_backend.con.cancel,
-        lambda expression, rows: iter(ibis_backend.to_pyarrow_batches(expression, chunk_size=rows)),
-        read=partial(dialects.rows_by_copy, ibis_backend),
-    )
+    return Backend(ibis_backend, ibis_backend.con.cancel, read=partial(dialects.rows_by_copy, ibis_backend))
 
 
 def _open_clickhouse(parts: SplitResult, url: str) -> Backend:
     """The server itself stops a statement that takes too long; nothing interrupts it from here."""
     ibis_backend = clickhouse.connect(parts)
-    return Backend(
-        ibis_backend,
-        lambda: None,
-        lambda expression, rows: iter(ibis_backend.to_pyarrow_batches(expression, chunk_size=rows)),
-        lambda seconds: clickhouse.limit(ibis_backend, seconds),
-    )
+    return Backend(ibis_backend, lambda: None, lambda seconds: clickhouse.limit(ibis_backend, seconds))
 
 
 def _open_spark(parts: SplitResult, url: str) -> Backend:
@@ -177,7 +156,6 @@ def _open_spark(parts: SplitResult, url: str) -> Backend:
     return Backend(
         ibis_backend,
         lambda: spark.interrupt(ibis_backend, group),
-        lambda expression, rows: iter(ibis_backend.to_pyarrow(expression).to_batches(rows)),
         lambda seconds: spark.start_group(ibis_backend, group),
     )
 

@@ -3,23 +3,18 @@
 import logging
 import os
 import re
-import secrets
 import socket
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import duckdb
-import ibis
 import ibis.expr.types as ir
 import psycopg
 import pyarrow as pa
-import pyarrow.parquet as pq
 from ibis.common.exceptions import IbisError, TableNotFound
 
 from lib.reporting.engines.connected import clickhouse, spark
@@ -31,7 +26,6 @@ from lib.reporting.engines.connected.backends import (
     open_backend,
     table_of,
 )
-from lib.reporting.engines.connected.own_tables import Place, table_kind
 from lib.reporting.engines.connected.parts import Marks, marks_of, tables_of
 from lib.wire.deadline import Deadline
 from lib.wire.errors import (
@@ -160,55 +154,9 @@ class Connections:
         except DeadlineExceeded:
             raise DeadlineExceeded(
                 f"The database of the connection {connection} took longer than the time allowed; the query "
-                "was cancelled there. Ask for fewer days, a smaller split or fewer data fields, or have a "
-                "sample written with tranche connect --sample"
+                "was cancelled there. Ask for fewer days, a smaller split or fewer data fields, or import "
+                "the rows for quick estimates"
             ) from None
-
-    def batches(self, connection: str, expression: ir.Table, rows: int) -> Iterator[pa.RecordBatch]:
-        """The rows of an expression, about so many at a time, over a connection of their own."""
-        with self._failures(connection, Deadline()):
-            backend = open_backend(self._url(connection))
-            reader = backend.batches(expression, rows)
-        try:
-            while True:
-                with self._failures(connection, Deadline()):
-                    batch = next(reader, None)
-                if batch is None:
-                    return
-                yield batch
-        finally:
-            _close(backend)
-
-    def own_table(self, connection: str, place: Place, schema: ibis.Schema) -> ir.Table:
-        """A table of ours (tables.py), for expressions."""
-        url = self._url(connection)
-        return table_kind(url).table(url, place, schema)
-
-    def has_own(self, connection: str, place: Place) -> bool:
-        """Whether there is such a table of ours."""
-        url = self._url(connection)
-        kind = table_kind(url)
-        return self._with(connection, Deadline(), lambda backend: kind.exists(backend.ibis, url, place))
-
-    def write_own(self, connection: str, place: Place, schema: ibis.Schema, rows: Path) -> None:
-        """Make a table of ours from a Parquet file. BadRequest where that is not allowed."""
-        url = self._url(connection)
-        with self._failures(connection, Deadline()):
-            table_kind(url).write(url, place, schema, rows)
-
-    def try_own(self, connection: str, schema_name: str) -> None:
-        """Make an empty table of ours and remove it. BadRequest where that is not allowed."""
-        place, schema = (schema_name, f"sample_{secrets.token_hex(8)}"), ibis.schema({"q": "float64"})
-        with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
-            pq.write_table(schema.to_pyarrow().empty_table(), file.name)
-            self.write_own(connection, place, schema, Path(file.name))
-        self.drop_own(connection, place)
-
-    def drop_own(self, connection: str, place: Place) -> None:
-        """Remove a table of ours, if it is there."""
-        url = self._url(connection)
-        with self._failures(connection, Deadline()):
-            table_kind(url).drop(url, place)
 
     def _with(self, connection: str, deadline: Deadline, work: Callable[[Backend], Result]) -> Result:
         """Run work on a connection; once more on a new one where the one at hand had been lost."""

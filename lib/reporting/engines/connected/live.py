@@ -25,8 +25,6 @@ from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, source_o
 from lib.reporting.engines.connected.connections import Connections
 from lib.reporting.engines.connected.days import DayCounter, Days, age, stamp, stored_days, touch
 from lib.reporting.engines.connected.dialects import NAN_IS_GREATEST
-from lib.reporting.engines.connected.samples import DrawnColumns, StoredSample, fitting_sample, schema
-from lib.reporting.engines.connected.writing import write_sample
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured, SourceUnavailable
@@ -42,32 +40,17 @@ Hours = npt.NDArray[np.int64]
 
 
 @dataclass
-class LiveSample:
-    """The sample of a connected slicer at one moment.
-
-    `changed_days` (since 1970, in the slicer's zone) are not as they were when the sample was drawn;
-    `reference` are the reference records (sample_sums.py), once they were read.
-    """
-
-    manifest: StoredSample
-    columns: DrawnColumns
-    changed_days: frozenset[int]
-    reference: pa.Table | None = None
-
-
-@dataclass
 class Live:
     """A connected slicer at one moment: `hours` since 1970 that have records, ascending, and how many each.
 
     They are hours in UTC for granularity hour, and 24 times the slicer's own day for granularity day.
-    `sample` is there if one was written for it. While `is_plain`, no NaN was met among its numbers.
+    While `is_plain`, no NaN was met among its numbers.
     """
 
     columns: Columns
     hours: Hours
     counts: Hours
     read_at: float
-    sample: LiveSample | None = None
     values: dict[str, list[str]] = field(default_factory=dict)
     is_plain: bool = False
     days: Days | None = None
@@ -95,12 +78,10 @@ def rows_by_day(hours: Hours, counts: Hours, definition: Definition) -> dict[dt.
     return {dt.date(1970, 1, 1) + dt.timedelta(days=day): count for day, count in totals.items()}
 
 
-def _is_same(live: Live, columns: Columns, days: Days, sample: StoredSample | None) -> bool:
+def _is_same(live: Live, columns: Columns, days: Days) -> bool:
     """Whether nothing that was read has changed, as far as that shows."""
-    place = None if live.sample is None else live.sample.manifest.place
-    is_same_sample = place == (None if sample is None else sample.place)
     same_columns = live.columns.table.schema() == columns.table.schema()
-    return live.days == days and days.is_marked and is_same_sample and same_columns
+    return live.days == days and days.is_marked and same_columns
 
 
 class LiveSlicers:
@@ -141,16 +122,11 @@ class LiveSlicers:
             return self._label(
                 replace(slicer, rows=rows, version=f"{slicer.version}-unavailable"), "can't be reached"
             )
-        sample = "" if live.sample is None else live.sample.manifest.place[1]
-        parts = live.hours.tobytes() + live.counts.tobytes() + sample.encode()
-        content = hashlib.sha256(parts).hexdigest()[:16]
+        content = hashlib.sha256(live.hours.tobytes() + live.counts.tobytes()).hexdigest()[:16]
         info = replace(
             slicer, rows=live.rows_by_day(), version=f"{slicer.version}-{content}", read_at=live.read_at
         )
-        if live.sample is None:
-            return self._label(info, "live")
-        share = min(100 * live.sample.manifest.rows / max(info.row_count, 1), 100.0)
-        return self._label(info, f"sample of {share:.0f} %" if share >= 10 else f"sample of {share:.2g} %")
+        return self._label(info, "live")
 
     def _label(self, slicer: StoredSlicer, how: str) -> StoredSlicer:
         """The slicer with the name of its database and how it is read, and when its days were compared."""
@@ -213,13 +189,6 @@ class LiveSlicers:
         table = table.mutate(**texts) if texts else table
         return self._connections.rows(source.connection, table.limit(rows), Deadline())
 
-    def write_sample(self, slicer: StoredSlicer, into: str, most: int) -> StoredSample:
-        """Write a sample of the slicer (writing.py), and read the slicer again before the next question."""
-        stored_sample = write_sample(self._connections, slicer, into, most)
-        with self._lock:
-            self._live.clear()
-        return stored_sample
-
     def check(self, definition: Definition) -> None:
         """BadDefinition where the table of a definition does not fit it."""
         source = source_of(definition)
@@ -241,16 +210,12 @@ class LiveSlicers:
         columns.check()
         is_first = before is None and slicer.folder not in self._stamps
         days = self._days(slicer, columns, is_first)
-        sample = fitting_sample(slicer.folder, definition)
-        if before is not None and _is_same(before, columns, days, sample):
+        if before is not None and _is_same(before, columns, days):
             return before
         hours, counts = days.totals()
-        shift = definition.timezone if definition.time.granularity == "hour" else 0
-        by_day = source.days_from is not None
-        sampled = self._sample(slicer, lambda sample: sample.changed_days(hours, counts, shift, by_day))
         is_plain = self._connections.kind(source.connection) in NAN_IS_GREATEST
         is_plain = is_plain and (before is None or before.is_plain)
-        return Live(columns, hours, counts, self._clock(), sampled, days=days, is_plain=is_plain)
+        return Live(columns, hours, counts, self._clock(), days=days, is_plain=is_plain)
 
     def _days(self, slicer: StoredSlicer, columns: Columns, is_first: bool) -> Days:
         """The days now, or as another process found them a moment ago. One process counts at a time."""
@@ -281,21 +246,6 @@ class LiveSlicers:
             days.save(slicer.folder)
         self._stamps[slicer.folder] = stamp(slicer.folder)
         return days
-
-    def _sample(self, slicer: StoredSlicer, changes: Callable[[StoredSample], set[int]]) -> LiveSample | None:
-        """The sample of a slicer, if it has one that fits its definition and is there."""
-        stored_sample, source = fitting_sample(slicer.folder, slicer.definition), source_of(slicer.definition)
-        if stored_sample is None:
-            return None
-        if not self._connections.has_own(source.connection, stored_sample.place):
-            log.warning(
-                "The sample of %s/%s is gone: %s", slicer.project, slicer.name, ".".join(stored_sample.place)
-            )
-            return None
-        table = self._connections.own_table(source.connection, stored_sample.place, schema(slicer.definition))
-        return LiveSample(
-            stored_sample, DrawnColumns(table, slicer.definition), frozenset(changes(stored_sample))
-        )
 
     def _values(self, live: Live, name: str, deadline: Deadline) -> list[str]:
         columns = live.columns

@@ -57,23 +57,6 @@ class Conditions:
         within = self._question.within
         return conditions if within is None else [*conditions, self._within(within)]
 
-    @property
-    def is_timed(self) -> bool:
-        """Whether time alone decides what counts."""
-        question = self._question
-        return question.within is None and all(
-            filter_.name in TIME_KEY_FIELDS for filter_ in question.filters
-        )
-
-    def passing(self, hours: np.ndarray) -> np.ndarray:
-        """Which of some hours, on the question's clock, pass the filters, if `is_timed`; a flag for each."""
-        is_passing = np.ones(len(hours), dtype=bool)
-        for filter_ in self._question.filters:
-            labels = format_time(TIME_KEY_FIELDS[filter_.name], hours)
-            fits = np.isin(labels, self._fitting(sorted(set(labels.tolist())), filter_))
-            is_passing &= fits ^ rule(filter_.match).is_negative
-        return is_passing
-
     def _inside(self) -> ir.BooleanValue:
         first = _day_number(self._question.first) * DAY_HOURS
         end = _day_number(self._question.last) * DAY_HOURS + DAY_HOURS
@@ -233,7 +216,7 @@ Aggregates = Callable[[Cells | ir.Table], dict[str, ir.Scalar]]
 
 
 class Statements:
-    """The statements of one question about one slicer, over its own table or over that of its sample.
+    """The statements of one question about one slicer.
 
     `hours` are the hours of the period that have records, on the question's clock, and `records` how many
     records these are.
@@ -248,8 +231,8 @@ class Statements:
         hours = self.live.shown_hours(question.timezone)
         days = hours // DAY_HOURS
         first, last = ((day - FIRST_DAY).days for day in (question.first, question.last))
-        self.inside = (days >= first) & (days <= last)
-        self.hours, self.records = hours[self.inside], int(self.live.counts[self.inside].sum())
+        inside = (days >= first) & (days <= last)
+        self.hours, self.records = hours[inside], int(self.live.counts[inside].sum())
         self._period = _period(hours, first * DAY_HOURS, (last + 1) * DAY_HOURS)
         self._times = {
             name: TimeKey(TIME_KEY_FIELDS[name], self._period)
@@ -287,9 +270,17 @@ class Statements:
         most = self.question.max_groups
         return groups if most is None else groups.limit(most + 1)
 
-    def filter(self, columns: Columns) -> Columns:
+    def filter(self) -> Columns:
         """The fields of the records that count."""
-        return type(columns)(columns.table.filter(self.conditions(columns).all()), columns.definition)
+        live = self.live
+        conditions = Conditions(
+            live.columns,
+            self.question,
+            self._period,
+            lambda name: self.slicers.values(live, name, self.deadline),
+            self._descriptions,
+        )
+        return Columns(live.columns.table.filter(conditions.all()), live.definition)
 
     def _unnest(self, columns: Columns, table: ir.Table) -> ir.Table:
         """A row per element of segmented fields."""
@@ -299,20 +290,9 @@ class Statements:
                 table = table.mutate(**{f"k{place}": table[f"k{place}"].fill_null("")})
         return table
 
-    def conditions(self, columns: Columns) -> Conditions:
-        """The conditions of the question on a table."""
-        live = self.live
-        return Conditions(
-            columns,
-            self.question,
-            self._period,
-            lambda name: self.slicers.values(live, name, self.deadline),
-            self._descriptions,
-        )
-
-    def fetch(self, statement: ir.Table, deadline: Deadline | None = None) -> pa.Table:
+    def fetch(self, statement: ir.Table) -> pa.Table:
         """The rows of a statement. BadRequest for too many groups."""
-        table = self.slicers.rows(self.live, statement, deadline or self.deadline)
+        table = self.slicers.rows(self.live, statement, self.deadline)
         check_groups(table.num_rows, self.question.max_groups if self.question.split_by else None)
         return table
 

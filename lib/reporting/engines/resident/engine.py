@@ -18,10 +18,10 @@ from lib.reporting.engines.resident.accumulate import Rows, chunks, count
 from lib.reporting.engines.resident.adding import LARGEST_PIECE
 from lib.reporting.engines.resident.build import build, log_damage, put_aside
 from lib.reporting.engines.resident.checksums import DamagedLayout, ReplacedLayout
+from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.identities import count_distinct, extreme, users_below
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.query import Query
-from lib.reporting.engines.sample_sums import Draw
 from lib.reporting.engines.sums import Aggregate, Question, Sums, check_bytes
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.warehouse import StoredSlicer

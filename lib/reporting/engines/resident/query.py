@@ -32,11 +32,11 @@ from lib.reporting.engines.resident.accumulate import (
     threshold,
 )
 from lib.reporting.engines.resident.adding import Adding, Columns, Location
+from lib.reporting.engines.resident.draw import Draw
 from lib.reporting.engines.resident.identities import Membership
 from lib.reporting.engines.resident.layout import Floats, Ints, Layout
 from lib.reporting.engines.resident.split import Split
 from lib.reporting.engines.resident.substrings import TESTS, matching_any
-from lib.reporting.engines.sample_sums import Draw
 from lib.reporting.engines.sums import Question
 from lib.reporting.matches import Rule, rule
 from lib.reporting.measures import RECORDS, is_additive

@@ -47,14 +47,11 @@ def sizes_of_days(volume: list[dict[str, float]], records: list[int]) -> list[fl
     ]
 
 
-def uniform(seed: int, day: int, records: int, first: int = 0) -> Floats:
-    """A fixed random number in (0, 1) per position of a day: SplitMix64 of seed, day and position.
-
-    They are those of `records` positions from `first` on.
-    """
+def uniform(seed: int, day: int, records: int) -> Floats:
+    """A fixed random number in (0, 1) per position of a day: SplitMix64 of seed, day and position."""
     with np.errstate(over="ignore"):
         start = _mix(np.uint64(seed) + _mix(np.array([day], dtype=np.int64).view(np.uint64)))
-        positions = np.arange(first + 1, first + records + 1, dtype=np.uint64)
+        positions = np.arange(1, records + 1, dtype=np.uint64)
         bits = _mix(start + positions * np.uint64(0x9E3779B97F4A7C15))
     return ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
@@ -66,17 +63,14 @@ def _mix(value: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return value ^ (value >> np.uint64(31))
 
 
-def thresholds(
-    days: list[Floats], sizes: list[float], largest: float | None = None
-) -> tuple[Floats, npt.NDArray[np.int64]]:
+def thresholds(days: list[Floats], sizes: list[float]) -> tuple[Floats, npt.NDArray[np.int64]]:
     """The grid of τ, ascending, and how many records of each day it draws: shape (days, thresholds).
 
     `days` are the sorted u / size in the day, `sizes` those of the days. The last τ draws everything; the
-    first at most SMALLEST_SAMPLE. `largest` is the largest q where `days` don't have all records.
+    first at most SMALLEST_SAMPLE.
     """
-    if largest is None:
-        last = (float(day[-1]) / size for day, size in zip(days, sizes, strict=True) if len(day))
-        largest = max(last, default=1.0)
+    last = (float(day[-1]) / size for day, size in zip(days, sizes, strict=True) if len(day))
+    largest = max(last, default=1.0)
     descending = largest * (1 + ROUNDING) * GRID_STEP ** -np.arange(LONGEST_GRID, dtype=np.float64)
     counts = np.zeros((len(days), LONGEST_GRID), dtype=np.int64)
     for place, (day, size) in enumerate(zip(days, sizes, strict=True)):
@@ -86,6 +80,6 @@ def thresholds(
     return descending[:length][::-1].copy(), counts[:, :length][:, ::-1].copy()
 
 
-def weights(size: Sizes | Floats, tau: float) -> Floats:
+def weights(size: Sizes, tau: float) -> Floats:
     """The weight of each record drawn: the inverse of its inclusion probability."""
     return np.maximum(1.0, 1.0 / (tau * size.astype(np.float64)))
