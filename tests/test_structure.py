@@ -10,6 +10,7 @@ import httpx
 import xlwt
 
 from lib.cli import COMMANDS
+from lib.insight import deal_report
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "lib").rglob("*.py"))
@@ -74,6 +75,24 @@ def test_private_parts_of_others_are_where_we_know_them() -> None:
         assert hasattr(client._transport, "_pool")
         assert hasattr(client._transport._pool, "_network_backend")
     assert hasattr(xlwt.Workbook(), "_Workbook__sst")
+
+
+def test_reports_are_asked_about_entities_and_not_about_ids() -> None:
+    """Filters by the ids of deals, packages, seats and DSPs are made in one place, of entities.
+
+    The deals API has shown those to whoever asks: an id that somebody typed makes no filter of a report.
+    """
+    fields = {"deal", "supply_package", "seat", "dsp"}
+    names = {name for name, value in vars(deal_report).items() if isinstance(value, str) and value in fields}
+    makers = {
+        str(path.relative_to(ROOT))
+        for path, tree in _trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Filter")
+        for part in (*node.args, *(keyword.value for keyword in node.keywords if keyword.arg == "name"))
+        if ast.unparse(part).rpartition(".")[2].strip("'\"") in names | fields
+    }
+    assert {one for one in makers if not one.startswith("lib/demo/")} == {"lib/insight/deal_report.py"}
 
 
 def _starters() -> list[Path]:

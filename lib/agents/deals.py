@@ -17,9 +17,9 @@ from lib.insight.health import Surroundings
 from lib.python_client import Desk
 from lib.reporting import dates
 from lib.reporting.models import AudienceQuery, Slicer
-from lib.wire.errors import AccessError, BadRequest, NotFound, Unsupported
+from lib.wire.errors import AccessError, BadRequest, Forbidden, NotFound, Unsupported
 
-Entity = Literal["demand_deals", "supply_deals"]
+NOUNS = {"demand_deals": "deal", "supply_deals": "package", "seats": "seat"}
 NO_REPORT = (
     "None of the slicers that you may see tells deals apart (by key fields `deal` and `supply_package`)"
 )
@@ -81,7 +81,7 @@ def package_of(desk: Desk, one: SupplyPackage) -> Json:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def link(desk: Desk, entity: Entity, number: int | None) -> str:
+def link(desk: Desk, entity: str, number: int | None) -> str:
     """Where the desk shows a deal or a package."""
     return f"{desk.address}/deals?open={entity}-{number}"
 
@@ -155,13 +155,18 @@ def past_delivery(desk: Desk, arguments: PastDelivery) -> Json:
     report = report_of_deals(desk)
     if report is None:
         raise BadRequest(NO_REPORT)
-    field, ids = (DEAL, arguments.deals) if arguments.deals else (PACKAGE, arguments.packages)
+    field, model, ids = (
+        (DEAL, DemandDeal, arguments.deals)
+        if arguments.deals
+        else (PACKAGE, SupplyPackage, arguments.packages)
+    )
+    entities = [require(desk, model, number) for number in dict.fromkeys(ids)]
     fields = delivery_fields(report.slicer)
     days = {name: day for name in ("start", "end") if (day := getattr(arguments, name)) is not None}
     split = [field, "granularity_day"] if arguments.by_day else [field]
     answer = desk.ask(
         f"{report.project}/{report.name}",
-        split=split, fields=fields, filters={field: [*map(str, ids)]}, order=split[::-1], limit=1_000,
+        split=split, fields=fields, filters=report.only(entities), order=split[::-1], limit=1_000,
         **days,
     )  # fmt: skip
     totals = {name: figure(answer.estimate(name)) for name in fields}
@@ -184,8 +189,15 @@ def report_of_deals(desk: Desk, slicer: str | None = None) -> DealReport | None:
         about = desk.info(name)
         if slicer or tells_deals(about):
             today = dates.today(about.timezone)
-            return DealReport(*desk.pair(name), about, today, _asking(desk, about))
+            return DealReport(*desk.pair(name), about, today, _asking(desk, about), _sees_all(desk))
     return None
+
+
+def _sees_all(desk: Desk) -> bool:
+    """Whether the caller sees the deals of all seats; not without a grant for deals."""
+    with suppress(Forbidden):
+        return desk.deals_api.abilities.sees_all_seats
+    return False
 
 
 def _asking(desk: Desk, about: Slicer) -> Any:
@@ -203,11 +215,11 @@ def _slicers(desk: Desk) -> list[str]:
 
 
 def require(desk: Desk, model: type[Any], number: int) -> Any:
-    """A deal or package by its id. NotFound says which, and how to find it."""
+    """A deal, package or seat by its id. NotFound says which, and how to find it."""
     try:
         return desk.deals_api.get(model, number)
     except NotFound:
-        kind = "deal" if model is DemandDeal else "package"
+        kind = NOUNS[model.entity]
         raise NotFound(f"There is no {kind} {number} that you may see; look for it by find_deals") from None
 
 

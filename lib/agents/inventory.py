@@ -9,7 +9,7 @@ from pydantic import Field
 from lib.agents.answers import ESTIMATE, EXACT, Json, figure, number, text
 from lib.agents.deals import NO_REPORT, link, report_of_deals, require
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
-from lib.deals.models import AppList, DemandDeal, DomainList, SupplyPackage
+from lib.deals.models import AppList, DemandDeal, DomainList, Seat, SupplyPackage
 from lib.insight import estimate, forecast, overlap, seat_prices, win_prices
 from lib.insight.estimate import BIDS, IMPRESSIONS, field_of
 from lib.insight.filters import Lists, Translation, entries, report_filters
@@ -131,8 +131,9 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
         raise BadRequest(f"{inventory.name} can't tell what a seat won: leave seats out")
     base = inventory.query(DAYS)
     guides: list[Json] = []
-    for seat in (None, *arguments.seats):
-        query = seat_prices.question(base, slicer, fields, seat)
+    seats = [require(desk, Seat, number) for number in arguments.seats]
+    for seat in (None, *seats):
+        query = seat_prices.question(inventory.report, base, fields, seat)
         prices = seat_prices.seat_prices(inventory.report.ask(query), slicer, fields)
         guides.append(_guide(seat, prices, arguments.price))
     link_query = base.model_copy(update={"data_fields": (fields.cpm, fields.wins)})
@@ -140,8 +141,8 @@ def price_guide(desk: Desk, arguments: Pricing) -> Json:
     return inventory.head(inventory.report.period(DAYS), link_query) | {"win_cpm": guides, "method": note}
 
 
-def _guide(seat: int | None, of: SeatPrices, price: Decimal | None) -> Json:
-    guide: Json = {"seat": "all" if seat is None else seat, "win_rate_percent": number(of.win_rate)}
+def _guide(seat: Seat | None, of: SeatPrices, price: Decimal | None) -> Json:
+    guide: Json = {"seat": "all" if seat is None else seat.id, "win_rate_percent": number(of.win_rate)}
     if of.win_prices is None:
         return guide | {"wins": "none"}
     wins = of.win_prices

@@ -11,7 +11,7 @@ from lib.agents.deals import link, report_of_deals, require
 from lib.agents.inventory import lists_of
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals import moments
-from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, SupplyPackage, Targeting
+from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
 from lib.insight import expected
 from lib.insight.deal_report import DealReport
 from lib.insight.filters import Lists, entries
@@ -66,7 +66,11 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     fields |= {} if end is None else {"end_date": moments.write(end)}
     fields |= {name: value for name in TARGETING if (value := targeting.model_dump()[name])}
     if arguments.seats:
-        options = [{"seat": {"id": one.seat}, "price": one.price} for one in arguments.seats]
+        seats = [require(desk, Seat, one.seat).id for one in arguments.seats]
+        options = [
+            {"seat": {"id": seat}, "price": one.price}
+            for seat, one in zip(seats, arguments.seats, strict=True)
+        ]
         fields["create_demand_deals"] = {"demand_deals_options": options}
     lists = {**lists, **({} if base is None else lists_of(desk, [base]))}
     forecast = _expected(report, targeting, lists, media_type, (start, end))

@@ -16,6 +16,7 @@ from lib import private
 from lib.connect import own_metrics
 from lib.connect.embedded import EmbeddedReporting
 from lib.connect.opening import Installation, installation, note_event
+from lib.deals.abilities import Abilities
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.client import Deals
@@ -222,7 +223,8 @@ def of_tokens(
     clients = EmbeddedReporting(
         resources.http, _within(resources, reporting, "reporting"), ONCE, resources.reporting, resources.meter
     )
-    deals_client = Deals(resources.http, _within(resources, deals, "deals"), ONCE)
+    does = Abilities(sees_all_seats=deals is not None and deals.deals.seats is None)
+    deals_client = Deals(resources.http, _within(resources, deals, "deals"), ONCE, abilities=does)
     if reporting is None:
         return clients, deals_client, NoToken("reporting").token
     pairs = sorted(pair for pair in resources.warehouse.slicers() if reporting.may_see(*pair))
@@ -282,11 +284,10 @@ def _within(installation: Installation, caller: Caller | None, api: str) -> Cred
 
 def _deals(installation: Installation, person: Person) -> Deals:
     remote_deals = installation.lines.deals
-    return (
-        Deals(installation.http, installation.passes.of(person, "deals"), ONCE)
-        if remote_deals is None
-        else remote_deals.of(person)
-    )
+    if remote_deals is not None:
+        return remote_deals.of(person)
+    does = Abilities(sees_all_seats=person.deals.seats is None)
+    return Deals(installation.http, installation.passes.of(person, "deals"), ONCE, abilities=does)
 
 
 def _slicers(installation: Installation) -> Iterable[tuple[str, str]]:

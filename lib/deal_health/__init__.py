@@ -90,7 +90,7 @@ class HealthWatch:
         if not tells_deals(slicer):
             return None
         ask = partial(self._reports.audience, slicer=slicer)
-        report = DealReport(*pair, slicer, dates.today(slicer.timezone, now), ask)
+        report = DealReport(*pair, slicer, dates.today(slicer.timezone, now), ask, sees_all_seats=True)
         return Assessor(report, self._settings.price_type, self._supply[1])
 
     def _slicer(self, pair: Pair, now: datetime) -> Slicer:

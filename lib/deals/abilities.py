@@ -30,8 +30,9 @@ class Abilities:
     `meaning`, as our own service does. `syncs`: it tells what the DSPs of its deals report. `is_own`: it is
     the desk's own, which also filters and orders deals by health, and changes several all or none. `fees` are
     our fee types that may be offered, with their words; without any, no fee is. `repeats`: a creation may be
-    asked for again with its idempotency key, and happens once. `refuses` is a sentence why nothing at all may
-    be changed; empty if it may.
+    asked for again with its idempotency key, and happens once. `sees_all_seats`: the caller is shown the
+    deals of all seats, as far as is known. `refuses` is a sentence why nothing at all may be changed; empty
+    if it may.
     """
 
     creates: frozenset[str] = ALL
@@ -44,6 +45,7 @@ class Abilities:
     is_own: bool = True
     fees: Mapping[int, str] = field(default_factory=lambda: FEE_TYPES)
     repeats: bool = True
+    sees_all_seats: bool = True
     refuses: str = ""
 
     def why_not(self, entity: str, *verbs: Verb) -> str:

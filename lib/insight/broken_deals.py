@@ -4,7 +4,7 @@ The days of the funnels are asked for in batches, those of packages, seats and D
 deals more is asked: losses by reason, prices of bids and wins, and the history (see diagnosis.py).
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
@@ -16,7 +16,7 @@ from lib.deals.models import DemandDeal
 from lib.insight import change_point, diagnosis, health, seat_prices, win_prices
 from lib.insight.change_point import DAYS as HISTORY
 from lib.insight.change_point import Numbers
-from lib.insight.deal_report import DEAL, PACKAGE, DealReport
+from lib.insight.deal_report import DEAL, KEY_FIELDS, DealReport, Entity
 from lib.insight.diagnosis import PRICE_DAYS, Break, Event, Losses, Witnesses
 from lib.insight.estimate import (
     BID_PRICE,
@@ -34,8 +34,8 @@ from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience
 from lib.reporting.models import Filter, time_key_field
 
-PATIENCE, DAY, SEAT, DSP = 10_000, time_key_field("day"), "seat", "dsp"
-"""Milliseconds for an exact answer, and key fields."""
+PATIENCE, DAY = 10_000, time_key_field("day")
+"""Milliseconds for an exact answer, and a key field."""
 MOST_WITH_PRICES, STEADY, MOST_CREATIVES = 100, 0.85, 3
 Series = dict[str, dict[str, Numbers]]
 """Figures per day, by what they are of (a deal's id, say) and the step."""
@@ -54,14 +54,13 @@ class FunnelDays:
         """The report's own figures per day and step; NaN on days without data."""
         return self.series(None).get("", {})
 
-    def groups(self, ids: Mapping[str, Collection[str]]) -> dict[str, Series]:
+    def groups(self, members: Mapping[str, Sequence[Entity]]) -> dict[str, Series]:
         """The figures of these packages, seats and DSPs, as far as the report tells them apart."""
-        names = {"package": PACKAGE, "seat": SEAT, "dsp": DSP}
         field_names = {field.name for field in self.report.slicer.key_fields}
         return {
-            name: self.series(field, (Filter(name=field, value=tuple(sorted(ids[name])), match="equals"),))
-            for name, field in names.items()
-            if field in field_names and ids[name]
+            name: self.series(field, self.report.only(some))
+            for name, some in members.items()
+            if some and (field := KEY_FIELDS[type(some[0])]) in field_names
         }
 
     def series(self, by: str | None, filters: tuple[Filter, ...] = ()) -> Series:
@@ -95,9 +94,7 @@ class BrokenDeals:
     def __init__(self, days: FunnelDays, deals: Sequence[DemandDeal], around: Surroundings) -> None:
         self._days, self._deals, self._around = days, deals, around
         self._report = days.report
-        ids = tuple(str(deal.id) for deal in deals)
-        only = (Filter(name=DEAL, value=ids, match="equals"),)
-        self._series = days.series(DEAL, only) if ids else {}
+        self._series = days.series(DEAL, days.report.only(deals)) if deals else {}
         self._first = self._report.period(HISTORY)[0]
         self._groups_of: dict[str, Series] = {}
 
@@ -108,9 +105,12 @@ class BrokenDeals:
         with_data = [deal for deal in self._deals if str(deal.id) in self._series]
         broken = [deal for deal in with_data if deal.id in is_broken]
         losses = self._losses(broken)
-        members = [self._ids(deal) for deal in broken if deal.id in breaks]
+        members = [self._members(deal) for deal in broken if deal.id in breaks]
         self._groups_of = self._days.groups(
-            {name: {one for ids in members for one in ids[name]} for name in ("package", "seat", "dsp")}
+            {
+                name: [*{one.id: one for of in members for one in of[name]}.values()]
+                for name in ("package", "seat", "dsp")
+            }
         )
         for place, deal in enumerate(broken):
             number, key = deal.id or 0, str(deal.id)
@@ -191,9 +191,9 @@ class BrokenDeals:
     def _others(self, deal: DemandDeal, its_break: Break) -> dict[str, float]:
         """What other deals of its packages, seat and DSP have left of the same rate, where there are any."""
         own = self._series[str(deal.id)]
-        ids, shares = self._ids(deal), {}
+        members_of, shares = self._members(deal), {}
         for name, series in self._groups_of.items():
-            members = [series[one] for one in ids[name] if one in series]
+            members = [series[str(one.id)] for one in members_of[name] if str(one.id) in series]
             if not members:
                 continue
             step, of = its_break.step, its_break.of
@@ -205,13 +205,13 @@ class BrokenDeals:
                 shares[name] = after / before
         return shares
 
-    def _ids(self, deal: DemandDeal) -> dict[str, list[str]]:
-        """The ids of its packages, seat and DSP, as the report has them."""
+    def _members(self, deal: DemandDeal) -> dict[str, Sequence[Entity]]:
+        """Its packages, seat and DSP, as far as they are known."""
         seat, dsp = health.buyer(deal, self._around)
         return {
-            "package": [str(one.id) for one in deal.supply_deals],
-            "seat": [] if seat is None else [str(seat.id)],
-            "dsp": [] if dsp is None else [str(dsp.id)],
+            "package": health.packages_of(deal, self._around),
+            "seat": [] if seat is None else [seat],
+            "dsp": [] if dsp is None else [dsp],
         }
 
     def _losses(self, broken: Sequence[DemandDeal]) -> dict[str, Series]:
@@ -220,7 +220,7 @@ class BrokenDeals:
         reason, field = key_field_of(slicer, LOST_REASON), field_of(slicer, LOSSES) or field_of(slicer, BIDS)
         if reason is None or field is None or not broken:
             return {}
-        only = (Filter(name=DEAL, value=tuple(str(deal.id) for deal in broken), match="equals"),)
+        only = self._report.only(broken)
         answer = self._days.ask(HISTORY, (field.name,), (DEAL, reason, DAY), only)
         losses: dict[str, Series] = {}
         rows = zip(
@@ -237,16 +237,15 @@ class BrokenDeals:
 
     def _prices(self, deal: DemandDeal, witnesses: Witnesses, cause: str) -> Witnesses:
         """With the prices, or the creatives, that the cause is about."""
-        slicer, own = self._report.slicer, Filter(name=DEAL, value=(str(deal.id),), match="equals")
+        slicer, own = self._report.slicer, self._report.only([deal])
         bid_price, bids = field_of(slicer, BID_PRICE), field_of(slicer, BIDS)
         if cause in ("floor", "floor raised") and bid_price is not None and bids is not None:
-            return replace(witnesses, bids=self._groups(WinFields(bid_price.name, bids.name), (own,)))
+            return replace(witnesses, bids=self._groups(WinFields(bid_price.name, bids.name), own))
         fields = win_prices.win_fields(slicer)
-        if cause in ("price", "price lowered") and fields is not None:
-            packages = tuple(str(one.id) for one in deal.supply_deals)
-            others = Filter(name=DEAL, value=own.value, match="not equals")
-            of_packages = Filter(name=PACKAGE, value=packages, match="equals")
-            return replace(witnesses, win_prices=self._groups(fields, (of_packages, others)))
+        packages = health.packages_of(deal, self._around)
+        if cause in ("price", "price lowered") and fields is not None and packages:
+            others = (*self._report.only(packages), self._report.without(deal))
+            return replace(witnesses, win_prices=self._groups(fields, others))
         creative, reason = key_field_of(slicer, CREATIVE), key_field_of(slicer, LOST_REASON)
         field = field_of(slicer, LOSSES)
         if cause == "creative" and creative is not None and reason is not None and field is not None:
@@ -254,7 +253,7 @@ class BrokenDeals:
                 one.reason for one in witnesses.losses if diagnosis.reason_class(one.reason) == "creative"
             )
             why = Filter(name=reason, value=reasons, match="equals")
-            answer = self._days.ask(PRICE_DAYS, (field.name,), (creative,), (own, why))
+            answer = self._days.ask(PRICE_DAYS, (field.name,), (creative,), (*own, why))
             order = answer.values[field.name].to_numpy().argsort()[::-1][:MOST_CREATIVES]
             return replace(
                 witnesses, creatives=tuple(str(answer.names[creative].iloc[place]) for place in order)

@@ -1,26 +1,34 @@
-"""A report that tells deals apart: the days to ask it for, and the question."""
+"""A report that tells deals apart: the days to ask it for, the question, and the rows of deals and seats."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, Slicer
+from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, Filter, Slicer
 
-DEAL, PACKAGE = "deal", "supply_package"
+DEAL, PACKAGE, SEAT, DSP = "deal", "supply_package", "seat", "dsp"
+KEY_FIELDS = {DemandDeal: DEAL, SupplyPackage: PACKAGE, Seat: SEAT, Dsp: DSP}
+NO_ID = "0"
+Entity = DemandDeal | SupplyPackage | Seat | Dsp
 
 
 @dataclass(frozen=True)
 class DealReport:
-    """A slicer whose key fields tell deals apart, and who asks it; `today` is in its time zone."""
+    """A slicer whose key fields tell deals apart, and who asks it; `today` is in its time zone.
+
+    `sees_all_seats` says whether whoever asks may see the deals of all seats.
+    """
 
     project: str
     name: str
     slicer: Slicer
     today: date
     ask: Callable[[AudienceQuery], Audience]
+    sees_all_seats: bool = False
 
     def query(self, days: int) -> AudienceQuery:
         """The question about the last complete days with data, as exact as a quick answer can be."""
@@ -37,6 +45,27 @@ class DealReport:
     def period(self, days: int) -> Days:
         """The days that `query` is about."""
         return dates.date_range(*dates.last_days(self.slicer, self.today, days), self.today)
+
+    def only(self, entities: Sequence[Entity]) -> tuple[Filter, ...]:
+        """The filters for the rows of these entities, all of one kind; none without any.
+
+        They are entities as the deals client of whoever asks returned them, never ids: what the deals API
+        does not show to somebody is in no question of theirs. Of a package that is sold to others too, people
+        with some seats ask about the deals that they see.
+        """
+        filters = [
+            Filter(name=field, value=tuple(str(entity.id) for entity in entities), match="equals")
+            for field in {KEY_FIELDS[type(entity)] for entity in entities}
+        ]
+        packages = [entity for entity in entities if isinstance(entity, SupplyPackage)]
+        if packages and not self.sees_all_seats:
+            own_ids = dict.fromkeys(str(deal.id) for package in packages for deal in package.demand_deals)
+            filters.append(Filter(name=DEAL, value=tuple(own_ids) or (NO_ID,), match="equals"))
+        return tuple(filters)
+
+    def without(self, deal: DemandDeal) -> Filter:
+        """The filter for the rows of all deals but this one, as the deals client returned it."""
+        return Filter(name=DEAL, value=(str(deal.id),), match="not equals")
 
 
 def tells_deals(slicer: Slicer) -> bool:

@@ -11,11 +11,11 @@ from lib.deals.models import DemandDeal
 from lib.insight import two_sides
 from lib.insight.broken_deals import FunnelDays
 from lib.insight.change_point import DAYS
-from lib.insight.deal_report import DEAL, DealReport
+from lib.insight.deal_report import DealReport
 from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, SPEND, WINS, field_of
 from lib.insight.two_sides import STEPS, Counts, Numbers, TwoSides
 from lib.insight.two_sides_words import Addressee, sentences
-from lib.reporting.models import DataField, Filter, Slicer
+from lib.reporting.models import DataField, Slicer
 
 SAMPLED = (
     "Our figures of these days can't be read exactly now, so they are not shown, and nothing is compared."
@@ -102,7 +102,7 @@ def _ours(report: DealReport, deal: DemandDeal, fields: Mapping[str, DataField])
     funnel = FunnelDays(report, {step: field.name for step, field in fields.items()}, "")
     if not fields:
         return {}
-    own = funnel.series(None, (Filter(name=DEAL, value=(str(deal.id),), match="equals"),)).get("")
+    own = funnel.series(None, report.only([deal])).get("")
     return own if own is not None else {step: 0 * counts for step, counts in funnel.whole.items()}
 
 

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lib.deals.models import EntityChange, PackageOrDeal, SupplyPackage
+from lib.insight.deal_report import DealReport
 from lib.reporting import noise
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, DataField, Filter, time_key_field
+from lib.reporting.models import AudienceQuery, DataField, time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
 LONGEST, FEWEST, CONFIDENCE, POWER, HISTORY = 7, 4, 0.95, 0.8, 91
@@ -122,14 +123,14 @@ def day_of(at: datetime, hours: int) -> date:
     return at.astimezone(timezone(timedelta(hours=hours))).date()
 
 
-def unchanged_ids(
+def control_group(
     entities: Iterable[PackageOrDeal],
     counterparts: Iterable[PackageOrDeal],
     entity: PackageOrDeal,
     since: date,
     hours: int,
-) -> list[int]:
-    """The ids of those that were there before that day and have not changed from then on, nor have theirs.
+) -> list[PackageOrDeal]:
+    """Those that were there before that day and have not changed from then on, nor have theirs.
 
     `counterparts` are the deals where `entities` are packages, and the packages where these are deals. Those
     that share one with the changed entity are left out, and those whose service does not say when they were
@@ -138,7 +139,7 @@ def unchanged_ids(
     old_ids = {one.id for one in counterparts if _is_older(one, since, hours)}
     links = _link_ids(entity)
     return [
-        one.id
+        one
         for one in entities
         if one.id is not None
         and one.id != entity.id
@@ -160,20 +161,20 @@ def changed_with(
 
 
 def questions(
-    base: AudienceQuery, field: str, own: int, others: Sequence[int], around: EvidenceDays
+    report: DealReport,
+    base: AudienceQuery,
+    entity: PackageOrDeal,
+    others: Sequence[PackageOrDeal],
+    around: EvidenceDays,
 ) -> list[AudienceQuery]:
-    """The days before and after by day, then those of the history: of the changed one, then, if there are
-    any, of the others together.
-
-    `field` is the key field that tells them apart.
-    """
+    """The days before and after by day, then those of the history: of the changed entity, then, if there are
+    any, of the others together."""
     queries = []
-    for ids in ((own,), others):
-        some = Filter(name=field, value=tuple(map(str, ids)), match="equals")
+    for entities in filter(None, ((entity,), others)):
+        filters = report.only(entities)
         for first, last in filter(None, (around.before, around.after, around.history)):
             dates = {"start_date": first.isoformat(), "end_date": last.isoformat()}
-            if ids:
-                queries.append(base.model_copy(update=dates | {"filters": (some,), "split_by": (DAY,)}))
+            queries.append(base.model_copy(update=dates | {"filters": filters, "split_by": (DAY,)}))
     return queries
 
 

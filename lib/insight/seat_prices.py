@@ -11,16 +11,17 @@ from decimal import Decimal
 
 import numpy as np
 
+from lib.deals.models import DemandDeal, Seat
 from lib.insight import forecast, win_prices
+from lib.insight.deal_report import DEAL, PACKAGE, SEAT, DealReport
 from lib.insight.estimate import WIN_RATE, Estimate, field_of
 from lib.insight.forecast import DayFigure
 from lib.insight.kinds import KINDS, key_field
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, Filter, Slicer
+from lib.reporting.models import AudienceQuery, Slicer
 
-SEAT, DEAL, PACKAGE = "seat", "deal", "supply_package"
 MOST_GROUPS = 50_000
 
 
@@ -46,20 +47,25 @@ def tells_seats(slicer: Slicer) -> bool:
 
 
 def question(
-    base: AudienceQuery, slicer: Slicer, fields: WinFields, seat: int | None, without: int | None = None
+    report: DealReport,
+    base: AudienceQuery,
+    fields: WinFields,
+    seat: Seat | None,
+    without: DemandDeal | None = None,
 ) -> AudienceQuery:
-    """The question about a seat (its id), or about all; `base` has the days and filters of the targeting.
+    """The question about a seat, or about all; `base` has the days and filters of the targeting.
 
     The deal `without` is left out: its own wins say nothing of its price.
     """
+    slicer = report.slicer
     by_group = base.model_copy(update={"split_by": price_groups(slicer)})
     query = win_prices.win_question(by_group, slicer, fields)
     rate = field_of(slicer, WIN_RATE)
     filters = query.filters
     if seat is not None:
-        filters = (*filters, Filter(name=SEAT, value=(str(seat),), match="equals"))
+        filters = (*filters, *report.only([seat]))
     if without is not None and DEAL in {field.name for field in slicer.key_fields}:
-        filters = (*filters, Filter(name=DEAL, value=(str(without),), match="not equals"))
+        filters = (*filters, report.without(without))
     data = (*(query.data_fields or ()), *(() if rate is None else (rate.name,)))
     return query.model_copy(update={"filters": filters, "data_fields": data})
 
@@ -72,11 +78,11 @@ def seat_prices(answer: Audience, slicer: Slicer, fields: WinFields) -> SeatPric
 
 
 def daily_questions(
-    base: AudienceQuery, slicer: Slicer, fields: WinFields, prices: Mapping[int, SeatPrice]
+    report: DealReport, base: AudienceQuery, fields: WinFields, seats: Sequence[Seat]
 ) -> list[AudienceQuery]:
     """One question for each seat, for `daily_wins`; `base` has the days and filters of the targeting."""
     update = {"limit": MOST_GROUPS}
-    return [question(base, slicer, fields, seat).model_copy(update=update) for seat in prices]
+    return [question(report, base, fields, seat).model_copy(update=update) for seat in seats]
 
 
 def daily_wins(

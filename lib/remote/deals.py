@@ -60,6 +60,7 @@ class SomeSeats(Deals):
             finds=True,
             syncs=False,
             is_own=False,  # no several at once: each is checked here by itself
+            sees_all_seats=False,
         )
         self._cache: tuple[float, tuple[DemandDeal, ...]] = (float("-inf"), ())
 

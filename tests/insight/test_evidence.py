@@ -13,6 +13,7 @@ from statements import NOISES, evidence_rates
 
 from lib.deals.models import DemandDeal, Reference, SupplyPackage
 from lib.insight import evidence
+from lib.insight.deal_report import DealReport
 from lib.insight.evidence import EvidenceDays
 from lib.reporting.models import AudienceQuery, DataField, InfoQuery
 from lib.settings import Settings
@@ -83,7 +84,8 @@ def test_only_who_was_there_and_not_changed_is_untouched() -> None:
         SupplyPackage(id=7, created_at=old, updated_at=old, demand_deals=moved),
     ]
     since = (SUNDAY - 7 * DAY).date()
-    assert evidence.unchanged_ids(packages, deals, packages[0], since, 0) == [2]
+    untouched = evidence.control_group(packages, deals, packages[0], since, 0)
+    assert [one.id for one in untouched] == [2]
     assert evidence.changed_with(packages[0], deals, since, 0) == [7]
     assert evidence.changed_with(packages[1], deals, since, 0) == []
 
@@ -169,7 +171,9 @@ def test_figures_of_the_days_are_those_of_the_rows(own_deals_home: Path) -> None
         end_date="yesterday",
         data_fields=("imps", "win_cpm"),
     )
-    queries = evidence.questions(base, "deal", 1, [2, 3], around)
+    report = DealReport("demo", SOLD, slicer, LAST_DAY + DAY, lambda query: client.audience(query, slicer))
+    changed, others = DemandDeal(id=1, name="x"), [DemandDeal(id=2), DemandDeal(id=3)]
+    queries = evidence.questions(report, base, changed, others, around)
     answers = [client.audience(query, slicer) for query in queries]
     rows = sold_rows().to_pandas()
     rows = rows.assign(day=rows["time"].dt.date)

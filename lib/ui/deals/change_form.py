@@ -207,11 +207,12 @@ def _draw_guides(
         return
     with report_errors("What wins cost", effect="What you typed is kept."):
         sold_in = report.of_deals(context) or context
+        own = None if deal is None else next(iter(catalog.by_id(context, DemandDeal, [deal])), None)
         lists = entries(catalog.lists(context))
         for place, package in enumerate(catalog.by_id(context, SupplyPackage, packages[:MOST])):
             translation = report_filters(package, sold_in.slicer, lists, package.media_type)
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
-            where = GuidePlace(f"change_prices_{place}", deal)
+            where = GuidePlace(f"change_prices_{place}", own)
             _draw_guide(sold_in, where, translation, {seat or NO_SEAT: price}, title)
         if len(packages) > MOST:
             st.caption(

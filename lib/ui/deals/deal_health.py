@@ -1,7 +1,8 @@
 """The health of deals on screen: a column, a switch for those that need attention, and a deal's funnel.
 
-The desk stores the health of its own deals (StoredHealths). That of a remote service's deals is computed in
-the background of a session, for some minutes (SessionHealth).
+The desk stores the health of its own deals (StoredHealths), for people who see all of them: its reasons are
+from every deal and its whole past. For people with some seats, and of a remote service, it is computed in the
+background of a session, in the name of the person, for some minutes (SessionHealth).
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -80,7 +81,7 @@ class SessionHealth:
             return ""
         if isinstance(outcome := self._coming.result(), TrancheError):
             return f"The health of the deals could not be loaded: {outcome.reason.rstrip('.')}."
-        few = f"Of a remote service, health is shown for up to {MOST:,} deals that are not paused."
+        few = f"Health is shown here for up to {MOST:,} deals that are not paused."
         return few if outcome is None else ""
 
     def _fetch(self, seconds: float | None) -> Healths | None:
@@ -240,7 +241,7 @@ class StoredHealths:
 
 def of(context: PageContext) -> StoredHealths | SessionHealth:
     """The health of the deals that the person may see, by a report that they may see."""
-    store = context.clients.healths
+    store = context.clients.healths if context.person.deals.seats is None else None
     if context.is_loading:
         return StoredHealths(context, store, NO_REPORT, STILL_LOADING)
     if store is None:

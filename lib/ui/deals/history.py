@@ -8,11 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from lib.deals.client import LARGEST_PAGE
-from lib.deals.models import DemandDeal, EntityChange
+from lib.deals.models import DemandDeal, EntityChange, PackageOrDeal
 from lib.insight import evidence
 from lib.insight.evidence import Difference, EvidenceDays, EvidenceFigure
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery, DataField, Filter
+from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.time_chart import ChartLine
@@ -26,10 +26,9 @@ from lib.ui.kit.problems import report_errors
 from lib.ui.query import ask, focus, link, precision
 
 DAYS, NARROWEST = 30, 120
-KEY_FIELDS = {"demand_deals": report.DEAL, "supply_deals": report.PACKAGE}
 
 
-def draw_delivery(context: PageContext, key: Key, deal: DemandDeal | None) -> None:
+def draw_delivery(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     """Draw the figures, the buyer's counts of a deal, the chart, and a link to Audience.
 
     Or why there is no delivery to show.
@@ -40,9 +39,9 @@ def draw_delivery(context: PageContext, key: Key, deal: DemandDeal | None) -> No
         if deals_context is None:
             st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
             return
-        if deal is not None:
-            dossier_panel.draw_counts(context, deals_context, deal)
-        query = delivery_question(deals_context, key)
+        if isinstance(entity, DemandDeal):
+            dossier_panel.draw_counts(context, deals_context, entity)
+        query = delivery_question(deals_context, entity)
         answer = ask.audience(deals_context, query)
         if answer.total.records_found == 0:
             st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
@@ -52,9 +51,9 @@ def draw_delivery(context: PageContext, key: Key, deal: DemandDeal | None) -> No
         _closer(query)
 
 
-def delivery_question(context: PageContext, key: Key) -> AudienceQuery:
-    """The question about this deal or package, whose id is the value of a key field."""
-    filters = (Filter(name=KEY_FIELDS[key[0]], value=(str(key[1]),), match="equals"),)
+def delivery_question(context: PageContext, entity: PackageOrDeal) -> AudienceQuery:
+    """The question about this deal or package."""
+    filters = report.only(context, [entity])
     return report.question(context, filters, DAYS, focus.usual_metrics(context.slicer), by_day=True)
 
 
@@ -116,15 +115,15 @@ class EvidenceScope:
     """A change's entity and days, and what else was changed around it.
 
     `also` are the other changes of the entity in these days, `beside` the ids of its deals (or packages) that
-    have changed since the first of them, `others` the ids of the untouched ones that it is compared with.
+    have changed since the first of them, `others` the untouched ones that it is compared with.
     `change_days` are the days of all changes of the entity.
     """
 
-    key: Key
+    entity: PackageOrDeal
     also: Sequence[EntityChange]
     beside: Sequence[int]
     around: EvidenceDays
-    others: Sequence[int]
+    others: Sequence[PackageOrDeal]
     change_days: Collection[date]
 
 
@@ -179,7 +178,8 @@ def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: 
         )
         return
     scope = _scope(context, key, changes, one, around, hours)
-    queries = evidence.questions(base, KEY_FIELDS[key[0]], key[1], scope.others, around)
+    asking = report.deal_report(deals_context, deals_context.reporting)
+    queries = evidence.questions(asking, base, scope.entity, scope.others, around)
     batch = report.query_batch(deals_context, PLACE, queries)
     answers = report.answers_or_progress(batch, PLACE, "the evidence")
     if answers is None:
@@ -204,10 +204,10 @@ def _scope(
     also = [
         other for other in changes if other is not one and first <= evidence.day_of(other.at, hours) <= last
     ]
-    others = evidence.unchanged_ids(entities, counterparts, entity, first, hours)
+    others = evidence.control_group(entities, counterparts, entity, first, hours)
     beside = evidence.changed_with(entity, counterparts, first, hours)
     days = evidence.change_days(changes, hours)
-    return EvidenceScope(key, also, beside, around, others, days)
+    return EvidenceScope(entity, also, beside, around, others, days)
 
 
 def _draw_entries(
@@ -231,7 +231,7 @@ def _warnings(scope: EvidenceScope) -> list[str]:
         what = f"{count} other change{'' if count == 1 else 's'}"
         sentences.append(f"{what} in these days: the difference is of all of them.")
     if count := len(scope.beside):
-        other = next(kind for entity, kind in KINDS.items() if entity != scope.key[0])
+        other = next(kind for entity, kind in KINDS.items() if entity != scope.entity.entity)
         what = f"{count} linked {other.lower()}{'' if count == 1 else 's'}"
         since = numbers.days(scope.around.before[0], scope.around.before[0])
         sentences.append(f"{what} changed since {since} too: the difference may be of both.")
@@ -284,7 +284,7 @@ def _note(
     """The days, the slicer, how exact the figures are, and what they are compared with."""
     before, after = (numbers.days(*days) for days in (scope.around.before, scope.around.after))
     exactly = dict.fromkeys(precision.summary(answer, fields, locale_numbers) for answer in answers)
-    kind, count = KINDS[scope.key[0]].lower(), len(scope.others)
+    kind, count = KINDS[scope.entity.entity].lower(), len(scope.others)
     if count:
         several = f"{count} {kind}{'' if count == 1 else 's'}"
         since = numbers.days(scope.around.before[0], scope.around.before[0])

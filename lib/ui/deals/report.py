@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from lib.insight.dead_search import DeadSearch
-from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
+from lib.insight.deal_report import DEAL, PACKAGE, DealReport, Entity, tells_deals
 from lib.insight.estimate import BIDS, IMPRESSIONS, WIN_CPM, field_of
 from lib.insight.query_batch import QueryBatch
 from lib.reporting import dates
@@ -65,9 +65,8 @@ def report_figures(slicer: Slicer) -> tuple[ReportFigure, ...]:
 def deal_report(context: PageContext, reporting: Reporting) -> DealReport:
     """The slicer that is looked at, asked through this client."""
     audience = partial(reporting.audience, slicer=context.slicer)
-    return DealReport(
-        context.project, context.slicer_name, context.slicer, dates.today(context.slicer.timezone), audience
-    )
+    today, seats = dates.today(context.slicer.timezone), context.person.deals.seats
+    return DealReport(context.project, context.slicer_name, context.slicer, today, audience, seats is None)
 
 
 def question(
@@ -81,6 +80,11 @@ def question(
     split = (time_key_field("day"),) if by_day else ()
     update = {"filters": filters, "data_fields": fields, "split_by": split}
     return deal_report(context, context.clients.reporting).query(days).model_copy(update=update)
+
+
+def only(context: PageContext, entities: Sequence[Entity]) -> tuple[Filter, ...]:
+    """The filters for the rows of these entities, as the person's deals client returned them."""
+    return deal_report(context, context.clients.reporting).only(entities)
 
 
 def period(context: PageContext, query: AudienceQuery) -> Days:

@@ -270,9 +270,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         FACTS: lambda: details.draw(context, entity),
         ADD: lambda: more_deals.draw_add(context, entity),
         TARGETING: lambda: draw_targeting(context, entity),
-        DELIVERY: lambda: history.draw_delivery(
-            context, key, entity if isinstance(entity, DemandDeal) else None
-        ),
+        DELIVERY: lambda: history.draw_delivery(context, key, entity),
         CHANGE: lambda: change.draw(context, key, entity),
         HISTORY: lambda: history.draw(context, key),
     }

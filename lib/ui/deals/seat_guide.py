@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from lib.deals.models import DemandDeal
+from lib.deals.models import DemandDeal, Seat
 from lib.insight import seat_prices, win_prices
 from lib.insight.filters import Translation
 from lib.insight.query_batch import QueryBatch
@@ -63,7 +63,7 @@ class GuidePlace:
     """Where guides are drawn, as a key of the session, and the deal whose own wins are left out, if any."""
 
     key: str
-    without: int | None = None
+    without: DemandDeal | None = None
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,13 @@ def of(
     if not price_of or fields is None:
         report.forget(place.key)
         return SeatGuide({}, NO_FIELDS) if price_of else NOTHING
-    seats = [seat for seat in price_of if seat][:MOST] if seat_prices.tells_seats(context.slicer) else []
+    seats: list[Seat] = []
+    if seat_prices.tells_seats(context.slicer):
+        visible = catalog.seats(context)
+        seats = [visible[seat] for seat in price_of if seat in visible][:MOST]
+    asking = report.deal_report(context, context.reporting)
     base = report.question(context, translation.filters, DAYS, ())
-    queries = [
-        seat_prices.question(base, context.slicer, fields, seat, place.without) for seat in (None, *seats)
-    ]
+    queries = [seat_prices.question(asking, base, fields, seat, place.without) for seat in (None, *seats)]
     batch = report.query_batch(context, place.key, queries)
     if not batch.is_done:
         return SeatGuide({}, "Computing what wins cost in this targeting.", batch)
@@ -110,7 +112,7 @@ def of(
     leaves_out = place.without is not None
     cpm = context.slicer.data_field(fields.cpm)
     words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out)
-    own_prices = dict(zip(seats, each, strict=True))
+    own_prices = dict(zip((seat.id or 0 for seat in seats), each, strict=True))
     by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
     note = _note(context, queries, (every, *each), fields, leaves_out)
     return SeatGuide(by_seat if every.win_prices else {}, note)

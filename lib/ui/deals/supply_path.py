@@ -52,8 +52,8 @@ def draw_package(context: PageContext, package: SupplyPackage) -> None:
             return
         lists = entries(catalog.lists(context))
         if (deals_context := report.of_deals(context)) is not None:
-            own = Filter(name=report.PACKAGE, value=(str(package.id),), match="equals")
-            draw(deals_context, "supply_facts", package, lists, (own,), "the package's bids")
+            own = report.only(deals_context, [package])
+            draw(deals_context, "supply_facts", package, lists, own, "the package's bids")
         else:
             filters = report_filters(package, context.slicer, lists, package.media_type).filters
             draw(context, "supply_facts", package, lists, filters, "all bids of its targeting")

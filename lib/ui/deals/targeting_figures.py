@@ -19,7 +19,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import DataField, Filter, Slicer
 from lib.ui.charts import bars, numbers, theme
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import facts, report
+from lib.ui.deals import catalog, facts, report
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Descriptions
 from lib.ui.kit.frame import PageContext
@@ -62,8 +62,15 @@ def _draw_forecast(
     prices: Prices,
 ) -> None:
     query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
+    seats = catalog.seats(context)
+    prices = {seat: price for seat, price in prices.items() if seat in seats}
     wins = seat_fields(context.slicer, prices)
-    by_seat = [] if wins is None else seat_prices.daily_questions(query, context.slicer, wins, prices)
+    asking = report.deal_report(context, context.reporting)
+    by_seat = (
+        []
+        if wins is None
+        else seat_prices.daily_questions(asking, query, wins, [seats[one] for one in prices])
+    )
     batch = report.query_batch(context, place, [query, *by_seat])
     answers = report.answers_or_progress(batch, place, "the figures per day")
     if answers is None:

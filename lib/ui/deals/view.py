@@ -80,7 +80,7 @@ def available_filters(entity: str, does: Abilities) -> tuple[str, ...]:
 def orders(entity: str, does: Abilities) -> frozenset[str]:
     """The orders of a list, as far as the service has them."""
     link_orders = LINKED_ORDERS[entity] if does.finds else ()
-    health = (HEALTH,) if entity == DEALS and does.is_own else ()
+    health = (HEALTH,) if entity == DEALS and does.is_own and does.sees_all_seats else ()
     return frozenset(ORDERS[entity] + link_orders + health)
 
 

@@ -11,15 +11,18 @@ import pyarrow as pa
 import pytest
 from conftest import LAST_DAY, copied
 from dealing import SOLD, Visit, clean, clients, sold_rows, stock, visiting
+from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
 from lib.insight import seat_prices
 from lib.insight.query_batch import QueryBatch
+from lib.people import DealsGrant, Grant, Person
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
 
+ADA = Person("ada", "Ada", None, "manager", (Grant("demo"),), deals=DealsGrant("write", frozenset({1})))
 KEYS = ("supply_package", "deal", "seat", "site_domain", "country")
 DEFINITION = Definition(
     time=TimeColumn(column="time", granularity="hour"),
@@ -255,6 +258,18 @@ def test_a_slicer_without_seats(visit: Visit, seated: pd.DataFrame) -> None:
     assert "Exact" in note
 
 
+def test_another_seat_that_may_not_be_seen_is_asked_nothing(visit: Visit, seated_home: Path) -> None:
+    """A seat of a draft of before, or of a script, that may not be seen has no wins and no forecast."""
+    people_in(seated_home).add(ADA, "a password")
+    desk = visit("new_package", "ada", slicer="seated")
+    desk.session_state["np_seats"], desk.session_state["np_price_2"] = [1, 2], "2"
+    desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-29"
+    desk = clean(desk.run())
+    keys = [key for key, _ in desk.session_state["insights"].values()]
+    filters = [one for key in keys for query in key[1:] for one in query.filters]
+    assert {one.value for one in filters if one.name == "seat"} == {("1",)}
+
+
 def test_another_targeting_gives_up_what_was_asked(visit: Visit, seated: pd.DataFrame) -> None:
     """The form is drawn before anything has come; another targeting cancels what was on its way."""
     desk = form(visit, "seated", "US", {1: "3"})
@@ -310,7 +325,7 @@ def test_a_failure_is_asked_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch) 
     """Where the service fails beside a price this is said, and the next run asks again."""
     with monkeypatch.context() as broken:
         broken.setattr(
-            seat_prices, "question", lambda base, *_: base.model_copy(update={"split_by": ("no",)})
+            seat_prices, "question", lambda _, base, *rest: base.model_copy(update={"split_by": ("no",)})
         )
         desk = change(visit, 1)
         captions = [one.value for one in desk.caption]  # it may have failed by now, and is said once
