@@ -170,8 +170,6 @@ class BoardRoute:
             return
         try:
             answer = await self._respond(Request(scope, receive))
-        except ClientDisconnect:
-            return
         except TrancheError as error:
             answer = problem(PATH, error)
             answer.headers["Cache-Control"] = "no-store"
@@ -180,7 +178,7 @@ class BoardRoute:
     async def _respond(self, request: Request) -> "Response | _Stream":
         if request.method != "POST":
             return PlainTextResponse("Send a POST from a page of the desk", 405, {"Allow": "POST"})
-        if not is_from_own_page(request.headers, self._origins):
+        if not is_from_own_page(request.scope, self._origins):
             raise AccessError(FOREIGN_PAGE)
         deadline = Deadline(self._limits.seconds)
         cookie = "; ".join(request.headers.getlist("cookie"))

@@ -8,19 +8,25 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from lib.front.request_timeout import WholeRequests
 from lib.wire.errors import BadRequest
 from lib.wire.network import Network, is_loopback
 from lib.wire.policy import SecurityHeaders
 from lib.wire.problems import problem
 
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:/?#@\\\s]+)(?::[0-9]{0,5})?")
+MISDIRECTED_REQUEST, POLICY_VIOLATION = 421, 1008
+REASON = "This server does not answer to that host name; other names must be in the setting `origins`"
+
 
 class SameOrigin:
     """ASGI middleware: a WebSocket that a page from elsewhere opens is refused.
 
-    Its page is the desk's own if it comes from the host that is asked, or from one of `origins` (such as
-    `https://desk.example`): names that the desk has where a proxy in front of it changes the host. Left to
-    itself Streamlit would take pages of every other server on this machine for the desk's own, and ask a
-    service on the internet for the address of this machine.
+    Its page is the desk's own if it comes from the scheme and host that are asked, or from one of `origins`
+    (such as `https://desk.example`): names that the desk has behind a proxy. Left to itself Streamlit would
+    take pages of every other server on this machine for the desk's own, and ask a service on the internet for
+    the address of this machine.
     """
 
     def __init__(self, app: ASGIApp, origins: Collection[str] = ()) -> None:
@@ -31,7 +37,7 @@ class SameOrigin:
         if scope["type"] == "websocket":
             headers = Headers(scope=scope)
             origin, host = headers.get("origin"), headers.get("host", "")
-            if origin is not None and not is_own(origin, host, self._origins):
+            if origin is not None and not _is_own(origin, scope, self._origins):
                 await receive()
                 await send({"type": "websocket.close", "code": POLICY_VIOLATION})
                 return
@@ -41,34 +47,23 @@ class SameOrigin:
         await self._app(scope, receive, send)
 
 
-def is_own(origin: str, host: str, origins: Collection[str]) -> bool:
-    """Whether a page of this origin is the desk's own, at the host that is asked or at one of `origins`."""
-    return origin.partition("://")[2] == host or origin in origins
-
-
-def is_from_own_page(headers: Headers, origins: Collection[str]) -> bool:
+def is_from_own_page(scope: Scope, origins: Collection[str]) -> bool:
     """Whether a request that changes something was sent by a page of the desk, as far as its browser says.
 
     Browsers send `Origin` with every POST, and `Sec-Fetch-Site` (Fetch Metadata) wherever TLS or a loopback
     address is; a link or a form of another site has others.
     """
+    headers = Headers(scope=scope)
     origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
-    return site == "same-origin" and origin is not None and is_own(origin, headers.get("host", ""), origins)
+    return site == "same-origin" and origin is not None and _is_own(origin, scope, origins)
 
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-
-
-HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:/?#@\\\s]+)(?::[0-9]{0,5})?")
-
-
-MISDIRECTED_REQUEST = 421
-
-
-POLICY_VIOLATION = 1008
-
-
-REASON = "This server does not answer to that host name; other names must be in the setting `origins`"
+def _is_own(origin: str, scope: Scope, origins: Collection[str]) -> bool:
+    """Whether this is where the desk's own pages come from: one of `origins`, or scheme, host and port that
+    are asked (RFC 6454, 5). A page at another scheme of the same host may be of another server.
+    """
+    scheme = "https" if scope["scheme"] in ("https", "wss") else "http"
+    return origin in origins or origin == f"{scheme}://{Headers(scope=scope).get('host', '')}"
 
 
 class OwnHosts:
@@ -120,9 +115,9 @@ def _is_address(name: str) -> bool:
 
 
 def guard(app: ASGIApp, network: Network, scripts: Collection[str] = ()) -> ASGIApp:
-    """`app` behind the checks of a request's host and origin; every answer carries the headers of policy.py.
+    """`app` behind the checks of a request's host, origin and length; answers carry the headers of policy.py.
 
     `scripts` are the hashes of the inline scripts that may run.
     """
-    own = SameOrigin(app, network.origins)
+    own = SameOrigin(WholeRequests(app), network.origins)
     return SecurityHeaders(OwnHosts(own, network.host, network.origins), scripts)

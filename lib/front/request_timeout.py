@@ -4,9 +4,13 @@ import asyncio
 import logging
 import socket
 import struct
+from contextlib import suppress
 from typing import Any
 
 import h11
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
@@ -14,6 +18,8 @@ from websockets.http11 import Request
 
 from lib.front.socket_messages import VISITOR_BYTES
 from lib.front.socket_pace import Pace, Rate
+from lib.wire.errors import BadRequest
+from lib.wire.problems import problem
 
 AT_ONCE = struct.pack("ii", 1, 0)  # what the kernel still has is dropped, and the peer told (RST)
 
@@ -56,8 +62,29 @@ RESIZE = "tranche.resize"
 POLICY_VIOLATION = 1008
 MOST_PIECES = 1024
 PINGS = Rate(20, 1.0)
+TWO_LENGTHS = "Content-Length and Transfer-Encoding exclude one another (RFC 9112, 6.3)"
+NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 LATE = h11.Response(status_code=408, headers=[("Connection", "close"), ("Content-Length", "0")])
 _log = logging.getLogger(__name__)
+
+
+class WholeRequests:
+    """ASGI middleware: a request whose length is stated in two ways is refused (RFC 9112, 6.3): a proxy may
+    take another part of it for the next request. One whose caller left before it was whole gets no answer.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, WebSocket or lifespan."""
+        if scope["type"] != "lifespan" and {"content-length", "transfer-encoding"} <= {*Headers(scope=scope)}:
+            answer = problem(scope["path"], BadRequest(TWO_LENGTHS))
+            answer.headers["Connection"] = "close"
+            await answer(scope, receive, send)
+            return
+        with suppress(ClientDisconnect):
+            await self._app(scope, receive, send)
 
 
 class RequestTimeout(H11Protocol):
@@ -177,6 +204,10 @@ class BoundedSocket(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         """Data arrived, perhaps the rest of a message."""
         super().data_received(data)
+        if self.conn.handshake_exc is not None and not self.handshake_initiated:
+            # a request that websockets does not take for a handshake: uvicorn would hold it without an answer
+            self.transport.write(NO_HANDSHAKE)
+            self.transport.close()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -19,8 +19,9 @@ from typing import Protocol
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -89,10 +90,7 @@ class SharedRoute:
         if scope["type"] != "http" or not scope["path"].startswith(PREFIX):
             await self._app(scope, receive, send)
             return
-        try:
-            answer = await self._answer(Request(scope, receive))
-        except ClientDisconnect:
-            return
+        answer = await self._answer(Request(scope, receive))
         await answer(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
@@ -150,7 +148,7 @@ async def _fields(request: Request) -> Fields | Response:
             return {
                 name: await one.read() if isinstance(one, UploadFile) else one for name, one in form.items()
             }
-    except MultiPartException:
+    except (MultiPartException, HTTPException):  # the latter where an application is in the scope
         return PlainTextResponse("The form can't be read.", 400, HEADERS)
 
 

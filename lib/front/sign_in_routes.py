@@ -107,7 +107,7 @@ class SignInRoutes:
     async def _change_cookie(self, request: Request) -> Response:
         if request.method != "POST":
             return PlainTextResponse("Send a POST from a page of the desk", 405, {"Allow": "POST"})
-        if not is_from_own_page(request.headers, self._origins):
+        if not is_from_own_page(request.scope, self._origins):
             return PlainTextResponse("Only a page of the desk may send this", 403)
         header = _cookie(request.scope)
         if request.scope["path"] == SESSION:

@@ -121,7 +121,12 @@ def test_nobody_gets_a_slicer_that_is_not_theirs(ask: Ask) -> None:
 
 def test_only_pages_of_the_desk_ask(ask: Ask, desk: httpx.Client) -> None:
     """A page of another site, and a request that does not say where it comes from, get nothing."""
-    for headers in ({"Origin": "http://elsewhere"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": ""}):
+    for headers in (
+        {"Origin": "http://elsewhere"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Origin": ""},
+        {"Origin": "x://desk"},
+    ):
         assert ask(headers=headers).status_code == 403
     assert ask(headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
     response = desk.get(PATH)

@@ -47,12 +47,23 @@ def test_programs(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://elsewhere.example", "http://localhost:1", "http://127.0.0.1", "null", PROXIED + ":8"]
+    "origin",
+    [
+        "https://elsewhere.example",
+        "http://localhost:1",
+        "http://127.0.0.1",
+        "null",
+        PROXIED + ":8",
+        "http://desk.example",
+        "https://HOST",
+        "x://HOST",
+        "HOST",
+    ],
 )
 def test_pages_of_other_origins(host: str, origin: str) -> None:
-    """A page of another host, or of another port of this machine, is refused before anything is asked."""
+    """A page of another scheme, host or port is refused before anything is asked, on this machine too."""
     with pytest.raises(InvalidStatus, match="403"):
-        told(host, origin)
+        told(host, origin.replace("HOST", host))
 
 
 def test_names_before_a_proxy(host: str) -> None:

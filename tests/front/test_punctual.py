@@ -53,6 +53,14 @@ def test_half_a_handshake_is_ended(served: str) -> None:
     assert _until_closed(served, SOCKET).startswith(b"HTTP/1.1 408")
 
 
+@pytest.mark.parametrize(
+    "more", [b"Content-Length: 3\r\n\r\nx=1", b"A: b\r\n" * 300 + b"\r\n"], ids=["body", "headers"]
+)
+def test_a_request_that_is_no_handshake_is_ended(served: str, more: bytes) -> None:
+    """A handshake with a body, or more headers than a WebSocket's may have, is answered 400 at once."""
+    assert _until_closed(served, SOCKET + more).startswith(b"HTTP/1.1 400")
+
+
 def test_an_idle_connection_is_ended(served: str) -> None:
     """A connection on which nothing is ever sent is closed without a word."""
     assert _until_closed(served, b"") == b""

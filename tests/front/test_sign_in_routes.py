@@ -102,7 +102,8 @@ def test_a_sign_in_is_noted_with_its_address(own_home: Path, host: str) -> None:
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_code_brings_the_session_cookie(desk: Desk, browser: httpx.Client, scheme: str) -> None:
     """The server sets it: closed to scripts and other sites, and for TLS alone where the page came so."""
-    headers = {"X-Forwarded-Proto": scheme, "Sec-Fetch-Site": "same-origin"}
+    origin = desk.address.replace("http", scheme, 1)
+    headers = {"X-Forwarded-Proto": scheme, "Sec-Fetch-Site": "same-origin", "Origin": origin}
     answer = browser.post("/auth/session", content=desk.code(browser), headers=headers)
     assert answer.status_code == 204
     assert answer.headers["cache-control"] == "no-store"
@@ -129,6 +130,8 @@ def test_a_code_is_used_once_and_by_its_browser(desk: Desk, browser: httpx.Clien
     [
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "x://HOST"},
+        {"Origin": "https://HOST"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site"},
         {"Origin": None},
@@ -140,7 +143,9 @@ def test_pages_of_other_sites_are_refused(
 ) -> None:
     """A page of another site can sign nobody in or out."""
     code = desk.code(browser)
-    sent = {name: value for name, value in ({"Origin": desk.address} | headers).items() if value}
+    host = desk.address.partition("://")[2]
+    usual = {"Origin": desk.address} | headers
+    sent = {name: value.replace("HOST", host) for name, value in usual.items() if value}
     cookie = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     answer = httpx.post(f"{desk.address}{path}", content=code, headers=sent | {"Cookie": cookie})
     assert (answer.status_code, "set-cookie" in answer.headers) == (403, False)
