@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
@@ -21,7 +22,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from needs import marks, unwatch, watch
+from needs import NIGHTLY, left_for_the_night, marks, unwatch, watch
 from peopled import write_people
 from serving import free_port, serving
 from sqlalchemy import make_url
@@ -29,8 +30,6 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.manifest_scanner import scan_component_manifests
 from streamlit.testing.v1 import local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
 
 from lib import connect, database, private
 from lib import settings as settings_module
@@ -59,6 +58,8 @@ PASSWORD = "demo"
 BROWSER = "tests/browser/"
 COPIES = 5
 SECONDS_TO_STOP = 30
+KINDS = ("browser", "database", "process", "spark", "random", "reference")
+MANY, SLOWEST = 500, 20
 DAYS, ROWS_PER_DAY = 21, 200
 LAST_DAY = dt.datetime.now(dt.UTC).date() - dt.timedelta(days=1)
 COUNTRIES = {"US": "United States", "DE": "Germany", "FR": "France", "JP": "Japan"}
@@ -116,24 +117,15 @@ def rows_by_week(key: str) -> pd.DataFrame:
     return found.assign(week=ages // 7)
 
 
-class OneWorkerForBrowsers(LoadFileScheduling):
-    """A worker takes one file after the other; all that drive a browser are as one file, and begin first."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return BROWSER if nodeid.startswith(BROWSER) else super()._split_scope(nodeid)
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling:
-    """The distribution of tests over several workers."""
-    return OneWorkerForBrowsers(config, log)
-
-
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark each test with what it needs and what makes it long; start with those with a browser."""
     for item in items:
         for mark in marks(item):
             item.add_marker(mark)
+    left = set() if NIGHTLY or config.option.file_or_dir else left_for_the_night(items, LAST_DAY.toordinal())
+    config.hook.pytest_deselected(items=list(left))
+    items[:] = [item for item in items if item not in left]
     items.sort(key=lambda item: not item.nodeid.startswith(BROWSER))
 
 
@@ -156,10 +148,24 @@ def pytest_runtest_teardown() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print why tests were tried again, and the reasons of skipped ones."""
+    """Print why tests were tried again, the slowest of many tests, and the reasons of skipped ones."""
     for report in terminalreporter.stats.get("rerun", []):
         terminalreporter.section(f"TRIED AGAIN: {report.nodeid}", yellow=True)
         terminalreporter.line(report.longreprtext)
+    seconds: Counter[str] = Counter()
+    kinds: dict[str, str] = {}
+    for report in (one for several in terminalreporter.stats.values() for one in several):
+        if isinstance(report, pytest.TestReport):
+            seconds[report.nodeid] += report.duration
+            kinds[report.nodeid] = ", ".join(mark for mark in KINDS if mark in report.keywords) or "quick"
+    if len(seconds) > MANY:
+        terminalreporter.section("THE SLOWEST")
+        for nodeid, duration in seconds.most_common(SLOWEST):
+            terminalreporter.line(f"{duration:6.1f} s  {kinds[nodeid]:20} {nodeid}")
+        by_kind: Counter[str] = Counter()
+        for nodeid, duration in seconds.items():
+            by_kind[kinds[nodeid]] += duration
+        terminalreporter.line(", ".join(f"{kind}: {total:,.0f} s" for kind, total in by_kind.most_common()))
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in skipped}
     if reasons:

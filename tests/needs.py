@@ -6,7 +6,9 @@ port is an error, so that none is forgotten.
 """
 
 import inspect
+import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,6 +18,9 @@ from typing import Any
 import pytest
 
 TESTS = str(Path(__file__).parent)
+NIGHTLY = bool(os.environ.get("NIGHTLY"))
+"""Whether all engines and all cases run, as before a release; else some, and other ones each day."""
+PART = 10
 NAMES = {
     "browser": {"sync_playwright"},
     "database": {"Postgres"},
@@ -54,6 +59,20 @@ def marks(item: pytest.Function) -> list[str]:
     if getattr(item.obj, "is_hypothesis_test", False) or names & DRAWS:
         found.append("random")
     return [*found, "reference"] if REFERENCE in parts else found
+
+
+def left_for_the_night(items: list[pytest.Item], day: int) -> set[pytest.Item]:
+    """All but a tenth of the cases of each test that draws at random, at least one; other ones each day."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("random"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    return {
+        item
+        for group in cases.values()
+        for place, item in enumerate(group)
+        if (place + day) % min(PART, len(group))
+    }
 
 
 @cache

@@ -1,4 +1,9 @@
-"""Every test of this folder that asks an API runs once per transport, and once per other engine."""
+"""Every test of this folder that asks an API runs embedded, and again over a socket or another engine.
+
+Over a socket run the tests of the service itself, which are those of its verbs too. Of the engines that ask a
+database one runs with each commit, and all of them with NIGHTLY. The reference engine answers in
+test_property.py.
+"""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -7,6 +12,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 from databases import missing_for_clickhouse
+from needs import NIGHTLY
 from spark_cluster import missing_for_spark
 from starlette.types import ASGIApp
 
@@ -23,7 +29,8 @@ class Way(NamedTuple):
 
 
 OPTIONAL = {"clickhouse": missing_for_clickhouse(), "spark": missing_for_spark()}
-OTHERS = ("pandas", "duckdb", "postgresql", *(engine for engine, missing in OPTIONAL.items() if not missing))
+NIGHTLY_ENGINES = ("duckdb", *(engine for engine, missing in OPTIONAL.items() if not missing))
+OTHERS = ("postgresql", *(NIGHTLY_ENGINES if NIGHTLY else ()))
 WAYS = [
     *(Way(transport, "resident") for transport in TRANSPORTS),
     *(Way("embedded", engine) for engine in OTHERS),
@@ -33,6 +40,9 @@ WAYS = [
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Samples, and the service itself, are tested over the resident engine alone."""
     unfit = {item for item in items if any(item.get_closest_marker(mark) for mark in _unfit(item.name))}
+    unfit |= {
+        item for item in items if "socket-resident" in item.name and not item.get_closest_marker("service")
+    }
     config.hook.pytest_deselected(items=list(unfit))
     items[:] = [item for item in items if item not in unfit]
 

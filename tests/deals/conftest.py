@@ -25,17 +25,22 @@ PEOPLE = (
     Person("admin", "Ada Admin", None, "admin"),
 )
 UNLIMITED = 10**9
+OVER_A_SOCKET = ("test_codes", "test_entities", "test_oauth_clients", "test_reliability", "test_schemathesis")
 DATABASES = count(1)
 Token = Callable[..., str]
 OpenRow = Callable[..., connect.Installation]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Either the transport or the database is the one of other installations, never both."""
-    unusual = {"http": "socket", "new_database": "postgresql"}
-    both = {item for item in items if unusual.items() <= _params(item).items()}
-    config.hook.pytest_deselected(items=list(both))
-    items[:] = [item for item in items if item not in both]
+    """Over a socket run the tests of verbs and codes, on SQLite; embedded run all, on each database."""
+    sockets = [item for item in items if _params(item).get("http") == "socket"]
+    left = {
+        item
+        for item in sockets
+        if _params(item).get("new_database") == "postgresql" or item.path.stem not in OVER_A_SOCKET
+    }
+    config.hook.pytest_deselected(items=list(left))
+    items[:] = [item for item in items if item not in left]
 
 
 def _params(item: pytest.Item) -> dict[str, object]:
