@@ -31,8 +31,8 @@ run: $(VENV)/installed
 
 # The tests that need no browser, no database server, no other process and no port, and don't take long by drawing at
 # random or by the reference engine. ALL=1 runs all of them, TESTS=… some of them, whatever they need; COVERAGE=1 measures
-# how much of lib they run, also in processes that they start; SPARK=1 installs Spark first (half a gigabyte), for the
-# tests that need it and Java 17.
+# how much of lib they run, also in processes that they start; NIGHTLY=1 runs them on all database engines and with all
+# random draws; SPARK=1 installs Spark first (half a gigabyte), for the tests that need it and Java 17.
 test: $(VENV)/installed-for-tests $(if $(SPARK),$(VENV)/installed-for-spark)
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS)
 
