@@ -8,7 +8,7 @@ entities, a list, or computed stands where it is made (requests.py, answers.py, 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from lib.deals import moments, values
 from lib.deals.models import (
@@ -23,12 +23,19 @@ from lib.deals.models import (
     MediaType,
     Pacing,
     PriceType,
+    Resource,
 )
 from lib.deals.values import Amount, Count, Email, FeeType, Limits, Moment, Name, Percentage, Value
 from lib.wire.schemas import FLAG, NO_TEXT, NUMBER, TEXT, Schema
 
 SUPPLY, DEALS = "supply_deals", "demand_deals"
 REQUIRED: Any = object()
+Reader = Literal["buyer", "dsp"]
+Readers = frozenset[Reader]
+FOR_HOUSE, FOR_BUYER, FOR_DSP, FOR_BOTH = (
+    Readers(), Readers({"buyer"}), Readers({"dsp"}), Readers({"buyer", "dsp"}),
+)  # fmt: skip
+Entity = TypeVar("Entity", bound=Resource)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +99,8 @@ class DealField:
     column in the list on screen, in rem; None without a column. In forms it is called by its `label`, else by
     its title, with `help`; in CSV files by `csv`, else by its title. The column of one that `is_extra` is
     shown by choice. One that `is_extension` is not in the deals specification: forms offer it where the
-    service has it.
+    service has it. `readers` get it beside the house: the buyer in text, CSV, mail and page, the DSP in deal
+    sync. By default it is for the house alone.
     """
 
     name: str
@@ -111,6 +119,7 @@ class DealField:
     label: str = ""
     help: str = ""
     csv: str = ""
+    readers: Readers = FOR_HOUSE
 
     @property
     def form_label(self) -> str:
@@ -133,29 +142,38 @@ class DealField:
         return self.kind.answer if self.default is not None else self.kind.open_answer or self.kind.answer
 
 
-def _term(name: str, kind: FieldKind, title: str, width: float, help: str = "") -> DealField:
-    """A term of deals that the deals specification does not have."""
+def _term(
+    name: str, kind: FieldKind, title: str, width: float, help: str = "", readers: Readers = FOR_BUYER
+) -> DealField:
+    """A term of deals that the deals specification does not have, agreed with the buyer."""
     return DealField(
-        name, kind, title, (DEALS,), is_term=True, width=width, is_extra=True, is_extension=True, help=help
-    )
+        name, kind, title, (DEALS,), is_term=True, width=width, is_extra=True, is_extension=True, help=help,
+        readers=readers,
+    )  # fmt: skip
 
 
 BOTH = (SUPPLY, DEALS)
 FIELDS = (
-    DealField("name", NAME, "Name", BOTH, REQUIRED, is_searched=True, width=18.5),
-    DealField("status", STATUS, "Status", BOTH, is_writable=False, width=5.5),
-    DealField("deal_id", DEAL_ID, "Deal id", (DEALS,), is_writable=False, is_searched=True, width=10.0),
-    DealField("media_type", MEDIA_TYPE, "Media type", (SUPPLY,), REQUIRED, width=5.5),
-    DealField("start_date", MOMENT, "Start", (SUPPLY,), REQUIRED, width=6.3),
-    DealField("end_date", MOMENT, "End", (SUPPLY,), width=6.3),
-    DealField("price", AMOUNT, "Price", (DEALS,), REQUIRED, width=8.0),
+    DealField("name", NAME, "Name", BOTH, REQUIRED, is_searched=True, width=18.5, readers=FOR_BOTH),
+    DealField("status", STATUS, "Status", BOTH, is_writable=False, width=5.5, readers=FOR_BOTH),
+    DealField(
+        "deal_id", DEAL_ID, "Deal id", (DEALS,), is_writable=False, is_searched=True, width=10.0,
+        readers=FOR_BOTH,
+    ),
+    DealField("media_type", MEDIA_TYPE, "Media type", (SUPPLY,), REQUIRED, width=5.5, readers=FOR_BOTH),
+    DealField("start_date", MOMENT, "Start", (SUPPLY,), REQUIRED, width=6.3, readers=FOR_BOTH),
+    DealField("end_date", MOMENT, "End", (SUPPLY,), width=6.3, readers=FOR_BOTH),
+    DealField("price", AMOUNT, "Price", (DEALS,), REQUIRED, width=8.0, readers=FOR_BOTH),
     DealField("deal_sync", SWITCH, "Deal sync", (DEALS,), False),
     DealField("is_active", SWITCH, "Active", BOTH, True),
     DealField("is_dynamic_bidding", SWITCH, "Dynamic bidding", (SUPPLY,), False),
     DealField(
         "is_true_price_opt_enable", SWITCH, "True price", (SUPPLY,), False, help="True price optimization"
     ),
-    DealField("agency_curation_fee_type", FEE_TYPE, "Fee type", (DEALS,), is_term=True, label="Agency fee"),
+    DealField(
+        "agency_curation_fee_type", FEE_TYPE, "Fee type", (DEALS,), is_term=True, label="Agency fee",
+        readers=FOR_DSP,
+    ),
     DealField("agency_curation_fee", AMOUNT, "Agency fee", (DEALS,), is_term=True, label="Fee", csv="Fee"),
     DealField(
         "contact_email", EMAIL, "Contact", (DEALS,), is_term=True, is_searched=True, width=12.0,
@@ -164,13 +182,17 @@ FIELDS = (
     DealField(
         "price_type", PRICE_TYPE, "Price type", (DEALS,), is_term=True, width=7.0, is_extra=True,
         is_extension=True, help="Floor: bids compete from the price up. Fixed: the price is what a win pays",
+        readers=FOR_BOTH,
     ),
     DealField(
         "buyer_status", BUYER, "At the DSP", (DEALS,), is_writable=False, is_order=False, width=8.0,
-        is_extra=True, is_extension=True,
+        is_extra=True, is_extension=True, readers=FOR_BUYER,
     ),
-    _term("deal_type", DEAL_TYPE, "Deal type", 10.0),
-    _term("units", COUNT, "Guaranteed impressions", 10.0, "How many a programmatic guaranteed deal promises"),
+    _term("deal_type", DEAL_TYPE, "Deal type", 10.0, readers=FOR_BOTH),
+    _term(
+        "units", COUNT, "Guaranteed impressions", 10.0, "How many a programmatic guaranteed deal promises",
+        FOR_BOTH,
+    ),
     _term("pacing", PACING, "Pacing", 8.0, "How the guaranteed impressions are spread over the dates"),
     _term("budget", AMOUNT, "Budget", 7.0, "The most that the buyer spends, in the currency of prices"),
     _term("frequency_cap", COUNT, "Frequency cap", 7.0, "The most impressions per user and day"),
@@ -192,6 +214,20 @@ def writable(entity: str, *kinds: FieldKind) -> tuple[str, ...]:
     return tuple(
         field.name for field in of(entity) if field.is_writable and (not kinds or field.kind in kinds)
     )
+
+
+def internal_names(entity: str, reader: Reader) -> frozenset[str]:
+    """The names of those that are not for this reader."""
+    return frozenset(field.name for field in of(entity) if reader not in field.readers)
+
+
+def redact(entity: Entity, reader: Reader) -> Entity:
+    """The entity as this reader may know it: without the plain fields that are not for them.
+
+    Whatever leaves the house (hand-over, share page, mail) is made of this, so that a field that nobody said
+    anything about stays inside.
+    """
+    return entity.model_copy(update=dict.fromkeys(internal_names(entity.entity, reader)))
 
 
 def read_only(entity: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,6 +73,82 @@ print(json.dumps({
     "column": dict(zip(names, (cell.text for cell in deal_list.cells(row, names)), strict=True))["purpose"],
 }))
 """
+READERS = """
+import lib.deals.fields as fields
+
+BOTH = ("supply_deals", "demand_deals")
+fields.FIELDS += (
+    fields.DealField("internal_note", fields.SHORT_TEXT, "Internal note", BOTH, is_extension=True, width=7.0),
+    fields.DealField("buyer_hint", fields.SHORT_TEXT, "Hint", BOTH, readers=fields.FOR_BUYER),
+    fields.DealField("dsp_hint", fields.SHORT_TEXT, "DSP hint", ("demand_deals",), readers=fields.FOR_DSP),
+)
+fields.BY_NAME |= {one.name: one for one in fields.FIELDS}
+"""
+LEAVING = """
+import datetime as dt, json, sys
+from pathlib import Path
+from urllib.parse import unquote
+from sqlalchemy import create_engine, text
+from lib import connect
+from lib.agents.toolbox import Toolbox
+from lib.deals.buyer_counts import EnteredCounts
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.insight.dossier import Dossier
+from lib.people import ALL_DEALS, DealsGrant, Person
+from lib.python_client import Desk
+from lib.reporting.models import Slicer
+from lib.settings import Settings
+from lib.snapshot import page
+from lib.ui.deals import dossier, hand_over
+from lib.ui.deals.facts import Prices
+from peopled import people_in
+
+home = Path(sys.argv[1])
+people_in(home).add(Person("ada", "Ada", None, "manager", deals=ALL_DEALS), "a password")
+url = f"sqlite:///{home / 'tranche.db'}"
+settings = Settings(home=home, database_url=url, deal_sync_origin="a.example")
+desk = connect.installation(settings)
+with create_engine(url).begin() as migration:
+    for table, name in (
+        ("supply_packages", "internal_note"), ("supply_packages", "buyer_hint"),
+        ("demand_deals", "internal_note"), ("demand_deals", "buyer_hint"), ("demand_deals", "dsp_hint"),
+    ):
+        migration.execute(text(f"ALTER TABLE {table} ADD COLUMN {name} VARCHAR(200)"))
+from fastapi.testclient import TestClient
+token = desk.access.issue("ada", "deals", "test", None)
+http = TestClient(desk.api, headers={"Authorization": f"Bearer {token}"})
+dsp = http.post("/api/dsps/", json={"name": "Alder", "supports_deal_sync": True}).json()
+new_seat = {"name": "Bluebird", "dsp": {"id": dsp["id"]}, "external_id": "seat-1"}
+seat = http.post("/api/seats/", json=new_seat).json()
+deal = http.post("/api/demand_deals/", json={
+    "name": "One", "seat": {"id": seat["id"]}, "price": 2, "deal_sync": True, "contact_email": "a@b.example",
+    "internal_note": "deal, for the house", "buyer_hint": "deal, for the buyer",
+    "dsp_hint": "deal, for the DSP",
+}).json()
+package = http.post("/api/supply_deals/", json={
+    "name": "Spring", "media_type": "banner", "start_date": "2026-01-01 00:00:00+0000",
+    "demand_deals": [{"id": deal["id"]}],
+    "internal_note": "package, for the house", "buyer_hint": "package, for the buyer",
+}).json()
+api = Desk.local("ada", settings=settings).deals_api
+deal, package = api.get(DemandDeal, deal["id"]), api.get(SupplyPackage, package["id"])
+[buyer] = hand_over.buyers([deal])
+both = Dossier((dt.date(2026, 1, 1),), {}, {}, {}, EnteredCounts({}), None, 0.1)
+terms = dossier.terms(deal, [(package, {})], [], Prices(), "floor")
+shared = dossier.snapshot("Link", terms, both, Slicer(timezone=0), dt.datetime.now(dt.UTC))
+token = desk.access.issue("ada", "deals", "dsp", None, deals=DealsGrant.parse(f"sync:{seat['id']}"))
+documents = http.get("/api/deal_sync/", headers={"Authorization": f"Bearer {token}"}).json()
+agent = Toolbox("ada", Desk.local("ada", settings=settings), lambda _: None)
+print(json.dumps({
+    "text": hand_over.text(package, buyer.deals, Prices()),
+    "CSV": hand_over.csv(package, buyer.deals, Prices()).decode(),
+    "mail": unquote(hand_over.mail(package, buyer, Prices())[0]),
+    "page": page.html(shared),
+    "deal sync": json.dumps(documents["results"]),
+    "agent": agent.call("find_deals", {}).text + agent.call("find_deals", {"kind": "packages"}).text,
+}))
+"""
+FOR_BUYERS = {"text", "CSV", "mail", "page"}
 
 
 @pytest.mark.parametrize("entity", [fields.SUPPLY, fields.DEALS])
@@ -83,17 +160,7 @@ def test_models_declare_the_fields_of_the_table(entity: str) -> None:
 def test_one_row_is_a_field_everywhere(tmp_path: Path) -> None:
     """With a row and a column of the database, a field is set, read, refused, filtered, ordered, searched,
     documented, recorded, and on the screens."""
-    done = subprocess.run(
-        [sys.executable, "-c", ROW + USE, str(tmp_path)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "TRANCHE_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout.splitlines()[-1]) == {
+    assert run(ROW + USE, tmp_path) == {
         "created": "Spring launch",
         "changed": 204,
         "read": "Autumn",
@@ -108,3 +175,32 @@ def test_one_row_is_a_field_everywhere(tmp_path: Path) -> None:
         "fact": "Autumn",
         "column": "Autumn",
     }
+
+
+def test_a_field_leaves_the_house_for_whom_it_is_said_to_be(tmp_path: Path) -> None:
+    """A new field of deals or packages is in what goes to buyers, or to DSPs, if its row says so.
+
+    One whose row says nothing is in none of it.
+    """
+    outputs = run(READERS + LEAVING, tmp_path)
+    assert {name for name, output in outputs.items() if "deal, for the buyer" in output} == FOR_BUYERS
+    assert {name for name, output in outputs.items() if "package, for the buyer" in output} == FOR_BUYERS
+    assert {name for name, output in outputs.items() if "for the DSP" in output} == {"deal sync"}
+    assert not {name for name, output in outputs.items() if "for the house" in output}
+    assert not {name for name, output in outputs.items() if "Internal note" in output}
+
+
+def run(code: str, home: Path) -> dict[str, Any]:
+    """What a script over a new data directory prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(home)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}", "TRANCHE_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    printed: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return printed

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from lib.deals.fields import DEALS, SUPPLY, internal_names, of
 from lib.deals.models import GUARANTEED, Status
 from lib.settings import Settings
 
@@ -74,6 +75,10 @@ ARCHIVED, FIXED_PRICE = 4, 3
 SELLER_STATUS: dict[Status, int] = {"active": 0, "paused": 1, "pending": 2, "complete": 3}
 AD_TYPES = {"banner": 1, "video": 2, "audio": 3, "native": 4}
 _CURRENCY = re.compile(r"[A-Z]{3}")
+PLACES = {
+    "deal_id", "name", "status", "price", "price_type", "deal_type", "units", "agency_curation_fee_type",
+}  # fmt: skip
+"""The fields of a deal that the specification has a place for."""
 Document = dict[str, Any]
 
 
@@ -97,8 +102,10 @@ class SellingSide:
 def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
     """The document of a deal, given its row with its status and its seat's id at the DSP (`external_id`).
 
-    `packages` are the rows of its supply packages.
+    `packages` are the rows of its supply packages. Fields for a DSP that the specification has no place for
+    are in `ext`.
     """
+    deal, packages = DspRow(deal, DEALS), [DspRow(package, SUPPLY) for package in packages]
     types = {AD_TYPES[package.media_type] for package in packages if package.media_type in AD_TYPES}
     return {
         "id": deal.deal_id,
@@ -111,9 +118,28 @@ def document(side: SellingSide, deal: Any, packages: Sequence[Any]) -> Document:
         **_present_fields(adtypes=sorted(types)),
         "terms": _terms(side, deal, packages),
         **_present_fields(
-            curation=_present_fields(curator=side.curator, curfeetype=deal.agency_curation_fee_type)
+            curation=_present_fields(curator=side.curator, curfeetype=deal.agency_curation_fee_type),
+            ext=_present_fields(**{name: getattr(deal, name) for name in _further_names()}),
         ),
     }
+
+
+class DspRow:
+    """A row as a DSP may know it: AttributeError for a plain field that is not for DSPs."""
+
+    def __init__(self, row: Any, entity: str) -> None:
+        self._row, self._hidden = row, internal_names(entity, "dsp")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._hidden:
+            raise AttributeError(f"{name} is not for a DSP: see `readers` in lib/deals/fields.py")
+        return getattr(self._row, name)
+
+
+def _further_names() -> list[str]:
+    """The plain fields of a deal that are for a DSP and have no place."""
+    no_extras = internal_names(DEALS, "dsp") | PLACES
+    return [field.name for field in of(DEALS) if field.name not in no_extras]
 
 
 def archive_document(document: Document) -> Document:

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import numpy as np
 
+from lib.deals import fields
 from lib.deals.models import PRICE_TYPES, AppList, DemandDeal, DomainList, SupplyPackage, Targeting
 from lib.insight.dossier import Dossier
 from lib.insight.two_sides_words import NOUNS
@@ -24,7 +25,6 @@ from lib.snapshot.models import (
 from lib.ui.charts import numbers, theme
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import facts, hand_over
-from lib.ui.deals.deal_list import of_deal
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Descriptions
@@ -42,20 +42,22 @@ def terms(
 ) -> Iterator[tuple[str, str]]:
     """The terms by title. `usual` is the price type of deals without one; `packages` come with words for the
     values of their targeting."""
-    row = of_deal(deal, {})
+    deal, row = fields.redact(deal, "buyer"), hand_over.buyer_row(deal)
     yield "Deal id", hand_over.deal_number(row)
     yield "Seat", hand_over.seat_words(row)
     kind = PRICE_TYPES.get(deal.price_type or usual, "")  # type: ignore[call-overload]
     yield "Price", f"{facts.amount(deal.price)} {money.terms}, {kind}".rstrip(", ")
     yield "Status", (deal.status or facts.NOTHING).capitalize()
-    terms = hand_over.terms_of(row)
+    terms = hand_over.terms_of(row.more)
     yield from ((title, text) for title, text in terms.items() if title != facts.title("price_type"))
     sizes = {(type(one).entity, one.id): len(_entries(one)) for one in lists}
-    for package, descriptions in packages:
+    for whole_package, descriptions in packages:
+        package = fields.redact(whole_package, "buyer")
         yield (
             package.name or "Package",
             f"{(package.media_type or 'any media').capitalize()}, {facts.span(package)}",
         )
+        yield from hand_over.package_terms(package).items()
         yield "Targeting", words.sentence(_without_names(package, sizes), None, descriptions)
 
 

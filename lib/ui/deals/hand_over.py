@@ -5,16 +5,17 @@ Prices and names of one buyer are nobody else's business. The sheet of all seats
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import streamlit as st
 
 from lib.deals import fields
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.deals import facts
-from lib.ui.deals.deal_list import DealRow, of_deal
+from lib.ui.deals.deal_list import ATTRIBUTES, DealRow, of_deal
 from lib.ui.deals.facts import Prices, amount
 from lib.ui.kit import components
 from lib.ui.kit.markdown import plain
@@ -54,12 +55,24 @@ def buyers(deals: Iterable[DemandDeal]) -> list[Buyer]:
     buyers = [
         Buyer(
             key,
-            tuple(of_deal(deal, {}) for deal in some),
+            tuple(buyer_row(deal) for deal in some),
             tuple(dict.fromkeys(deal.contact_email for deal in some if deal.contact_email)),
         )
         for key, some in groups.items()
     ]
     return sorted(buyers, key=lambda one: (one.label.casefold(), one.key))
+
+
+def buyer_row(deal: DemandDeal) -> DealRow:
+    """What a buyer is told of a deal; `more` are the fields for buyers that have no attribute."""
+    deal_view = fields.redact(deal, "buyer")
+    return replace(of_deal(deal_view, {}), more=_more(deal_view))
+
+
+def _more(entity: PackageOrDeal) -> tuple[tuple[str, Any], ...]:
+    """The values of the plain fields that have no place of their own in text, CSV and page."""
+    names = (field.name for field in fields.of(entity.entity) if field.name not in ATTRIBUTES)
+    return tuple((name, getattr(entity, name, None)) for name in names)
 
 
 def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> None:
@@ -79,7 +92,7 @@ def draw(package: SupplyPackage, deals: Sequence[DemandDeal], money: Prices) -> 
     if contacts := [one for one in buyer.contacts if one in others]:
         is_contact = "is a contact" if len(contacts) == 1 else "are contacts"
         st.caption(f":material/info: {plain(', '.join(contacts))} {is_contact} of other seats here, too.")
-    everything = tuple(row for one in buyer_of.values() for row in one.deals)
+    everything = tuple(of_deal(deal, {}) for deal in deals)
     _download(INTERNAL, "all-seats-internal", partial(csv, package, everything, money), package)
 
 
@@ -118,8 +131,9 @@ def text(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> str
 
 def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> bytes:
     """A row for each deal: times with their offset, nothing that a spreadsheet would run."""
+    package = fields.redact(package, "buyer")
     start, end = (at.isoformat(sep=" ") if at else "" for at in (package.start_date, package.end_date))
-    titles = dict.fromkeys(title for one in deals for title in terms_of(one))
+    titles = dict.fromkeys(title for one in deals for title in terms_of(one.more))
     data = [
         {
             "Seat": "; ".join(one.seats),
@@ -132,7 +146,8 @@ def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> byte
             "Media type": package.media_type or "",
             "Start": start,
             "End": end,
-            **{title: terms_of(one).get(title, "") for title in titles},
+            **{f"Package: {title}": words for title, words in package_terms(package).items()},
+            **{title: terms_of(one.more).get(title, "") for title in titles},
         }
         for one in deals
     ]
@@ -163,8 +178,10 @@ def _download(label: str, suffix: str, data: Callable[[], bytes], package: Suppl
 
 
 def _head(package: SupplyPackage) -> list[str]:
+    package = fields.redact(package, "buyer")
     name = package.name or f"Package {package.id}"
-    return [f"{name} ({package.media_type or 'any media'})", facts.span(package), ""]
+    terms = (f"{title}: {words}" for title, words in package_terms(package).items())
+    return [f"{name} ({package.media_type or 'any media'})", facts.span(package), *terms, ""]
 
 
 def _line(deal: DealRow, money: Prices) -> str:
@@ -175,16 +192,17 @@ def _line(deal: DealRow, money: Prices) -> str:
 
 def _terms(deal: DealRow) -> Iterator[str]:
     """`  Guaranteed impressions: 5,000,000`, for each term that is set."""
-    return (f"  {title}: {words}" for title, words in terms_of(deal).items())
+    return (f"  {title}: {words}" for title, words in terms_of(deal.more).items())
 
 
-def terms_of(deal: DealRow) -> dict[str, str]:
-    """What is agreed beside price and fee, by title: what a buyer needs to set the deal up."""
-    return {
-        fields.BY_NAME[name].title: facts.value(name, value)
-        for name, value in deal.more
-        if fields.BY_NAME[name].is_extension and value is not None
-    }
+def terms_of(more: Iterable[tuple[str, Any]]) -> dict[str, str]:
+    """What is agreed beside price and fee, as far as it is set, by title."""
+    return {fields.BY_NAME[name].title: facts.value(name, value) for name, value in more if value is not None}
+
+
+def package_terms(package: SupplyPackage) -> dict[str, str]:
+    """The further fields of a package that are for buyers, by title."""
+    return terms_of(_more(fields.redact(package, "buyer")))
 
 
 def seat_words(deal: DealRow) -> str:
