@@ -16,6 +16,7 @@ from lib.settings import Settings
 from lib.views.entries import Scope
 from lib.views.store import Notes
 from lib.wire.errors import AccessError
+from lib.wire.filters import Filter
 
 OLD, NEW = ("acme", "sales"), ("acme", "deliveries")
 WORDS = "1 note, 1 grant, 2 tokens"
@@ -88,6 +89,19 @@ def test_a_renamed_slicer_keeps_everything(settings: Settings) -> None:
     people, tokens = grants_of(settings)
     assert set(people) == {"acme/deliveries", "acme/other"}
     assert tokens == {"both": ["acme/deliveries", "acme/other"], "one": ["acme/deliveries"]}
+
+
+def test_filters_follow_a_renamed_slicer(settings: Settings) -> None:
+    """Grants of some rows, of people and tokens, are of the same rows under the new name, or go with it."""
+    access = connect.installation(settings).access
+    some = (Filter(name="seat", value=("3",), match="equals"),)
+    access.change("ada", "a test", grants=[Grant(*OLD, some)])
+    access.issue("ada", settings.reporting_service, "limited", None, (Grant(*OLD, some),))
+    assert run("rename", "acme/sales", "acme/deliveries", "--yes").exit_code == 0
+    people, tokens = grants_of(settings)
+    assert (people, tokens["limited"]) == ([str(Grant(*NEW, some))], [str(Grant(*NEW, some))])
+    assert run("remove", "acme/deliveries", answer="y\n").exit_code == 0
+    assert grants_of(settings) == ([], {"both": ["acme/other"]})
 
 
 def test_names_that_can_t_be(settings: Settings) -> None:

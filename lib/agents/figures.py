@@ -12,6 +12,7 @@ from lib.reporting.models import TIME_KEY_FIELDS, DataField, KeyField, Slicer
 from lib.reporting.models import Filter as ReportFilter
 from lib.reporting.moved.quantity import Own
 from lib.wire.errors import BadRequest, UnknownName
+from lib.wire.filters import describe
 
 MOST_MOVERS, USUAL, BY_TIME = 20, 20, 100
 
@@ -48,6 +49,7 @@ def describe_slicer(desk: Desk, arguments: OfSlicer) -> Json:
         "slicer": arguments.slicer,
         "days": [slicer.first_date, slicer.last_date],
         "hours_ahead_of_utc": slicer.timezone,
+        **({"only_rows_where": text(describe(slicer.restrictions))} if slicer.restrictions else {}),
         "split_by_time": times,
         "count": len(entries),
         "fields": entries,

@@ -2,16 +2,21 @@
 
 import getpass
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import click
 
-from lib.people import DealsGrant
+from lib.people import DealsGrant, Grant
+from lib.people.grant import parse_filters
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import definition_yaml
-from lib.wire.errors import BadRequest
+from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
+from lib.wire.errors import BadRequest, UnknownName
+from lib.wire.filters import Filter
 
 
 def write_definition(slicer: str, head: str, definition: Definition) -> Path:
@@ -65,6 +70,46 @@ class DealsGrantType(click.ParamType[DealsGrant]):
             return DealsGrant.parse(str(value))
         except BadRequest as error:
             self.fail(error.reason, param, ctx)
+
+
+class FiltersType(click.ParamType[tuple[Filter, ...]]):
+    """`seat=3,7`, or filter objects of the reporting API as JSON."""
+
+    name = "field=value,…|json"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Filter, ...]:
+        """The filters; a text that is none is a usage error."""
+        try:
+            return parse_filters(str(value).strip())
+        except BadRequest as error:
+            self.fail(error.reason, param, ctx)
+
+
+FILTERS = click.option(
+    "--filter",
+    "filters",
+    type=FiltersType(),
+    multiple=True,
+    help="Only rows that pass: seat=3,7, or a filter object of the reporting API (JSON). Repeated, all hold.",
+)
+
+
+def with_filters(
+    grants: Iterable[Grant], filters: Iterable[tuple[Filter, ...]], settings: Settings
+) -> tuple[Grant, ...]:
+    """The grants with these filters. UnknownName for a field that a slicer of this desk has not."""
+    more = tuple(filter_ for some in filters for filter_ in some)
+    limited = tuple(replace(grant, filters=(*grant.filters, *more)) for grant in grants)
+    warehouse = Warehouse(settings.warehouse)
+    for grant in limited:
+        if grant.filters and grant.slicer and warehouse.has(grant.project, grant.slicer):
+            names = [field.name for field in warehouse.definition(grant.project, grant.slicer).key_fields]
+            for filter_ in grant.filters:
+                if filter_.name not in names:
+                    raise UnknownName("key field", filter_.name, names)
+    return limited
 
 
 def caller() -> str:

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lib.cli.options import DealsGrantType, caller, table
+from lib.cli.options import FILTERS, DealsGrantType, caller, table, with_filters
 from lib.people import NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, Person, Role
+from lib.people.grant import labels
 from lib.settings import Settings
 from lib.wire.errors import BadRequest
+from lib.wire.filters import Filter
 
 if TYPE_CHECKING:
     from lib.tokens.access import Access
@@ -22,7 +24,14 @@ SHARES = click.option(
     default=None,
     help="Whether they may make share links for people without an account.",
 )
-GRANT_HELP = "A project, or project/slicer; * is everything. Can be repeated."
+GRANT_HELP = (
+    "A project, or project/slicer; * is everything; project/slicer/[{…}], with filter objects of the "
+    "reporting API, only the rows that pass. Can be repeated."
+)
+SEATS_HINT = (
+    "In {0} they see the rows of every seat. To limit them to the seats of their deals: "
+    "tranche user grant {1} {0} --filter {2}"
+)
 
 
 class GrantType(click.ParamType[Grant]):
@@ -69,14 +78,17 @@ def add(
     password_stdin: bool,
 ) -> None:
     """Add the person NAME; asks for their password twice."""
+    settings = Settings.load()
+    own = with_filters(grants, (), settings)
     person = Person(
-        name.strip().lower(), full_name or name, email, role, grants, deals=deals, shares=bool(shares)
+        name.strip().lower(), full_name or name, email, role, own, deals=deals, shares=bool(shares)
     )
     access = _access()
     if access.people.get(person.username):
         raise BadRequest(f"There is a person '{person.username}' already")
     access.add(person, _password(password_stdin), caller())
     click.echo(f"Added {_describe(person)}", err=True)
+    _offer_seats(person, settings)
 
 
 @user.command()
@@ -96,6 +108,7 @@ def change(
         raise click.UsageError("Name what to change: --role, --deals, --email, --shares")
     person = _access().change(name, caller(), role=role, deals=deals, email=email, shares=shares)
     click.echo(_describe(person), err=True)
+    _offer_seats(person, Settings.load())
 
 
 @user.command("list")
@@ -138,10 +151,27 @@ def remove(name: str, yes: bool) -> None:
 @user.command()
 @click.argument("name")
 @click.argument("grants", type=GrantType(), nargs=-1, required=True, metavar="PROJECT[/SLICER]...")
+@FILTERS
 @click.option("--revoke", is_flag=True, help="Revoke these grants instead.")
-def grant(name: str, grants: tuple[Grant, ...], revoke: bool) -> None:
-    """Grant the person NAME projects (all their slicers) or single slicers; * is everything."""
-    click.echo(_describe(_access().regrant(name, grants, caller(), takes=revoke)), err=True)
+def grant(
+    name: str, grants: tuple[Grant, ...], filters: tuple[tuple[Filter, ...], ...], revoke: bool
+) -> None:
+    """Grant the person NAME projects (all their slicers) or single slicers; * is everything.
+
+    A slicer may be granted with filters; they hold beside a grant for its whole project too. Granting the
+    slicer again without them opens all of its rows.
+
+    \b
+    tranche user grant ada demo/curation --filter seat=3,7
+    tranche user grant ada demo/sales --filter '{"name": "site", "value": ["shop"], "match": "contains"}'
+    """
+    if filters and revoke:
+        raise click.UsageError("--revoke takes a grant away with all of its filters: leave --filter out")
+    settings = Settings.load()
+    own = grants if revoke else with_filters(grants, filters, settings)
+    person = _access().regrant(name, own, caller(), takes=revoke)
+    click.echo(_describe(person), err=True)
+    _offer_seats(person, settings)
 
 
 @user.command()
@@ -177,10 +207,24 @@ def _password(from_stdin: bool) -> str:
 
 
 def _grants(person: Person) -> str:
-    return "everything" if person.role == "admin" else ", ".join(map(str, person.grants))
+    return "everything" if person.role == "admin" else labels(person.grants)
 
 
 def _describe(person: Person) -> str:
     sees = _grants(person) or "nothing yet"
     shares = "; may make share links" if person.shares else ""
     return f"{person.username} ({person.role}), who may see {sees}; deals: may {person.deals.words}{shares}"
+
+
+def _offer_seats(person: Person, settings: Settings) -> None:
+    """Name the filter that fits, where somebody with the deals of some seats sees the rows of all."""
+    from lib.reporting.warehouse import Warehouse
+
+    warehouse = Warehouse(settings.warehouse)
+    for project, slicer in warehouse.slicers() if person.deals.seats is not None else ():
+        field = warehouse.definition(project, slicer).slicer(None, None).seat_field
+        if field and person.may_see(project, slicer) and not person.row_filters(project, slicer):
+            seats = ",".join(map(str, sorted(person.deals.seats or ())))
+            click.echo(
+                SEATS_HINT.format(f"{project}/{slicer}", person.username, f"{field}={seats}"), err=True
+            )

@@ -4,12 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from lib.cli.options import DealsGrantType, Duration, caller, table
+from lib.cli.options import FILTERS, DealsGrantType, Duration, caller, table, with_filters
 from lib.people import DealsGrant, Grant
+from lib.people.grant import labels
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Event
 from lib.tokens.models import Token
+from lib.wire.filters import Filter
 
 
 @click.group()
@@ -31,6 +33,7 @@ def token() -> None:
 @click.option("--expires", type=Duration(), help="Lifetime, as 90d, 12h or 30m. Default: it never expires.")
 @click.option("--project", help="Only this project.")
 @click.option("--slicer", help="Only this slicer of the project.")
+@FILTERS
 @click.option(
     "--deals",
     type=DealsGrantType(),
@@ -44,6 +47,7 @@ def create(
     expires: timedelta | None,
     project: str | None,
     slicer: str | None,
+    filters: tuple[tuple[Filter, ...], ...],
     deals: DealsGrant | None,
 ) -> None:
     """Create a token. Only the token is printed to standard output, once; it is not stored.
@@ -53,11 +57,13 @@ def create(
     """
     if slicer is not None and project is None:
         raise click.UsageError("--slicer needs --project, the project that the slicer is in")
+    if filters and slicer is None:
+        raise click.UsageError("--filter needs --project and --slicer: filters belong to one slicer")
     settings = Settings.load()
-    grants = () if project is None else (Grant(project, slicer),)
+    grants = () if project is None else with_filters((Grant(project, slicer),), filters, settings)
     access = Access.of(settings)
     text = access.issue(person, settings.services[service], name, expires, grants, deals=deals, by=caller())
-    sees = str(deals or (grants[0] if grants else f"everything that {person} can see"))
+    sees = str(deals or (labels(grants) or f"everything that {person} can see"))
     ends = "never expires" if expires is None else f"expires {_time(datetime.now(UTC) + expires)}"
     click.echo(f"For {service}, gives access to {sees}, {ends}. It is shown only once:", err=True)
     click.echo(text)
@@ -94,7 +100,7 @@ def revoke(token_id: int) -> None:
 
 
 def _row(one: Token, now: datetime) -> tuple[str, ...]:
-    opens = str(one.deals or "") or ", ".join(map(str, one.grants)) or "all that its owner can see"
+    opens = str(one.deals or "") or labels(one.grants) or "all that its owner can see"
     ends = "never" if one.expires is None else _time(one.expires)
     last_use = "never" if one.last_used is None else _time(one.last_used)
     times = (_time(one.created), ends, last_use, one.state(now))

@@ -56,7 +56,7 @@ class EmbeddedReporting(Reporting):
         self._first: dict[Hashable, AuthorizedRequest] = {}
 
     def _info(self, fields: Mapping[str, Any]) -> Slicer:
-        return self._answer("info", fields, lambda request, _: self._service.info(request))
+        return self._answer("info", fields, self._service.info)
 
     def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
         return _own(self._answer("audience", fields, self._service.audience))

@@ -1,7 +1,7 @@
 """What hangs on a slicer: views, metrics, share links, alerts, notes, leaderboards, questions, grants."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, select, update
@@ -10,6 +10,7 @@ from lib.database import reading, transact
 from lib.deals.package_records import package_questions
 from lib.deals.store.tables import health_reports
 from lib.people import Grant, People
+from lib.people.grant import without_places
 from lib.reporting.warehouse import Warehouse
 from lib.tokens.access import Access
 from lib.tokens.store import tokens
@@ -78,7 +79,7 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
         connection.execute(delete(package_questions).where(*_question_of(pair)))
         connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
         for number, grants in _tokens(connection, pair).items():
-            remaining = [text for text in grants if text != str(grant)]
+            remaining = [str(one) for one in without_places(grants, [grant])]
             statement = update(tokens).values(grants=remaining) if remaining else delete(tokens)
             connection.execute(statement.where(tokens.c.id == number))
 
@@ -89,7 +90,6 @@ def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
 
 def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) -> None:
     """Rename a slicer, and let what hangs on it follow. `by` is who does it. Errors of the warehouse."""
-    before, after = Grant(*pair), Grant(*to)
     warehouse.rename(*pair, *to)
     values = {"project": to[0], "slicer": to[1]}
 
@@ -99,25 +99,39 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
         connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
         connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))
         for number, grants in _tokens(connection, pair).items():
-            new_grants = [str(after) if text == str(before) else text for text in grants]
+            new_grants = [str(_renamed(grant, pair, to)) for grant in grants]
             connection.execute(update(tokens).where(tokens.c.id == number).values(grants=new_grants))
 
     transact(access.store.engine, within, Deadline(SECONDS))
     for username in _holders(access.people, pair):
-        access.regrant(username, [after], by)
-        access.regrant(username, [before], by, takes=True)
+        grants = access.people.require(username).grants
+        access.change(username, by, grants=[_renamed(grant, pair, to) for grant in grants])
+
+
+def _renamed(grant: Grant, pair: Pair, to: Pair) -> Grant:
+    return replace(grant, project=to[0], slicer=to[1]) if _is_for(grant, pair) else grant
+
+
+def _is_for(grant: Grant, pair: Pair) -> bool:
+    """Whether the grant is for this slicer alone, for all of its rows or some."""
+    return (grant.project, grant.slicer) == pair
 
 
 def _holders(people: People, pair: Pair) -> list[str]:
     """People with a grant of their own for this slicer; those of company accounts come from the settings."""
     everyone = people.everyone()
-    return [person.username for person in everyone if Grant(*pair) in person.grants and not person.company]
+    return [
+        person.username
+        for person in everyone
+        if not person.company and any(_is_for(grant, pair) for grant in person.grants)
+    ]
 
 
-def _tokens(connection: Connection, pair: Pair) -> Mapping[int, list[str]]:
+def _tokens(connection: Connection, pair: Pair) -> Mapping[int, list[Grant]]:
     """The grants of the tokens that have one for this slicer, by the token's number."""
     rows = connection.execute(select(tokens.c.id, tokens.c.grants))
-    return {row.id: row.grants for row in rows if str(Grant(*pair)) in row.grants}
+    grants = {row.id: [Grant.parse(text) for text in row.grants] for row in rows}
+    return {number: own for number, own in grants.items() if any(_is_for(grant, pair) for grant in own)}
 
 
 def _about(table: Table, pair: Pair) -> tuple[ColumnElement[bool], ...]:

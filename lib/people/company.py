@@ -18,12 +18,12 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from lib.database import transact
 from lib.people.credentials import SECONDS, People
+from lib.people.grant import Grant
 from lib.people.person import (
     BY_AN_ADMIN,
     LONGEST_NAME,
     READERS,
     DealsGrant,
-    Grant,
     Person,
     Role,
     Username,

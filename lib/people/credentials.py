@@ -15,12 +15,12 @@ from sqlalchemy import ColumnElement, Connection, Engine, bindparam, delete, ins
 
 from lib.database import reading, transact
 from lib.people.attempts import Attempts
+from lib.people.grant import Grant, labels, with_grants, without_places
 from lib.people.person import (
     BY_AN_ADMIN,
     LONGEST_NAME,
     ROLES,
     DealsGrant,
-    Grant,
     Person,
     Role,
     cap_grant,
@@ -153,20 +153,23 @@ class People:
         transact(self.engine, delete_row, Deadline(SECONDS))
 
     def grant(self, username: str, grants: Iterable[Grant]) -> Person:
-        """Add grants to a person; returns the changed person."""
+        """Add grants to a person; returns the changed person.
+
+        One for a project or slicer that they have takes the place of that one, with its filters or without.
+        """
         more = tuple(grants)
-        return self._regrant(username, lambda own: [*own, *(grant for grant in more if grant not in own)])
+        return self._regrant(username, lambda own: with_grants(own, more))
 
     def revoke(self, username: str, grants: Iterable[Grant]) -> Person:
-        """Revoke grants; BadRequest for one that the person does not have in exactly this form."""
+        """Revoke grants, whatever their filters; BadRequest for one that the person does not have."""
         less = tuple(grants)
 
         def without(grants: list[Grant]) -> list[Grant]:
             for grant in less:
-                if grant not in grants:
-                    holds = ", ".join(map(str, grants)) or "nothing"
-                    raise BadRequest(f"'{key(username)}' does not hold the grant '{grant}', but {holds}")
-            return [grant for grant in grants if grant not in less]
+                if grant.place not in {own.place for own in grants}:
+                    holds, name = labels(grants) or "nothing", key(username)
+                    raise BadRequest(f"'{name}' does not hold the grant '{grant.place}', but {holds}")
+            return without_places(grants, less)
 
         return self._regrant(username, without)
 

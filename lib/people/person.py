@@ -1,12 +1,14 @@
-"""The models: a person, their role, their grants, and their permission for deals."""
+"""The models: a person, their role, and their permission for deals."""
 
 import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Self, get_args
 
+from lib.people.grant import Grant, row_filters
 from lib.wire import text
 from lib.wire.errors import BadRequest, UnknownName
+from lib.wire.filters import Filter
 
 DealsAccess = Literal["none", "sync", "read", "propose", "write"]
 LEVELS: tuple[DealsAccess, ...] = get_args(DealsAccess)
@@ -16,7 +18,6 @@ DEALS_GRANT_HELP = (
 )
 Role = Literal["viewer", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
-EVERYTHING = "*"
 SHORTEST_PASSWORD = 8
 LONGEST_NAME = 64
 BY_AN_ADMIN = "by an administrator"
@@ -119,33 +120,6 @@ READERS: dict[Role, DealsGrant] = {"viewer": DealsGrant("propose")}
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
-    """A project, or one slicer of it: as text `project` or `project/slicer`. The project `*` is all."""
-
-    project: str
-    slicer: str | None = None
-
-    def __post_init__(self) -> None:
-        if not self.project or self.slicer == "" or (self.project == EVERYTHING and self.slicer is not None):
-            raise BadRequest(f"'{self}' is not a grant: write project, project/slicer, or * for everything")
-        if not text.DOTS.isdisjoint((self.project, self.slicer)):
-            raise BadRequest(f"'{self}' is not a grant: no project or slicer is called . or ..")
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """The grant that a text like `project` or `project/slicer` means; BadRequest for another text."""
-        project, slash, slicer = text.strip().partition("/")
-        return cls(project, slicer if slash else None)
-
-    def __str__(self) -> str:
-        return self.project if self.slicer is None else f"{self.project}/{self.slicer}"
-
-    def covers(self, project: str, slicer: str | None = None) -> bool:
-        """Whether the slicer lies within this grant; without a slicer: whether the whole project does."""
-        return self.project == EVERYTHING or (self.project == project and self.slicer in (None, slicer))
-
-
-@dataclass(frozen=True, slots=True)
 class Person:
     """A person who may sign in. Tokens older than `added` belonged to an earlier person of that name.
 
@@ -193,6 +167,10 @@ class Person:
     def may_see(self, project: str, slicer: str | None = None) -> bool:
         """Whether the slicer (without one: the whole project) is granted; an admin sees everything."""
         return self.role == "admin" or any(grant.covers(project, slicer) for grant in self.grants)
+
+    def row_filters(self, project: str, slicer: str) -> tuple[Filter, ...]:
+        """The filters that the rows of a granted slicer have to pass; an admin sees every row."""
+        return () if self.role == "admin" else row_filters(self.grants, project, slicer)
 
 
 def name_fault(name: str) -> str:

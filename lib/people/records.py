@@ -15,7 +15,8 @@ from sqlalchemy import Connection, Engine, insert, select
 
 from lib import private
 from lib.database import transact
-from lib.people.person import ROLES, DealsGrant, Grant, Person, Role, cap_grant, usual
+from lib.people.grant import Grant
+from lib.people.person import ROLES, DealsGrant, Person, Role, cap_grant, usual
 from lib.people.tables import people
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured, TrancheError

@@ -1,7 +1,7 @@
 """A cache of answers, shared between callers; concurrent equal queries are computed once.
 
-Whether a caller may see the slicer is checked before. Who may see a slicer may see all of its rows, so that a
-key needs to name the slicer and not the person; it holds everything else that the answer depends on.
+Whether a caller may see the slicer is checked before. A key names the slicer and the filters of the caller's
+grant, not the person: whoever may see the same rows gets the same answer, and nobody else does.
 """
 
 import threading
@@ -9,16 +9,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import pandas as pd
 
 from lib.reporting.answers import Audience
-from lib.reporting.models import AudienceQuery
+from lib.reporting.models import AudienceQuery, Filter
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 
 SECONDS_BETWEEN_CHECKS = 0.25
 BYTES_BESIDE_FRAMES = 4096
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Key:
     """The key of an answer: the slicer's version, and the normalized question.
 
     `read_at` is when the table of a connected slicer was looked at, whose figures may change in place.
+
+    `row_filters` are those of the caller's grant, on which days with data depend beside the figures.
 
     `question` has days in place of relative dates, a zone, and filters in one order; `rows_limit` is None
     where every record is read.
@@ -35,12 +39,18 @@ class Key:
     slicer: str
     version: str
     read_at: float
+    row_filters: tuple[Filter, ...]
     question: AudienceQuery
     rows_limit: int | None
 
 
 def key(
-    slicer: StoredSlicer, query: AudienceQuery, days: tuple[str, str], timezone: int, rows_limit: int | None
+    slicer: StoredSlicer,
+    row_filters: tuple[Filter, ...],
+    query: AudienceQuery,
+    days: tuple[str, str],
+    timezone: int,
+    rows_limit: int | None,
 ) -> Key:
     """The key of a question with its dates resolved to these days in that zone."""
     filters = {one.model_copy(update={"value": tuple(sorted(set(one.value)))}) for one in query.filters}
@@ -54,22 +64,20 @@ def key(
             "exact_within": None,
         }
     )
-    return Key(slicer.project, slicer.name, slicer.version, slicer.read_at, shortest, rows_limit)
+    return Key(slicer.project, slicer.name, slicer.version, slicer.read_at, row_filters, shortest, rows_limit)
 
 
-class AnswerCache:
-    """The most recently used answers, up to `most_bytes` in memory. Safe among threads."""
+class AnswerCache(Generic[Answer]):
+    """The most recently used answers, up to `most_bytes` in memory by `size`. Safe among threads."""
 
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes, self._bytes = most_bytes, 0
+    def __init__(self, most_bytes: int, size: Callable[[Answer], int]) -> None:
+        self._most_bytes, self._size, self._bytes = most_bytes, size, 0
         self.hits = self.misses = 0
-        self._entries: OrderedDict[Hashable, tuple[Audience, int]] = OrderedDict()
-        self._computing: dict[Hashable, Future[Audience | None]] = {}
+        self._entries: OrderedDict[Hashable, tuple[Answer, int]] = OrderedDict()
+        self._computing: dict[Hashable, Future[Answer | None]] = {}
         self._lock = threading.Lock()
 
-    def get(
-        self, key: Hashable, compute: Callable[[], tuple[Audience, bool]], deadline: Deadline
-    ) -> Audience:
+    def get(self, key: Hashable, compute: Callable[[], tuple[Answer, bool]], deadline: Deadline) -> Answer:
         """The cached answer, that of an equal query under way, or the result of `compute`.
 
         `compute` says beside its answer whether that may be kept. Where somebody else's attempt fails, for
@@ -87,9 +95,9 @@ class AnswerCache:
                     self.misses += 1
             if running is None:
                 return self._compute(key, mine, compute)
-            audience = _wait_for(running, deadline)
-            if audience is not None:
-                return audience
+            answer = _wait_for(running, deadline)
+            if answer is not None:
+                return answer
 
     @property
     def bytes(self) -> int:
@@ -99,9 +107,9 @@ class AnswerCache:
     def _compute(
         self,
         key: Hashable,
-        running: "Future[Audience | None]",
-        compute: Callable[[], tuple[Audience, bool]],
-    ) -> Audience:
+        running: "Future[Answer | None]",
+        compute: Callable[[], tuple[Answer, bool]],
+    ) -> Answer:
         answer = None
         try:
             answer, is_lasting = compute()
@@ -113,8 +121,8 @@ class AnswerCache:
                 del self._computing[key]
             running.set_result(answer)
 
-    def _keep(self, key: Hashable, answer: Audience) -> None:
-        size = size_of(answer) if self._most_bytes else 1
+    def _keep(self, key: Hashable, answer: Answer) -> None:
+        size = self._size(answer) if self._most_bytes else 1
         if size > self._most_bytes:
             return
         with self._lock:
@@ -124,7 +132,7 @@ class AnswerCache:
                 self._bytes -= self._entries.popitem(last=False)[1][1]
 
 
-def _wait_for(running: "Future[Audience | None]", deadline: Deadline) -> Audience | None:
+def _wait_for(running: "Future[Answer | None]", deadline: Deadline) -> Answer | None:
     """The result of another caller's computation; None if it fails."""
     while True:
         deadline.check()

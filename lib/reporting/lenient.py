@@ -10,20 +10,10 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from lib.reporting.dates import RELATIVE
+from lib.wire.filters import Texts
 
 MOST_DECIMALS = 15
 FLAGS = {"0": 0, "false": 0, "no": 0, "1": 1, "true": 1, "yes": 1}
-
-
-def _flag(value: Any) -> Any:
-    return int(value) if isinstance(value, bool) else value
-
-
-def _text(value: Any) -> Any:
-    """Converts numbers to text; whole floats to whole numbers."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return str(int(value)) if float(value).is_integer() else str(value)
 
 
 def _number(value: Any) -> Any:
@@ -35,13 +25,6 @@ def _number(value: Any) -> Any:
 def _limit(value: Any) -> Any:
     """-1 is no limit (decisions: `limit: -1`)."""
     return None if value in (-1, "-1") else _number(value)
-
-
-def _texts(value: Any) -> Any:
-    """Converts a single value to a list of one."""
-    if isinstance(value, list | tuple):
-        return tuple(_text(item) for item in value)
-    return (_text(value),) if isinstance(value, str | int | float) else value
 
 
 def _lenient_flag(value: Any) -> Any:
@@ -76,12 +59,6 @@ DateValue = Annotated[
         {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "pattern": RELATIVE}]}
     ),
 ]
-Flag = Annotated[
-    Literal[0, 1],
-    BeforeValidator(_flag),
-    WithJsonSchema({"anyOf": [{"type": "integer", "enum": [0, 1]}, {"type": "boolean"}]}),
-]
-Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
 Names = Annotated[Texts, Field(json_schema_extra={"uniqueItems": True})]
 LenientFlag = Annotated[Literal[0, 1], BeforeValidator(_lenient_flag), use_defaults(0)]
 LenientText = Annotated[str, use_defaults("")]

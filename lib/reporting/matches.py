@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from lib.wire.errors import UnknownName
+from lib.wire.filters import Match as Match
 
-Match = Literal["equals", "not equals", "contains", "not contains", "begins with", "ends with"]
 DataMatch = Literal["<", "<=", ">", ">=", "=", "!="]
 MATCHES: tuple[Match, ...] = get_args(Match)
 COMPARE: dict[DataMatch, Callable[[Any, float], Any]] = {

@@ -15,7 +15,6 @@ from lib.reporting.lenient import (
     DateValue,
     Day,
     Decimals,
-    Flag,
     LenientFlag,
     LenientName,
     LenientPolarity,
@@ -25,11 +24,12 @@ from lib.reporting.lenient import (
     Names,
     Number,
     Offset,
-    Texts,
     Whole,
     use_defaults,
 )
-from lib.reporting.matches import DataMatch, Match
+from lib.reporting.matches import DataMatch
+from lib.wire.filters import Filter as Filter  # questions have it, and grants
+from lib.wire.filters import Flag, Value
 
 Direction = Literal["asc", "desc"]
 Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
@@ -38,6 +38,7 @@ GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "escape_formulas", "full_digits",
+    "restrictions",
     *(name for name, one in FORMATS.items() if not one.plain_words), "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000
@@ -52,12 +53,6 @@ def time_key_field(granularity: Granularity) -> str:
 
 
 TIME_KEY_FIELDS: dict[str, Granularity] = {time_key_field(grain): grain for grain in GRANULARITIES}
-
-
-class Value(BaseModel):
-    """Frozen, comparable, hashable: a value, not an object with a life of its own."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Descriptor(BaseModel):
@@ -128,7 +123,8 @@ class Slicer(Descriptor):
 
     Our own: what the `engine` reads, such as "PostgreSQL, live", and `as_of`, the UTC moment (ISO 8601) of
     the last import, or at which the days of a table were last compared with it. `own_fields` are fields
-    beside those of info, which are among its `data_fields` too.
+    beside those of info, which are among its `data_fields` too. `restrictions` are filters that every
+    question of this caller has beside its own: rows outside don't exist for them.
     """
 
     status: Literal["success"] = "success"
@@ -143,6 +139,7 @@ class Slicer(Descriptor):
     key_fields: Annotated[tuple[KeyField, ...], use_defaults(())] = ()
     data_fields: Annotated[tuple[DataField, ...], use_defaults(())] = ()
     extensions: Annotated[tuple[str, ...], use_defaults(())] = ()
+    restrictions: Annotated[tuple[Filter, ...], use_defaults(())] = ()
     own_fields: tuple[OwnField, ...] = Field(default=(), exclude=True)
 
     def with_own(self, own_fields: Iterable[OwnField]) -> "Slicer":
@@ -156,6 +153,11 @@ class Slicer(Descriptor):
         """Whether the service of this slicer knows that extension of ours."""
         return extension in self.extensions
 
+    @property
+    def seat_field(self) -> str | None:
+        """The key field whose values are the ids of deals' seats, if the definition gives one this role."""
+        return next((field.name for field in self.key_fields if field.role == "seat"), None)
+
     def key_field(self, name: str) -> KeyField:
         """The key field of that name; KeyError without one."""
         return {field.name: field for field in self.key_fields}[name]
@@ -163,16 +165,6 @@ class Slicer(Descriptor):
     def data_field(self, name: str) -> DataField:
         """The data field of that name; KeyError without one."""
         return {field.name: field for field in self.data_fields}[name]
-
-
-class Filter(Value):
-    """Rows whose key field `name` matches any of `value` (a negative match: none of them)."""
-
-    name: str
-    value: Texts
-    match: Match
-    case_insensitive: Flag = 0
-    search_mappings: Flag = 0
 
 
 class DataFilter(Value):

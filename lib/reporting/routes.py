@@ -49,7 +49,9 @@ def routes(service: ReportingService) -> APIRouter:
     @router.post("/info", **INFO)
     async def info(request: Request) -> Response:
         authorized_call = await desk.admit(request)
-        slicer = await authorized_call.result(lambda: service.info(authorized_call.request))
+        slicer = await authorized_call.result(
+            lambda: service.info(authorized_call.request, authorized_call.deadline)
+        )
         return Response(orjson.dumps(_describe(slicer)), media_type=JSON)
 
     @router.post("/audience", **documentation.audience(most_values))
@@ -182,9 +184,9 @@ def _size(file: IO[bytes]) -> int:
 
 
 def _describe(slicer: Slicer) -> dict[str, Any]:
-    """The info response; only key fields with a `link` have that field (specification, Info), and only fields
-    with a role have theirs."""
-    body = slicer.model_dump(mode="json")
+    """The info response; only key fields with a `link` have that field (specification, Info), only fields
+    with a role have theirs, and only who sees some of the rows is told which."""
+    body = slicer.model_dump(mode="json", exclude=set() if slicer.restrictions else {"restrictions"})
     for field in (*body["key_fields"], *body["data_fields"]):
         for name in ("link", "role"):
             if field.get(name, "") is None:

@@ -18,7 +18,7 @@ from typing import IO, TypeVar
 
 import pandas as pd
 
-from lib.reporting import answer_cache, compose, dates, files, requests
+from lib.reporting import answer_cache, compose, dates, files, requests, visible_rows
 from lib.reporting.answer_cache import AnswerCache
 from lib.reporting.answers import Audience, Total
 from lib.reporting.compose import Shape
@@ -27,7 +27,8 @@ from lib.reporting.engines import engine_for_imports
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.files.table import export_table
 from lib.reporting.measures import is_additive, own_measures, pairs
-from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, InfoQuery, Slicer
+from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, Filter, InfoQuery, Slicer
+from lib.reporting.visible_rows import VisibleRows
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings
 from lib.tokens.access import Access
@@ -44,6 +45,7 @@ ENOUGH, LATEST, SECONDS = 3, 15, 600.0
 MOST_SPLITS = 1_000
 COLUMNS_OF_OTHERS = 8  # a distinct count or an extreme takes about as long as so many sums
 MEGABYTE = 1_000_000
+VISIBLE_ROWS_BYTES = 32 * MEGABYTE
 
 ReportQuery = TypeVar("ReportQuery", AudienceQuery, ExportQuery)
 Kind = tuple[str, tuple[str, ...], bool]
@@ -124,11 +126,15 @@ class ExportFile:
 
 @dataclass(frozen=True)
 class AuthorizedRequest:
-    """An authorized request: its caller, the slicer, and its other fields."""
+    """An authorized request: its caller, the slicer, its other fields, and which rows are there for them.
+
+    The rows are those that pass all of `row_filters`; without any, all.
+    """
 
     who: str
     slicer: StoredSlicer
     fields: requests.Fields
+    row_filters: tuple[Filter, ...]
 
 
 class ReportingService:
@@ -149,7 +155,9 @@ class ReportingService:
         self.warehouse, self.access, self.settings = warehouse, access, settings
         self.engine = engine or engine_for_imports(settings.engine_threads)
         self._connected = connected or ConnectedSlicers(settings.connection_urls)
-        self.costs, self.answers = Costs(), AnswerCache(settings.answers_megabytes * MEGABYTE)
+        self.costs = Costs()
+        self.answers = AnswerCache(settings.answers_megabytes * MEGABYTE, answer_cache.size_of)
+        self._visible_rows = AnswerCache[VisibleRows](VISIBLE_ROWS_BYTES, lambda visible: visible.size)
         self.rows_read, self._counting = 0, threading.Lock()
         self._throttle = Throttle(settings.throttle_questions, share=access.tally("questions"))
         self._is_exempt = is_exempt
@@ -169,7 +177,9 @@ class ReportingService:
         project, slicer = requests.where(fields)
         if not caller.may_see(project, slicer):
             raise AccessError
-        return AuthorizedRequest(caller.person.username, self.warehouse.open(project, slicer), fields)
+        stored_slicer, row_filters = self.warehouse.open(project, slicer), caller.row_filters(project, slicer)
+        visible_rows.check(row_filters, stored_slicer)
+        return AuthorizedRequest(caller.person.username, stored_slicer, fields, row_filters)
 
     def slicers(self, body: bytes) -> list[tuple[str, str]]:
         """Project and name of each slicer that the token in a body opens (*extension*)."""
@@ -185,39 +195,45 @@ class ReportingService:
             self._throttle.admit(caller.token.id)
         return caller
 
-    def info(self, request: AuthorizedRequest) -> Slicer:
+    def info(self, request: AuthorizedRequest, deadline: Deadline) -> Slicer:
         """Describe the slicer (specification, Info)."""
         requests.question(InfoQuery, request.fields)
-        return request.slicer.info()
+        visible, slicer = self._visible(request, deadline), request.slicer.info()
+        return slicer if visible is None else visible_rows.restrict(slicer, request.row_filters, visible)
 
     def audience(self, request: AuthorizedRequest, deadline: Deadline) -> Audience:
         """Figures restricted by filters and split by key fields (specification, Audience)."""
         query = self._question(AudienceQuery, request)
-        inquiry = _inquire(request.slicer, query, bool(query.include_mappings), bool(query.precision))
+        visible = self._visible(request, deadline)
+        parts = bool(query.include_mappings), bool(query.precision)
+        inquiry = _inquire(request.slicer, query, visible, *parts)
         milliseconds = self.costs.milliseconds(inquiry.work)
-        limit = None if milliseconds <= (query.exact_within or -1) else query.audience_rows_limit
+        is_exact = visible is not None or milliseconds <= (query.exact_within or -1)
+        limit = None if is_exact else query.audience_rows_limit
         first, last = (day.isoformat() for day in inquiry.period)
         audience = self.answers.get(
-            answer_cache.key(request.slicer, query, (first, last), inquiry.timezone, limit),
+            answer_cache.key(
+                request.slicer, request.row_filters, query, (first, last), inquiry.timezone, limit
+            ),
             lambda: self._compute(inquiry, limit, deadline),
             deadline,
         )
         deadline.check()
-        return _with_cost(audience, milliseconds)
+        return audience if visible is not None else _with_cost(audience, milliseconds)
 
     def _compute(self, inquiry: "_Inquiry", limit: int | None, deadline: Deadline) -> tuple[Audience, bool]:
         """The answer, and whether it may be cached: not if the deadline left records unread."""
         began = time.perf_counter()
         sums = self._sums(inquiry, limit, deadline)
         audience = inquiry.answer(sums)
-        if sums.records_read == sums.records_in_range:
+        if sums.records_read == sums.records_in_range and inquiry.visible is None:
             self.costs.learn(replace(inquiry.work, records=sums.records_read), time.perf_counter() - began)
         return audience, not sums.unread
 
     def export(self, request: AuthorizedRequest, deadline: Deadline) -> ExportFile:
         """The same as a file, never sampled (specification, Export). The file is complete on return."""
         slicer, query = request.slicer, self._question(ExportQuery, request)
-        inquiry = _inquire(slicer, query, query.with_mappings)
+        inquiry = _inquire(slicer, query, self._visible(request, deadline), query.with_mappings)
         audience = inquiry.answer(self._sums(inquiry, None, deadline))
         if query.include_total and query.data_filters and query.split_by:
             audience = replace(audience, total=self._total_of(audience.names, inquiry, deadline))
@@ -238,9 +254,26 @@ class ReportingService:
         return compose.compose(self._sums(whole, None, deadline, Groups(rows)), whole.shape).total
 
     def _question(self, model: type[ReportQuery], request: AuthorizedRequest) -> ReportQuery:
-        query = requests.question(model, request.fields)
+        """The question in a request, about the rows that are there for its caller: the one place for that."""
+        query: ReportQuery = requests.question(model, request.fields)
         requests.check_values(query.filters, self.settings.filter_values)
-        return query
+        return query.model_copy(update={"filters": (*request.row_filters, *query.filters)})
+
+    def _visible(self, request: AuthorizedRequest, deadline: Deadline) -> VisibleRows | None:
+        """On which days there are rows for the caller; None for one who may see all rows."""
+        slicer, filters = request.slicer, request.row_filters
+        if not filters:
+            return None
+
+        def count() -> tuple[VisibleRows, bool]:
+            engine, most_bytes = self._engine(slicer), self.settings.question_megabytes * MEGABYTE
+            return visible_rows.count_visible(slicer, filters, engine, most_bytes, deadline), True
+
+        key = (slicer.project, slicer.name, slicer.version, slicer.read_at, filters)
+        return self._visible_rows.get(key, count, deadline)
+
+    def _engine(self, slicer: StoredSlicer) -> Engine:
+        return self.engine if slicer.definition.source is None else self._connected.engine
 
     def _sums(
         self, inquiry: "_Inquiry", rows_limit: int | None, deadline: Deadline, within: Groups | None = None
@@ -259,21 +292,26 @@ class ReportingService:
             max_bytes=self.settings.question_megabytes * MEGABYTE,
             within=within,
         )
-        is_connected = inquiry.slicer.definition.source is not None
-        engine: Engine = self._connected.engine if is_connected else self.engine
-        sums = engine.audience(inquiry.slicer, question, deadline)
+        sums = self._engine(inquiry.slicer).audience(inquiry.slicer, question, deadline)
         check_finite(sums, inquiry.work.slicer)
         with self._counting:
             self.rows_read += sums.records_read
-        return sums
+        if inquiry.visible is None:
+            return sums
+        days, records = inquiry.visible.within(inquiry.period, inquiry.timezone)
+        return replace(sums, dates=days, records_read=records, records_in_range=records)
 
 
 @dataclass(frozen=True)
 class _Inquiry:
-    """A checked query about a slicer: the shape of its answer, its days in its zone, and the work for it."""
+    """A checked query about a slicer: the shape of its answer, its days in its zone, and the work for it.
+
+    `visible` are the rows that its filters of a grant leave; None without such filters.
+    """
 
     slicer: StoredSlicer
     query: AudienceQuery | ExportQuery
+    visible: VisibleRows | None
     shape: Shape
     timezone: int
     period: tuple[date, date]
@@ -292,6 +330,7 @@ class _Inquiry:
 def _inquire(
     slicer: StoredSlicer,
     query: AudienceQuery | ExportQuery,
+    visible: VisibleRows | None,
     with_descriptions: bool,
     with_precision: bool = False,
 ) -> _Inquiry:
@@ -306,7 +345,7 @@ def _inquire(
         records=sum(rows for day, rows in slicer.rows.items() if first <= day <= last),
         columns=columns(len(query.split_by) + len(query.filters), shape.atoms),
     )
-    return _Inquiry(slicer, query, shape, timezone, (first, last), work)
+    return _Inquiry(slicer, query, visible, shape, timezone, (first, last), work)
 
 
 def _shape(

@@ -14,6 +14,7 @@ from lib import database
 from lib.database import numbered_table, reading, required, transact
 from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.people.company import Claims, Company
+from lib.people.grant import labels
 from lib.people.records import carry_over
 from lib.settings import Settings
 from lib.tokens.audit import Audit
@@ -190,14 +191,14 @@ class Access:
         if self.people.is_locked(person):
             raise BadRequest(DEMO_LOCK.format(person.username, person.username))
         self._check_deals(person, service, grants, deals)
-        foreign = [str(grant) for grant in grants if not person.may_see(grant.project, grant.slicer)]
+        foreign = [grant.place for grant in grants if not person.may_see(grant.project, grant.slicer)]
         if foreign:
             raise BadRequest(
                 f"'{person.username}' may not see {', '.join(foreign)}, so their token can't either; "
-                f"they may see {', '.join(map(str, person.grants)) or 'nothing yet'}"
+                f"they may see {labels(person.grants) or 'nothing yet'}"
             )
         text = self.store.issue(person.username, service, name, lifetime, grants, kind, deals)
-        opens = str(deals or "") or ", ".join(map(str, grants)) or "all that its owner can see"
+        opens = str(deals or "") or labels(grants) or "all that its owner can see"
         detail = f"{kind}, {service}, '{name.strip()}', opens {opens}"
         self.audit.note("token made", by or person.username, person.username, detail, address)
         return text
@@ -294,7 +295,7 @@ class Access:
 
 
 def _describe(person: Person) -> str:
-    sees = "everything" if person.role == "admin" else ", ".join(map(str, person.grants)) or "nothing"
+    sees = "everything" if person.role == "admin" else labels(person.grants) or "nothing"
     shares = ", may share" if person.shares else ""
     mail = f", mail to {person.email}" if person.email else ""
     return f"{person.role}, sees {sees}, deals {person.deals}{shares}{mail}"

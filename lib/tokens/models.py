@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Literal
 
 from lib.people import DealsGrant, Grant, Person
+from lib.people.grant import row_filters
+from lib.wire.filters import Filter
 
 Kind = Literal["permanent", "temporary"]
 
@@ -48,6 +50,11 @@ class Caller:
         """Whether the owner may see the slicer now, and the token was granted it too."""
         is_open = not self.token.grants or any(grant.covers(project, slicer) for grant in self.token.grants)
         return is_open and self.person.may_see(project, slicer)
+
+    def row_filters(self, project: str, slicer: str) -> tuple[Filter, ...]:
+        """The filters that the slicer's rows have to pass: those of the owner now, and those of the token."""
+        both = (*self.person.row_filters(project, slicer), *row_filters(self.token.grants, project, slicer))
+        return tuple(dict.fromkeys(both))
 
     @property
     def deals(self) -> DealsGrant:

@@ -14,6 +14,7 @@ from lib import connect
 from lib.cli import COMMANDS, Commands, main
 from lib.people import DealsGrant, Grant, People, Person
 from lib.settings import Settings
+from lib.wire.filters import Filter
 
 PASSWORD = "correct horse"
 
@@ -161,6 +162,37 @@ def test_grant_and_revoke(people: People) -> None:
     )
     unknown = run("user", "grant", "adda", "demo")
     assert (unknown.exit_code, unknown.stderr) == (1, "Error: Unknown person 'adda'; did you mean 'ada'?\n")
+
+
+def test_a_slicer_is_granted_with_filters(people: People) -> None:
+    """Rows are limited by filters beside the grant, listed in words, and open again without."""
+    added("--role", "viewer")
+    as_json = '{"name": "site", "value": ["Shop"], "match": "contains", "case_insensitive": 1}'
+    granted = run("user", "grant", "ada", "demo/sales", "--filter", "seat=3,7", "--filter", as_json)
+    limit = "demo/sales (only seat equals 3, 7; site contains Shop (in any case))"
+    assert f"may see {limit}" in granted.stderr
+    seats = Filter(name="seat", value=("3", "7"), match="equals")
+    site = Filter(name="site", value=("Shop",), match="contains", case_insensitive=1)
+    assert people.require("ada").grants == (Grant("demo", "sales", (seats, site)),)
+    assert limit in run("user", "list").stdout
+    assert "may see demo/sales;" in run("user", "grant", "ada", "demo/sales").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("demo", "--filter", "seat=3"), "belong to one slicer"),
+        (("demo/sales", "--filter", "seat"), "no filters"),
+        (("demo/sales", "--filter", '{"name": "seat", "value": "3"}'), "no filters"),
+        (("demo/sales", "--filter", "seat=3", "--revoke"), "leave --filter out"),
+    ],
+)
+def test_filters_that_can_not_be(people: People, words: tuple[str, ...], reason: str) -> None:
+    """What is no filter of one slicer is refused, and the person has what they had."""
+    added("--role", "viewer", "--grant", "demo/sales")
+    refused = run("user", "grant", "ada", *words)
+    assert (refused.exit_code > 0, reason in refused.stderr) == (True, True), refused.stderr
+    assert people.require("ada").grants == (Grant("demo", "sales"),)
 
 
 def test_deals_are_granted_apart_from_projects(people: People) -> None:

@@ -14,6 +14,7 @@ from lib.cli.options import Duration
 from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
 from lib.tokens.access import Access
+from lib.wire.filters import Filter
 
 SEES_DEALS = DealsGrant("read")
 
@@ -54,6 +55,16 @@ def test_expiry_and_grants(access: Access) -> None:
     assert token.expires == token.created + timedelta(days=90)
     assert token.grants == (Grant("demo", "delivery"),)
     assert "gives access to demo/delivery, expires 20" in answer.stderr
+
+
+def test_a_token_for_some_rows(access: Access) -> None:
+    """A token of one slicer may be limited by filters, which it and the list of tokens say in words."""
+    answer = created("--project", "demo", "--slicer", "delivery", "--filter", "seat=3,7")
+    caller = access.caller(answer.stdout.strip(), "reporting")
+    assert caller.row_filters("demo", "delivery") == (Filter(name="seat", value=("3", "7"), match="equals"),)
+    assert "gives access to demo/delivery (only seat equals 3, 7)" in answer.stderr
+    assert "demo/delivery (only seat equals 3, 7)" in run("list").stdout
+    assert "--filter needs --project and --slicer" in created("--project", "demo", "--filter", "a=b").stderr
 
 
 def test_service_identifiers_are_settings(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def lasting(rows: int) -> Callable[[], tuple[Audience, bool]]:
 
 def test_an_answer_is_kept() -> None:
     """The same key gives the very same answer, another key another."""
-    cache = AnswerCache(10**6)
+    cache = AnswerCache(10**6, size_of)
     first = cache.get("a", lasting(1), Deadline())
     assert cache.get("a", lasting(1), Deadline()) is first
     assert cache.get("b", lasting(1), Deadline()) is not first
@@ -38,7 +38,7 @@ def test_an_answer_is_kept() -> None:
 def test_the_bound_holds() -> None:
     """Kept answers never take more than the bound; those used longest ago go first."""
     size = size_of(answer(1000))
-    cache = AnswerCache(3 * size)
+    cache = AnswerCache(3 * size, size_of)
     kept = [cache.get(key, lasting(1000), Deadline()) for key in "abc"]
     assert cache.get("a", lasting(1000), Deadline()) is kept[0]
     for key in "def":
@@ -50,7 +50,7 @@ def test_the_bound_holds() -> None:
 
 def test_an_answer_larger_than_the_bound() -> None:
     """An answer that is larger than the bound is given and not kept, and drives no other out."""
-    cache = AnswerCache(size_of(answer(1000)))
+    cache = AnswerCache(size_of(answer(1000)), size_of)
     small = cache.get("small", lasting(1), Deadline())
     large = cache.get("large", lasting(5000), Deadline())
     assert cache.get("large", lasting(5000), Deadline()) is not large
@@ -66,14 +66,14 @@ def test_sizes_are_those_of_the_content() -> None:
 
 def test_nothing_is_kept_of_what_may_change() -> None:
     """An answer that a deadline cut short is not kept."""
-    cache = AnswerCache(10**6)
+    cache = AnswerCache(10**6, size_of)
     first = cache.get("a", lambda: (answer(1), False), Deadline())
     assert cache.get("a", lasting(1), Deadline()) is not first
 
 
 def test_at_once() -> None:
     """Of several who ask the same at once one computes, and all have that answer."""
-    cache, begun, may_end, computed = AnswerCache(10**6), threading.Event(), threading.Event(), []
+    cache, begun, may_end, computed = AnswerCache(10**6, size_of), threading.Event(), threading.Event(), []
 
     def compute() -> tuple[Audience, bool]:
         begun.set()
@@ -98,7 +98,7 @@ def test_at_once() -> None:
 
 def test_a_failure_is_its_own() -> None:
     """Who waits for somebody whose connection closes computes the answer; the failure is not kept."""
-    cache, begun, may_end = AnswerCache(10**6), threading.Event(), threading.Event()
+    cache, begun, may_end = AnswerCache(10**6, size_of), threading.Event(), threading.Event()
 
     def fail() -> tuple[Audience, bool]:
         begun.set()
@@ -125,7 +125,7 @@ def test_a_failure_is_its_own() -> None:
 
 def test_who_waits_has_a_deadline_of_their_own() -> None:
     """Whoever waits for somebody else's computation stops at their own deadline."""
-    cache, begun, may_end = AnswerCache(10**6), threading.Event(), threading.Event()
+    cache, begun, may_end = AnswerCache(10**6, size_of), threading.Event(), threading.Event()
 
     def slow() -> tuple[Audience, bool]:
         begun.set()

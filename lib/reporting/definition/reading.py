@@ -12,7 +12,7 @@ from lib.reporting.models import AudienceSource, DataField, KeyField
 
 _OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})")
 Aggregate = Literal["sum", "mean", "min", "max", "count", "distinct"]
-KeyRole = Literal["lost_reason", "creative"]
+KeyRole = Literal["lost_reason", "creative", "seat"]
 DataRole = Literal[
     "requests", "bids", "wins", "impressions", "viewable", "lost", "bid_price", "win_price", "spend"
 ]

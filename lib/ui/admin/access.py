@@ -7,11 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from lib import connect
-from lib.people import Grant, Person
+from lib.people import Person
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Entry
-from lib.ui.admin import mails, new_person, person_drawer, share_list, token_list
+from lib.ui.admin import mails, new_person, person_drawer, row_filters, share_list, token_list
 from lib.ui.admin.new_person import words
 from lib.ui.kit import components, notes, sign_in
 from lib.ui.kit.frame import PageContext
@@ -28,7 +28,7 @@ LIFETIMES: dict[str, timedelta | None] = {
 }
 USUAL = "90 days"
 SERVICES = {"reporting": "Reporting", "deals": "Deals"}
-SYNC = "deal sync"
+SYNC, TOKEN = "deal sync", "token"
 ADDRESSES = {"deals": "supply_deals", SYNC: "deal_sync"}
 
 
@@ -63,6 +63,8 @@ def draw_token_form(context: PageContext, access: Access, settings: Settings) ->
             on_click=_make,
             args=(access, settings),
         )
+    if st.session_state[SERVICE] == "reporting":
+        row_filters.draw(context, TOKEN, st.session_state[OPENS])
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
     if NEW_TOKEN in st.session_state:
@@ -81,7 +83,7 @@ def _make(access: Access, settings: Settings) -> None:
     if person is None or NEW_TOKEN in state:
         return
     service, lifetime = state[SERVICE], LIFETIMES[state[EXPIRY]]
-    opens = tuple(map(Grant.parse, state.get(OPENS, ()))) if service == "reporting" else ()
+    opens = tuple(row_filters.limited(TOKEN, state.get(OPENS, ()))) if service == "reporting" else ()
     deals = state.get(DEALS) if service == "deals" and state.get(DEALS) != person.deals else None
     if not state[NAME].strip():
         state[PROBLEM] = "Name what the token is for, so that you can recognize it later."
@@ -96,6 +98,7 @@ def _make(access: Access, settings: Settings) -> None:
     path = SYNC if deals is not None and deals.syncs else service
     state[NEW_TOKEN] = {"text": text, "name": state[NAME].strip(), "service": path, "ends": ends(lifetime)}
     state[NAME] = ""
+    row_filters.forget()
 
 
 def ends(lifetime: timedelta | None, now: datetime | None = None) -> str:
@@ -199,6 +202,7 @@ def draw_people_list(context: PageContext, access: Access) -> None:
 def close() -> None:
     """Close the drawer."""
     st.session_state.pop(OPEN, None)
+    row_filters.forget()
 
 
 def _add() -> None:

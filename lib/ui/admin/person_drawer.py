@@ -18,7 +18,7 @@ from lib.people import (
     cap_grant,
 )
 from lib.tokens.access import Access
-from lib.ui.admin import new_person
+from lib.ui.admin import new_person, row_filters
 from lib.ui.kit import notes, sign_in
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
@@ -38,14 +38,14 @@ def sees(person: Person) -> str:
     """A person's permissions in words."""
     if person.role == "admin":
         return "everything"
-    return ", ".join("everything" if str(g) == "*" else str(g) for g in person.grants) or "nothing yet"
+    return ", ".join("everything" if str(g) == "*" else g.label for g in person.grants) or "nothing yet"
 
 
 def grant_options(slicers: Iterable[tuple[str, str]], grants: Iterable[Grant] = ()) -> list[str]:
     """The grants to choose from: everything, projects, slicers, and other grants that the person has."""
     pairs = list(slicers)
     options = ["*", *dict.fromkeys(p for p, _ in pairs), *(f"{p}/{s}" for p, s in pairs)]
-    return list(dict.fromkeys([*options, *map(str, grants)]))
+    return list(dict.fromkeys([*options, *(grant.place for grant in grants)]))
 
 
 def add(context: PageContext, access: Access, close: OnClose) -> None:
@@ -79,6 +79,8 @@ def _add(context: PageContext, access: Access, close: OnClose) -> None:
     fault = new_person.grants_fault(grants)
     beside([fault] if fault else [])
     deals = _deals(context, "new", role, NO_DEALS)
+    if role != "admin":
+        row_filters.draw(context, "new", grants, (), deals)
     _shares("new", role, shares=False)
     st.button(
         "Add", type="primary", key="person_add_sure", on_click=_add_person,
@@ -100,7 +102,7 @@ def _add_person(context: PageContext, access: Access, deals: DealsGrant, close: 
     shares = bool(st.session_state.get("person_shares_new"))
 
     def add() -> None:
-        new_grants = tuple(map(Grant.parse, grants))
+        new_grants = tuple(row_filters.limited("new", grants))
         new = Person(
             entry.username, name, email, role, new_grants, deals=cap_grant(role, deals), shares=shares
         )
@@ -137,6 +139,8 @@ def _rights_and_password(
         st.caption("Only another administrator can change your role or remove you.")
     grants = _grants(context, person.username, role, person.grants)
     deals = _deals(context, person.username, role, person.deals)
+    if role != "admin":
+        row_filters.draw(context, person.username, grants, person.grants, deals)
     email = st.text_input("E-mail", person.email or "", key=f"person_email_{person.username}").strip()
     shares = _shares(person.username, role, shares=person.shares)
     if st.button("Save", type="primary", key="person_save"):
@@ -168,7 +172,7 @@ def _save(
     email: str,
     shares: bool,
 ) -> None:
-    new_grants = [Grant.parse(text) for text in grants]
+    new_grants = row_filters.limited(person.username, grants, person.grants)
     access.change(person.username, context.person.username, role, new_grants, deals, email, shares)
 
 
@@ -219,7 +223,7 @@ def _grants(context: PageContext, whose: str, role: Role, grants: Iterable[Grant
     return st.multiselect(
         "May see",
         grant_options(context.clients.slicers, grants),
-        default=list(map(str, grants)),
+        default=list(dict.fromkeys(grant.place for grant in grants)),
         format_func=lambda text: "Everything" if text == "*" else text,
         key=f"person_grants_{whose}",
         accept_new_options=True,

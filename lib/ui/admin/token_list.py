@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.people import Person
+from lib.people.grant import labels
 from lib.tokens.access import Access
 from lib.tokens.models import Token
 from lib.ui.kit import notes, sign_in
@@ -145,7 +146,7 @@ def revoke(access: Access, tokens: Iterable[Token]) -> None:
 
 
 def _opens(token: Token) -> str:
-    return str(token.deals or "") or ", ".join(map(str, token.grants)) or OPENS_ALL
+    return str(token.deals or "") or labels(token.grants) or OPENS_ALL
 
 
 def _is_permanent(token: Token) -> bool:

@@ -284,12 +284,14 @@ class BoardAnswers:
         )
         acts = [act for raw in request.acts for act in rows.parse(raw)]
         question_state = after(context, request.params, acts)
-        return _Turn(context, question_state, deadline, answers, self._reports.version(*about))
+        # Browsers keep answers per version, so it tells which rows the person may see now.
+        version = " ".join((self._reports.version(*about), *map(repr, person.row_filters(*about))))
+        return _Turn(context, question_state, deadline, answers, version)
 
     def _slicer(self, clients: connect.Clients, person: Person, project: str, name: str) -> Slicer:
         """What the slicer is; of a remote service, as it was a minute ago at most."""
         query = InfoQuery(project_name=project, slicer_name=name)
         if not clients.slicer_seconds:
             return clients.reporting.info(query)
-        key = (person.username, project, name)
+        key = (person.username, person.row_filters(project, name), project, name)
         return self._slicers.get(key, lambda: clients.reporting.info(query))

@@ -99,7 +99,7 @@ def find_movers(focus: Focus) -> Moved:
     Who comes while it is computed waits for it: a run that a newer one has overtaken asks nothing twice.
     """
     cache: SessionCache[Moved] = session_cache.of(MOVERS_KEY, partial(SessionCache, ask.SECONDS, MOST))
-    key = (focus.context.person.username, focus.query, focus.comparison, focus.field.name)
+    key = (*focus.context.viewer, focus.query, focus.comparison, focus.field.name)
     audience: Ask = partial(focus.context.reporting.audience, slicer=focus.slicer)
     return waiting.cached(cache, key, partial(compute, focus, waiting.track(audience)))
 

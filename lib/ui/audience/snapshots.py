@@ -98,6 +98,8 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
         yield "Compared with", "; ".join(against)
     sentences = [filters.sentence(one, focus.slicer, most=len(one.value)) for one in focus.query.filters]
     yield "Filters", straight("; ".join(sentences)) or "None"
+    if focus.slicer.restrictions:
+        yield "Limited to", straight(filters.restrictions(focus.slicer))
     if field:
         yield "Precision", field["precision"]
     yield "Data", focus.context.freshness

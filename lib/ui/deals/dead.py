@@ -98,7 +98,7 @@ def _draw_search(context: PageContext, view: DeadView, days: int, field: DataFie
     period = _exactly(context, days, field)
     span = report.period(context, period)
     before = _before(context, period, span[0])
-    scope_key = (context.person.username, period, before)
+    scope_key = (context.viewer, period, before)
     if view.search is None or view.scope_key != scope_key:
         view.forget()
         lists, now = entries(catalog.lists(context)), datetime.now(UTC)

@@ -115,7 +115,7 @@ BatchKey = tuple[object, ...]
 def query_batch(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:
     """The questions of this place on the screen; those that it asked before are given up."""
     batches: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.setdefault(BATCHES, {})
-    key = (context.person.username, *queries)
+    key = (context.viewer, *queries)
     entry = batches.get(place)
     if entry is None or entry[0] != key:
         if entry is not None:

@@ -16,7 +16,7 @@ from lib.ui.charts.numbers import Numbers, days, title
 from lib.ui.kit import notes, sign_in, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, focus, periods, precision, saved
+from lib.ui.query import ask, filters, focus, periods, precision, saved
 from lib.wire.errors import TrancheError
 
 Field = TypeVar("Field", KeyField, DataField)
@@ -192,6 +192,7 @@ def _facts(slicer: Slicer) -> list[str]:
     zone = "other time zones available" if slicer.supports_timezone else "fixed time zone"
     texts.append(f"UTC{slicer.timezone:+d}, {zone}")
     texts += [text] if (text := precision.source(slicer)) else []
+    texts += [f"only rows where {plain(text)}"] if (text := filters.restrictions(slicer)) else []
     for source in slicer.audience_sources:
         about = f" ({source.annotation})" if source.annotation else ""
         texts.append(f"{source.description or source.name}{about}")

@@ -6,12 +6,12 @@ import streamlit as st
 
 from lib.reporting.client import with_own_fields
 from lib.reporting.formats import FORMATS, ExportFormat
-from lib.reporting.lenient import Flag
 from lib.reporting.models import EXTENSIONS, AudienceQuery, ExportQuery
 from lib.ui.charts.numbers import title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import focus, link, precision, question, split_rows
+from lib.wire.filters import Flag
 
 SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
     "data_fields",

@@ -13,7 +13,7 @@ from lib import connect
 from lib.deals.client import Deals
 from lib.people import Person
 from lib.reporting.client import Reporting
-from lib.reporting.models import Slicer
+from lib.reporting.models import Filter, Slicer
 from lib.settings import Settings
 from lib.ui import streamlit_compat
 from lib.ui.kit import problems, retry, sign_in, slicer_info, times
@@ -91,6 +91,11 @@ class PageContext:
         return person
 
     @property
+    def viewer(self) -> tuple[str, tuple[Filter, ...]]:
+        """With what the key of a cached answer begins: whose it is, and which rows they may see now."""
+        return self.person.username, self.person.row_filters(self.project, self.slicer_name)
+
+    @property
     def locale(self) -> str | None:
         """The language of the browser, such as `de-CH`."""
         return st.context.locale
@@ -113,6 +118,7 @@ class PageContext:
         if self.slicer is slicer_info.NOTHING:
             return "The report is still loading" if self.is_loading else "The report is unavailable"
         zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
+        zone += " · some rows only" if self.slicer.restrictions else ""
         if self.slicer.last_date is None:
             return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
         return f"Data to {times.day(date.fromisoformat(self.slicer.last_date))} · {zone}"

@@ -9,7 +9,7 @@ from functools import partial
 from lib.reporting import dates
 from lib.reporting.answers import Audience
 from lib.reporting.client import with_own_fields
-from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery
+from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery, Filter
 from lib.ui.charts.change import is_sampled
 from lib.ui.kit import redraw, session_cache, waiting
 from lib.ui.kit.frame import PageContext
@@ -19,7 +19,7 @@ from lib.wire.errors import TrancheError
 ANSWERS = "answers"
 FIRST = {"audience_rows_limit": DESK_ROWS_LIMIT, "exact_within": 200}
 SECONDS, MOMENT_SECONDS, MOST = 120, 2.0, 100
-Key = tuple[str, date, AudienceQuery]
+Key = tuple[str, tuple[Filter, ...], date, AudienceQuery]
 
 
 def audience(context: PageContext, query: AudienceQuery) -> Audience:
@@ -88,7 +88,7 @@ def _refining(context: PageContext, query: AudienceQuery, quick: Audience) -> Ca
 
 
 def _key(context: PageContext, query: AudienceQuery) -> "Key":
-    return context.person.username, today(context, query), with_own_fields(query, context.slicer)
+    return *context.viewer, today(context, query), with_own_fields(query, context.slicer)
 
 
 def try_fetch(context: PageContext, query: AudienceQuery) -> Audience | None:

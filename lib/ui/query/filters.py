@@ -19,6 +19,11 @@ def sentence(
     return f"{field(filter_.name, slicer)} {_matching(filter_, descriptions or {}, most)}"
 
 
+def restrictions(slicer: Slicer) -> str:
+    """The rows that the person may see, as a sentence with all values; empty where these are all rows."""
+    return "; ".join(sentence(one, slicer, most=len(one.value)) for one in slicer.restrictions)
+
+
 def together(
     filters: Iterable[Filter],
     slicer: Slicer,

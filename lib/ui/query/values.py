@@ -1,6 +1,6 @@
 """The values of a key field in the data, the most frequent first, searchable by code and description."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from lib.reporting.answers import Audience
@@ -20,6 +20,7 @@ from lib.ui.query import ask, precision
 
 MOST_VALUES = 300
 WORDS, OCCURRENCES = "described_values", "seen_values"
+FieldKey = tuple[Hashable, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -193,11 +194,11 @@ def _describe(context: PageContext, answer: Audience, name: str) -> dict[str, st
 
 
 def _known_values(context: PageContext, name: str) -> dict[str, str]:
-    cache = context.cache(WORDS, dict[tuple[str, str, str], dict[str, str]])
-    return cache.setdefault((context.project, context.slicer_name, name), {})
+    cache = context.cache(WORDS, dict[FieldKey, dict[str, str]])
+    return cache.setdefault((context.viewer, context.project, context.slicer_name, name), {})
 
 
 def _occurrences(context: PageContext, name: str) -> dict[str, bool]:
     """Whether a value occurs in the data, as far as this session has looked it up."""
-    cache = context.cache(OCCURRENCES, dict[tuple[str, str, str], dict[str, bool]])
-    return cache.setdefault((context.project, context.slicer_name, name), {})
+    cache = context.cache(OCCURRENCES, dict[FieldKey, dict[str, bool]])
+    return cache.setdefault((context.viewer, context.project, context.slicer_name, name), {})

@@ -1,0 +1,96 @@
+"""The rows of a slicer that a grant with filters opens: what they are, and on which days there are any.
+
+Questions have these filters beside their own. What is not theirs alone (first and last date, days with data,
+numbers of records) is counted here, once per version of the slicer.
+"""
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from lib.reporting.engines.sums import Engine, Question
+from lib.reporting.measures import RECORDS
+from lib.reporting.models import Filter, Slicer, time_key_field
+from lib.reporting.warehouse import StoredSlicer
+from lib.wire.deadline import Deadline
+from lib.wire.errors import AccessError
+
+BYTES_PER_HOUR = 16
+
+
+@dataclass(frozen=True)
+class VisibleRows:
+    """Records by hour, ascending: `hours` on the slicer's own clock (days: at 00:00), `counts` of records.
+
+    `timezone` is that of the clock; None where the slicer knows days only.
+    """
+
+    hours: pd.DatetimeIndex
+    counts: npt.NDArray[np.int64]
+    timezone: int | None
+
+    @property
+    def days(self) -> list[dt.date]:
+        """The days with records, in the slicer's own zone, ascending."""
+        return [moment.date() for moment in self.hours.normalize().unique()]
+
+    def within(self, period: tuple[dt.date, dt.date], timezone: int) -> tuple[tuple[dt.date, ...], int]:
+        """The days with records of a period in that zone, and how many records it has."""
+        shift = 0 if self.timezone is None else timezone - self.timezone
+        days = (self.hours + pd.Timedelta(hours=shift)).normalize()
+        inside = (days >= pd.Timestamp(period[0])) & (days <= pd.Timestamp(period[1]))
+        return tuple(moment.date() for moment in days[inside].unique()), int(self.counts[inside].sum())
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory."""
+        return BYTES_PER_HOUR * (1 + len(self.hours))
+
+
+def check(filters: Iterable[Filter], slicer: StoredSlicer) -> None:
+    """AccessError where the slicer has no such key field any more: a limit that can't be held opens nothing.
+
+    Nor on a time key field: which rows pass would depend on the zone of the question.
+    """
+    names = {field.name for field in slicer.definition.key_fields}
+    missing = [filter_.name for filter_ in filters if filter_.name not in names]
+    if missing:
+        raise AccessError(
+            f"Access to {slicer.project}/{slicer.name} is limited to rows by {missing[0]}, which is no key "
+            "field of its rows any more. Ask an administrator to set the limit again"
+        )
+
+
+def count_visible(
+    slicer: StoredSlicer, filters: tuple[Filter, ...], engine: Engine, most_bytes: int, deadline: Deadline
+) -> VisibleRows:
+    """Count the records that pass, over all days of the slicer; every record is read."""
+    definition, days = slicer.definition, list(slicer.rows)
+    timezone = definition.timezone if definition.time.granularity == "hour" else None
+    if not days:
+        return VisibleRows(pd.DatetimeIndex([]), np.zeros(0, np.int64), timezone)
+    name = time_key_field(definition.time.granularity)
+    question = Question(
+        days[0],
+        days[-1],
+        timezone=definition.timezone,
+        split_by=(name,),
+        filters=filters,
+        atoms=frozenset({RECORDS}),
+        max_bytes=most_bytes,
+    )
+    sums = engine.audience(slicer, question, deadline)
+    hours = pd.DatetimeIndex(pd.to_datetime(sums.groups[name].astype("str")))
+    order = np.argsort(hours)
+    return VisibleRows(hours[order], sums.rows.records[order].astype(np.int64), timezone)
+
+
+def restrict(slicer: Slicer, filters: tuple[Filter, ...], visible: VisibleRows) -> Slicer:
+    """What info says to somebody who sees these rows alone."""
+    days = visible.days
+    first, last = (days[0].isoformat(), days[-1].isoformat()) if days else (None, None)
+    return slicer.model_copy(update={"first_date": first, "last_date": last, "restrictions": filters})

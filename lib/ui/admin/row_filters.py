@@ -1,0 +1,167 @@
+"""Which rows of a granted slicer a person or a token sees: the filters of grants, edited on Access."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from lib.people import DealsGrant, Grant
+from lib.reporting.matches import MATCHES, RULES, Match
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, InfoQuery, Slicer
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.query import filters, values
+from lib.wire.errors import BadRequest, TrancheError
+
+EDITS = "row_filters"
+FIELD, MATCH, VALUES, ANY_CASE, DESCRIPTIONS = "field", "match", "values", "any_case", "descriptions"
+ALL_ROWS = "all rows"
+Edits = dict[tuple[str, str], tuple[Filter, ...]]
+
+
+def limited(whose: str, places: Iterable[str], grants: Iterable[Grant] = ()) -> list[Grant]:
+    """The grants for these projects and slicers, as texts, with the filters drawn beside them for `whose`.
+
+    `grants` are those that are stored: where nothing was changed theirs hold. BadRequest for a text that is
+    no grant.
+    """
+    stored = {grant.place: grant.filters for grant in grants}
+    edits: Edits = st.session_state.get(EDITS, {})
+    return [
+        replace(Grant.parse(place), filters=edits.get((whose, place), stored.get(place, ())))
+        for place in places
+    ]
+
+
+def forget() -> None:
+    """Forget changes that were not saved."""
+    st.session_state.pop(EDITS, None)
+
+
+def draw(
+    context: PageContext,
+    whose: str,
+    places: Iterable[str],
+    grants: Iterable[Grant] = (),
+    deals: DealsGrant | None = None,
+) -> None:
+    """Draw the filters of each slicer among the grants; seats in `deals` offer the filter that fits."""
+    stored = list(grants)
+    for place in places:
+        try:
+            (grant,) = limited(whose, [place], stored)
+        except BadRequest:
+            continue
+        if grant.slicer is not None and (grant.project, grant.slicer) in context.clients.slicers:
+            _draw_grant(context, whose, grant, deals)
+        elif grant.filters:
+            st.caption(plain(grant.label))
+
+
+def _draw_grant(context: PageContext, whose: str, grant: Grant, deals: DealsGrant | None) -> None:
+    project, name = grant.project, grant.slicer or ""
+    try:
+        slicer = context.clients.reporting.info(InfoQuery(project_name=project, slicer_name=name))
+    except TrancheError as error:
+        st.caption(plain(f"The rows of {grant.label} can't be limited now: {error.reason}"))
+        return
+    labels = [_label(one, slicer) for one in grant.filters]
+    with st.expander(plain(f"{grant.place}: {'; '.join(labels) or ALL_ROWS}"), icon=":material/filter_alt:"):
+        for number, label in enumerate(labels):
+            st.button(
+                plain(label), icon=":material/close:", key=_key(whose, grant, f"drop_{number}"),
+                help="Remove this filter", on_click=_set,
+                args=(whose, grant, (*grant.filters[:number], *grant.filters[number + 1 :])),
+            )  # fmt: skip
+        _offer_seats(whose, grant, slicer, deals)
+        _draw_form(replace(context, project=project, slicer_name=name, slicer=slicer), whose, grant)
+
+
+def _label(filter_: Filter, slicer: Slicer) -> str:
+    """A filter as a sentence; by the name of its field where the slicer has none of that name any more."""
+    if filter_.name not in {field.name for field in slicer.key_fields}:
+        return f"{filter_.name} (no such key field: opens nothing)"
+    options = ", in any case" * filter_.case_insensitive + ", or its description" * filter_.search_mappings
+    return filters.sentence(filter_, slicer, most=len(filter_.value)) + options
+
+
+def _offer_seats(whose: str, grant: Grant, slicer: Slicer, deals: DealsGrant | None) -> None:
+    """Offer to limit the rows to the seats whose deals the person may see."""
+    field = slicer.seat_field
+    if field is None or deals is None or not deals.seats:
+        return
+    fitting = Filter(name=field, value=tuple(map(str, sorted(deals.seats))), match="equals")
+    if fitting not in grant.filters:
+        st.button(
+            plain(f"Only {filters.sentence(fitting, slicer, most=len(fitting.value))}, as of their deals"),
+            icon=":material/handshake:", key=_key(whose, grant, "seats"), on_click=_set,
+            args=(whose, grant, (*(one for one in grant.filters if one.name != field), fitting)),
+        )  # fmt: skip
+
+
+def _draw_form(context: PageContext, whose: str, grant: Grant) -> None:
+    fields = [field.name for field in context.slicer.key_fields if field.name not in TIME_KEY_FIELDS]
+    if not fields:
+        st.caption("This slicer has no key fields to filter by.")
+        return
+    with st.container(horizontal=True):
+        field = st.selectbox(
+            "Key field", fields, format_func=lambda name: filters.field(name, context.slicer),
+            key=_key(whose, grant, FIELD), width=200,
+        )  # fmt: skip
+        st.selectbox(
+            "Match", MATCHES, format_func=lambda match: RULES[match].words, key=_key(whose, grant, MATCH),
+            width=160,
+        )  # fmt: skip
+    labels = _values(context, field)
+    st.multiselect(
+        "Values", list(labels), format_func=lambda code: filters.both(code, labels.get(code)),
+        key=_key(whose, grant, VALUES), accept_new_options=True, placeholder="Choose or type values",
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        st.checkbox("In any case", key=_key(whose, grant, ANY_CASE))
+        st.checkbox("Search descriptions too", key=_key(whose, grant, DESCRIPTIONS))
+    st.button(
+        "Add filter", icon=":material/add:", key=_key(whose, grant, "add"), on_click=_add, args=(whose, grant)
+    )
+
+
+def _values(context: PageContext, name: str) -> dict[str, str]:
+    """The most frequent values, to choose from; none where the service fails: they can be typed."""
+    first, last = context.slicer.first_date, context.slicer.last_date
+    if first is None or last is None:
+        return {}
+    query = AudienceQuery(
+        project_name=context.project, slicer_name=context.slicer_name, start_date=first, end_date=last
+    )
+    try:
+        return values.value_options(context, query, name).descriptions
+    except TrancheError:
+        return {}
+
+
+def _add(whose: str, grant: Grant) -> None:
+    """Add the filter of the form to the grant. A callback."""
+    state = st.session_state
+    chosen: Sequence[str] = state[_key(whose, grant, VALUES)]
+    match: Match = state[_key(whose, grant, MATCH)]
+    if chosen:
+        more = Filter(
+            name=state[_key(whose, grant, FIELD)],
+            value=tuple(chosen),
+            match=match,
+            case_insensitive=int(state[_key(whose, grant, ANY_CASE)]),
+            search_mappings=int(state[_key(whose, grant, DESCRIPTIONS)]),
+        )
+        _set(whose, grant, tuple(dict.fromkeys((*grant.filters, more))))
+        state[_key(whose, grant, VALUES)] = []
+
+
+def _set(whose: str, grant: Grant, new_filters: tuple[Filter, ...]) -> None:
+    """Note the filters of a grant until they are saved. A callback."""
+    edits: Edits = st.session_state.setdefault(EDITS, {})
+    edits[whose, grant.place] = new_filters
+
+
+def _key(whose: str, grant: Grant, name: str) -> str:
+    return f"row_filters_{whose}_{grant.place}_{name}"
