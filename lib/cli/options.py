@@ -101,15 +101,15 @@ def with_filters(
 ) -> tuple[Grant, ...]:
     """The grants with these filters. UnknownName for a field that a slicer of this desk has not."""
     more = tuple(filter_ for some in filters for filter_ in some)
-    limited = tuple(replace(grant, filters=(*grant.filters, *more)) for grant in grants)
+    result = tuple(replace(grant, filters=(*grant.filters, *more)) for grant in grants)
     warehouse = Warehouse(settings.warehouse)
-    for grant in limited:
+    for grant in result:
         if grant.filters and grant.slicer and warehouse.has(grant.project, grant.slicer):
             names = [field.name for field in warehouse.definition(grant.project, grant.slicer).key_fields]
             for filter_ in grant.filters:
                 if filter_.name not in names:
                     raise UnknownName("key field", filter_.name, names)
-    return limited
+    return result
 
 
 def caller() -> str:

@@ -15,6 +15,7 @@ from sqlalchemy import make_url
 from lib import private
 from lib.connect import own_metrics
 from lib.connect.embedded import EmbeddedReporting
+from lib.connect.limited import LimitedReporting
 from lib.connect.opening import Installation, installation, note_event
 from lib.deals.abilities import Abilities
 from lib.deals.bulk_actions import BulkActions
@@ -275,7 +276,7 @@ def _reporting(
         token = installation.passes.of(person, "reporting")
         service, meter = installation.reporting, installation.meter
         return EmbeddedReporting(installation.http, token, patience, service, meter)
-    return Reporting(line.http, line.credential, patience)
+    return LimitedReporting(line.http, line.credential, patience, person)
 
 
 def _within(installation: Installation, caller: Caller | None, api: str) -> Credential:

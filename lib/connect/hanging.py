@@ -99,16 +99,16 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
         connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
         connection.execute(update(health_reports).where(*_is_of(health_reports, pair)).values(values))
         for number, grants in _tokens(connection, pair).items():
-            new_grants = [str(_renamed(grant, pair, to)) for grant in grants]
+            new_grants = [str(_under_name(grant, pair, to)) for grant in grants]
             connection.execute(update(tokens).where(tokens.c.id == number).values(grants=new_grants))
 
     transact(access.store.engine, within, Deadline(SECONDS))
     for username in _holders(access.people, pair):
         grants = access.people.require(username).grants
-        access.change(username, by, grants=[_renamed(grant, pair, to) for grant in grants])
+        access.change(username, by, grants=[_under_name(grant, pair, to) for grant in grants])
 
 
-def _renamed(grant: Grant, pair: Pair, to: Pair) -> Grant:
+def _under_name(grant: Grant, pair: Pair, to: Pair) -> Grant:
     return replace(grant, project=to[0], slicer=to[1]) if _is_for(grant, pair) else grant
 
 

@@ -83,7 +83,9 @@ def _make(access: Access, settings: Settings) -> None:
     if person is None or NEW_TOKEN in state:
         return
     service, lifetime = state[SERVICE], LIFETIMES[state[EXPIRY]]
-    opens = tuple(row_filters.limited(TOKEN, state.get(OPENS, ()))) if service == "reporting" else ()
+    opens = (
+        tuple(row_filters.grants_with_filters(TOKEN, state.get(OPENS, ()))) if service == "reporting" else ()
+    )
     deals = state.get(DEALS) if service == "deals" and state.get(DEALS) != person.deals else None
     if not state[NAME].strip():
         state[PROBLEM] = "Name what the token is for, so that you can recognize it later."

@@ -102,7 +102,7 @@ def _add_person(context: PageContext, access: Access, deals: DealsGrant, close: 
     shares = bool(st.session_state.get("person_shares_new"))
 
     def add() -> None:
-        new_grants = tuple(row_filters.limited("new", grants))
+        new_grants = tuple(row_filters.grants_with_filters("new", grants))
         new = Person(
             entry.username, name, email, role, new_grants, deals=cap_grant(role, deals), shares=shares
         )
@@ -172,7 +172,7 @@ def _save(
     email: str,
     shares: bool,
 ) -> None:
-    new_grants = row_filters.limited(person.username, grants, person.grants)
+    new_grants = row_filters.grants_with_filters(person.username, grants, person.grants)
     access.change(person.username, context.person.username, role, new_grants, deals, email, shares)
 
 

@@ -19,16 +19,18 @@ ALL_ROWS = "all rows"
 Edits = dict[tuple[str, str], tuple[Filter, ...]]
 
 
-def limited(whose: str, places: Iterable[str], grants: Iterable[Grant] = ()) -> list[Grant]:
+def grants_with_filters(whose: str, places: Iterable[str], grants: Iterable[Grant] = ()) -> list[Grant]:
     """The grants for these projects and slicers, as texts, with the filters drawn beside them for `whose`.
 
     `grants` are those that are stored: where nothing was changed theirs hold. BadRequest for a text that is
     no grant.
     """
-    stored = {grant.place: grant.filters for grant in grants}
+    before: dict[str, tuple[Filter, ...]] = {}
+    for grant in grants:
+        before[grant.place] = (*before.get(grant.place, ()), *grant.filters)
     edits: Edits = st.session_state.get(EDITS, {})
     return [
-        replace(Grant.parse(place), filters=edits.get((whose, place), stored.get(place, ())))
+        replace(Grant.parse(place), filters=edits.get((whose, place), before.get(place, ())))
         for place in places
     ]
 
@@ -46,10 +48,10 @@ def draw(
     deals: DealsGrant | None = None,
 ) -> None:
     """Draw the filters of each slicer among the grants; seats in `deals` offer the filter that fits."""
-    stored = list(grants)
+    before = list(grants)
     for place in places:
         try:
-            (grant,) = limited(whose, [place], stored)
+            (grant,) = grants_with_filters(whose, [place], before)
         except BadRequest:
             continue
         if grant.slicer is not None and (grant.project, grant.slicer) in context.clients.slicers:
@@ -143,12 +145,12 @@ def _values(context: PageContext, name: str) -> dict[str, str]:
 def _add(whose: str, grant: Grant) -> None:
     """Add the filter of the form to the grant. A callback."""
     state = st.session_state
-    chosen: Sequence[str] = state[_key(whose, grant, VALUES)]
+    codes: Sequence[str] = state[_key(whose, grant, VALUES)]
     match: Match = state[_key(whose, grant, MATCH)]
-    if chosen:
+    if codes:
         more = Filter(
             name=state[_key(whose, grant, FIELD)],
-            value=tuple(chosen),
+            value=tuple(codes),
             match=match,
             case_insensitive=int(state[_key(whose, grant, ANY_CASE)]),
             search_mappings=int(state[_key(whose, grant, DESCRIPTIONS)]),

@@ -17,7 +17,7 @@ EXTENSIONS = [
     "escape_formulas",
     "full_digits", "own_fields",
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
-    "precision", "xlsx", "arrow",
+    "precision", "restrictions", "xlsx", "arrow",
 ]  # fmt: skip
 
 

@@ -1,0 +1,45 @@
+"""The client of a remote reporting service, for a person who may see only some rows of a slicer.
+
+The service answers the desk, not the person, and tells days and numbers of records of all rows: until it can
+be asked for some rows alone, a grant with filters opens nothing there.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from lib.people import Person
+from lib.reporting.answers import Audience
+from lib.reporting.client import Download, Reporting
+from lib.reporting.models import ExportQuery, Slicer
+from lib.wire.call import Credential, Patience
+from lib.wire.errors import AccessError
+
+
+class LimitedReporting(Reporting):
+    """Refuses whatever is about a slicer of which the person may see only some rows."""
+
+    def __init__(self, http: httpx.Client, token: Credential, patience: Patience, person: Person) -> None:
+        super().__init__(http, token, patience)
+        self._person = person
+
+    def export(self, query: ExportQuery, slicer: Slicer | None = None) -> Download:
+        """The file, whole; see Reporting. AccessError for such a slicer."""
+        self._check(query.project_name, query.slicer_name)
+        return super().export(query, slicer)
+
+    def _info(self, fields: Mapping[str, Any]) -> Slicer:
+        self._check(fields["project_name"], fields["slicer_name"])
+        return super()._info(fields)
+
+    def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
+        self._check(fields["project_name"], fields["slicer_name"])
+        return super()._audience(fields, split_by, slicer)
+
+    def _check(self, project: str, slicer: str) -> None:
+        if self._person.row_filters(project, slicer):
+            raise AccessError(
+                f"Your access to {project}/{slicer} is limited to some rows, and the remote reporting "
+                "service can't be asked for these alone. Ask an administrator"
+            )
