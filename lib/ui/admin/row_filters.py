@@ -15,7 +15,7 @@ from lib.wire.errors import BadRequest, TrancheError
 
 EDITS = "row_filters"
 FIELD, MATCH, VALUES, ANY_CASE, DESCRIPTIONS = "field", "match", "values", "any_case", "descriptions"
-ALL_ROWS = "all rows"
+ALL_ROWS, MOST_SEATS = "all rows", 5
 Edits = dict[tuple[str, str], tuple[Filter, ...]]
 
 
@@ -68,7 +68,14 @@ def _draw_grant(context: PageContext, whose: str, grant: Grant, deals: DealsGran
         st.caption(plain(f"The rows of {grant.label} can't be limited now: {error.reason}"))
         return
     labels = [_label(one, slicer) for one in grant.filters]
-    with st.expander(plain(f"{grant.place}: {'; '.join(labels) or ALL_ROWS}"), icon=":material/filter_alt:"):
+    # With a key, and the server knowing, it stays open when a filter changes its label.
+    box = st.expander(
+        plain(f"{grant.place}: {'; '.join(labels) or ALL_ROWS}"), icon=":material/filter_alt:",
+        key=_key(whose, grant, "open"), on_change="rerun",
+    )  # fmt: skip
+    if not box.open:
+        return
+    with box:
         for number, label in enumerate(labels):
             st.button(
                 plain(label), icon=":material/close:", key=_key(whose, grant, f"drop_{number}"),
@@ -95,7 +102,7 @@ def _offer_seats(whose: str, grant: Grant, slicer: Slicer, deals: DealsGrant | N
     fitting = Filter(name=field, value=tuple(map(str, sorted(deals.seats))), match="equals")
     if fitting not in grant.filters:
         st.button(
-            plain(f"Only {filters.sentence(fitting, slicer, most=len(fitting.value))}, as of their deals"),
+            plain(f"Limit to the seats of their deals: {filters.sentence(fitting, slicer, most=MOST_SEATS)}"),
             icon=":material/handshake:", key=_key(whose, grant, "seats"), on_click=_set,
             args=(whose, grant, (*(one for one in grant.filters if one.name != field), fitting)),
         )  # fmt: skip
