@@ -19,6 +19,7 @@ from lib.reporting.ingest.cells import plain_table
 from lib.reporting.ingest.files import DataFile, Progress, RawRows, Reader, Refuse, check_width
 from lib.reporting.ingest.layout import Record, TextLayout, table_layout
 from lib.reporting.ingest.ndjson import column
+from lib.reporting.ingest.sheet_extent import DAMAGE_ERRORS, sheet_extents
 from lib.wire.errors import ImportRefused, UnknownName
 
 Row = list[Any]
@@ -26,6 +27,8 @@ _BATCH_ROWS = 20_000
 _SNIFF_ROWS = 200
 _FEWEST_COLUMNS = 3
 _MAX_SHEET = 1 << 30
+_CELL_BYTES = 32  # in memory, an empty one too
+_MAX_CELLS = _MAX_SHEET // _CELL_BYTES
 
 
 class Sheet(NamedTuple):
@@ -44,7 +47,7 @@ class Sheet(NamedTuple):
 class Workbook:
     """A sheet of a workbook; see Reader. Lines are the sheet's rows, as the spreadsheet counts them.
 
-    A sheet has at most 1,048,576 rows, and is held in memory while it is read: some 80 bytes a cell.
+    A sheet is held in memory while it is read: some 80 bytes a cell, 32 an empty one.
     """
 
     def __init__(self, file: DataFile, sheet: Sheet, count: int) -> None:
@@ -159,8 +162,13 @@ def _open_workbook(file: DataFile) -> Iterator[CalamineWorkbook]:
             workbook = CalamineWorkbook.from_filelike(io.BytesIO(content.read()))
         yield workbook
     except (CalamineError, IndexError, zipfile.BadZipFile) as error:
-        reason = f"{file.name} can't be read as a workbook ({error}); an archive has to be unpacked first"
-        raise ImportRefused(reason) from None
+        raise _damaged(file, error) from None
+
+
+def _damaged(file: DataFile, error: Exception) -> ImportRefused:
+    return ImportRefused(
+        f"{file.name} can't be read as a workbook ({error}); an archive has to be unpacked first"
+    )
 
 
 def _refuse_huge(file: DataFile) -> None:
@@ -169,14 +177,30 @@ def _refuse_huge(file: DataFile) -> None:
         data = io.BytesIO(content.read(_MAX_SHEET + 1))
     if data.getbuffer().nbytes > _MAX_SHEET:
         raise ImportRefused(f"{file.name} unpacks to more than {_MAX_SHEET >> 20:,} MiB; save it as CSV")
-    if not zipfile.is_zipfile(data):
-        return
-    size = sum(part.file_size for part in zipfile.ZipFile(data).infolist())
+    size = _unpacked_size(data)
     if size > _MAX_SHEET:
         raise ImportRefused(
             f"{file.name} unpacks to {size >> 20:,} MiB, more than the {_MAX_SHEET >> 20:,} MiB that a "
             "workbook may have; save the sheet as CSV"
         )
+    try:
+        for extent in sheet_extents(data):
+            if extent.cells > _MAX_CELLS:
+                raise ImportRefused(
+                    f"{file.name} has a sheet that reaches to {extent.corner}: {extent.cells:,} cells with "
+                    f"the empty ones, more than the {_MAX_CELLS:,} that a sheet may have; delete what stands "
+                    "far from the table, or save the sheet as CSV"
+                )
+    except DAMAGE_ERRORS as error:
+        raise _damaged(file, error) from None
+
+
+def _unpacked_size(data: io.BytesIO) -> int:
+    """The bytes that a workbook says it has, without its packing."""
+    if not zipfile.is_zipfile(data):
+        return data.getbuffer().nbytes
+    with zipfile.ZipFile(data) as archive:
+        return sum(part.file_size for part in archive.infolist())
 
 
 def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, Row]]:
