@@ -10,13 +10,23 @@ import io
 import struct
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 from xml.parsers import expat
 
-DAMAGE_ERRORS = (expat.ExpatError, struct.error, IndexError, ValueError, zipfile.BadZipFile)
+DAMAGE_ERRORS = (
+    expat.ExpatError,
+    struct.error,
+    zlib.error,
+    zipfile.BadZipFile,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    ValueError,
+)
 PIECE_BYTES = 1 << 20
 _ALPHABET = 26
 _ODS_CONTENT = "content.xml"
@@ -90,6 +100,8 @@ def _archive_extents(archive: zipfile.ZipFile) -> Iterator[SheetExtent]:
 
 def _pieces(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
     """The content of a part. BadZipFile for more than the archive says, where zipfile would have ended."""
+    if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or part.flag_bits & 1:
+        raise zipfile.BadZipFile(f"{part.filename} is packed as no workbook is")
     whole, size = copy(part), 0
     whole.file_size = sys.maxsize
     with archive.open(whole) as file:

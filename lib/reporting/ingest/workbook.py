@@ -162,10 +162,10 @@ def _open_workbook(file: DataFile) -> Iterator[CalamineWorkbook]:
             workbook = CalamineWorkbook.from_filelike(io.BytesIO(content.read()))
         yield workbook
     except (CalamineError, IndexError, zipfile.BadZipFile) as error:
-        raise _damaged(file, error) from None
+        raise _unreadable(file, error) from None
 
 
-def _damaged(file: DataFile, error: Exception) -> ImportRefused:
+def _unreadable(file: DataFile, error: Exception) -> ImportRefused:
     return ImportRefused(
         f"{file.name} can't be read as a workbook ({error}); an archive has to be unpacked first"
     )
@@ -177,13 +177,8 @@ def _refuse_huge(file: DataFile) -> None:
         data = io.BytesIO(content.read(_MAX_SHEET + 1))
     if data.getbuffer().nbytes > _MAX_SHEET:
         raise ImportRefused(f"{file.name} unpacks to more than {_MAX_SHEET >> 20:,} MiB; save it as CSV")
-    size = _unpacked_size(data)
-    if size > _MAX_SHEET:
-        raise ImportRefused(
-            f"{file.name} unpacks to {size >> 20:,} MiB, more than the {_MAX_SHEET >> 20:,} MiB that a "
-            "workbook may have; save the sheet as CSV"
-        )
     try:
+        _check_size(file, data)
         for extent in sheet_extents(data):
             if extent.cells > _MAX_CELLS:
                 raise ImportRefused(
@@ -192,15 +187,20 @@ def _refuse_huge(file: DataFile) -> None:
                     "far from the table, or save the sheet as CSV"
                 )
     except DAMAGE_ERRORS as error:
-        raise _damaged(file, error) from None
+        raise _unreadable(file, error) from None
 
 
-def _unpacked_size(data: io.BytesIO) -> int:
-    """The bytes that a workbook says it has, without its packing."""
+def _check_size(file: DataFile, data: io.BytesIO) -> None:
+    """ImportRefused for an archive that says that it unpacks to more than a workbook may have."""
     if not zipfile.is_zipfile(data):
-        return data.getbuffer().nbytes
+        return
     with zipfile.ZipFile(data) as archive:
-        return sum(part.file_size for part in archive.infolist())
+        size = sum(part.file_size for part in archive.infolist())
+    if size > _MAX_SHEET:
+        raise ImportRefused(
+            f"{file.name} unpacks to {size >> 20:,} MiB, more than the {_MAX_SHEET >> 20:,} MiB that a "
+            "workbook may have; save the sheet as CSV"
+        )
 
 
 def _rows(sheet: CalamineSheet) -> Iterator[tuple[int, Row]]:

@@ -1,5 +1,6 @@
 """Sheets whose cells lie far apart: refused before a table of that size is made, in each kind of workbook."""
 
+import io
 import itertools
 import struct
 import subprocess
@@ -7,12 +8,14 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from random import Random
 
 import pytest
 import xlwt
 from ingesting import Place, definition
 
 from lib.reporting.ingest.readers import reader
+from lib.reporting.ingest.sheet_extent import DAMAGE_ERRORS, sheet_extents
 from lib.wire.errors import ImportRefused
 
 ROOT = Path(__file__).parents[3]
@@ -264,6 +267,23 @@ def test_a_sparse_sheet_that_fits_is_read(tmp_path: Path, make: Make, name: str)
     make(tmp_path / name, TABLE)
     rows = place.rows((tmp_path / name).rename(tmp_path / "table.xlsx"), definition=definition())
     assert [(row["site"], row["imps"]) for row in rows] == [("a", 5), ("b", 7)]
+
+
+@pytest.mark.parametrize("make", [xlsx, xlsb, ods, xls])
+def test_damage_is_told(tmp_path: Path, make: Make) -> None:
+    """Bytes that were changed or cut off never cause anything but the errors that a reader expects."""
+    make(tmp_path / "a", TABLE)
+    content, random, damaged = (tmp_path / "a").read_bytes(), Random(7), 0
+    for _ in range(200):
+        changed = bytearray(content)
+        for _ in range(random.choice((1, 3, 20))):
+            changed[random.randrange(len(changed))] = random.randrange(256)
+        length = random.randrange(len(content) // 2, 2 * len(content))
+        try:
+            list(sheet_extents(io.BytesIO(bytes(changed[:length]))))
+        except DAMAGE_ERRORS:
+            damaged += 1
+    assert damaged > 0
 
 
 def test_a_part_that_is_longer_than_it_says(tmp_path: Path) -> None:
