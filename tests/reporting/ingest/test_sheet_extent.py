@@ -8,8 +8,8 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from random import Random
 
+import numpy as np
 import pytest
 import xlwt
 from ingesting import Place, definition
@@ -273,12 +273,12 @@ def test_a_sparse_sheet_that_fits_is_read(tmp_path: Path, make: Make, name: str)
 def test_damage_is_told(tmp_path: Path, make: Make) -> None:
     """Bytes that were changed or cut off never cause anything but the errors that a reader expects."""
     make(tmp_path / "a", TABLE)
-    content, random, damaged = (tmp_path / "a").read_bytes(), Random(7), 0
+    content, random, damaged = (tmp_path / "a").read_bytes(), np.random.default_rng(7), 0
     for _ in range(200):
         changed = bytearray(content)
-        for _ in range(random.choice((1, 3, 20))):
-            changed[random.randrange(len(changed))] = random.randrange(256)
-        length = random.randrange(len(content) // 2, 2 * len(content))
+        for position in random.integers(len(changed), size=random.choice((1, 3, 20))):
+            changed[position] = random.integers(256)
+        length = random.integers(len(content) // 2, 2 * len(content))
         try:
             list(sheet_extents(io.BytesIO(bytes(changed[:length]))))
         except DAMAGE_ERRORS:
