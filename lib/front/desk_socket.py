@@ -131,6 +131,7 @@ class DeskSocket:
             is_signed_in = await loop.run_in_executor(self._threads, self._has_session, cookie)
         connection = _Connection(self, scope, receive, send, is_signed_in=is_signed_in)
         if status := self._open.add(connection.socket):
+            log.info("A WebSocket from %s was refused: %s", connection.socket.address, FULL[status])
             answer = PlainTextResponse(FULL[status], status, {"Retry-After": str(RETRY_SECONDS)})
             await answer(scope, receive, send)
             return

@@ -1,7 +1,8 @@
-"""Logs on standard error: lines for people, or one JSON object a line."""
+"""Logs on standard error: lines for people, or one JSON object a line; what callers cause is limited."""
 
 import json
 import logging
+import threading
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -10,6 +11,17 @@ from lib.wire import request_ids
 Format = Literal["text", "json"]
 TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 OTHERS = ("uvicorn", "streamlit")  # bring handlers of their own
+CALLERS = (
+    "asyncio",
+    "lib.front.desk_socket",
+    "lib.front.request_timeout",
+    "lib.front.shared_route",
+    "lib.operations",
+    "lib.wire.problems",
+    "uvicorn.error",
+)
+"""Loggers of what anybody can cause without signing in."""
+A_MINUTE = 60.0
 
 
 class JsonLines(logging.Formatter):
@@ -30,6 +42,54 @@ class JsonLines(logging.Formatter):
         return json.dumps(parts | getattr(record, "more", {}), ensure_ascii=False)
 
 
+class OncePerMinute(logging.Filter):
+    """Lets one record of a kind pass in `seconds`; further ones are counted, and written as one line.
+
+    A kind is a logger, a message without its values, and where its exception was raised.
+    """
+
+    def __init__(self, seconds: float = A_MINUTE) -> None:
+        super().__init__()
+        self._seconds, self._lock = seconds, threading.Lock()
+        self._counts: dict[object, tuple[int, logging.LogRecord]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to write the record now."""
+        kind = record.name, record.msg, _origin(record)
+        with self._lock:
+            if not self._counts:
+                self._start_timer()
+            is_first = kind not in self._counts
+            count, _ = self._counts.get(kind, (-1, record))
+            self._counts[kind] = count + 1, record
+        return is_first
+
+    def _start_timer(self) -> None:
+        timer = threading.Timer(self._seconds, self.write)
+        timer.daemon = True
+        timer.start()
+
+    def write(self) -> None:
+        """Write how many have not passed, and count anew; of a kind that goes on none passes any more."""
+        with self._lock:
+            counts = {kind: one for kind, one in self._counts.items() if one[0]}
+            self._counts = {kind: (0, record) for kind, (_, record) in counts.items()}
+            if counts:
+                self._start_timer()
+        for count, record in counts.values():
+            text = f"{record.getMessage().strip()} ({count:,} more in {self._seconds:g} seconds)"
+            summary = logging.LogRecord(record.name, record.levelno, "", 0, text, (), None)
+            logging.getLogger(record.name).callHandlers(summary)
+
+
+def _origin(record: logging.LogRecord) -> tuple[str, int] | None:
+    """The file and line that raised the exception of a record, if it has one."""
+    trace = record.exc_info[2] if record.exc_info else None
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return None if trace is None else (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+
+
 OUTSIDE_A_RUN = "streamlit.runtime.scriptrunner_utils.script_run_context"
 """Warns of components that are declared before a page runs; streamlit-authenticator's are, at the start."""
 
@@ -42,6 +102,9 @@ def log(level: str, shape: Format = "text") -> None:
     logging.getLogger("httpx").setLevel("WARNING")
     logging.getLogger(MIGRATIONS).addFilter(lambda record: str(record.msg).startswith("Running upgrade"))
     logging.getLogger(OUTSIDE_A_RUN).addFilter(lambda record: record.levelno > logging.WARNING)
+    once_per_minute = OncePerMinute()
+    for name in CALLERS:
+        logging.getLogger(name).addFilter(once_per_minute)
     if shape == "text":
         logging.basicConfig(level=level.upper(), format=TEXT)
         return

@@ -12,6 +12,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 from websockets.http11 import Request
@@ -200,6 +201,15 @@ class BoundedSocket(WebSocketsSansIOProtocol):
             self._fail("too many pings")
         else:
             super().handle_ping()
+
+    async def send(self, message: Any) -> None:
+        """A message of the application. ClientDisconnected once the socket is closed, by whichever side."""
+        await self.writable.wait()
+        if self.close_sent:
+            raise ClientDisconnected  # for uvicorn it would be a fault of the application
+        await super().send(message)
+        if self.close_sent or self.transport.is_closing():
+            self.handshake_complete = True  # refused, or not awaited any more: uvicorn would miss an answer
 
     def data_received(self, data: bytes) -> None:
         """Data arrived, perhaps the rest of a message."""

@@ -4,13 +4,15 @@ import datetime as dt
 import itertools
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from conftest import copied, desk_over
+from websockets.exceptions import InvalidStatus
 
+from front.desk_session import opened
 from lib import connect
 from lib.people.cookies import SignIn
 from lib.settings import Settings
@@ -183,13 +185,18 @@ class Desk:
             for api, name in settings.services.items()
         }
 
-    def send(self, request: bytes) -> bytes:
-        """All that is answered to these bytes until the desk hangs up, or opens a WebSocket."""
+    def send(self, request: bytes, hangs_up: bool = False) -> bytes:
+        """All that is answered to these bytes until the desk hangs up, or opens a WebSocket.
+
+        With `hangs_up` the caller says at once that nothing more will come.
+        """
         received = b""
         place = (self.address.hostname, self.address.port)
         # it may hang up before it has read everything
         with socket.create_connection(place, timeout=SECONDS) as connection, suppress(ConnectionError):
             connection.sendall(request.replace(b"HOST", self.address.netloc.encode()))
+            if hangs_up:
+                connection.shutdown(socket.SHUT_WR)
             while not received.startswith(b"HTTP/1.1 101") and (piece := connection.recv(100_000)):
                 received += piece
         return received
@@ -293,3 +300,32 @@ def test_two_lengths_end_the_connection(desk: Desk, path: str) -> None:
     answer = desk.send(sent)
     assert status(answer) == 400
     assert answer.count(b"HTTP/1.1 ") == 1
+
+
+HANDSHAKE = HEADERS["odd protocols"]
+REFUSALS = {
+    "no request": b"\xff\r\n\r\n",
+    "another protocol": request("GET", "/", HEADERS["an upgrade that is none"]),
+    "a handshake of another page": request("GET", "/_stcore/stream", HANDSHAKE, "Origin: x://HOST"),
+    "a request that breaks off": request("POST", "/API/v2/info", "Content-Length: 9"),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_flood_of_refusals_is_a_line_of_the_log(desk: Desk, refusal: str) -> None:
+    """Whatever a caller without an account repeats, the log does not grow with it."""
+    before = len(desk.log().splitlines())
+    for _ in range(100):
+        desk.send(REFUSALS[refusal], hangs_up=True)
+    assert len(desk.log().splitlines()) - before <= 1
+
+
+def test_a_flood_of_handshakes_is_a_line_of_the_log(desk: Desk) -> None:
+    """WebSockets beyond the number that an address may have are refused, counted, and no error."""
+    before = desk.log()
+    with ExitStack() as stack:
+        for _ in range(150):
+            with suppress(InvalidStatus):
+                stack.enter_context(opened(desk.address.geturl()))
+    log = desk.log()[len(before) :]
+    assert log.count("was refused") == len(log.splitlines()) == 1

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from serving import serving
+from starlette.types import Receive, Scope, Send
+from websockets.sync.client import connect as connect_socket
 
 from lib import connect
 from lib.front.server import accepting
@@ -102,3 +104,28 @@ def test_an_aborted_body_is_one_line_in_the_log(
     _until_closed(served, b"GET /docs HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
     assert written.empty()
     assert [record.exc_info for record in caplog.records if "httpx" not in record.name] == [None, None]
+
+
+def test_messages_after_the_close_are_no_fault(caplog: pytest.LogCaptureFixture) -> None:
+    """What an application sends while its socket ends reaches nobody, and leaves no traceback in the log."""
+    failures = SimpleQueue[BaseException]()
+
+    async def late(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.accept"})
+            while (await receive())["type"] != "websocket.disconnect":
+                pass
+            try:
+                await send({"type": "websocket.close", "code": 1008})
+            except Exception as error:
+                failures.put(error)
+                raise
+
+    with (
+        serving(late, **accepting(Network("127.0.0.1", 0))) as address,
+        connect_socket(address.replace("http", "ws"), proxy=None) as opened,
+    ):
+        opened.send("a text, which the server refuses")
+        assert isinstance(failures.get(timeout=PATIENCE), OSError)
+    assert "Traceback" not in caplog.text
