@@ -1,12 +1,12 @@
-"""The private parts of Streamlit and streamlit-authenticator that the desk relies on, and no other file has.
+"""The private parts of Streamlit that the desk relies on, and no other file has.
 
-Neither promises them; all were last seen in Streamlit 1.67 and streamlit-authenticator 0.4.2. Each function
-is one reach: it says what it is for and what it does where the part is gone. `check` names at start what is
-gone, and what is lost with it. What the server's side relies on is in lib/front/streamlit_parts.py.
+Streamlit promises none of them; all were last seen in version 1.67. Each function is one reach: it says what
+it is for and what it does where the part is gone. `check` names at start what is gone, and what is lost with
+it. What the server's side relies on is in lib/front/streamlit_parts.py.
 """
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,6 @@ RERUN_FIELDS = (
     "cached_message_hashes",
     "context_info",
 )
-PROFILE = ("name", "email", "roles")
-SIGNED_IN = ("username", "authentication_status", *PROFILE)
 
 
 def check() -> list[str]:
@@ -172,24 +170,6 @@ def set_option(name: str, value: object) -> None:
     set_(name, value)
 
 
-def sign_in(credentials: Mapping[str, Any], username: str) -> None:
-    """Let streamlit-authenticator fill its session state; without its controller, with the same keys."""
-    if controller := _controller(credentials):
-        controller.login(token={"username": username})
-        return
-    profile = credentials["usernames"][username]
-    st.session_state.update({name: profile.get(name) for name in PROFILE})
-    st.session_state.update(username=username, authentication_status=True, logout=None)
-
-
-def sign_out(credentials: Mapping[str, Any]) -> None:
-    """Let streamlit-authenticator empty its session state; without its controller, the same keys."""
-    if controller := _controller(credentials):
-        controller.logout()
-        return
-    st.session_state.update(dict.fromkeys(SIGNED_IN), logout=True)
-
-
 def _reaches() -> Iterator[Reach]:
     """The parts of the server's Python, each with what is lost without it."""
     manager = "runtime.websocket_session_manager", "WebsocketSessionManager"
@@ -202,7 +182,6 @@ def _reaches() -> Iterator[Reach]:
     media_files = partial(_names, "runtime.runtime", "Runtime", "_media_file_mgr")
     media_lists = partial(_names, "runtime.media_file_manager", "MediaFileManager", *MEDIA_LISTS)
     state = partial(_has, "streamlit.runtime.app_session", "AppSession", "session_state")
-    controller = partial(_has, "streamlit_authenticator.controllers", "AuthenticationController")
     yield Reach("context of a script's run", "queries of closed tabs run on, and links lose a step", _has_run)
     yield Reach("StopException", "the log has errors that are none", stop)
     yield Reach(
@@ -222,8 +201,6 @@ def _reaches() -> Iterator[Reach]:
     )
     loss = "nobody can sign in with a company account"
     yield Reach("class for the company's provider", loss, has_company_client)
-    loss = "Tranche fills in who is signed in by itself"
-    yield Reach("controller of streamlit-authenticator beside it", loss, controller)
 
 
 def has_company_client() -> bool:
@@ -263,11 +240,6 @@ def _of_run(name: str, default: object) -> Any:
 def _runtime() -> Any:
     kind = _part("streamlit.runtime", "Runtime")
     return kind.instance() if kind is not None and kind.exists() else None
-
-
-def _controller(credentials: Mapping[str, Any]) -> Any:
-    kind = _part("streamlit_authenticator.controllers", "AuthenticationController")
-    return kind(credentials, auto_hash=False) if kind is not None else None
 
 
 def _names(module: str, name: str, *attributes: str) -> bool:

@@ -54,14 +54,15 @@ def answer(socket: ClientConnection) -> list[ForwardMsg]:
 
 
 def widgets(messages: list[ForwardMsg]) -> dict[str, str]:
-    """The identifiers of buttons, choices and text inputs that were drawn, by their keys."""
+    """The identifiers of buttons, choices and text inputs that were drawn, by key; without one, by label."""
     found = {}
     for one in messages:
         element = one.delta.new_element
         kind = element.WhichOneof("type")
         if kind in ("button", "button_group", "multiselect", "text_input"):
-            identifier = getattr(element, kind).id
-            found[identifier.split("-", 2)[2]] = identifier
+            widget = getattr(element, kind)
+            key = widget.id.split("-", 2)[2]
+            found[widget.label.strip() if key == "None" else key] = widget.id
     return found
 
 

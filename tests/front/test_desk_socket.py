@@ -136,7 +136,7 @@ def test_what_is_no_message_closes_the_socket(address: str, sent: str | bytes) -
 
 def hostile(drawn: dict[str, str]) -> list[bytes | str]:
     """What was written into the log with a traceback, or might be."""
-    text, button = drawn["sign_in_name"], drawn["demo_viewer"]
+    text, button = drawn["Name"], drawn["demo_viewer"]
     return [
         "text",
         b"\xff\xff\xff\xff",
@@ -182,12 +182,13 @@ def test_only_widgets_of_the_sign_in_page(address: str) -> None:
     with opened(address) as socket:
         socket.send(rerun())
         drawn = widgets(answer(socket))
-        typed = {drawn["sign_in_name"]: {"string_value": "manager"}}
-        wrong = {drawn["sign_in_password"]: {"json_value": '"demo"'}, "other": {"string_value": "x"}}
+        typed = {drawn["Name"]: {"string_value": "manager"}}
+        wrong = {drawn["Password"]: {"json_value": '"demo"'}, "other": {"string_value": "x"}}
         submit = {drawn["FormSubmitter:sign_in-Sign in"]: {"trigger_value": True}}
         socket.send(rerun(widgets=typed | wrong | submit))
-        assert "Type your name and your password." in texts(answer(socket))
-        right = {drawn["sign_in_password"]: {"string_value": "demo"}}
+        found = answer(socket)
+        assert "Type your name and your password." in texts(found)
+        right = {widgets(found)["Password"]: {"string_value": "demo"}}
         socket.send(rerun(widgets=typed | right | submit))
         assert INSIDE in texts(answer(socket))
 

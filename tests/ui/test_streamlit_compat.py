@@ -14,7 +14,7 @@ from lib.ui.kit.media import OwnedMedia
 from lib.wire.errors import Misconfigured
 
 ROOT = Path(__file__).parents[2]
-PUBLIC = {"streamlit", "streamlit.delta_generator", "streamlit.errors"}
+PUBLIC = {"streamlit", "streamlit.delta_generator", "streamlit.errors", "streamlit_authenticator"}
 FILES = sorted([ROOT / "app.py", *(ROOT / "lib").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
 OURS = {"lib/ui/streamlit_compat.py", "lib/front/streamlit_parts.py"}
 NAMES = (
@@ -24,7 +24,6 @@ NAMES = (
     "_file_metadata",
     "_deferred_callables",
     "_create_streamlit_oauth_class",
-    "AuthenticationController",
     "is_history_navigation",
     "page_script_hash(",
     "parallel_coordinator",
@@ -106,24 +105,6 @@ def test_screens_do_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert not streamlit_compat.replace_company_client(lambda client: client)
     streamlit_compat.store_closed_sessions(object())
     streamlit_compat.replace_media(lambda files: files)
-
-
-def test_the_sign_in_does_without_its_controller(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without streamlit-authenticator's controller the session state gets the same keys and values."""
-    person = {"name": "Ada", "email": "a@example.org", "roles": ["admin"], "logged_in": False}
-    credentials = {"usernames": {"ada": person}}
-    states = []
-    for is_there in (True, False):
-        state: dict[str, object] = {}
-        monkeypatch.setattr(streamlit_compat.st, "session_state", state)
-        if not is_there:
-            monkeypatch.setattr(streamlit_compat, "_part", lambda module, name: None)
-        streamlit_compat.sign_in(credentials, "ada")
-        signed_in = dict(state)
-        streamlit_compat.sign_out(credentials)
-        states.append((signed_in, dict(state)))
-    assert states[0] == states[1]
-    assert states[0][0]["username"] == "ada"
 
 
 def test_the_desk_does_not_start_with_other_messages(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,27 +1,34 @@
-"""Signing in and out: streamlit-authenticator's session and cookie, over our own people and sessions."""
+"""Signing in and out, and who is signed in with this tab: on every run, and for threads outside of it."""
 
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 from weakref import ref
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
-from lib import connect
-from lib.front import ADDRESS_HEADER, LOGOUT, SESSION, note_sign_in
+from lib.front import note_sign_in
 from lib.people import Person
-from lib.people.cookies import CODE_SECONDS, SignIn
-from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import problems
-from lib.ui.kit.sign_in_methods import CompanyAccount, DemoButtons, PasswordForm, SignInMethod, Visit, problem
-from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
+from lib.ui.kit.authenticator import (
+    COOKIE,
+    ENDS,
+    OUT,
+    CookieRequest,
+    address,
+    authenticator,
+    empty,
+    installation,
+    problem,
+    valid_person,
+)
+from lib.ui.kit.sign_in_methods import CompanyAccount, DemoButtons, PasswordForm, SignInMethod, Visit
+from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable
 
 MARK = Path(__file__).with_name("mark.svg")
 SIGNED_OUT = "You are signed out, or your permissions changed: reload this page"
@@ -29,26 +36,12 @@ OTHERS_OPEN = (
     "You are signed out in this tab, but not in others: the database can't be reached. "
     "Sign in again later, and sign out."
 )
-COOKIE, COOKIE_SLOT = "cookie_request_open", "cookies"
-CHECK, ENDS = "person_seen", "session_ends"
+COOKIE_SLOT, CHECK = "cookies", "person_seen"
 SHARED_SECONDS = 0.5
 METHODS: tuple[SignInMethod, ...] = (DemoButtons(), PasswordForm(), CompanyAccount())
 _COOKIE_REQUEST = st.components.v2.component(
     "cookie_request", js=Path(__file__).with_name("cookie_request.js").read_text("utf-8")
 )
-
-
-@dataclass(frozen=True)
-class CookieRequest:
-    """A request that the browser sends once: its path at the server, and the code that it brings.
-
-    The code is of use in this browser alone, and once. `until` is in seconds since 1970.
-    """
-
-    path: str
-    code: str = ""
-    number: str = field(default_factory=lambda: uuid4().hex)
-    until: float = field(default_factory=lambda: time.time() + CODE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -73,30 +66,27 @@ def person() -> Person | None:
         return None
     person = _once(lambda: _still_signed_in(username, ends), username, ends)
     if person is None:
-        _forget()
+        authenticator().forget()
     return person
 
 
-def arrive() -> bool:
+def arrive(slot: DeltaGenerator) -> bool:
     """Whether somebody signs in with this page, by the browser's cookie or a method; then `person` has them.
 
-    A cookie is good for a valid sign-in alone. After a reload right after the sign-in it may not be there
-    yet: it is requested again. Nobody arrives in a tab in which somebody has signed out.
+    A cookie is good for a valid sign-in alone. Nobody arrives in a tab in which somebody has signed out. What
+    streamlit-authenticator draws for a moment is in `slot`.
     """
-    if st.session_state.setdefault("logout", None):
+    with slot:
+        own = authenticator()
+    if st.session_state[OUT]:
         return False
-    cookies = _installation().cookies
-    for is_fresh, find in enumerate((cookies.sign_in, cookies.fresh_sign_in)):
-        sign_in = find(st.context.cookies)
-        if sign_in is not None and _signed_in(sign_in.username, sign_in.ends) is not None:
-            _remember(sign_in)
-            if is_fresh:
-                _request_cookie(sign_in)
-            return True
+    own.login("unrendered")
+    if ENDS in st.session_state:
+        return True
     note_sign_in(st.context.headers, is_signed_in=False)
     visit = _visit()
     arrivals = (method.arrival(visit) for method in METHODS)
-    return any(person is not None and _begin(person.username) for person in arrivals)
+    return any(person is not None and own.begin(person) for person in arrivals)
 
 
 def is_signed_in(session: Any) -> bool:
@@ -126,18 +116,9 @@ def _once(look: Callable[[], Person | None], username: str, ends: float) -> Pers
     return person
 
 
-def _signed_in(username: str, ends: float) -> Person | None:
-    """Whose valid sign-in this is. Without the database the run ends with a sentence."""
-    try:
-        return _installation().sessions.person(username, ends)
-    except (StoreUnavailable, DeadlineExceeded) as error:
-        problems.show(error, "Your sign-in", "You are still signed in.")
-        st.stop()
-
-
 def _still_signed_in(username: str, ends: float) -> Person | None:
     """The same, for a session in use; notes that its socket belongs to a person."""
-    person = _signed_in(username, ends)
+    person = valid_person(username, ends)
     if person is not None:
         note_sign_in(st.context.headers, is_signed_in=True)
     return person
@@ -168,26 +149,22 @@ def keep_cookie(slot: DeltaGenerator) -> None:
             _COOKIE_REQUEST(key="cookie_request", data=asdict(request), height=0)
 
 
-def request_deletion() -> None:
-    """Let the browser fetch the deletion of its cookies, also of those of a company sign-in. For a button."""
-    st.session_state[COOKIE] = CookieRequest(LOGOUT)
-
-
 def sign_out() -> None:
     """End this sign-in, in every tab that shares it; without the database, in this one. For a button."""
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     is_ended = not (username and ends) or _is_ended(username, ends)
-    _forget()
+    empty()
+    authenticator().logout(location="unrendered")
+    note_sign_in(st.context.headers, is_signed_in=False)
     if not is_ended:
         problem(OTHERS_OPEN)
     _leave_url()
-    request_deletion()
 
 
 def _is_ended(username: str, ends: float) -> bool:
     try:
-        _installation().sessions.end(username, ends)
-        _installation().access.audit.note("signed out", username, username, address=_address())
+        installation().sessions.end(username, ends)
+        installation().access.audit.note("signed out", username, username, address=address())
     except (StoreUnavailable, DeadlineExceeded):
         return False
     return True
@@ -198,7 +175,7 @@ def session_check() -> Callable[[], None]:
 
     It raises AccessError once they signed out in whichever tab, their password or permissions changed.
     """
-    signed_in, sessions, ends = person(), _installation().sessions, st.session_state.get(ENDS, 0.0)
+    signed_in, sessions, ends = person(), installation().sessions, st.session_state.get(ENDS, 0.0)
 
     def check() -> None:
         if signed_in is None or sessions.person(signed_in.username, ends) != signed_in:
@@ -208,43 +185,7 @@ def session_check() -> Callable[[], None]:
 
 
 def _visit() -> Visit:
-    return Visit(_installation(), _address(), st.context.cookies, _begin, request_deletion)
-
-
-def _begin(username: str) -> bool:
-    """Begin a session of this person, with its cookie; False, with a sentence, without the database."""
-    installation = _installation()
-    ends = time.time() + installation.settings.session_hours * 3600
-    try:
-        installation.sessions.begin(username, ends)
-    except TrancheError as error:
-        problem(error.reason)
-        return False
-    sign_in = SignIn(username, ends)
-    _remember(sign_in)
-    installation.cookies.remember(st.context.cookies, sign_in)
-    _request_cookie(sign_in)
-    return True
-
-
-def _request_cookie(sign_in: SignIn) -> None:
-    if code := _installation().cookies.code(st.context.cookies, sign_in):
-        st.session_state[COOKIE] = CookieRequest(SESSION, code)
-
-
-def _remember(sign_in: SignIn) -> None:
-    """Let streamlit-authenticator fill its empty session state, and store which sign-in this is."""
-    _empty()
-    streamlit_compat.sign_in(_installation().people.credentials(), sign_in.username)
-    st.session_state[ENDS] = sign_in.ends
-    note_sign_in(st.context.headers, is_signed_in=True)
-
-
-def _forget() -> None:
-    """Remove all data of the person from this tab: answers, drafts, new tokens."""
-    _empty()
-    streamlit_compat.sign_out(_installation().people.credentials())
-    note_sign_in(st.context.headers, is_signed_in=False)
+    return Visit(installation(), address(), st.context.cookies, authenticator())
 
 
 def _leave_url() -> None:
@@ -252,18 +193,3 @@ def _leave_url() -> None:
     for name in list(st.query_params):
         with suppress(StreamlitAPIException):
             del st.query_params[name]
-
-
-def _empty() -> None:
-    """Clear the session state, widget values included."""
-    for key in list(st.session_state):
-        del st.session_state[key]
-
-
-def _installation() -> connect.Installation:
-    return connect.installation(Settings.current())
-
-
-def _address() -> str | None:
-    """The browser's IP address; None without a browser."""
-    return st.context.headers.get(ADDRESS_HEADER) or None

@@ -4,9 +4,9 @@ A method finds out who somebody is, nothing more. The session, its cookie and it
 lists the methods in the order of the page.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import streamlit as st
 
@@ -16,16 +16,16 @@ from lib.people import Person
 from lib.people.credentials import PASSWORD as DEMO_PASSWORD
 from lib.tokens.company import PROVIDER
 from lib.ui import streamlit_compat
+from lib.ui.kit.authenticator import ENDS, PROBLEM, REFUSALS, Authenticator, problem, problem_of
 from lib.ui.kit.markdown import plain
-from lib.wire.errors import DeadlineExceeded, NotAdmitted, StoreUnavailable, TrancheError
+from lib.wire.errors import DeadlineExceeded, NotAdmitted, StoreUnavailable
 
 DEMO_PEOPLE = {
     "viewer": "Reads reports",
     "manager": "Also sets up deals",
     "admin": "Manages people and permissions",
 }
-PROBLEM = "sign_in_problem"
-NAME, PASSWORD = "sign_in_name", "sign_in_password"
+FIELDS = {"Form name": "Sign in", "Username": "Name", "Password": "Password", "Login": "Sign in"}
 METHOD, IS_TRIED = "company", "company_tried"
 OUTCOMES = {
     "denied": "You cancelled the company sign-in, or your company refused it.",
@@ -38,26 +38,17 @@ NO_ALGORITHM = "the provider has no algorithm of the setting oidc.algorithms"
 USUAL = ("RS256",)  # OpenID Connect Discovery 1.0: what every provider has
 
 
-class Problem(NamedTuple):
-    """Why nobody is signed in, as a sentence, and the method that shows it (empty: that by password)."""
-
-    sentence: str
-    method: str = ""
-
-
 @dataclass(frozen=True)
 class Visit:
     """A visit to the sign-in page: the installation, and the address and cookies of the browser.
 
-    `begin` signs a person in by their user name; `leave` has the browser delete its cookies. Both are for
-    callbacks of buttons.
+    `authenticator` signs a person in, and has the browser delete its cookies, in callbacks of buttons too.
     """
 
     installation: connect.Installation
     address: str | None
     cookies: Mapping[str, str]
-    begin: Callable[[str], object]
-    leave: Callable[[], None]
+    authenticator: Authenticator
 
 
 class SignInMethod(Protocol):
@@ -73,17 +64,6 @@ class SignInMethod(Protocol):
         """Draw its part of the sign-in page; nothing where the installation has no such sign-in."""
 
 
-def problem(sentence: str, method: str = "") -> None:
-    """Show why nobody is signed in, in place of what was shown before; an empty sentence shows nothing."""
-    st.session_state[PROBLEM] = Problem(sentence, method)
-
-
-def problem_of(method: str) -> str:
-    """What this method has to show; empty if nothing."""
-    problem: Problem | None = st.session_state.get(PROBLEM)
-    return problem.sentence if problem is not None and problem.method == method else ""
-
-
 class PasswordForm:
     """Name and password."""
 
@@ -92,24 +72,19 @@ class PasswordForm:
         return None
 
     def draw(self, visit: Visit) -> None:
-        """The form, and what was wrong with the last attempt."""
-        with st.form("sign_in", border=False):
-            st.text_input("Name", key=NAME, autocomplete="username")
-            st.text_input("Password", key=PASSWORD, type="password", autocomplete="current-password")
-            if sentence := problem_of(""):
-                st.session_state.pop(PROBLEM)
-                st.error(plain(sentence), icon=":material/error:")
-            st.form_submit_button(
-                "Sign in", type="primary", width="stretch", on_click=self._submit, args=(visit,)
-            )
+        """streamlit-authenticator's form, and what was wrong with the last attempt.
 
-    def _submit(self, visit: Visit) -> None:
-        username, password = st.session_state.get(NAME), st.session_state.get(PASSWORD)
-        st.session_state[PASSWORD] = ""
-        if username and password:
-            check_password(visit, username, password)
-        else:
-            problem("Type your name and your password.")
+        A refused password is not shown again: a label with another end makes another field.
+        """
+        refusals = st.session_state.get(REFUSALS, 0)
+        fields = FIELDS | {"Password": f"Password{' ' * (refusals % 2)}"}
+        with st.container(key="sign_in_form"):  # for style.css and desk.js: a form's key is no class
+            visit.authenticator.login(fields=fields, key="sign_in")
+        if ENDS in st.session_state or st.session_state.get(REFUSALS, 0) > refusals:
+            st.rerun()
+        if sentence := problem_of(""):
+            st.session_state.pop(PROBLEM)
+            st.error(plain(sentence), icon=":material/error:")
 
 
 class DemoButtons:
@@ -135,23 +110,9 @@ class DemoButtons:
                     key=f"demo_{username}",
                     help=does,
                     width="stretch",
-                    on_click=check_password,
-                    args=(visit, username, DEMO_PASSWORD),
+                    on_click=visit.authenticator.sign_in,
+                    args=(username, DEMO_PASSWORD),
                 )
-
-
-def check_password(visit: Visit, username: str, password: str) -> None:
-    """Sign this person in if the password is theirs, otherwise show why not."""
-    try:
-        device = visit.installation.cookies.device(username, visit.cookies)
-        person = visit.installation.access.sign_in(username, password, visit.address, device)
-    except TrancheError as error:
-        problem(error.reason)
-        return
-    if person is None:
-        problem("Incorrect name or password.")
-    else:
-        visit.begin(person.username)
 
 
 class CompanyAccount:
@@ -190,7 +151,7 @@ class CompanyAccount:
                     "Sign out of the company account",
                     key="company_leave",
                     width="stretch",
-                    on_click=visit.leave,
+                    on_click=visit.authenticator.cookie_controller.delete_cookie,
                 )
         st.button(
             plain(settings.button),
