@@ -13,7 +13,7 @@ from lib.front import ADDRESS_HEADER
 from lib.people import Grant, People, Person, attempts
 from lib.people.sessions import Sessions
 from lib.ui.kit import sign_in as sign_in_page
-from lib.ui.kit.authenticator import COOKIE, KEY, CookieRequest
+from lib.ui.kit.sign_in import AUTHENTICATOR as KEY
 from lib.wire.errors import StoreUnavailable
 
 DESK = str(Path(__file__).parent.parent / "lib" / "desk.py")
@@ -127,9 +127,9 @@ def test_the_frame_stays_in_its_place(desk: Desk) -> None:
     """The frame has the same place while the cookie is set and after: a long wait shows no shadow of it."""
     visit = sign_in(desk(), "manager")
     before = frame_place(visit)
-    visit.session_state[COOKIE] = CookieRequest("/auth/session", "x")
+    visit.session_state[sign_in_page.COOKIE] = sign_in_page.CookieRequest("/auth/session", "x")
     assert frame_place(visit.run()) == before
-    visit.session_state[COOKIE] = None
+    visit.session_state[sign_in_page.COOKIE] = None
     assert frame_place(visit.run()) == before
 
 

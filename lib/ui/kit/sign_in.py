@@ -1,34 +1,32 @@
-"""Signing in and out, and who is signed in with this tab: on every run, and for threads outside of it."""
+"""Signing in and out: streamlit-authenticator's form and session state, over our people, sign-ins and cookie.
+
+Ours are the check of a password (that of the token service), the sign-ins in the database, and a cookie that
+the server sets and no script reads. None of its files, mails, captchas and second factors is used.
+"""
 
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 from weakref import ref
 
 import streamlit as st
+import streamlit_authenticator as stauth
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitAPIException
 
-from lib.front import note_sign_in
+from lib import connect
+from lib.front import ADDRESS_HEADER, LOGOUT, SESSION, note_sign_in
 from lib.people import Person
+from lib.people.cookies import CODE_SECONDS, SignIn
+from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit.authenticator import (
-    COOKIE,
-    ENDS,
-    OUT,
-    CookieRequest,
-    address,
-    authenticator,
-    empty,
-    installation,
-    problem,
-    valid_person,
-)
-from lib.ui.kit.sign_in_methods import CompanyAccount, DemoButtons, PasswordForm, SignInMethod, Visit
-from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable
+from lib.ui.kit import problems
+from lib.ui.kit.sign_in_methods import CompanyAccount, DemoButtons, PasswordForm, SignInMethod, Visit, problem
+from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
 
 MARK = Path(__file__).with_name("mark.svg")
 SIGNED_OUT = "You are signed out, or your permissions changed: reload this page"
@@ -36,12 +34,28 @@ OTHERS_OPEN = (
     "You are signed out in this tab, but not in others: the database can't be reached. "
     "Sign in again later, and sign out."
 )
-COOKIE_SLOT, CHECK = "cookies", "person_seen"
+COOKIE, COOKIE_SLOT = "cookie_request_open", "cookies"
+CHECK, ENDS, AUTHENTICATOR = "person_seen", "session_ends", "authenticator"
+STATUS, OUT = "authentication_status", "logout"
+STAYS = {AUTHENTICATOR, STATUS, OUT, "name", "username", "email", "roles"}
 SHARED_SECONDS = 0.5
 METHODS: tuple[SignInMethod, ...] = (DemoButtons(), PasswordForm(), CompanyAccount())
 _COOKIE_REQUEST = st.components.v2.component(
     "cookie_request", js=Path(__file__).with_name("cookie_request.js").read_text("utf-8")
 )
+
+
+@dataclass(frozen=True)
+class CookieRequest:
+    """A request that the browser sends once: its path at the server, and the code that it brings.
+
+    The code is of use in this browser alone, and once. `until` is in seconds since 1970.
+    """
+
+    path: str
+    code: str = ""
+    number: str = field(default_factory=lambda: uuid4().hex)
+    until: float = field(default_factory=lambda: time.time() + CODE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,116 @@ class SignInCheck:
     person: Person
 
 
+class ServerCookie:
+    """The cookie of a sign-in, in place of streamlit-authenticator's, which scripts set and read."""
+
+    def get_cookie(self) -> dict[str, Any] | None:
+        """The valid sign-in of this browser; None without one, and in a tab in which somebody signed out.
+
+        After a reload right after the sign-in the cookie may not be there yet: it is requested again.
+        """
+        cookies = _installation().cookies
+        for find in () if st.session_state[OUT] else (cookies.sign_in, cookies.fresh_sign_in):
+            sign_in = find(st.context.cookies)
+            person = None if sign_in is None else _signed_in(sign_in.username, sign_in.ends)
+            if sign_in is not None and person is not None:
+                if find == cookies.fresh_sign_in:
+                    self._request(sign_in)
+                return {"username": person.username, "exp_date": sign_in.ends, "person": person}
+        return None
+
+    def set_cookie(self) -> None:
+        """Let the browser fetch the cookie of who is signed in with this tab. See `keep_cookie`."""
+        sign_in = SignIn(st.session_state["username"], st.session_state[ENDS])
+        _installation().cookies.remember(st.context.cookies, sign_in)
+        self._request(sign_in)
+
+    def delete_cookie(self) -> None:
+        """Let the browser fetch the deletion of its cookies, also of those of a company sign-in."""
+        st.session_state[COOKIE] = CookieRequest(LOGOUT)
+
+    def _request(self, sign_in: SignIn) -> None:
+        if code := _installation().cookies.code(st.context.cookies, sign_in):
+            st.session_state[COOKIE] = CookieRequest(SESSION, code)
+
+
+class Authenticator(stauth.Authenticate):  # type: ignore[misc]
+    """The form, the sign-out and the session state of one tab. It knows nobody but who is signing in."""
+
+    def __init__(self) -> None:
+        slot = st.empty()
+        with slot:  # its own cookie controller draws a frame that sends what scripts read of the cookies
+            super().__init__({"usernames": {}}, auto_hash=False, login_sleep_time=0)
+        slot.empty()
+        self.cookie_controller = ServerCookie()
+        self.authentication_controller.login = self._login
+
+    def sign_in(self, username: str, password: str) -> None:
+        """Sign this person in if the password is theirs; `problem` has the reason if not. For a button."""
+        person = self._check(username, password)
+        if person is not None:
+            self.begin(person)
+
+    def begin(self, person: Person) -> bool:
+        """Begin a session of this person, with its cookie; False, with a sentence, without the database."""
+        if self._begin(person):
+            self.cookie_controller.set_cookie()
+        return ENDS in st.session_state
+
+    def forget(self) -> None:
+        """Remove all data of the person from this tab: answers, drafts, new tokens."""
+        _empty()
+        self.authentication_controller.logout()
+        note_sign_in(st.context.headers, is_signed_in=False)
+
+    def _login(
+        self, username: str = "", password: str = "", *_: object, token: Any = None, **__: object
+    ) -> bool:
+        """In place of the controller's, which strips the password; `token` is the answer of `get_cookie`."""
+        if token:
+            self._fill(token["person"], token["exp_date"])
+            return True
+        person = self._check(username, password)
+        return person is not None and self._begin(person)
+
+    def _check(self, username: str, password: str) -> Person | None:
+        st.session_state[STATUS], installation = False, _installation()
+        if not username or not password:
+            problem("Type your name and your password.")
+            return None
+        try:
+            device = installation.cookies.device(username, st.context.cookies)
+            person = installation.access.sign_in(username, password, _address(), device)
+        except TrancheError as error:
+            problem(error.reason)
+            return None
+        if person is None:
+            problem("Incorrect name or password.")
+        return person
+
+    def _begin(self, person: Person) -> bool:
+        installation = _installation()
+        ends = time.time() + installation.settings.session_hours * 3600
+        try:
+            installation.sessions.begin(person.username, ends)
+        except TrancheError as error:
+            problem(error.reason)
+            return False
+        _empty()
+        self._fill(person, ends)
+        return True
+
+    def _fill(self, person: Person, ends: float) -> None:
+        """Let streamlit-authenticator fill its session state, and store which sign-in this is."""
+        model = self.authentication_controller.authentication_model
+        profile = {"name": person.name, "email": person.email, "roles": [person.role]}
+        model.credentials = {"usernames": {person.username: profile}}
+        model.login(None, None, token={"username": person.username})
+        model.credentials = {"usernames": {}}
+        st.session_state.update({ENDS: ends, OUT: None})
+        note_sign_in(st.context.headers, is_signed_in=True)
+
+
 def person() -> Person | None:
     """The person signed in, with their current role and grants, or None. Call it on every run.
 
@@ -66,27 +190,26 @@ def person() -> Person | None:
         return None
     person = _once(lambda: _still_signed_in(username, ends), username, ends)
     if person is None:
-        authenticator().forget()
+        _authenticator().forget()
     return person
 
 
 def arrive(slot: DeltaGenerator) -> bool:
     """Whether somebody signs in with this page, by the browser's cookie or a method; then `person` has them.
 
-    A cookie is good for a valid sign-in alone. Nobody arrives in a tab in which somebody has signed out. What
-    streamlit-authenticator draws for a moment is in `slot`.
+    A cookie is good for a valid sign-in alone. Nobody arrives in a tab in which somebody has signed out.
     """
     with slot:
-        own = authenticator()
+        authenticator = _authenticator()
     if st.session_state[OUT]:
         return False
-    own.login("unrendered")
-    if ENDS in st.session_state:
+    authenticator.login("unrendered")
+    if st.session_state[STATUS]:
         return True
     note_sign_in(st.context.headers, is_signed_in=False)
     visit = _visit()
     arrivals = (method.arrival(visit) for method in METHODS)
-    return any(person is not None and own.begin(person) for person in arrivals)
+    return any(person is not None and authenticator.begin(person) for person in arrivals)
 
 
 def is_signed_in(session: Any) -> bool:
@@ -116,9 +239,18 @@ def _once(look: Callable[[], Person | None], username: str, ends: float) -> Pers
     return person
 
 
+def _signed_in(username: str, ends: float) -> Person | None:
+    """Whose valid sign-in this is. Without the database the run ends with a sentence."""
+    try:
+        return _installation().sessions.person(username, ends)
+    except (StoreUnavailable, DeadlineExceeded) as error:
+        problems.show(error, "Your sign-in", "You are still signed in.")
+        st.stop()
+
+
 def _still_signed_in(username: str, ends: float) -> Person | None:
     """The same, for a session in use; notes that its socket belongs to a person."""
-    person = valid_person(username, ends)
+    person = _signed_in(username, ends)
     if person is not None:
         note_sign_in(st.context.headers, is_signed_in=True)
     return person
@@ -153,8 +285,8 @@ def sign_out() -> None:
     """End this sign-in, in every tab that shares it; without the database, in this one. For a button."""
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     is_ended = not (username and ends) or _is_ended(username, ends)
-    empty()
-    authenticator().logout(location="unrendered")
+    _empty()
+    _authenticator().logout(location="unrendered")
     note_sign_in(st.context.headers, is_signed_in=False)
     if not is_ended:
         problem(OTHERS_OPEN)
@@ -163,8 +295,8 @@ def sign_out() -> None:
 
 def _is_ended(username: str, ends: float) -> bool:
     try:
-        installation().sessions.end(username, ends)
-        installation().access.audit.note("signed out", username, username, address=address())
+        _installation().sessions.end(username, ends)
+        _installation().access.audit.note("signed out", username, username, address=_address())
     except (StoreUnavailable, DeadlineExceeded):
         return False
     return True
@@ -175,7 +307,7 @@ def session_check() -> Callable[[], None]:
 
     It raises AccessError once they signed out in whichever tab, their password or permissions changed.
     """
-    signed_in, sessions, ends = person(), installation().sessions, st.session_state.get(ENDS, 0.0)
+    signed_in, sessions, ends = person(), _installation().sessions, st.session_state.get(ENDS, 0.0)
 
     def check() -> None:
         if signed_in is None or sessions.person(signed_in.username, ends) != signed_in:
@@ -185,7 +317,14 @@ def session_check() -> Callable[[], None]:
 
 
 def _visit() -> Visit:
-    return Visit(installation(), address(), st.context.cookies, authenticator())
+    return Visit(_installation(), _address(), st.context.cookies, _authenticator())
+
+
+def _authenticator() -> Any:
+    """That of this tab, made once: what its library draws meanwhile would move what follows."""
+    if AUTHENTICATOR not in st.session_state:
+        st.session_state[AUTHENTICATOR] = Authenticator()
+    return st.session_state[AUTHENTICATOR]
 
 
 def _leave_url() -> None:
@@ -193,3 +332,18 @@ def _leave_url() -> None:
     for name in list(st.query_params):
         with suppress(StreamlitAPIException):
             del st.query_params[name]
+
+
+def _empty() -> None:
+    """Clear the session state, widget values included, but for streamlit-authenticator's part."""
+    for key in set(st.session_state) - STAYS:
+        del st.session_state[key]
+
+
+def _installation() -> connect.Installation:
+    return connect.installation(Settings.current())
+
+
+def _address() -> str | None:
+    """The browser's IP address; None without a browser."""
+    return st.context.headers.get(ADDRESS_HEADER) or None

@@ -6,9 +6,10 @@ lists the methods in the order of the page.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import streamlit as st
+import streamlit_authenticator as stauth
 
 from lib import connect
 from lib.front import OUTCOME
@@ -16,7 +17,6 @@ from lib.people import Person
 from lib.people.credentials import PASSWORD as DEMO_PASSWORD
 from lib.tokens.company import PROVIDER
 from lib.ui import streamlit_compat
-from lib.ui.kit.authenticator import ENDS, PROBLEM, REFUSALS, Authenticator, problem, problem_of
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import DeadlineExceeded, NotAdmitted, StoreUnavailable
 
@@ -25,6 +25,7 @@ DEMO_PEOPLE = {
     "manager": "Also sets up deals",
     "admin": "Manages people and permissions",
 }
+PROBLEM, REFUSALS = "sign_in_problem", "sign_in_refusals"
 FIELDS = {"Form name": "Sign in", "Username": "Name", "Password": "Password", "Login": "Sign in"}
 METHOD, IS_TRIED = "company", "company_tried"
 OUTCOMES = {
@@ -38,6 +39,13 @@ NO_ALGORITHM = "the provider has no algorithm of the setting oidc.algorithms"
 USUAL = ("RS256",)  # OpenID Connect Discovery 1.0: what every provider has
 
 
+class Problem(NamedTuple):
+    """Why nobody is signed in, as a sentence, and the method that shows it (empty: that by password)."""
+
+    sentence: str
+    method: str = ""
+
+
 @dataclass(frozen=True)
 class Visit:
     """A visit to the sign-in page: the installation, and the address and cookies of the browser.
@@ -48,7 +56,7 @@ class Visit:
     installation: connect.Installation
     address: str | None
     cookies: Mapping[str, str]
-    authenticator: Authenticator
+    authenticator: stauth.Authenticate
 
 
 class SignInMethod(Protocol):
@@ -64,6 +72,17 @@ class SignInMethod(Protocol):
         """Draw its part of the sign-in page; nothing where the installation has no such sign-in."""
 
 
+def problem(sentence: str, method: str = "") -> None:
+    """Show why nobody is signed in, in place of what was shown before; an empty sentence shows nothing."""
+    st.session_state[PROBLEM] = Problem(sentence, method)
+
+
+def problem_of(method: str) -> str:
+    """What this method has to show; empty if nothing."""
+    problem: Problem | None = st.session_state.get(PROBLEM)
+    return problem.sentence if problem is not None and problem.method == method else ""
+
+
 class PasswordForm:
     """Name and password."""
 
@@ -76,11 +95,14 @@ class PasswordForm:
 
         A refused password is not shown again: a label with another end makes another field.
         """
-        refusals = st.session_state.get(REFUSALS, 0)
+        refusals, before = st.session_state.get(REFUSALS, 0), st.session_state.get(PROBLEM)
         fields = FIELDS | {"Password": f"Password{' ' * (refusals % 2)}"}
         with st.container(key="sign_in_form"):  # for style.css and desk.js: a form's key is no class
             visit.authenticator.login(fields=fields, key="sign_in")
-        if ENDS in st.session_state or st.session_state.get(REFUSALS, 0) > refusals:
+        if st.session_state.get(PROBLEM) is not before:
+            st.session_state[REFUSALS] = refusals + 1
+            st.rerun()
+        if st.session_state["authentication_status"]:
             st.rerun()
         if sentence := problem_of(""):
             st.session_state.pop(PROBLEM)
