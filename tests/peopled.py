@@ -1,6 +1,7 @@
 """The people of a data directory, for tests that prepare or change them; and the file of earlier versions."""
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from lib.people import People, Person
 from lib.people.cookies import SignIn
 from lib.people.records import FORMAT, carry_over, record_of
 
-ROUNDS = 4  # of bcrypt: a cheap hash
 ENDS = 4_000_000_000.0
+bcrypt.gensalt = partial(bcrypt.gensalt, 4)  # a cheap hash: the usual one takes a fifth of a second
 
 
 def people_in(home: Path, url: str = "", **options: Any) -> People:
@@ -21,13 +22,13 @@ def people_in(home: Path, url: str = "", **options: Any) -> People:
     engine = database.engine(url or f"sqlite:///{home}/tranche.db")
     database.migrate(engine)
     carry_over(engine, home / "people.yaml")
-    return People(engine, **{"rounds": ROUNDS} | options)
+    return People(engine, **options)
 
 
 def write_people(path: Path, people: Iterable[Person], password: str) -> None:
     """Write the file in which earlier versions kept people; whoever opens its home carries them over."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    hashed = bcrypt.hashpw(password.encode(), bcrypt.gensalt(ROUNDS)).decode()
+    hashed = bcrypt.hashpw(password.encode(), bcrypt.gensalt()).decode()
     records = {person.username: record_of(person) | {"password": hashed} for person in people}
     path.write_text(yaml.safe_dump({"format": FORMAT, "usernames": records}, sort_keys=False))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lib.cli.options import FILTERS, DealsGrantType, caller, table, with_filters
-from lib.people import NO_DEALS, ROLES, SHORTEST_PASSWORD, DealsGrant, Grant, Person, Role
+from lib.people import NO_DEALS, ROLES, DealsGrant, Grant, Person, Role, passwords
 from lib.people.grant import labels
 from lib.settings import Settings
 from lib.wire.errors import BadRequest
@@ -201,9 +201,7 @@ def _password(from_stdin: bool) -> str:
         line = sys.stdin.readline().rstrip("\r\n")
     else:
         line = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    if len(line) < SHORTEST_PASSWORD:
-        raise BadRequest(f"The password is too short: at least {SHORTEST_PASSWORD} characters")
-    return str(line)
+    return passwords.check(line)
 
 
 def _grants(person: Person) -> str:

@@ -20,19 +20,17 @@ function nameButtons() {
   }
 }
 
-// streamlit-authenticator turns password managers off. A password that was refused leaves an empty field, where
-// the next one is typed.
+// streamlit-authenticator turns password managers off, and a refused password makes a new, empty field.
 function nameSignInFields() {
-  for (const input of document.querySelectorAll(".st-key-sign_in_form input[autocomplete=off]")) {
-    const isPassword = input.type === "password"
-    input.autocomplete = isPassword ? "current-password" : "username"
-    if (isPassword && document.querySelector(".st-key-sign_in_form input[autocomplete=username]")?.value) input.focus()
-  }
+  const [name, password] = document.querySelectorAll(".st-key-sign_in_form input")
+  if (password?.autocomplete !== "off") return
+  name.autocomplete = "username"
+  password.autocomplete = "current-password"
+  if (name.value) password.focus()
 }
 
 const CHANGES = { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] }
-const observer = new MutationObserver(() => [nameButtons, nameSignInFields].forEach((name) => name()))
-observer.observe(document, CHANGES)
+new MutationObserver(() => (nameButtons(), nameSignInFields())).observe(document, CHANGES)
 
 // A link to figures: they are asked for, and drawn (board.js), before Streamlit's client runs, which takes a
 // browser seconds. So the document keeps that client and all that is loaded ahead for it back for a moment.

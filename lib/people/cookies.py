@@ -53,14 +53,14 @@ class Cookies:
         self._key, self._sessions, self._clock = key, sessions, clock
         self.session_name = public_name("tranche", key)
         self.browser_name = f"{self.session_name}-browser"
-        self._sign_ins: dict[str, SignIn] = {}
+        self._fresh: dict[str, tuple[SignIn, float]] = {}
         self._lock = threading.Lock()
 
     def person(self, header: str) -> Person | None:
         """Who is signed in with the browser that sent this `Cookie` header; None if nobody is.
 
         By the session cookie; and by the browser cookie, from a sign-in at a page of this process until the
-        browser has its session cookie. One query of the database: StoreUnavailable without it.
+        browser has its session cookie, a minute at most. One query of the database: StoreUnavailable without.
         """
         values = cookie_parser(header)
         return self._valid(self.sign_in(values)) or self._valid(self.fresh_sign_in(values))
@@ -85,8 +85,8 @@ class Cookies:
         browser, now = self.browser(values), self._clock()
         if browser is not None:
             with self._lock:
-                self._sign_ins = {one: other for one, other in self._sign_ins.items() if other.ends > now}
-                self._sign_ins[browser.id] = sign_in
+                self._fresh = {number: fresh for number, fresh in self._fresh.items() if fresh[1] > now}
+                self._fresh[browser.id] = (sign_in, now + CODE_SECONDS)
 
     def code(self, values: Values, sign_in: SignIn) -> str:
         """A code for which this browser gets the session cookie of the sign-in; empty without its cookie.
@@ -111,6 +111,7 @@ class Cookies:
         digest = hashlib.sha256(claims["nonce"].encode()).hexdigest()
         if not self._sessions.use_once(digest, claims["until"]):
             return None
+        self._end_fresh(browser)  # from now on, who planted the browser cookie has nothing of it
         sign_in = SignIn(claims["username"], claims["ends"])
         return {
             self.session_name: (self.session_value(sign_in), sign_in.ends - now),
@@ -133,8 +134,7 @@ class Cookies:
         values = cookie_parser(header)
         browser = self.browser(values)
         if browser is not None:
-            with self._lock:
-                self._sign_ins.pop(browser.id, None)
+            self._end_fresh(browser)
         return {self.session_name: ("", 0)} if self.session_name in values else {}
 
     def owner(self, header: str) -> tuple[str, str] | None:
@@ -159,7 +159,12 @@ class Cookies:
     def fresh_sign_in(self, values: Values) -> SignIn | None:
         """The latest sign-in at a page of this process with this browser, whose cookie may be on its way."""
         browser = self.browser(values)
-        return self._sign_ins.get(browser.id) if browser is not None else None
+        sign_in, until = self._fresh.get(browser.id if browser is not None else "", (None, 0.0))
+        return sign_in if until > self._clock() else None
+
+    def _end_fresh(self, browser: Browser) -> None:
+        with self._lock:
+            self._fresh.pop(browser.id, None)
 
     def _valid(self, sign_in: SignIn | None) -> Person | None:
         return None if sign_in is None else self._sessions.person(sign_in.username, sign_in.ends)

@@ -1,4 +1,4 @@
-"""The people of an installation: rows of the database, in the shape that streamlit-authenticator takes.
+"""The people of an installation: rows of the database, with the fields that streamlit-authenticator knows.
 
     ada → {name: Ada Example, email: null, roles: [manager], grants: [demo], deals: write, password: $2b$…}
 
@@ -8,7 +8,7 @@ Fields that we don't know are kept. Names are stored in lower case, as streamlit
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import bcrypt
 from sqlalchemy import ColumnElement, Connection, Engine, bindparam, delete, insert, select, update
@@ -16,6 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Engine, bindparam, delete, ins
 from lib.database import reading, transact
 from lib.people.attempts import Attempts
 from lib.people.grant import Grant, labels, with_grants, without_places
+from lib.people.passwords import BCRYPT_BYTES, digest
 from lib.people.person import (
     BY_AN_ADMIN,
     LONGEST_NAME,
@@ -47,9 +48,6 @@ from lib.wire.errors import BadRequest, UnknownName
 
 NAMES = ("viewer", "manager", "admin")
 PASSWORD = "demo"  # noqa: S105  (shown on the sign-in page; demo mode listens on loopback alone)
-
-
-BCRYPT_BYTES = 72
 SECONDS = 10
 Result = TypeVar("Result")
 _BY_NAME = select(people.c.record).where(people.c.username == bindparam("username"))
@@ -60,15 +58,9 @@ class People:
     a change by whichever process holds at once. StoreUnavailable without the database.
     """
 
-    def __init__(
-        self, engine: Engine, rounds: int = 12, attempts: Attempts | None = None, *, locks_demo: bool = False
-    ) -> None:
-        """`rounds` is bcrypt's cost: 12 takes a fifth of a second, each more doubles it.
-
-        `locks_demo`: whoever has the password of the demo is locked out.
-        """
+    def __init__(self, engine: Engine, attempts: Attempts | None = None, *, locks_demo: bool = False) -> None:
+        """`locks_demo`: whoever has the password of the demo is locked out."""
         self.engine = engine
-        self._rounds = rounds
         self._attempts = attempts or Attempts(engine)
         self._locks_demo = locks_demo
         self._with_demo_password: dict[str, bool] = {}
@@ -131,7 +123,7 @@ class People:
     def add(self, person: Person, password: str) -> None:
         """Add a person; BadRequest if the name is taken, or name, e-mail or password can't be stored."""
         _check(person)
-        new_hash = self._hash(password)
+        new_hash = digest(password)
 
         row = {"username": person.username, "record": record_of(person) | {"password": new_hash}}
 
@@ -214,7 +206,7 @@ class People:
 
     def set_password(self, username: str, password: str) -> None:
         """Give a person another password; UnknownName without such a person."""
-        new_hash = self._hash(password)
+        new_hash = digest(password)
 
         def edit(record: Record) -> None:
             check_is_ours(key(username), record)
@@ -251,23 +243,13 @@ class People:
         name = key(username)
         self._attempts.begin(name, address, device)
         record = self.record(name) or {}
-        own_hash = hash_of(record) or f"{bcrypt.gensalt(self._rounds).decode()}{'.' * 31}"
+        own_hash = hash_of(record) or f"{bcrypt.gensalt().decode()}{'.' * 31}"
         raw = password.encode("utf-8", "surrogatepass")
         right = bcrypt.checkpw(raw[:BCRYPT_BYTES], own_hash.encode()) and len(raw) <= BCRYPT_BYTES
         if not right or not record or (self._locks_demo and password == PASSWORD):
             return None
         self._attempts.take_back(name, address, device)
         return person_of(name, record)
-
-    def credentials(self) -> dict[str, Any]:
-        """A fresh dict for streamlit-authenticator: those with a hashed password or a company account."""
-        records = self._records().items()
-        return {"usernames": {name: one for name, one in records if hash_of(one) or COMPANY in one}}
-
-    def _hash(self, password: str) -> str:
-        if not password or len(password.encode()) > BCRYPT_BYTES:
-            raise BadRequest(f"A password has 1 to {BCRYPT_BYTES} bytes (bcrypt reads no more)")
-        return bcrypt.hashpw(password.encode(), bcrypt.gensalt(self._rounds)).decode()
 
     def _regrant(self, username: str, change: Callable[[list[Grant]], list[Grant]]) -> Person:
         def edit(record: Record) -> None:

@@ -18,7 +18,6 @@ DEALS_GRANT_HELP = (
 )
 Role = Literal["viewer", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
-SHORTEST_PASSWORD = 8
 LONGEST_NAME = 64
 BY_AN_ADMIN = "by an administrator"
 Username = re.compile(rf"[a-z0-9][a-z0-9._@+-]{{0,{LONGEST_NAME - 1}}}")

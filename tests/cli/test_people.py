@@ -132,7 +132,7 @@ def test_refused(people: People) -> None:
     added("--role", "viewer")
     assert added("--role", "viewer").stderr == "Error: There is a person 'ada' already\n"
     short = run("user", "add", "bob", "--role", "viewer", "--password-stdin", typed="short\n")
-    assert (short.exit_code, short.stderr) == (1, "Error: The password is too short: at least 8 characters\n")
+    assert (short.exit_code, short.stderr) == (1, "Error: A password has at least 8 characters\n")
     odd = run("user", "add", "no name", "--role", "viewer", "--password-stdin", typed=f"{PASSWORD}\n")
     assert odd.exit_code == 1
     assert "can't be a user name" in odd.stderr

@@ -1,5 +1,6 @@
 """The cookies of a sign-in, as a real desk sets and deletes them, and what it gives to whom."""
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from lib.settings import Settings
 from lib.ui.kit.media import OwnedMedia
 
 ENDS = 4_000_000_000.5
+INSIDE, CODE = "Data to", re.compile(r"code\W+(eyJ[\w.-]+)")
 ADA, EVE = ("browser 1", "ada"), ("browser 2", "eve")
 
 
@@ -213,6 +215,28 @@ def test_a_session_is_resumed_by_its_own_browser_alone(desk: Desk, browser: http
         assert _session(desk, cookie, session) != session
         assert _session(desk, cookie, session, **{"X-Tranche-Browser": number}) != session
     assert _session(desk, mine, session) == session
+
+
+def test_what_was_planted_before_a_sign_in_is_worth_nothing_after(desk: Desk) -> None:
+    """Whoever gave a browser its cookie beforehand, and knows its session, is not in once it is signed in."""
+    with closing(desk.browser()) as thief:
+        planted = "; ".join(f"{name}={value}" for name, value in thief.cookies.items())
+    with opened(desk.address, additional_headers={"Cookie": planted}) as socket:
+        messages = desk_session.sign_in(socket)
+        assert INSIDE in desk_session.texts(messages)
+        session = next(
+            one.new_session.initialize.session_id for one in messages if one.HasField("new_session")
+        )
+        code = CODE.findall(desk_session.texts(messages))[-1]
+        own = {"Origin": desk.address, "Cookie": planted}
+        given = httpx.post(f"{desk.address}/auth/session", content=code, headers=own)
+        assert given.status_code == 204
+        with opened(desk.address, additional_headers={"Cookie": planted}) as theirs:
+            theirs.send(desk_session.rerun())
+            assert INSIDE not in desk_session.texts(desk_session.answer(theirs))
+        assert _session(desk, planted, session) != session
+        assert httpx.post(f"{desk.address}/board/answer", json={}, headers=own).status_code == 401
+        assert httpx.post(f"{desk.address}/auth/session", content=code, headers=own).status_code == 403
 
 
 def test_a_long_body_is_no_code(desk: Desk, browser: httpx.Client) -> None:

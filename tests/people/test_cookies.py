@@ -46,13 +46,26 @@ def test_the_session_cookie_says_who_is_signed_in(cookies: Cookies, sessions: Se
     assert cookies.person(header) is None
 
 
-def test_a_browser_is_signed_in_before_it_has_its_session_cookie(cookies: Cookies) -> None:
-    """A sign-in at a page counts for that page's browser at once, and for no other browser."""
+def test_a_browser_is_signed_in_before_it_has_its_session_cookie(sessions: Sessions) -> None:
+    """A sign-in at a page counts for that page's browser at once, for no other, and for a minute at most."""
+    now = [NOW]
+    cookies = Cookies(KEY, sessions, lambda: now[0])
     mine, other = (f"{cookies.browser_name}={cookies.browser_value()}" for _ in range(2))
     cookies.remember({cookies.browser_name: mine.partition("=")[2]}, ADA)
     found = cookies.person(mine)
     assert found is not None and found.username == "ada"
     assert cookies.person(other) is None
+    now[0] += 60
+    assert cookies.person(mine) is None
+
+
+def test_the_browser_cookie_signs_nobody_in_once_the_session_cookie_is_there(cookies: Cookies) -> None:
+    """Whoever planted a browser cookie has nothing of the sign-in that follows, but for the moment between."""
+    values = {cookies.browser_name: cookies.browser_value()}
+    header = f"{cookies.browser_name}={values[cookies.browser_name]}"
+    cookies.remember(values, ADA)
+    assert cookies.exchange(header, cookies.code(values, ADA))
+    assert cookies.person(header) is None
 
 
 @pytest.mark.parametrize("header", ["", "x", "tranche-00000000=x", ";;=;"])

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, func, select, update
+from streamlit_authenticator import Hasher
 
 from lib import database
-from lib.people import Attempts, DealsGrant, Grant, People, Person
+from lib.people import Attempts, DealsGrant, Grant, People, Person, passwords
 from lib.people import attempts as attempts_module
 from lib.people.tables import attempts as rows_of_attempts
 from lib.people.tables import people as table
@@ -40,7 +41,7 @@ def either(database_url: str) -> Iterator[Engine]:
 @pytest.fixture
 def people(engine: Engine) -> People:
     """Ada alone, with a cheap hash."""
-    people = People(engine, rounds=4)
+    people = People(engine)
     people.add(ADA, "right")
     return people
 
@@ -189,7 +190,7 @@ def test_a_longer_password_is_another(people: People) -> None:
 
 def test_a_running_desk_sees_changes(either: Engine, database_url: str) -> None:
     """Changes by another process are seen at once."""
-    people, other = People(either, rounds=4), People(database.engine(database_url), rounds=4)
+    people, other = People(either), People(database.engine(database_url))
     people.add(ADA, "right")
     other.grant("ada", [Grant("new")])
     assert people.get("ada") == other.get("ada")
@@ -199,11 +200,11 @@ def test_a_running_desk_sees_changes(either: Engine, database_url: str) -> None:
 
 def test_writers_at_once_lose_nothing(either: Engine) -> None:
     """People added at the same time over several handles are all there, and so are their grants."""
-    People(either, rounds=4).add(ADA, "pw")
+    People(either).add(ADA, "pw")
 
     def add(number: int) -> None:
-        People(either, rounds=4).add(replace(ADA, username=f"p{number:02}"), "pw")
-        People(either, rounds=4).grant("ada", [Grant(f"g{number}")])
+        People(either).add(replace(ADA, username=f"p{number:02}"), "pw")
+        People(either).grant("ada", [Grant(f"g{number}")])
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(add, range(12)))
@@ -220,15 +221,35 @@ def test_unknown_fields_are_kept(people: People, engine: Engine) -> None:
     assert people.record("ada")["picture"] == "ada.png"
 
 
-def test_credentials_open_streamlit_authenticator(people: People) -> None:
-    """streamlit-authenticator's own check takes our credentials, from a dict that is the caller's own."""
-    from streamlit_authenticator.utilities.hasher import Hasher
+def test_hashes_are_streamlit_authenticators(people: People) -> None:
+    """What is stored of a password is a hash of its Hasher's, which the Hasher itself finds to be right."""
+    stored = people.record("ada")["password"]
+    assert Hasher.is_hash(stored) and Hasher.check_pw("right", stored)
 
-    credentials = people.credentials()
-    assert Hasher.check_pw("right", credentials["usernames"]["ada"]["password"])
-    assert credentials["usernames"]["ada"]["roles"] == ["viewer"]
-    credentials["usernames"].clear()
-    assert people.get("ada")
+
+@pytest.mark.parametrize("space", [" {}", "{} ", "\u00a0{}", "{}\t"], ids=repr)
+def test_white_space_is_part_of_a_password(people: People, space: str) -> None:
+    """A password that begins or ends with white space is right with it alone, in a name of any case."""
+    people.set_password("ada", space.format("a long one"))
+    assert people.check(" ADA ", space.format("a long one"))
+    assert people.check("ada", "a long one") is None
+
+
+@pytest.mark.parametrize(
+    ("password", "sentence"),
+    [
+        ("1234567", "At least 8 characters."),
+        ("", "At least 8 characters."),
+        ("é" * 37, "At most 72 bytes."),
+        ("x" * 300, "At most 72 bytes."),
+        ("12345678", ""),
+        ("correct horse battery staple, and more than 20", ""),
+        (" 123456 ", ""),
+    ],
+)
+def test_the_length_of_a_password_counts_alone(password: str, sentence: str) -> None:
+    """Eight characters to 72 bytes can be chosen, whatever they are, spaces and long sentences too."""
+    assert passwords.fault(password) == sentence
 
 
 def test_a_plain_password_opens_nothing(people: People, engine: Engine) -> None:
@@ -236,7 +257,6 @@ def test_a_plain_password_opens_nothing(people: People, engine: Engine) -> None:
     with engine.begin() as connection:
         connection.execute(update(table).values(record=people.record("ada") | {"password": "plain"}))
     assert people.check("ada", "plain") is None
-    assert people.credentials() == {"usernames": {}}
 
 
 class Clock:
@@ -259,7 +279,7 @@ def failing(attempts: Attempts, times: int, username: str = "ada", address: str 
 def test_repeated_failures_are_slowed_down(people: People, engine: Engine) -> None:
     """After five wrong passwords even the right one waits, and then opens."""
     clock = Clock()
-    slowed = People(engine, rounds=4, attempts=Attempts(engine, clock))
+    slowed = People(engine, attempts=Attempts(engine, clock))
     for _ in range(5):
         assert slowed.check("ada", "wrong", "192.0.2.1") is None
     with pytest.raises(TooManyAttempts, match="try again in 5 seconds") as caught:
@@ -314,7 +334,7 @@ def test_guesses_spread_over_addresses(engine: Engine) -> None:
 
 def test_guesses_spread_over_names(people: People, engine: Engine) -> None:
     """Failures from an address don't lock out whoever shares it, but leave one guess per name there."""
-    slowed = People(engine, rounds=4, attempts=Attempts(engine, Clock()))
+    slowed = People(engine, attempts=Attempts(engine, Clock()))
     for number in range(60):
         assert slowed.check(f"p{number}", "guess", "192.0.2.1") is None
     assert slowed.check("ada", "right", "192.0.2.1"), "the first attempt is let through"
@@ -327,7 +347,7 @@ def test_guesses_spread_over_names(people: People, engine: Engine) -> None:
 
 def test_no_lock_keeps_a_known_browser_out(people: People, engine: Engine) -> None:
     """Failures elsewhere never delay the right password in a browser known for this person."""
-    slowed = People(engine, rounds=4, attempts=Attempts(engine, Clock()))
+    slowed = People(engine, attempts=Attempts(engine, Clock()))
     for number in range(60):
         with suppress(TooManyAttempts):
             slowed.check("ada", "guess", f"192.0.2.{number % 3}")
@@ -338,7 +358,7 @@ def test_no_lock_keeps_a_known_browser_out(people: People, engine: Engine) -> No
 
 def test_a_known_browser_has_a_limit_of_its_own(people: People, engine: Engine) -> None:
     """Guesses in a known browser are slowed down alike, and delay nobody elsewhere."""
-    slowed = People(engine, rounds=4, attempts=Attempts(engine, Clock()))
+    slowed = People(engine, attempts=Attempts(engine, Clock()))
     for _ in range(5):
         assert slowed.check("ada", "guess", "192.0.2.1", "her browser") is None
     with pytest.raises(TooManyAttempts):
@@ -408,7 +428,7 @@ def test_failures_at_one_desk_count_at_the_other(
 ) -> None:
     """Guesses that are spread over desks are slowed down as those at one."""
     monkeypatch.setattr(attempts_module, "FIRST_DELAY", attempts_module.LONGEST_DELAY)
-    desks = People(either, rounds=4), People(database.engine(database_url), rounds=4)
+    desks = People(either), People(database.engine(database_url))
     desks[0].add(ADA, "right")
     for number in range(5):
         assert desks[number % 2].check("ada", "wrong", "192.0.2.1") is None

@@ -59,7 +59,7 @@ def test_people_are_carried_over(engine: Engine, path: Path) -> None:
     content["usernames"]["ada"]["picture"] = "ada.png"
     path.write_text(yaml.safe_dump(content))
     carry_over(engine, path)
-    people = People(engine, rounds=4)
+    people = People(engine)
     found = {person.username: person for person in people.everyone()}
     assert [(p.name, p.role, p.grants, p.deals) for p in found.values()] == [
         (p.name, p.role, p.grants, p.deals) for p in (ADA, BOB)
@@ -76,7 +76,7 @@ def test_nothing_is_carried_over_twice(engine: Engine, path: Path, caplog: pytes
     write_people(path, [ADA], "right")
     carry_over(engine, path)
     People(engine).remove("ada")
-    People(engine, rounds=4).add(BOB, "right")
+    People(engine).add(BOB, "right")
     write_people(path, [ADA], "right")
     carry_over(engine, path)
     assert names(engine) == ["bob"]

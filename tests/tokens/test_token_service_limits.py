@@ -34,7 +34,7 @@ def access(url: str) -> Access:
     """Ada may sign in."""
     engine = database.engine(url)
     database.migrate(engine)
-    people = People(engine, rounds=4)
+    people = People(engine)
     people.add(Person("ada", "Ada Example", None, "viewer", (Grant("demo"),)), "right")
     return Access(TokenStore(engine), people)
 

@@ -39,7 +39,7 @@ def engine(database_url: str) -> Iterator[Engine]:
 @pytest.fixture
 def access(engine: Engine, clock: Clock) -> Access:
     """Ada, and no tokens yet."""
-    people = People(engine, rounds=4)
+    people = People(engine)
     people.add(replace(ADA, added=clock.now), "right")
     return Access(TokenStore(engine, clock), people)
 

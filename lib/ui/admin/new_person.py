@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from lib.deals.models import Seat
-from lib.people import SHORTEST_PASSWORD, DealsAccess, DealsGrant, Grant, Person
-from lib.people.credentials import BCRYPT_BYTES
+from lib.people import DealsAccess, DealsGrant, Grant, Person, passwords
 from lib.people.person import Username, email_fault, name_fault
 from lib.tokens.access import Access
 from lib.ui.kit.field_problems import beside
@@ -168,18 +167,9 @@ def faults(access: Access, entry: PersonEntry) -> dict[str, str]:
         USERNAME: _username(access, entry.username),
         NAME: name_fault(entry.name),
         EMAIL: email_fault(entry.email),
-        PASSWORD: password_fault(entry.password),
+        PASSWORD: passwords.fault(entry.password),
     }
     return {field: sentence for field, sentence in sentences.items() if sentence}
-
-
-def password_fault(password: str) -> str:
-    """Why the password is not valid; empty if it is."""
-    if len(password) < SHORTEST_PASSWORD:
-        return f"At least {SHORTEST_PASSWORD} characters."
-    if len(password.encode()) > BCRYPT_BYTES:
-        return f"At most {BCRYPT_BYTES} bytes."
-    return ""
 
 
 def grants_fault(grants: Iterable[str]) -> str:
@@ -206,7 +196,7 @@ def draw(access: Access) -> dict[str, str]:
         (USERNAME, "User name", "Used to sign in"),
         (NAME, "Name", "Shown on screen"),
         (EMAIL, "E-mail", "Optional"),
-        (PASSWORD, "Password", f"At least {SHORTEST_PASSWORD} characters"),
+        (PASSWORD, "Password", f"At least {passwords.SHORTEST_PASSWORD} characters"),
     ):
         is_password = key == PASSWORD
         st.text_input(

@@ -10,12 +10,12 @@ from lib.people import (
     NO_DEALS,
     READERS,
     ROLES,
-    SHORTEST_PASSWORD,
     DealsGrant,
     Grant,
     Person,
     Role,
     cap_grant,
+    passwords,
 )
 from lib.tokens.access import Access
 from lib.ui.admin import new_person, row_filters
@@ -23,7 +23,7 @@ from lib.ui.kit import notes, sign_in
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.wire.errors import BadRequest, Forbidden, TrancheError
+from lib.wire.errors import Forbidden, TrancheError
 
 PROBLEM, CONFIRMATION = "person_problem", "person_added"
 DOES: dict[Role, str] = {
@@ -184,7 +184,7 @@ def _new_password(
     revokes = not is_oneself or st.checkbox("Revoke my tokens too", value=True, key="person_revoke_tokens")
     if not is_oneself:
         st.caption(f"{plain(person.name)} is signed out everywhere, and their tokens stop working.")
-    fault = new_person.password_fault(password)
+    fault = passwords.fault(password)
     beside([fault] if password and fault else [])
     if st.button("Set password", key="person_set_password"):
         work = partial(_repassword, context, access, person, password, revokes)
@@ -194,15 +194,8 @@ def _new_password(
 
 def _repassword(context: PageContext, access: Access, person: Person, password: str, revokes: bool) -> None:
     access.set_password(
-        person.username, check_password(password), context.person.username, revokes_tokens=revokes
+        person.username, passwords.check(password), context.person.username, revokes_tokens=revokes
     )
-
-
-def check_password(password: str) -> str:
-    """The password; BadRequest if it is too short."""
-    if len(password) < SHORTEST_PASSWORD:
-        raise BadRequest(f"The password is too short: at least {SHORTEST_PASSWORD} characters")
-    return password
 
 
 def _role(whose: str, role: Role, disabled: bool) -> Role:
@@ -255,7 +248,7 @@ def _password(key: str, label: str) -> str:
         type="password",
         key=key,
         autocomplete="new-password",
-        placeholder=f"At least {SHORTEST_PASSWORD} characters",
+        placeholder=f"At least {passwords.SHORTEST_PASSWORD} characters",
         live=new_person.LIVE,
     )
 

@@ -115,48 +115,11 @@ class Authenticator(stauth.Authenticate):  # type: ignore[misc]
 
     def sign_in(self, username: str, password: str) -> None:
         """Sign this person in if the password is theirs; `problem` has the reason if not. For a button."""
-        person = self._check(username, password)
-        if person is not None:
-            self.begin(person)
+        if self._login(username, password):
+            self.cookie_controller.set_cookie()
 
     def begin(self, person: Person) -> bool:
-        """Begin a session of this person, with its cookie; False, with a sentence, without the database."""
-        if self._begin(person):
-            self.cookie_controller.set_cookie()
-        return ENDS in st.session_state
-
-    def forget(self) -> None:
-        """Remove all data of the person from this tab: answers, drafts, new tokens."""
-        _empty()
-        self.authentication_controller.logout()
-        note_sign_in(st.context.headers, is_signed_in=False)
-
-    def _login(
-        self, username: str = "", password: str = "", *_: object, token: Any = None, **__: object
-    ) -> bool:
-        """In place of the controller's, which strips the password; `token` is the answer of `get_cookie`."""
-        if token:
-            self._fill(token["person"], token["exp_date"])
-            return True
-        person = self._check(username, password)
-        return person is not None and self._begin(person)
-
-    def _check(self, username: str, password: str) -> Person | None:
-        st.session_state[STATUS], installation = False, _installation()
-        if not username or not password:
-            problem("Type your name and your password.")
-            return None
-        try:
-            device = installation.cookies.device(username, st.context.cookies)
-            person = installation.access.sign_in(username, password, _address(), device)
-        except TrancheError as error:
-            problem(error.reason)
-            return None
-        if person is None:
-            problem("Incorrect name or password.")
-        return person
-
-    def _begin(self, person: Person) -> bool:
+        """Begin a session of this person, without its cookie; False, and `problem`, without the database."""
         installation = _installation()
         ends = time.time() + installation.settings.session_hours * 3600
         try:
@@ -167,6 +130,31 @@ class Authenticator(stauth.Authenticate):  # type: ignore[misc]
         _empty()
         self._fill(person, ends)
         return True
+
+    def forget(self) -> None:
+        """Remove all data of the person from this tab: answers, drafts, new tokens."""
+        _empty()
+        self.authentication_controller.logout()
+        note_sign_in(st.context.headers, is_signed_in=False)
+
+    def _login(self, username: str = "", password: str = "", *_: Any, token: Any = None, **__: Any) -> bool:
+        """In place of the controller's, which strips the password; `token` is the answer of `get_cookie`."""
+        if token:
+            self._fill(token["person"], token["exp_date"])
+            return True
+        st.session_state[STATUS], installation = False, _installation()
+        if not username or not password:
+            problem("Type your name and your password.")
+            return False
+        try:
+            device = installation.cookies.device(username, st.context.cookies)
+            person = installation.access.sign_in(username, password, _address(), device)
+        except TrancheError as error:
+            problem(error.reason)
+            return False
+        if person is None:
+            problem("Incorrect name or password.")
+        return person is not None and self.begin(person)
 
     def _fill(self, person: Person, ends: float) -> None:
         """Let streamlit-authenticator fill its session state, and store which sign-in this is."""
@@ -188,9 +176,11 @@ def person() -> Person | None:
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
-    person = _once(lambda: _still_signed_in(username, ends), username, ends)
+    person = _once(lambda: _signed_in(username, ends), username, ends)
     if person is None:
         _authenticator().forget()
+    else:
+        note_sign_in(st.context.headers, is_signed_in=True)
     return person
 
 
@@ -209,7 +199,10 @@ def arrive(slot: DeltaGenerator) -> bool:
     note_sign_in(st.context.headers, is_signed_in=False)
     visit = _visit()
     arrivals = (method.arrival(visit) for method in METHODS)
-    return any(person is not None and authenticator.begin(person) for person in arrivals)
+    is_begun = any(person is not None and authenticator.begin(person) for person in arrivals)
+    if is_begun:
+        authenticator.cookie_controller.set_cookie()
+    return is_begun
 
 
 def is_signed_in(session: Any) -> bool:
@@ -246,14 +239,6 @@ def _signed_in(username: str, ends: float) -> Person | None:
     except (StoreUnavailable, DeadlineExceeded) as error:
         problems.show(error, "Your sign-in", "You are still signed in.")
         st.stop()
-
-
-def _still_signed_in(username: str, ends: float) -> Person | None:
-    """The same, for a session in use; notes that its socket belongs to a person."""
-    person = _signed_in(username, ends)
-    if person is not None:
-        note_sign_in(st.context.headers, is_signed_in=True)
-    return person
 
 
 def form() -> None:
@@ -317,7 +302,7 @@ def session_check() -> Callable[[], None]:
 
 
 def _visit() -> Visit:
-    return Visit(_installation(), _address(), st.context.cookies, _authenticator())
+    return Visit(_installation(), _address(), _authenticator())
 
 
 def _authenticator() -> Any:

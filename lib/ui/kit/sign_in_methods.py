@@ -4,7 +4,7 @@ A method finds out who somebody is, nothing more. The session, its cookie and it
 lists the methods in the order of the page.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -48,14 +48,10 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Visit:
-    """A visit to the sign-in page: the installation, and the address and cookies of the browser.
-
-    `authenticator` signs a person in, and has the browser delete its cookies, in callbacks of buttons too.
-    """
+    """A visit to the sign-in page: the installation, the address of the browser, and what signs people in."""
 
     installation: connect.Installation
     address: str | None
-    cookies: Mapping[str, str]
     authenticator: stauth.Authenticate
 
 
@@ -67,6 +63,7 @@ class SignInMethod(Protocol):
 
         The method notes the sign-in in the audit log itself, as `Access.sign_in` does.
         """
+        return None
 
     def draw(self, visit: Visit) -> None:
         """Draw its part of the sign-in page; nothing where the installation has no such sign-in."""
@@ -83,12 +80,8 @@ def problem_of(method: str) -> str:
     return problem.sentence if problem is not None and problem.method == method else ""
 
 
-class PasswordForm:
+class PasswordForm(SignInMethod):
     """Name and password."""
-
-    def arrival(self, visit: Visit) -> Person | None:
-        """Nobody: a password is typed here."""
-        return None
 
     def draw(self, visit: Visit) -> None:
         """streamlit-authenticator's form, and what was wrong with the last attempt.
@@ -99,22 +92,17 @@ class PasswordForm:
         fields = FIELDS | {"Password": f"Password{' ' * (refusals % 2)}"}
         with st.container(key="sign_in_form"):  # for style.css and desk.js: a form's key is no class
             visit.authenticator.login(fields=fields, key="sign_in")
-        if st.session_state.get(PROBLEM) is not before:
+        if is_refused := st.session_state.get(PROBLEM) is not before:
             st.session_state[REFUSALS] = refusals + 1
-            st.rerun()
-        if st.session_state["authentication_status"]:
+        if is_refused or st.session_state["authentication_status"]:
             st.rerun()
         if sentence := problem_of(""):
             st.session_state.pop(PROBLEM)
             st.error(plain(sentence), icon=":material/error:")
 
 
-class DemoButtons:
+class DemoButtons(SignInMethod):
     """The people of the demo, with a click each."""
-
-    def arrival(self, visit: Visit) -> Person | None:
-        """Nobody: people click here."""
-        return None
 
     def draw(self, visit: Visit) -> None:
         """A button for each; nothing outside of the demo."""
