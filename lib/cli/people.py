@@ -198,10 +198,8 @@ def _access() -> "Access":
 
 def _password(from_stdin: bool) -> str:
     if from_stdin:
-        line = sys.stdin.readline().rstrip("\r\n")
-    else:
-        line = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
-    return passwords.check(line)
+        return passwords.check(sys.stdin.readline().rstrip("\r\n"))
+    return passwords.check(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
 
 
 def _grants(person: Person) -> str:

@@ -20,12 +20,14 @@ function nameButtons() {
   }
 }
 
-// streamlit-authenticator turns password managers off, and a refused password makes a new, empty field.
+// streamlit-authenticator turns password managers off, and its heading would follow on an h1. A refused password
+// makes a new, empty field.
 function nameSignInFields() {
   const [name, password] = document.querySelectorAll(".st-key-sign_in_form input")
   if (password?.autocomplete !== "off") return
   name.autocomplete = "username"
   password.autocomplete = "current-password"
+  document.querySelector(".st-key-sign_in_form h3").ariaLevel = "2"
   if (name.value) password.focus()
 }
 

@@ -1,7 +1,4 @@
-"""The passwords that people choose: their length and their hash, by streamlit-authenticator's own classes.
-
-Its package brings Streamlit, which takes a second to import: so it is imported when a password is set.
-"""
+"""The passwords that people choose: their length and their hash, by streamlit-authenticator's classes."""
 
 import logging
 from functools import cache
@@ -40,7 +37,7 @@ def digest(password: str) -> str:
 
 @cache
 def _library() -> Any:
-    """streamlit-authenticator, without the warnings that its components are declared outside of a page."""
+    """The package, without its warnings outside of a page. On first use: it brings Streamlit, in a second."""
     logging.disable(logging.WARNING)
     try:
         import streamlit_authenticator

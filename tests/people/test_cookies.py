@@ -60,7 +60,7 @@ def test_a_browser_is_signed_in_before_it_has_its_session_cookie(sessions: Sessi
 
 
 def test_the_browser_cookie_signs_nobody_in_once_the_session_cookie_is_there(cookies: Cookies) -> None:
-    """Whoever planted a browser cookie has nothing of the sign-in that follows, but for the moment between."""
+    """Whoever planted a browser cookie has nothing of the sign-in that follows once it has its own cookie."""
     values = {cookies.browser_name: cookies.browser_value()}
     header = f"{cookies.browser_name}={values[cookies.browser_name]}"
     cookies.remember(values, ADA)

@@ -187,15 +187,13 @@ def _new_password(
     fault = passwords.fault(password)
     beside([fault] if password and fault else [])
     if st.button("Set password", key="person_set_password"):
-        work = partial(_repassword, context, access, person, password, revokes)
+
+        def work() -> object:
+            chosen, admin = passwords.check(password), context.person.username
+            return access.set_password(person.username, chosen, admin, revokes_tokens=revokes)
+
         effect = "signed out, and the tokens revoked" if revokes else "signed out; the tokens keep working"
         _try(work, f"{person.name} has a new password: {effect}", close)
-
-
-def _repassword(context: PageContext, access: Access, person: Person, password: str, revokes: bool) -> None:
-    access.set_password(
-        person.username, passwords.check(password), context.person.username, revokes_tokens=revokes
-    )
 
 
 def _role(whose: str, role: Role, disabled: bool) -> Role:

@@ -60,11 +60,10 @@ class CookieRequest:
 
 @dataclass(frozen=True)
 class SignInCheck:
-    """Who was signed in at `at` (seconds of the monotonic clock), and in which run of the script."""
+    """Whose sign-in it was at `at` (seconds of the monotonic clock), and in which run of the script."""
 
     run: ref[object]
-    username: str
-    ends: float
+    sign_in: SignIn
     at: float
     person: Person
 
@@ -80,7 +79,7 @@ class ServerCookie:
         cookies = _installation().cookies
         for find in () if st.session_state[OUT] else (cookies.sign_in, cookies.fresh_sign_in):
             sign_in = find(st.context.cookies)
-            person = None if sign_in is None else _signed_in(sign_in.username, sign_in.ends)
+            person = None if sign_in is None else _valid(sign_in)
             if sign_in is not None and person is not None:
                 if find == cookies.fresh_sign_in:
                     self._request(sign_in)
@@ -113,13 +112,8 @@ class Authenticator(stauth.Authenticate):  # type: ignore[misc]
         self.cookie_controller = ServerCookie()
         self.authentication_controller.login = self._login
 
-    def sign_in(self, username: str, password: str) -> None:
-        """Sign this person in if the password is theirs; `problem` has the reason if not. For a button."""
-        if self._login(username, password):
-            self.cookie_controller.set_cookie()
-
     def begin(self, person: Person) -> bool:
-        """Begin a session of this person, without its cookie; False, and `problem`, without the database."""
+        """Begin a session of this person, with its cookie; False, and `problem`, without the database."""
         installation = _installation()
         ends = time.time() + installation.settings.session_hours * 3600
         try:
@@ -129,6 +123,7 @@ class Authenticator(stauth.Authenticate):  # type: ignore[misc]
             return False
         _empty()
         self._fill(person, ends)
+        self.cookie_controller.set_cookie()  # once more after the form, by the library, to the same effect
         return True
 
     def forget(self) -> None:
@@ -176,7 +171,7 @@ def person() -> Person | None:
     username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
     if not username or not ends:
         return None
-    person = _once(lambda: _signed_in(username, ends), username, ends)
+    person = _once(SignIn(username, ends))
     if person is None:
         _authenticator().forget()
     else:
@@ -199,10 +194,7 @@ def arrive(slot: DeltaGenerator) -> bool:
     note_sign_in(st.context.headers, is_signed_in=False)
     visit = _visit()
     arrivals = (method.arrival(visit) for method in METHODS)
-    is_begun = any(person is not None and authenticator.begin(person) for person in arrivals)
-    if is_begun:
-        authenticator.cookie_controller.set_cookie()
-    return is_begun
+    return any(person is not None and authenticator.begin(person) for person in arrivals)
 
 
 def is_signed_in(session: Any) -> bool:
@@ -210,32 +202,25 @@ def is_signed_in(session: Any) -> bool:
     return streamlit_compat.has_state(session, ENDS)
 
 
-def _once(look: Callable[[], Person | None], username: str, ends: float) -> Person | None:
-    """The person of this sign-in: found by `look`, or by this run of the script half a second ago at most.
+def _once(sign_in: SignIn) -> Person | None:
+    """The person of this sign-in: as the database says, or said in this run half a second ago at most.
 
     A callback, which may change what is found, always looks.
     """
-    run = streamlit_compat.drawing()
-    if run is None:
-        return look()
-    check: SignInCheck | None = st.session_state.get(CHECK)
-    if (
-        check is not None
-        and check.run() is run
-        and (check.username, check.ends) == (username, ends)
-        and time.monotonic() - check.at < SHARED_SECONDS
-    ):
+    run, now = streamlit_compat.drawing(), time.monotonic()
+    check: SignInCheck | None = None if run is None else st.session_state.get(CHECK)
+    if check and (check.run(), check.sign_in) == (run, sign_in) and now - check.at < SHARED_SECONDS:
         return check.person
-    person = look()
-    if person is not None:
-        st.session_state[CHECK] = SignInCheck(ref(run), username, ends, time.monotonic(), person)
+    person = _valid(sign_in)
+    if run is not None and person is not None:
+        st.session_state[CHECK] = SignInCheck(ref(run), sign_in, time.monotonic(), person)
     return person
 
 
-def _signed_in(username: str, ends: float) -> Person | None:
+def _valid(sign_in: SignIn) -> Person | None:
     """Whose valid sign-in this is. Without the database the run ends with a sentence."""
     try:
-        return _installation().sessions.person(username, ends)
+        return _installation().sessions.person(sign_in.username, sign_in.ends)
     except (StoreUnavailable, DeadlineExceeded) as error:
         problems.show(error, "Your sign-in", "You are still signed in.")
         st.stop()
@@ -268,23 +253,20 @@ def keep_cookie(slot: DeltaGenerator) -> None:
 
 def sign_out() -> None:
     """End this sign-in, in every tab that shares it; without the database, in this one. For a button."""
-    username, ends = st.session_state.get("username"), st.session_state.get(ENDS)
-    is_ended = not (username and ends) or _is_ended(username, ends)
+    username, ends, sentence = st.session_state.get("username"), st.session_state.get(ENDS), ""
+    try:
+        if username and ends:
+            _installation().sessions.end(username, ends)
+            _installation().access.audit.note("signed out", username, username, address=_address())
+    except (StoreUnavailable, DeadlineExceeded):
+        sentence = OTHERS_OPEN
     _empty()
     _authenticator().logout(location="unrendered")
     note_sign_in(st.context.headers, is_signed_in=False)
-    if not is_ended:
-        problem(OTHERS_OPEN)
-    _leave_url()
-
-
-def _is_ended(username: str, ends: float) -> bool:
-    try:
-        _installation().sessions.end(username, ends)
-        _installation().access.audit.note("signed out", username, username, address=_address())
-    except (StoreUnavailable, DeadlineExceeded):
-        return False
-    return True
+    problem(sentence)
+    for name in list(st.query_params):  # the question leaves the URL, with what is bound to widgets
+        with suppress(StreamlitAPIException):
+            del st.query_params[name]
 
 
 def session_check() -> Callable[[], None]:
@@ -310,13 +292,6 @@ def _authenticator() -> Any:
     if AUTHENTICATOR not in st.session_state:
         st.session_state[AUTHENTICATOR] = Authenticator()
     return st.session_state[AUTHENTICATOR]
-
-
-def _leave_url() -> None:
-    """Remove the question from the URL, with the parameters that are bound to widgets."""
-    for name in list(st.query_params):
-        with suppress(StreamlitAPIException):
-            del st.query_params[name]
 
 
 def _empty() -> None:

@@ -6,7 +6,7 @@ lists the methods in the order of the page.
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import streamlit as st
 import streamlit_authenticator as stauth
@@ -39,13 +39,6 @@ NO_ALGORITHM = "the provider has no algorithm of the setting oidc.algorithms"
 USUAL = ("RS256",)  # OpenID Connect Discovery 1.0: what every provider has
 
 
-class Problem(NamedTuple):
-    """Why nobody is signed in, as a sentence, and the method that shows it (empty: that by password)."""
-
-    sentence: str
-    method: str = ""
-
-
 @dataclass(frozen=True)
 class Visit:
     """A visit to the sign-in page: the installation, the address of the browser, and what signs people in."""
@@ -70,14 +63,16 @@ class SignInMethod(Protocol):
 
 
 def problem(sentence: str, method: str = "") -> None:
-    """Show why nobody is signed in, in place of what was shown before; an empty sentence shows nothing."""
-    st.session_state[PROBLEM] = Problem(sentence, method)
+    """Let a method show why nobody is signed in (empty: that by password), in place of what was shown before.
+
+    An empty sentence shows nothing.
+    """
+    st.session_state[PROBLEM] = {method: sentence}
 
 
 def problem_of(method: str) -> str:
     """What this method has to show; empty if nothing."""
-    problem: Problem | None = st.session_state.get(PROBLEM)
-    return problem.sentence if problem is not None and problem.method == method else ""
+    return str(st.session_state.get(PROBLEM, {}).get(method, ""))
 
 
 class PasswordForm(SignInMethod):
@@ -120,7 +115,7 @@ class DemoButtons(SignInMethod):
                     key=f"demo_{username}",
                     help=does,
                     width="stretch",
-                    on_click=visit.authenticator.sign_in,
+                    on_click=visit.authenticator.authentication_controller.login,
                     args=(username, DEMO_PASSWORD),
                 )
 
