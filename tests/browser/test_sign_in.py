@@ -85,6 +85,47 @@ def test_wrong_password(address: str, page: Page) -> None:
     expect_signed_in(page)
 
 
+def test_the_form_is_for_keyboards_and_password_managers(address: str, page: Page) -> None:
+    """The fields say what they are for, and after a refusal the next password is typed without a click."""
+    page.goto(address)
+    name, password = page.get_by_label("Name"), page.get_by_label("Password", exact=True)
+    for field, purpose in ((name, "username"), (password, "current-password")):
+        expect(field).to_have_attribute("autocomplete", purpose)
+    settled(page)
+    name.focus()
+    page.keyboard.type("manager")
+    page.keyboard.press("Tab")
+    page.keyboard.type("wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Incorrect name or password")).to_be_visible()
+    expect(password).to_be_focused()
+    expect(password).to_have_attribute("autocomplete", "current-password")
+    settled(page)
+    page.keyboard.type("demo")
+    page.keyboard.press("Enter")
+    expect_signed_in(page)
+
+
+def test_two_tabs_at_the_sign_in(address: str, visitor: Visitor) -> None:
+    """A sign-in in one tab leaves another that shows the sign-in alone; the last one is the browser's."""
+    context = visitor()
+    first, second = context.new_page(), context.new_page()
+    for tab in (first, second):
+        tab.goto(address)
+        expect_signed_out(tab)
+    sign_in(first)
+    expect_signed_in(first)
+    wait_for_cookie(first)
+    expect_signed_out(second)
+    sign_in(second, "viewer")
+    expect(second.get_by_role("button", name="Vera Viewer")).to_be_visible()
+    settled(second)
+    first.get_by_role("link", name="Export").click()
+    expect(first.get_by_role("button", name="Max Manager")).to_be_visible()
+    first.reload()
+    expect(first.get_by_role("button", name="Vera Viewer")).to_be_visible()
+
+
 def test_cookie(address: str, page: Page) -> None:
     """A reload and a second tab stay signed in."""
     page.goto(address)
