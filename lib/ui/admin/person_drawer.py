@@ -189,8 +189,8 @@ def _new_password(
     if st.button("Set password", key="person_set_password"):
 
         def work() -> object:
-            chosen, admin = passwords.check(password), context.person.username
-            return access.set_password(person.username, chosen, admin, revokes_tokens=revokes)
+            by, text = context.person.username, passwords.check(password)
+            return access.set_password(person.username, text, by, revokes_tokens=revokes)
 
         effect = "signed out, and the tokens revoked" if revokes else "signed out; the tokens keep working"
         _try(work, f"{person.name} has a new password: {effect}", close)
