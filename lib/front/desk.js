@@ -20,8 +20,7 @@ function nameButtons() {
   }
 }
 
-// streamlit-authenticator turns password managers off, and its heading would follow on an h1. A refused password
-// makes a new, empty field.
+// streamlit-authenticator turns password managers off, and its h3 follows an h1. A refused password empties its field.
 function nameSignInFields() {
   const [name, password] = document.querySelectorAll(".st-key-sign_in_form input")
   if (password?.autocomplete !== "off") return

@@ -37,7 +37,7 @@ def engine(database_url: str) -> Iterator[Engine]:
 @pytest.fixture
 def access(engine: Engine) -> Access:
     """Ada, who may see the project demo, but of one slicer some rows."""
-    access = Access(TokenStore(engine), People(engine, rounds=4))
+    access = Access(TokenStore(engine), People(engine))
     access.people.add(Person("ada", "Ada", None, "viewer", (Grant("demo"), LIMITED)), "right")
     return access
 
