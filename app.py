@@ -55,7 +55,6 @@ from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.dossier_pages import DossierPages
 from lib.ui.kit import sign_in, sign_in_methods
 from lib.ui.kit.media import OwnedMedia, script_owner
-from lib.ui.query import link
 from lib.wire.apis import Apis
 from lib.wire.errors import TrancheError
 
@@ -185,7 +184,7 @@ def main() -> None:
         logs.log(settings.log_level, settings.log_format)
         with (
             connect.one_desk(settings),
-            watching(settings, link.from_params),
+            watching(settings),
             computing(settings),
             connect.deal_pushes(settings),
             posting(settings, Digest(settings)),

@@ -1,18 +1,17 @@
 """One alert, checked: its view's query in its owner's name, compared with its noise."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
-from typing import Protocol
 
 import numpy as np
 
 from lib import connect
 from lib.alerts.message import Verdict
-from lib.reporting import noise, watched
+from lib.reporting import links, noise, watched
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, InfoQuery, Slicer, time_key_field
+from lib.reporting.models import InfoQuery, Slicer, time_key_field
 from lib.reporting.watched import Figure, FigureUnavailable
 from lib.settings import Settings
 from lib.views import Alert, SavedView
@@ -50,22 +49,7 @@ def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
     return (math.exp(low), math.exp(high)) if is_positive else (low, high)
 
 
-class ReadView(Protocol):
-    """A question read from a view's parameters, and a sentence for each part that no longer fits."""
-
-    @property
-    def query(self) -> AudienceQuery:
-        """The question."""
-
-    @property
-    def left_out(self) -> list[str]:
-        """The sentences."""
-
-
-Read = Callable[[Mapping[str, str], Slicer, str, str], ReadView]
-
-
-def check(alert: Alert, settings: Settings, read: Read) -> Verdict:
+def check(alert: Alert, settings: Settings) -> Verdict:
     """The alert's verdict now. Failures of a service or a person become verdicts; they are not raised."""
     person = connect.installation(settings).people.still(alert.owner, alert.created)
     if person is None:
@@ -75,7 +59,7 @@ def check(alert: Alert, settings: Settings, read: Read) -> Verdict:
         view = clients.view_store.views.get(alert.view_id)
         if view is None or (view.project, view.slicer) not in clients.slicers:
             return _loss(alert)
-        return _of_view(alert, view, clients, read)
+        return _of_view(alert, view, clients)
     except AccessError:
         return _loss(alert)
     except FigureUnavailable as unavailable:
@@ -94,13 +78,13 @@ def _loss(alert: Alert) -> Verdict:
     )
 
 
-def _of_view(alert: Alert, view: SavedView, clients: connect.Clients, read: Read) -> Verdict:
+def _of_view(alert: Alert, view: SavedView, clients: connect.Clients) -> Verdict:
     about = {"project_name": view.project, "slicer_name": view.slicer}
     slicer = clients.reporting.info(InfoQuery(**about))
     slicer = clients.with_own(slicer, view.project, view.slicer)
     if alert.field not in {field.name for field in slicer.data_fields}:
         raise FigureUnavailable(f"{view.slicer} has no data field {alert.field} any more.")
-    reading = read(view.params, slicer, view.project, view.slicer)
+    reading = links.from_params(view.params, slicer, view.project, view.slicer)
     if reading.left_out:
         raise FigureUnavailable(f"The view no longer fits: {' '.join(reading.left_out)}")
     days = watched.complete_days(reading.query, slicer)

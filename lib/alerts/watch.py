@@ -19,7 +19,7 @@ import httpx
 from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, or_, select, update
 
 from lib import connect, database
-from lib.alerts.check import Read, check
+from lib.alerts.check import check
 from lib.alerts.message import Verdict, body
 from lib.database import reading, transact
 from lib.settings import Settings
@@ -148,8 +148,8 @@ def _is_due(now: datetime) -> ColumnElement[bool]:
 class Watch:
     """Checks alerts that are due. The first look checks all: no slicer's version is known yet."""
 
-    def __init__(self, settings: Settings, read: Read) -> None:
-        self._settings, self._read = settings, read
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._webhook = Webhook(settings)
         installation = connect.installation(settings)
         self._warehouse = None if settings.base_url else installation.warehouse
@@ -162,7 +162,7 @@ class Watch:
         versions = {pair: self._version(*pair) for pair in {(one.project, one.slicer) for one in alerts}}
         due = [one for one in alerts if self._is_due(one, versions, now)]
         for alert in due:
-            verdict = check(alert, self._settings, self._read)
+            verdict = check(alert, self._settings)
             if self.store.settle(alert, verdict, now, self._webhook.is_set):
                 log.info("Alert %d: %s", alert.id, "fires" if verdict.state == "firing" else "cleared")
         self._versions = versions
@@ -189,19 +189,19 @@ class Watch:
             return ""
 
 
-def watching(settings: Settings, read: Read) -> AbstractContextManager[None]:
+def watching(settings: Settings) -> AbstractContextManager[None]:
     """Check alerts in the background during the block, if the settings say so and no other desk does."""
     if not settings.alerts:
         return nullcontext()
     failure = "Alerts could not be checked"
     return database.background(
-        work_of(settings), failure, lambda: _engine(settings), lambda: _watch(settings, read)
+        work_of(settings), failure, lambda: _engine(settings), lambda: _watch(settings)
     )
 
 
 @contextmanager
-def _watch(settings: Settings, read: Read) -> Iterator[database.Look]:
-    with closing(Watch(settings, read)) as watch:
+def _watch(settings: Settings) -> Iterator[database.Look]:
+    with closing(Watch(settings)) as watch:
         yield lambda now, is_alone: watch.look(now)
 
 

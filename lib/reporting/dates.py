@@ -65,6 +65,11 @@ def is_fresh(slicer: "Slicer", today: dt.date) -> bool:
     )
 
 
+def default_days(slicer: "Slicer", today: dt.date) -> tuple[str, str]:
+    """The days of a query that names none: the last seven complete ones with data."""
+    return last_days(slicer, today, 7)
+
+
 def last_days(slicer: "Slicer", today: dt.date, days: int) -> tuple[str, str]:
     """The last complete days: relative dates while the data are fresh, else up to the last day with data."""
     if is_fresh(slicer, today):

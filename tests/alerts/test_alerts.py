@@ -22,7 +22,6 @@ from lib.alerts.watch import Watch
 from lib.people import Grant
 from lib.reporting.models import Slicer
 from lib.settings import Settings
-from lib.ui.query import link
 from lib.views import Alert, ViewStore
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -44,7 +43,7 @@ def kept(settings: Settings) -> Keeper:
 @pytest.fixture
 def watch(settings: Settings) -> Watch:
     """Looks at the alerts of that data directory when told to."""
-    return Watch(settings, link.from_params)
+    return Watch(settings)
 
 
 @pytest.fixture
@@ -57,7 +56,7 @@ def receiver() -> Receiver:
 def sending(settings: Settings, receiver: Receiver) -> Iterator[Watch]:
     """The same as `watch`, with a receiver of messages on this machine."""
     with serving(receiver.app) as address:
-        yield Watch(Settings(**dict(settings) | webhook(address)), link.from_params)
+        yield Watch(Settings(**dict(settings) | webhook(address)))
 
 
 def alert(kept: ViewStore) -> Alert:
@@ -196,7 +195,7 @@ def test_a_figure_that_takes_too_long(own_home: Path, settings: Settings, kept: 
     imported(own_home, [50, 120])
     set_up(kept("manager"), "above", 100.0)
     hurried = settings.model_copy(update={"deadline_seconds": 1e-9})
-    Watch(hurried, link.from_params).look(NOW)
+    Watch(hurried).look(NOW)
     said = "The figure took too long to compute; choose fewer days in the view."
     assert (alert(kept("manager")).state, alert(kept("manager")).problem) == ("new", said)
 
@@ -324,7 +323,7 @@ def test_a_clock_that_is_set_back(own_home: Path, kept: Keeper, sending: Watch, 
 def test_a_receiver_that_is_not_there(own_home: Path, kept: Keeper, settings: Settings) -> None:
     """While nobody listens, messages wait in their order, and checks go on."""
     address = f"http://127.0.0.1:{free_port()}"
-    sending = Watch(Settings(**dict(settings) | webhook(address)), link.from_params)
+    sending = Watch(Settings(**dict(settings) | webhook(address)))
     imported(own_home, [120])
     set_up(kept("manager"))
     sending.look(NOW)

@@ -23,7 +23,6 @@ from lib import connect, database
 from lib.alerts import watching
 from lib.alerts.watch import CLAIM, Watch, work_of
 from lib.settings import Settings
-from lib.ui.query import link
 from lib.views import ViewStore
 
 NOW = datetime.now(UTC)
@@ -35,9 +34,8 @@ from datetime import datetime
 from watched import webhook
 from lib.alerts.watch import Watch
 from lib.settings import Settings
-from lib.ui.query import link
 settings = Settings(home={home!r}, database_url={database!r}, demo=True, **webhook({address!r}))
-Watch(settings, link.from_params).look(datetime.fromisoformat({now!r}))
+Watch(settings).look(datetime.fromisoformat({now!r}))
 """
 
 
@@ -87,7 +85,7 @@ def test_racing_desks_send_each_change_once(
     for one in desks:
         imported(one.home, [120])
     set_up(kept)
-    watches = [Watch(one, link.from_params) for one in desks]
+    watches = [Watch(one) for one in desks]
     figures = [120, 90, 150]
     for round_, figure in enumerate(figures):
         for one in desks:
@@ -115,7 +113,7 @@ def test_a_desk_that_dies_amid_sending(desks: list[Settings], kept: ViewStore, r
         with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) as dying:
             silent.accept()
             dying.kill()
-    other = Watch(desks[1], link.from_params)
+    other = Watch(desks[1])
     other.look(NOW + CLAIM - timedelta(seconds=1))
     assert receiver.events == []
     other.look(NOW + CLAIM)
@@ -152,10 +150,10 @@ def test_a_desk_that_waits_goes_on(
     monkeypatch.setattr(database, "POLL_SECONDS", 0.05)
     monkeypatch.setattr(database, "process_lock", _noting(database.process_lock, tried.release))
     monkeypatch.setattr(Watch, "look", _noting(Watch.look, looked.set))
-    with process_lock(desks[0]), watching(desks[1], link.from_params):
+    with process_lock(desks[0]), watching(desks[1]):
         assert [tried.acquire(timeout=30) for _ in range(3)] == [True] * 3
         assert not looked.is_set()
-    with watching(desks[1], link.from_params):
+    with watching(desks[1]):
         assert looked.wait(30)
     assert receiver.events == [("fired", 120)]
 
@@ -172,7 +170,7 @@ def _noting(work: Callable[..., Any], note: Callable[[], object]) -> Callable[..
 def test_a_desk_that_is_not_to_check(desks: list[Settings]) -> None:
     """Where the settings say no, nothing is begun."""
     before = set(enumerate_threads())
-    with watching(desks[0].model_copy(update={"alerts": False}), link.from_params):
+    with watching(desks[0].model_copy(update={"alerts": False})):
         assert set(enumerate_threads()) <= before
 
 

@@ -16,7 +16,6 @@ from watched import Receiver, imported, set_up, webhook
 from lib.alerts import watch as sending
 from lib.alerts.watch import AlertMessage, Watch
 from lib.settings import Settings
-from lib.ui.query import link
 
 NOW = datetime.now(UTC)
 NO_CONTENT = b"HTTP/1.1 204 No Content\r\n\r\n"
@@ -34,7 +33,7 @@ def desk(own_home: Path, database_url: str) -> Settings:
 
 def sent(desk: Settings, address: str) -> list[AlertMessage]:
     """Check with that receiver, and return the messages that still wait an hour later."""
-    watch = Watch(Settings(**dict(desk) | webhook(address)), link.from_params)
+    watch = Watch(Settings(**dict(desk) | webhook(address)))
     watch.look(NOW)
     return watch.store.waiting(NOW + timedelta(hours=1))
 
@@ -132,6 +131,6 @@ def test_a_name_that_was_pointed_elsewhere(desk: Settings, tmp_path: Path) -> No
         named = address.replace("http://127.0.0.1", "https://localhost")
         assert len(sent(desk, named)) == 1
         assert receiver.taken == []
-        other = Watch(Settings(**dict(desk) | webhook(named) | {"ca_file": certificate}), link.from_params)
+        other = Watch(Settings(**dict(desk) | webhook(named) | {"ca_file": certificate}))
         other.look(NOW + timedelta(hours=1))
     assert receiver.events == [("fired", 120)]

@@ -23,7 +23,6 @@ from lib.mail.post import Post
 from lib.people import Grant
 from lib.settings import Settings
 from lib.ui.audience.digest import Digest
-from lib.ui.query import link
 from lib.views import Schedule, Subscription, ViewStore
 from lib.wire.errors import AccessError, BadRequest
 
@@ -282,7 +281,7 @@ def test_alerts_come_together(
     own_home: Path, desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox, now: datetime
 ) -> None:
     """Alerts that fire with one import are one mail, a minute later; those that clear are one too."""
-    watch = Watch(desk, link.from_params)
+    watch = Watch(desk)
     imported(own_home, [50])
     for bound in (100.0, 110.0):
         set_up(kept("manager"), "above", bound)
@@ -313,12 +312,12 @@ def test_alerts_are_their_owners(
     set_up(kept("manager"), "above", 100.0)
     for name in ("manager", "admin"):
         kept(name).mails.add(None, ALERTS)
-    Watch(desk, link.from_params).look(now)
+    Watch(desk).look(now)
     post.look(now + timedelta(minutes=2))
     assert mailbox.recipients == [["manager@reader.example"]]
     connect.installation(desk).people.change("manager", grants=(Grant("demo", "delivery"),))
     imported(own_home, [777])
-    Watch(desk, link.from_params).look(now + timedelta(minutes=20))
+    Watch(desk).look(now + timedelta(minutes=20))
     post.look(now + timedelta(minutes=22))
     assert "777" not in plain(mailbox.mails[-1])
     assert "can't see this view any more" in plain(mailbox.mails[-1])
@@ -365,7 +364,7 @@ def test_an_alert_on_a_view_has_its_link(
     view = kept("manager").views.save(*SLICER, "Mine", {"start": "yesterday", "end": "yesterday"})
     kept("manager").alerts.watch(view.id, "imps", IMPS, "above", 100.0)
     kept("manager").mails.add(None, ALERTS)
-    Watch(desk, link.from_params).look(now)
+    Watch(desk).look(now)
     post.look(now + timedelta(minutes=2))
     address = "https://desk.example/audience?project=demo&slicer=weeks&start=yesterday&end=yesterday"
     assert address in plain(mailbox.only())

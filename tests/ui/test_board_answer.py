@@ -16,13 +16,13 @@ from opening import of_delivery
 from lib import connect
 from lib.front.board_route import BoardRequest
 from lib.people import Person
+from lib.reporting import links
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer, time_key_field
 from lib.settings import Settings
 from lib.ui.audience.answer import of_nothing
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.leaderboard_queries import LIMIT
 from lib.ui.charts.series import bucket_words
-from lib.ui.query import link
 from lib.wire.deadline import Deadline
 
 MANAGER = Person("manager", "Max Manager", None, "admin")
@@ -86,12 +86,12 @@ def question(draw: np.random.Generator) -> tuple[dict[str, str], list[list[Any]]
     params = {
         "start": f"-{draw.integers(1, 15)}d",
         "end": "yesterday",
-        "fields": link.join_texts(some(draw, FIELDS)),
+        "fields": links.join_texts(some(draw, FIELDS)),
     }
     for name in some(draw, tuple(KEYS), least=0):
         code = str(draw.choice(["is", "not", "has"]))
-        params[f"{code}.{name}"] = link.join_texts(some(draw, KEYS[name])[:3])
-    params |= {"cards": link.join_texts(some(draw, tuple(KEYS)))}
+        params[f"{code}.{name}"] = links.join_texts(some(draw, KEYS[name])[:3])
+    params |= {"cards": links.join_texts(some(draw, tuple(KEYS)))}
     acts: list[list[Any]] = []
     for _ in range(draw.integers(0, 3)):
         name = str(draw.choice([*KEYS]))
@@ -117,7 +117,7 @@ def test_figures_are_those_of_the_file(
     for seed in range(first, first + DRAWS):
         params, acts = question(np.random.default_rng(seed))
         found = answer(params, *acts)
-        query = link.from_params(found["head"]["params"], slicer, "demo", "delivery").query
+        query = links.from_params(found["head"]["params"], slicer, "demo", "delivery").query
         if found["head"]["head"]["nothing"] is None:
             check_headline(found["head"]["head"], query, slicer, file)
             check_chart(found["head"]["head"], query, file)
@@ -175,7 +175,7 @@ def test_two_comparisons_are_those_of_the_files(
     """Both dotted lines and both columns of changes have the figures of an export of the days they name."""
     days = {"start": "-5d", "end": "yesterday", "compare": "weekdays", "also": _days_back(15, 11)}
     found = answer(days | {"cards": "geo.country"})
-    head, query = found["head"]["head"], link.from_params(days, slicer, "demo", "delivery").query
+    head, query = found["head"]["head"], links.from_params(days, slicer, "demo", "delivery").query
     assert len(head["before"]) == len(head["fields"]["imps"]["before"]) == 2
     now = file(query, ("geo.country",), ("imps",))
     card = next(card for card in found["cards"]["cards"] if card["id"] == "geo.country")

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.reporting import links
 from lib.reporting.matches import MATCHES
 from lib.reporting.models import (
     AudienceQuery,
@@ -17,7 +18,7 @@ from lib.reporting.models import (
     Order,
     Slicer,
 )
-from lib.ui.query import link, view
+from lib.ui.query import view
 from lib.ui.query.folds import Folds
 from lib.ui.query.view import View
 
@@ -72,10 +73,10 @@ def questions(draw: st.DrawFn) -> AudienceQuery:
 @given(questions())
 def test_a_question_survives_its_link(query: AudienceQuery) -> None:
     """Whatever the values hold, the link of a question asks the same question."""
-    address = urlsplit(link.href("audience", link.to_params(query)))
+    address = urlsplit(links.href("audience", links.to_params(query)))
     params = {name: values[-1] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
     assert address.path == "audience"
-    assert link.from_params(params, SLICER, "demo", "delivery", TODAY) == (query, [])
+    assert links.from_params(params, SLICER, "demo", "delivery", TODAY) == (query, [])
 
 
 def test_a_link_is_readable() -> None:
@@ -88,7 +89,7 @@ def test_a_link_is_readable() -> None:
         split_by=("geo.country", "site"),
         filters=(Filter(name="geo.country", value=("US", "CA"), match="equals"),),
     )
-    assert link.href("audience", link.to_params(query)) == (
+    assert links.href("audience", links.to_params(query)) == (
         "audience?project=demo&slicer=delivery&start=-7d&end=yesterday&split=geo.country~site"
         "&is.geo.country=US~CA"
     )
@@ -112,7 +113,7 @@ def test_a_link_is_readable() -> None:
 )
 def test_a_damaged_link_opens_without_the_damage(params: dict[str, str], sentence: str) -> None:
     """What can't be read is named, and the rest of the link is asked."""
-    read = link.from_params({"not.site": "12", **params}, SLICER, "demo", "delivery", TODAY)
+    read = links.from_params({"not.site": "12", **params}, SLICER, "demo", "delivery", TODAY)
     assert len(read.left_out) == 1
     assert read.left_out[0].startswith(sentence)
     assert read.query.filters == (Filter(name="site", value=("12",), match="not equals"),)
@@ -122,15 +123,15 @@ def test_a_damaged_link_opens_without_the_damage(params: dict[str, str], sentenc
 def test_a_zone_is_left_out_where_days_are_fixed() -> None:
     """A slicer with daily data is asked in its own zone, and the link's zone is named as left out."""
     daily = SLICER.model_copy(update={"supports_timezone": 0})
-    read = link.from_params({"tz": "3"}, daily, "demo", "delivery", TODAY)
+    read = links.from_params({"tz": "3"}, daily, "demo", "delivery", TODAY)
     assert read.query.timezone is None
     assert read.left_out == ["Left out the time zone: this slicer has daily data in a zone of its own."]
 
 
 def test_parameters_of_others_are_not_ours() -> None:
     """Only the question's own parameters are taken for parts of it."""
-    assert link.is_question("has2-id.geo.country")
-    assert not any(link.is_question(name) for name in ("project", "utm_source", "is", "is.", "ist.site"))
+    assert links.is_query_param("has2-id.geo.country")
+    assert not any(links.is_query_param(name) for name in ("project", "utm_source", "is", "is.", "ist.site"))
 
 
 @pytest.mark.parametrize(

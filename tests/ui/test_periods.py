@@ -23,13 +23,13 @@ WEEK = (date(2026, 11, 14), date(2026, 11, 20))
 
 def test_the_usual_days_are_complete() -> None:
     """A question that names no days is about the last seven complete ones, in the API's relative dates."""
-    assert periods.usual(FRESH, TODAY) == ("-7d", "yesterday")
-    assert periods.resolve(*periods.usual(FRESH, TODAY), TODAY) == WEEK
+    assert dates.default_days(FRESH, TODAY) == ("-7d", "yesterday")
+    assert periods.resolve(*dates.default_days(FRESH, TODAY), TODAY) == WEEK
 
 
 def test_old_data_are_asked_up_to_their_end() -> None:
     """Where the data ended long ago, the presets are fixed dates up to the last day with data."""
-    assert periods.usual(OLD, TODAY) == ("2015-10-26", "2015-11-01")
+    assert dates.default_days(OLD, TODAY) == ("2015-10-26", "2015-11-01")
     assert {preset.end for preset in periods.presets(OLD, TODAY)} == {"2015-11-01"}
 
 

@@ -19,7 +19,6 @@ from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.explore import view_figures
 from lib.ui.kit.markdown import EMPTY, plain
-from lib.ui.query import link
 from lib.views import SavedView, ViewStore
 
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
@@ -98,7 +97,7 @@ def test_what_fires_stands_on_the_views_card(settings: Settings, kept: Keeper) -
     imported(settings.home, [120])
     made = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
     kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 100.0)
-    Watch(settings, link.from_params).look(NOW)
+    Watch(settings).look(NOW)
     desk = opened("slicers", project="demo", slicer=SLICER[1])
     (said,) = [
         one.value for one in desk.get_by_key(f"view_figures_{made.id}").markdown if "above" in one.value
@@ -112,7 +111,7 @@ def test_what_fires_is_on_the_start_page(settings: Settings, kept: Keeper) -> No
     imported(settings.home, [120])
     made = kept("manager").views.save(*SLICER, "Yesterday", YESTERDAY)
     kept("manager").alerts.watch(made.id, "imps", IMPS, "above", 100.0)
-    Watch(settings, link.from_params).look(NOW)
+    Watch(settings).look(NOW)
     kept("manager").start.set(made.id)
     desk = entered()
     assert "".join(desk.query_params["start"]) == "yesterday"

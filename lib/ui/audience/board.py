@@ -23,6 +23,7 @@ from lib import connect
 from lib.connect import Reports
 from lib.front.board_route import BoardRequest
 from lib.people import Person
+from lib.reporting import links
 from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.settings import Settings
 from lib.ui.audience import answer
@@ -32,7 +33,7 @@ from lib.ui.kit import problems, retry, rows
 from lib.ui.kit.frame import PageContext, RequestContext
 from lib.ui.kit.rows import Act
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, cards, drill, filters, focus, link, note_list, question
+from lib.ui.query import ask, cards, drill, filters, focus, note_list, question
 from lib.ui.query import view as views
 from lib.ui.query.ask import Answers
 from lib.ui.query.focus import Focus
@@ -68,7 +69,7 @@ def after(context: PageContext, params: Mapping[str, str], acts: Iterable[Act]) 
     """
     slicer = context.slicer
     ours = {name: text for name, text in params.items() if question.is_ours(name)}
-    query = link.from_params(ours, slicer, context.project, context.slicer_name).query
+    query = links.from_params(ours, slicer, context.project, context.slicer_name).query
     if not question.asks(ours):
         query = query.model_copy(update={"split_by": question.first_split(slicer)})
     bare = views.from_params(ours, slicer)

@@ -7,13 +7,13 @@ from lib import connect
 from lib.mail import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
 from lib.mail.letter import Tone
 from lib.people import Person
+from lib.reporting import links
 from lib.reporting.models import InfoQuery
 from lib.settings import Settings
 from lib.snapshot.models import Snapshot, SnapshotFigure
 from lib.ui.audience.snapshots import Snapshots, live_address
 from lib.ui.charts import change
 from lib.ui.charts.numbers import NOTHING, Numbers
-from lib.ui.query import link
 from lib.ui.query import view as views
 from lib.views import Alert, SavedView
 
@@ -85,7 +85,7 @@ def _left_out(view: SavedView, clients: connect.Clients) -> list[str]:
     """A sentence for each part of a view that no longer fits its slicer."""
     slicer = clients.reporting.info(InfoQuery(project_name=view.project, slicer_name=view.slicer))
     slicer = clients.with_own(slicer, view.project, view.slicer)
-    reading = link.from_params(view.params, slicer, view.project, view.slicer)
+    reading = links.from_params(view.params, slicer, view.project, view.slicer)
     return [*reading.left_out, *views.left_out(view.params, slicer, view.slicer)]
 
 

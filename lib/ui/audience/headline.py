@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from lib.reporting import dates
 from lib.reporting.answers import Audience, Precision
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers, time_chart
@@ -112,7 +113,7 @@ def no_data(focus: Focus) -> NoData:
         first, last = focus.slicer.first_date, focus.slicer.last_date
         span = numbers.days(*map(date.fromisoformat, (first, last))) if first and last else ""
         coverage = f" The data covers {span}." if span else ""
-        start, end = periods.usual(focus.slicer, ask.today(focus.context, focus.query))
+        start, end = dates.default_days(focus.slicer, ask.today(focus.context, focus.query))
         query = focus.query.model_copy(update={"start_date": start, "end_date": end})
         return NoData(f"There is no data for {days}.{coverage}", "Show the last days with data", query)
     text = f"Nothing matches these filters for {days}."

@@ -8,13 +8,14 @@ import streamlit as st
 
 from lib import connect
 from lib.front.shared_route import PREFIX
+from lib.reporting import links
 from lib.settings import Settings
 from lib.snapshot import render
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.charts.numbers import days, title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, focus, link, periods, share
+from lib.ui.query import ask, focus, periods, share
 from lib.ui.query import view as views
 from lib.wire.errors import AccessError, TrancheError
 
@@ -115,13 +116,13 @@ def _make(context: PageContext, params: dict[str, str], fixed_params: dict[str, 
 
 def _fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str]:
     """The parameters with today's meaning of their days, and these days in words."""
-    query = link.from_params(params, context.slicer, context.project, context.slicer_name).query
+    query = links.from_params(params, context.slicer, context.project, context.slicer_name).query
     start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
     return {**params, "start": start.isoformat(), "end": end.isoformat()}, f"Always {days(start, end)}"
 
 
 def _title(context: PageContext, params: Params) -> str:
-    query = link.from_params(params, context.slicer, context.project, context.slicer_name).query
+    query = links.from_params(params, context.slicer, context.project, context.slicer_name).query
     metrics = query.data_fields or focus.usual_metrics(context.slicer)
     field = views.from_params(params, context.slicer).field or metrics[0]
     return f"{title(context.slicer.data_field(field))} of {context.slicer_name}"

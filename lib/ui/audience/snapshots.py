@@ -7,6 +7,7 @@ from typing import Any
 
 from lib.front.board_route import BoardRequest
 from lib.people import Person
+from lib.reporting import links
 from lib.settings import Settings
 from lib.snapshot.models import (
     Snapshot,
@@ -23,7 +24,7 @@ from lib.ui.audience.board import BoardAnswers
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import MINUS, STEPS, Numbers
 from lib.ui.kit import rows
-from lib.ui.query import filters, link
+from lib.ui.query import filters
 from lib.ui.query import view as views
 from lib.ui.query.focus import Focus
 from lib.wire.deadline import Deadline
@@ -68,7 +69,7 @@ def live_address(desk: str, about: About, params: Params) -> str:
     if not desk:
         return ""
     project, slicer = about
-    return f"{desk}/{link.href('audience', {'project': project, 'slicer': slicer, **params})}"
+    return f"{desk}/{links.href('audience', {'project': project, 'slicer': slicer, **params})}"
 
 
 def _snapshot(focus: Focus, parts: Mapping[str, Any], title: str, address: str, has_movers: bool) -> Snapshot:

@@ -11,6 +11,7 @@ from lib.deals.client import LARGEST_PAGE
 from lib.deals.models import DemandDeal, EntityChange, PackageOrDeal
 from lib.insight import evidence
 from lib.insight.evidence import Difference, EvidenceDays, EvidenceFigure
+from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, DataField
 from lib.ui.charts import numbers, series, theme, time_chart
@@ -23,7 +24,7 @@ from lib.ui.kit import screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import ask, focus, link, precision
+from lib.ui.query import ask, focus, precision
 
 DAYS, NARROWEST = 30, 120
 
@@ -62,7 +63,7 @@ def _closer(query: AudienceQuery) -> None:
         screens.AUDIENCE,
         label="Open in Audience",
         icon=":material/monitoring:",
-        query_params=link.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
+        query_params=links.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
     )
 
 

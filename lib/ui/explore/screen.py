@@ -8,6 +8,7 @@ import streamlit as st
 
 from lib import connect
 from lib.connect import hanging
+from lib.reporting import dates
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, KeyField, Slicer, time_key_field
 from lib.settings import Settings
@@ -124,7 +125,7 @@ NARROWEST = 132
 
 def last_days(context: PageContext) -> AudienceQuery:
     """The question of this screen: the slicer's last complete days, independent of other screens."""
-    start, end = periods.usual(context.slicer, ask.today(context, _everything(context)))
+    start, end = dates.default_days(context.slicer, ask.today(context, _everything(context)))
     return _everything(context).model_copy(update={"start_date": start, "end_date": end})
 
 

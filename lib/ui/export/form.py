@@ -4,13 +4,14 @@ from typing import Any
 
 import streamlit as st
 
+from lib.reporting import links
 from lib.reporting.client import with_own_fields
 from lib.reporting.formats import FORMATS, ExportFormat
 from lib.reporting.models import EXTENSIONS, AudienceQuery, ExportQuery
 from lib.ui.charts.numbers import title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import focus, link, precision, question, split_rows
+from lib.ui.query import focus, precision, question, split_rows
 from lib.wire.filters import Flag
 
 SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
@@ -65,7 +66,7 @@ def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
         format_func=lambda name: names[name],
         filter_mode="contains",
         placeholder=f"All {len(names)}, in the slicer's order",
-        key=f"export_fields:{context.project}/{context.slicer_name}:{link.join_texts(usual)}",
+        key=f"export_fields:{context.project}/{context.slicer_name}:{links.join_texts(usual)}",
         persist_state="session",
     )
     return tuple(choice)

@@ -6,8 +6,8 @@ An order by another data field than the one shown is its name after a dot: `devi
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from lib.reporting.links import join_texts, split_texts
 from lib.reporting.models import TIME_KEY_FIELDS, Direction, Slicer
-from lib.ui.query.link import join_texts, split_texts
 
 COLUMNS = ("volume", "value", "change", "name")
 OF_FIELD = "."

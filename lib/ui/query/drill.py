@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from lib.reporting import links
 from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, AudienceQuery, Order, Slicer
 from lib.ui.charts.trends import TRENDS
@@ -24,7 +25,7 @@ from lib.ui.kit.rows import (
     Setting,
     Zoom,
 )
-from lib.ui.query import cards, filters, folds, lines, link, question
+from lib.ui.query import cards, filters, folds, lines, question
 from lib.ui.query import view as views
 from lib.ui.query.cards import Card
 from lib.ui.query.view import View, granularities
@@ -114,7 +115,7 @@ def _read(query: AudienceQuery, act: RecordLimit) -> AudienceQuery:
 
 def _go(query: AudienceQuery, slicer: Slicer, act: Navigation) -> tuple[AudienceQuery, Mapping[str, Any]]:
     """The question of a link about the same slicer."""
-    new_query = link.from_params(act.params, slicer, query.project_name, query.slicer_name).query
+    new_query = links.from_params(act.params, slicer, query.project_name, query.slicer_name).query
     view = views.from_params(act.params, slicer)
     return new_query, {name: getattr(view, name) for name in view.__dataclass_fields__}
 

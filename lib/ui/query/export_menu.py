@@ -14,12 +14,13 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.reporting.confidence import LEVEL
 from lib.reporting.models import AudienceQuery, DataField, Slicer
 from lib.ui.charts import numbers, theme
 from lib.ui.kit import screens
-from lib.ui.query import filters, link, precision
+from lib.ui.query import filters, precision
 from lib.ui.query.focus import Focus
 from lib.wire.text import csv_text
 
@@ -166,7 +167,7 @@ def open_menu(name: str) -> DeltaGenerator | None:
 
 def way_on(label: str = "Open all rows in Export", query: AudienceQuery | None = None) -> None:
     """Draw the link to the screen Export with this question, or with another one."""
-    params = None if query is None else link.to_params(query)
+    params = None if query is None else links.to_params(query)
     st.page_link(screens.EXPORT, label=label, icon=":material/arrow_forward:", query_params=params)
 
 

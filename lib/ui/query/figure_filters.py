@@ -10,13 +10,12 @@ from decimal import Decimal
 import streamlit as st
 
 from lib.deals.values import Limits
-from lib.reporting.links import CODES, digits
+from lib.reporting.links import CODES, digits, split_texts
 from lib.reporting.matches import COMPARE, DataMatch
 from lib.reporting.models import DataFilter, Slicer
 from lib.ui.charts.numbers import Numbers, title
 from lib.ui.kit import amounts
 from lib.ui.kit.field_problems import beside
-from lib.ui.query.link import split_texts
 
 SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
 MATCHES: tuple[DataMatch, ...] = (*COMPARE,)

@@ -1,6 +1,6 @@
 """The open rows of a pivot: the first level, unless all or single rows are opened or closed.
 
-A link has the split, then the path of each row that differs, both joined twice over (link.py), with `all` or
+A link has the split, then the path of each row that differs, both joined twice over, with `all` or
 `none` before them where all rows were opened or closed.
 """
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from lib.reporting.links import join_texts, split_texts
 from lib.reporting.models import Slicer
-from lib.ui.query.link import join_texts, split_texts
 
 MOST = 60
 Path = tuple[str, ...]

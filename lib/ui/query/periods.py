@@ -32,14 +32,8 @@ class Preset(NamedTuple):
     end: str
 
 
-def usual(slicer: Slicer, today: date) -> tuple[str, str]:
-    """The default dates: the last seven complete days with data."""
-    week = presets(slicer, today)[1]
-    return week.start, week.end
-
-
 def presets(slicer: Slicer, today: date) -> list[Preset]:
-    """The presets of the date picker, the second of which is the default; `today` in the slicer's zone."""
+    """The presets of the date picker, `today` in the slicer's zone; the second is the default."""
     if dates.is_fresh(slicer, today):
         items = [
             Preset("Yesterday", "yesterday", "yesterday"),

@@ -12,11 +12,12 @@ from typing import Any
 
 import streamlit as st
 
+from lib.reporting import links
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Slicer
 from lib.ui import streamlit_compat
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
-from lib.ui.query import cards, link
+from lib.ui.query import cards
 from lib.ui.query import view as views
 from lib.ui.query.cards import Card
 from lib.ui.query.view import View
@@ -143,13 +144,13 @@ def current(context: PageContext) -> AudienceQuery:
     """
     about = (context.project, context.slicer_name)
     params = _params()
-    reading = link.from_params(params, context.slicer, *about)
+    reading = links.from_params(params, context.slicer, *about)
     is_moved = st.session_state.get(ABOUT, about) != about
     is_carried = params.get(EXPLORATION) == st.session_state.get(EXPLORATION_BEFORE)
     if is_moved and (reading.left_out or is_carried):
         stale_names = (*OF_ONE_SLICER * bool(reading.left_out), *(EXPLORATION,) * is_carried)
         params = {name: text for name, text in params.items() if name not in stale_names}
-        reading = link.from_params(params, context.slicer, *about)
+        reading = links.from_params(params, context.slicer, *about)
     query = reading.query
     if "split" not in params and (is_moved or not asks(params)):
         query = query.model_copy(update={"split_by": first_split(context.slicer)})
@@ -277,13 +278,13 @@ def first_split(slicer: Slicer) -> tuple[str, ...]:
 
 
 def _usual(context: PageContext) -> dict[str, str]:
-    query = link.from_params({}, context.slicer, context.project, context.slicer_name).query
+    query = links.from_params({}, context.slicer, context.project, context.slicer_name).query
     return params_of(query.model_copy(update={"split_by": first_split(context.slicer)}))
 
 
 def params_of(query: AudienceQuery) -> dict[str, str]:
     """The question's parameters without those of the header's pickers."""
-    return {name: text for name, text in link.to_params(query).items() if name not in SLICER_PARAMS}
+    return {name: text for name, text in links.to_params(query).items() if name not in SLICER_PARAMS}
 
 
 def _params() -> Params:
@@ -352,9 +353,9 @@ def _write(
 
 def asks(params: Params) -> bool:
     """Whether URL parameters ask anything, and not only how the usual question is shown."""
-    return any(map(link.is_question, params))
+    return any(map(links.is_query_param, params))
 
 
 def is_ours(name: str) -> bool:
     """Whether a URL parameter of this name is part of the question or its view."""
-    return link.is_question(name) or name in views.PARAMS
+    return links.is_query_param(name) or name in views.PARAMS

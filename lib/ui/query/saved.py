@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from lib.reporting import watched
+from lib.reporting import links, watched
 from lib.reporting.models import DataField
 from lib.reporting.watched import FigureUnavailable
 from lib.settings import Settings
@@ -15,7 +15,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, entries, link, mail, note_list, question, share
+from lib.ui.query import ask, entries, mail, note_list, question, share
 from lib.ui.query.entries import Action, EntryShelf
 from lib.ui.query.note_list import NotePlace
 from lib.ui.query.share import Send
@@ -75,7 +75,7 @@ def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
 
 def _figure_now(context: PageContext, view: SavedView, field: DataField) -> str:
     """The figure as the next check would find it, and the days that it looks at."""
-    reading = link.from_params(view.params, context.slicer, context.project, context.slicer_name)
+    reading = links.from_params(view.params, context.slicer, context.project, context.slicer_name)
     if reading.left_out:
         return f"The view no longer fits: {' '.join(reading.left_out)}"
     try:

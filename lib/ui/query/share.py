@@ -5,10 +5,11 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from lib.reporting import links
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import days
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, link, periods, question
+from lib.ui.query import ask, periods, question
 from lib.ui.query import view as views
 from lib.ui.query.view import View
 from lib.views.share_links import LONGEST, USUAL
@@ -36,14 +37,14 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
         st.caption(f"Always shows {days(start, end)}")
         st.code(_link(page, fixed_query, view), language=None, wrap_lines=True)
         if send is not None:
-            send(context, link.to_params(query) | views.to_params(view), "")
+            send(context, links.to_params(query) | views.to_params(view), "")
 
 
 def address(page: str, params: Mapping[str, str | list[str]]) -> str:
     """The whole address of a screen of this desk, as this browser reaches it."""
     context = urlsplit(st.context.url or "")
-    return f"{context.scheme}://{context.netloc}/{link.href(page, params)}"
+    return f"{context.scheme}://{context.netloc}/{links.href(page, params)}"
 
 
 def _link(page: str, query: AudienceQuery, view: View) -> str:
-    return address(page, link.to_params(query) | views.to_params(view))
+    return address(page, links.to_params(query) | views.to_params(view))

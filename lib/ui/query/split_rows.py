@@ -10,6 +10,7 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
+from lib.reporting.links import MOST_SPLITS
 from lib.reporting.models import TIME_KEY_FIELDS, DataField, Slicer
 from lib.ui.charts import series
 from lib.ui.charts.change import Change, of_total
@@ -19,7 +20,6 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.query import filters, question
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.filters import both
-from lib.ui.query.link import MOST_SPLITS
 from lib.ui.query.precision import LEAST_RANGE, half_range
 from lib.wire.errors import BadRequest
 

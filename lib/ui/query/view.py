@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from lib.reporting import dates
+from lib.reporting import dates, links
+from lib.reporting.links import join_texts, split_texts
 from lib.reporting.models import GRANULARITIES, TIME_KEY_FIELDS, DataFilter, Granularity, Order, Slicer
 from lib.ui.charts.trends import EACH, TRENDS
-from lib.ui.query import cards, figure_filters, folds, lines, link
+from lib.ui.query import cards, figure_filters, folds, lines
 from lib.ui.query.cards import Card
 from lib.ui.query.folds import Folds
 from lib.ui.query.lines import Lines
-from lib.ui.query.link import join_texts, split_texts
 from lib.ui.query.periods import COMPARISONS, PREVIOUS, resolve
 from lib.wire.errors import BadRequest
 
@@ -128,24 +128,24 @@ class View:
 def to_params(view: View) -> dict[str, str]:
     """The view as URL parameters, without default values."""
     params = {
-        "compare": "" if view.compare == (PREVIOUS,) else link.join_texts(view.compare) or NONE,
-        "also": link.join_texts(view.also),
+        "compare": "" if view.compare == (PREVIOUS,) else links.join_texts(view.compare) or NONE,
+        "also": links.join_texts(view.also),
         "field": view.field or "",
         "grain": view.grain or "",
         "trend": "" if view.trend == EACH else view.trend,
         "second": view.second,
         "chart": "" if view.chart == "table" else view.chart,
         "top": "" if view.rows == TOP else str(view.rows),
-        "zoom": link.join_texts(view.zoom),
+        "zoom": links.join_texts(view.zoom),
         "cards": cards.to_text(view.cards or ()),
-        "lines": "" if view.lines is None else link.join_texts(view.lines) or NONE,
+        "lines": "" if view.lines is None else links.join_texts(view.lines) or NONE,
         "changes": "" if view.changes == "percent" else view.changes,
         "across": "" if view.across == USUAL_ACROSS else str(view.across),
-        "columns": link.join_texts(view.columns),
+        "columns": links.join_texts(view.columns),
         "lower": "" if view.lower == _usual_lower(view.chart) else view.lower,
         "folds": folds.to_text(view.folds),
         "cross": view.cross,
-        "having": link.having(view.having),
+        "having": links.having(view.having),
         "explore": exploration_text(view.exploration),
     }
     return {name: text for name, text in params.items() if text}
@@ -186,9 +186,9 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
     compare with that are none."""
     keys = {field.name for field in slicer.key_fields}
     data = {field.name for field in slicer.data_fields}
-    line = link.split_texts(params.get("lines", ""))[0]
+    line = links.split_texts(params.get("lines", ""))[0]
     fields = [field for name in ("field", "second") if (field := params.get(name))]
-    columns = link.split_texts(params["columns"]) if params.get("columns") else ()
+    columns = links.split_texts(params["columns"]) if params.get("columns") else ()
     missing = [
         *(f"the column {one}" for one in columns if one not in data),
         *(f"the data field {field}" for field in fields if field not in data),
@@ -210,7 +210,7 @@ def left_out(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
 
 def _days_of(text: str, slicer: Slicer) -> tuple[str, ...] | None:
     """The days to compare with that a link names, by a word or two dates; None where these are none."""
-    parts = link.split_texts(text)
+    parts = links.split_texts(text)
     if len(parts) != 2:
         return parts if parts[0] in COMPARISONS and len(parts) == 1 else None
     try:
@@ -245,7 +245,7 @@ def _lower(params: Mapping[str, str], chart: Chart) -> Lower:
 
 def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:
     names = {field.name for field in slicer.data_fields}
-    return tuple(name for name in dict.fromkeys(link.split_texts(text)) if name in names)[:MOST_COLUMNS]
+    return tuple(name for name in dict.fromkeys(links.split_texts(text)) if name in names)[:MOST_COLUMNS]
 
 
 def _compare(text: str, slicer: Slicer, usual: tuple[str, ...]) -> tuple[str, ...]:
@@ -259,14 +259,14 @@ def _lines(text: str, slicer: Slicer) -> Lines | None:
     """A key field with its values; empty for `none`, None where the slicer has no such key field."""
     if text == NONE:
         return ()
-    name, *values = link.split_texts(text)
+    name, *values = links.split_texts(text)
     if name not in {field.name for field in slicer.key_fields} or not values:
         return None
     return (name, *dict.fromkeys(values[: lines.MOST]))
 
 
 def _zoom(text: str, slicer: Slicer) -> tuple[str, ...]:
-    start, end, grain = (*link.split_texts(text), "", "", "")[:3]
+    start, end, grain = (*links.split_texts(text), "", "", "")[:3]
     if not (start and end):
         return ()
     return (start, end, grain) if grain in granularities(slicer) else (start, end)

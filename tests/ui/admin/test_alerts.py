@@ -17,7 +17,6 @@ from lib.alerts.watch import Watch
 from lib.people import Grant
 from lib.settings import Settings
 from lib.ui.kit.markdown import EMPTY
-from lib.ui.query import link
 
 NOW = datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
 Look = Callable[[], Any]
@@ -40,7 +39,7 @@ def kept(settings: Settings) -> Keeper:
 @pytest.fixture
 def look(settings: Settings) -> Look:
     """Check the alerts, at NOW."""
-    watch = Watch(settings, link.from_params)
+    watch = Watch(settings)
     return lambda: watch.look(NOW)
 
 

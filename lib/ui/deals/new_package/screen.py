@@ -15,6 +15,7 @@ from lib.deals.package_records import PackageQuestion
 from lib.insight import win_prices
 from lib.insight.filters import Translation, entries, report_filters
 from lib.insight.win_prices import WinPrices
+from lib.reporting import links
 from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
@@ -38,7 +39,7 @@ from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import older, report_errors
-from lib.ui.query import ask, link, precision
+from lib.ui.query import ask, precision
 
 GUIDES = seat_guide.GuidePlace("form_prices")
 LEFT_OUT_NOTE = "Some targeting isn't included; see the panel."
@@ -116,7 +117,7 @@ def draw_price_guide(context: PageContext, question: PackageQuestion | None) -> 
 
 
 def _draw_price_guide(context: PageContext, question: PackageQuestion, fields: win_prices.WinFields) -> None:
-    read = link.from_params(question.params, context.slicer, context.project, context.slicer_name).query
+    read = links.from_params(question.params, context.slicer, context.project, context.slicer_name).query
     query = win_prices.win_question(read, context.slicer, fields)
     batch = report.query_batch(context, PLACE, [query])
     answers = report.answers_or_progress(batch, PLACE, "the win CPM")
