@@ -26,8 +26,8 @@ SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
 )
 TITLES = {name: title for name, title, _, _ in SCREENS}
 GONE = {
-    "portfolio": "Portfolio is gone: its figures are columns of this list",
-    "forecasts": "Forecasts is gone: each forecast says how often such a range held",
+    "portfolio": "Portfolio is gone: see Columns",
+    "forecasts": "Forecasts is gone: see Targeting",
 }
 """Screens of earlier versions, by their addresses, and why Deals opens in their place."""
 START_KEY = "start_page_opened"

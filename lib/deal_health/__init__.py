@@ -36,7 +36,7 @@ from lib.wire.errors import TrancheError
 __all__ = ["computing"]
 log = logging.getLogger(__name__)
 DATA_EVERY, NOTED_EVERY = timedelta(minutes=5), timedelta(minutes=1)
-RULE = "5"  # counts up when the rule changes: all deals are then computed again
+RULE = "6"  # counts up when the rule changes: all deals are then computed again
 
 
 class HealthWatch:
@@ -131,7 +131,8 @@ class HealthWatch:
         healths = assessor.assess(batch.deals, around)
         untils = {deal.id or 0: health.until(deal, around) for deal in batch.deals}
         reports_by_deal = {
-            deal: StoredHealth(one.state, one.facts, now, untils[deal]) for deal, one in healths.items()
+            deal: StoredHealth(one.state, one.facts, now, untils[deal], one.delivery)
+            for deal, one in healths.items()
         }
         self.store.write(report, reports_by_deal, batch.versions)
 

@@ -204,8 +204,8 @@ COUNTS = (
     "themselves; comma-separated. An extension. One or more of"
 )
 REPORT = (
-    "The slicer, as project/slicer, that `health` is computed from: without it by what deals say themselves. "
-    "An extension."
+    "The slicer, as project/slicer, that `health` and what deals delivered are computed from: without it, "
+    "health is by what deals say themselves. An extension."
 )
 ETAGS = "Adds `etags`: the ETag of each entity of the page, by id. An extension."
 ATOMIC = "All are refused if one is: the others then have the status 424."

@@ -5,13 +5,14 @@ versions that it was computed for. A row is stale once one of these differs, or 
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, insert, or_, select, update
 
 from lib.database import reading, transact
+from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, SupplyPackage
 from lib.deals.reading import OWN
 from lib.deals.store.entity_stores import ENTITY_STORES
@@ -35,12 +36,14 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class StoredHealth:
-    """A deal's health: its state, its facts, and when it was computed; `until` is when it may change."""
+    """A deal's health: its state, its facts, and when it was computed; `until` is when it may change, and
+    `delivery` its figures by name (delivery.py)."""
 
     state: str
     facts: Mapping[str, Any]
     computed_at: datetime
     until: datetime | None = None
+    delivery: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,13 @@ class HealthStore:
 
         def within(connection: Connection) -> dict[int, StoredHealth]:
             return {
-                row.deal_id: StoredHealth(row.state, row.facts, row.computed_at, row.until)
+                row.deal_id: StoredHealth(
+                    row.state,
+                    row.facts,
+                    row.computed_at,
+                    row.until,
+                    {name: getattr(row, name) for name in FIGURES},
+                )
                 for row in connection.execute(question)
             }
 
@@ -270,5 +279,6 @@ def _row(
     return {
         "report_id": report.id, "deal_id": deal, "basis": report.basis, "state": stored_health.state,
         "facts": stored_health.facts, "computed_at": stored_health.computed_at, "until": stored_health.until,
+        **{name: stored_health.delivery.get(name) for name in FIGURES},
         **{f"{name}_version": version for name, version in versions.items()},
     }  # fmt: skip

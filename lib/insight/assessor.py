@@ -5,15 +5,18 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 
+from lib.deals.delivery import PERIODS
 from lib.deals.models import DemandDeal
 from lib.deals.supply.states import SupplyIndex
 from lib.insight import health
-from lib.insight.broken_deals import PATIENCE, BrokenDeals, FunnelDays
+from lib.insight.broken_deals import BrokenDeals, FunnelDays
 from lib.insight.deal_report import DEAL, DealReport
+from lib.insight.deliveries import Deliveries, delivery_fields
 from lib.insight.health import DealHealth, Funnels, Surroundings
 from lib.insight.supply_path import unauthorized_shares
+from lib.reporting.answers import Audience
 
-DAYS, UNAUTHORIZED_SHARE = 7, 10.0
+DAYS, UNAUTHORIZED_SHARE = PERIODS[0], 10.0
 """Days of the funnel, and the share of bids for unauthorized supply, in percent, that needs attention."""
 ADVICE = (
     "The facts of its packages name the sites and apps. Ask their publishers for the line in ads.txt, or "
@@ -45,7 +48,14 @@ class Assessor:
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
             running = [deal for deal in deals if health.may_deliver(deal, around)]
             healths |= dict(BrokenDeals(days, running, around).diagnose(healths))
-        return {deal: self._with_supply(deal, one) for deal, one in healths.items()}
+        healths = {deal: self._with_supply(deal, one) for deal, one in healths.items()}
+        if (deliveries := self._deliveries) is None:
+            return healths
+        figures = {deal.id or 0: deliveries.figures(deal, health.packages_of(deal, around)) for deal in deals}
+        return {
+            deal: replace(one, delivery=figures[deal], is_estimate=deliveries.is_estimate)
+            for deal, one in healths.items()
+        }
 
     def _with_supply(self, deal: int, one: DealHealth) -> DealHealth:
         """The health with unauthorized supply from UNAUTHORIZED_SHARE percent of a deal's bids on: among its
@@ -74,14 +84,21 @@ class Assessor:
         return FunnelDays(self.report, fields, self.price_type)
 
     @cached_property
+    def _answers(self) -> dict[int, Audience]:
+        """All deals over each period, in days: the steps of their funnels, and what they delivered."""
+        if (days := self._days) is None:
+            return {}
+        fields = dict.fromkeys((*days.fields.values(), *delivery_fields(days.report.slicer).values()))
+        return {period: days.ask(period, tuple(fields), (DEAL,), ()) for period in PERIODS}
+
+    @cached_property
     def _funnels(self) -> Funnels | None:
         """The funnels of all deals; None if no slicer has deals or a step."""
         if (days := self._days) is None:
             return None
-        changes = {
-            "data_fields": tuple(days.fields.values()),
-            "split_by": (DEAL,),
-            "exact_within": PATIENCE,
-        }
-        answer = days.report.ask(days.report.query(DAYS).model_copy(update=changes))
-        return health.funnels(answer, days.fields, days.report.period(DAYS)[1])
+        return health.funnels(self._answers[DAYS], days.fields, days.report.period(DAYS)[1])
+
+    @cached_property
+    def _deliveries(self) -> Deliveries | None:
+        """What all deals delivered; None if no slicer has deals or a step."""
+        return None if self._days is None else Deliveries(self._days.report, self._answers)

@@ -6,7 +6,7 @@ that is not is where it breaks. No data is not zero. What changed, and why, is f
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
@@ -37,6 +37,7 @@ class DealHealth:
     """A deal's health in words, and the funnel that it is read from, if any.
 
     `findings` are what is known of its cause, a sentence each, and `advice` what to do, where that is known.
+    `delivery` has its figures by name (lib/deals/delivery.py), which may be an estimate.
     """
 
     state: HealthState
@@ -44,20 +45,25 @@ class DealHealth:
     steps: tuple[FunnelStep, ...] = ()
     findings: tuple[str, ...] = ()
     advice: str = ""
+    delivery: Mapping[str, float | None] = field(default_factory=dict, hash=False)
+    is_estimate: bool = False
 
     @property
     def facts(self) -> dict[str, Any]:
-        """All but the state, as JSON."""
+        """All but the state and the delivery, as JSON."""
         steps = [[step.name, step.value] for step in self.steps]
-        more = {"findings": [*self.findings], "advice": self.advice}
+        more = {"findings": [*self.findings], "advice": self.advice, "is_estimate": self.is_estimate}
         return {"words": self.words, "steps": steps} | {name: one for name, one in more.items() if one}
 
     @classmethod
-    def from_facts(cls, state: str, facts: Mapping[str, Any]) -> "DealHealth":
-        """The health that a state and its facts are of."""
+    def from_facts(
+        cls, state: str, facts: Mapping[str, Any], delivery: Mapping[str, float | None]
+    ) -> "DealHealth":
+        """The health that a state, its facts and its delivery are of."""
         steps = tuple(FunnelStep(name, float(value)) for name, value in facts["steps"])
         findings = tuple(facts.get("findings", ()))
-        return cls(state, facts["words"], steps, findings, facts.get("advice", ""))  # type: ignore[arg-type]
+        advice, is_estimate = facts.get("advice", ""), facts.get("is_estimate", False)
+        return cls(state, facts["words"], steps, findings, advice, delivery, is_estimate)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

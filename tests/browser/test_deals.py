@@ -1,12 +1,13 @@
 """The list of deals in a browser: finding, opening, ordering, changing in two browsers, pausing several."""
 
+import re
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from dealing import Desk
+from dealing import SOLD, Desk
 from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import PHONE, Visitor, at, enter, settled, sideways
@@ -75,6 +76,25 @@ def test_a_header_orders_all_rows(selling: Desk, page: Page) -> None:
     expect(page.get_by_role("columnheader", name="Price, USD CPM")).to_have_attribute(
         "aria-sort", "ascending"
     )
+
+
+def test_a_figure_orders_all_rows(selling: Desk, page: Page) -> None:
+    """A click on a figure of the last days orders by it, the most first; what the list shows is in order."""
+    enter(page, f"{selling.address}/deals?deals_kind=Deals&project=demo&slicer={SOLD}")
+    deals, spend = (
+        page.get_by_role("grid", name="Deals"),
+        page.get_by_role("columnheader", name="Spend, 7 days"),
+    )
+    place = [head.split(",")[0] for head in deals.locator("thead th").all_inner_texts()].index("Spend")
+    column = deals.locator(f"tbody tr > :nth-child({place + 1})")
+    expect(column.first).to_have_text(re.compile(r"^\d+\.\d\d$"))
+    spend.get_by_role("button").click()
+    page.wait_for_url(at("deals", deals_order="-spend_7_days"))
+    expect(spend).to_have_attribute("aria-sort", "descending")
+    settled(page)
+    figures = [float(text) for text in column.all_inner_texts()]
+    assert figures == sorted(figures, reverse=True)
+    assert len({*figures}) > 1
 
 
 def test_from_a_package_to_its_deal(selling: Desk, page: Page) -> None:

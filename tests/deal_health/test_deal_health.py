@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+import pandas as pd
 import pytest
 from conftest import COUNTRIES, LAST_DAY
 from dealing import DEFINITION, SOLD, clients, sold_rows
@@ -16,13 +17,14 @@ from lib import connect, database
 from lib.connect import Clients
 from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
+from lib.deals.delivery import PERIODS
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.people import Grant, Person
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.wire.errors import Invalid
 
-NOW = dt.datetime.now(dt.UTC)
+NOW, DAY = dt.datetime.now(dt.UTC), dt.timedelta(days=1)
 MANY, PACKAGES = 2_500, 900
 REPORT = f"demo/{SOLD}"
 
@@ -85,6 +87,42 @@ def test_more_deals_than_were_ever_checked(home: Path, tmp_path: Path, database_
     assert HealthWatch(settings).look(NOW) == 0
 
 
+def delivered(days: int) -> pd.DataFrame:
+    """What each deal delivered in the last days, by plain pandas."""
+    rows = sold_rows().to_pandas()
+    rows = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=days)]
+    sums = rows.groupby(rows["deal"].astype(int))[["imps", "spend", "bids"]].sum()
+    columns = {
+        "impressions": sums["imps"],
+        "spend": sums["spend"],
+        "win_rate": 100 * sums["imps"] / sums["bids"],
+    }
+    return pd.DataFrame(columns)
+
+
+def test_deals_are_ordered_by_what_they_delivered(desk: Settings, watch: HealthWatch, deals: Deals) -> None:
+    """Each figure is that of the rows, and orders both ways; deals without a value come last either way."""
+    for deal, units in ((2, 1_000), (4, 10**9)):
+        deals.change(DemandDeal, deal, {"deal_type": "guaranteed", "units": units})
+    deals.change(SupplyPackage, 1, {"end_date": NOW + 20 * DAY})
+    watch.look(NOW)
+    store = clients(desk).healths
+    assert store is not None
+    stored = {deal: one.delivery for deal, one in store.of(("demo", SOLD), range(1, 5)).items()}
+    for days in PERIODS:
+        figures = delivered(days)
+        for kind in figures:
+            name = f"{kind}_{days}_days"
+            assert {deal: of[name] for deal, of in stored.items()} == pytest.approx(dict(figures[kind]))
+            rising = [*figures[kind].sort_values().index]
+            assert found(deals, ordering=name) == rising
+            assert found(deals, ordering=f"-{name}") == rising[::-1]
+        for sign in ("", "-"):
+            in_order = found(deals, ordering=f"{sign}pacing_{days}_days,id")
+            assert in_order == ([2, 4, 1, 3] if sign else [4, 2, 1, 3])
+    assert found(deals, "", ordering="-spend_7_days,id") == [1, 2, 3, 4]
+
+
 def test_only_what_changed_is_computed_again(desk: Settings, watch: HealthWatch, deals: Deals) -> None:
     """A changed deal, package, seat or DSP concerns its own deals; each of them, and no others."""
     assert watch.look(NOW) == 8
@@ -129,9 +167,6 @@ def imported(home: Path) -> None:
     with folder.writer("demo", SOLD, DEFINITION, {"country": COUNTRIES}, "replace") as writer:
         writer.write(rows)
         writer.commit("made for the tests", "again")
-
-
-DAY = dt.timedelta(days=1)
 
 
 def test_data_and_the_day_change(desk: Settings, watch: HealthWatch, own_deals_home: Path) -> None:
@@ -191,6 +226,8 @@ def test_who_may_not_see_the_report(desk: Settings, watch: HealthWatch) -> None:
     for report in (REPORT, "demo/nothing"):
         with pytest.raises(Invalid, match="There is no such slicer, or you may not see it"):
             found(deals, report, health="healthy")
+        with pytest.raises(Invalid, match="There is no such slicer, or you may not see it"):
+            found(deals, report, ordering="-spend_7_days")
     assert found(viewer_of(desk, REPORT).deals, health="healthy") == [1, 2, 3, 4]
 
 

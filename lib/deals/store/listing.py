@@ -8,11 +8,13 @@ not by deals that the caller can't see (the packages of a deal that is seen are 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Table, func, or_, select
 
 from lib.deals import fields, queries
+from lib.deals.delivery import FIGURES
 from lib.deals.queries import ListOffer, ListQuery
 from lib.deals.store import status
 from lib.deals.store import tables as t
@@ -116,7 +118,8 @@ LINK_ORDERS: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
         name: lambda work, name=name: _first_package(_SUPPLY.c[name])
         for name in ("media_type", "start_date", "end_date")
     }
-    | {"health": status.urgency},
+    | {"health": status.urgency}
+    | {name: partial(status.delivery, name=name) for name in FIGURES},
 }
 
 

@@ -36,6 +36,11 @@ def urgency(work: Work) -> ColumnElement[Any]:
     )
 
 
+def delivery(work: Work, name: str) -> ColumnElement[Any]:
+    """A figure of what a deal delivered (delivery.py) by the report of `work`; null where it has none."""
+    return _of(work, deal_health.c[name])
+
+
 def deals_in(work: Work, states: Collection[str]) -> Select[tuple[int]]:
     """The ids of deals in these states by the report of `work`."""
     mine = deal_health.c.report_id == _report(work), deal_health.c.state.in_(states)

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -25,6 +26,7 @@ from sqlalchemy import (
 
 from lib.database import Amount, Document, Instant, Key, keys, metadata, numbered_table, required
 from lib.deals import fields
+from lib.deals.delivery import FIGURES
 
 KEEP, FOLLOW = "RESTRICT", "CASCADE"
 SHORT = String(20)  # of a kind with few values, and of others that are none of these
@@ -193,6 +195,7 @@ deal_health = Table(
     Column("computed_at", Instant, nullable=False),
     Column("basis", String(64), nullable=False),
     Column("until", Instant),
+    *(Column(name, Float(53)) for name in FIGURES),
     *(Column(f"{name}_version", Integer, nullable=False) for name in ("deal", "packages", "seat", "dsp")),
     Index(None, "deal_id"),
     Index(None, "report_id", "state"),

@@ -23,8 +23,8 @@ from lib.insight.assessor import Assessor
 from lib.insight.health import DealHealth, Surroundings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, report, supply_path
-from lib.ui.deals.deal_list import DealRow
-from lib.ui.deals.view import HEALTH
+from lib.ui.deals.deal_list import DealRow, delivery_texts
+from lib.ui.deals.view import REPORT_ORDERS
 from lib.ui.kit import redraw, session_cache, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -168,7 +168,9 @@ class StoredHealths:
     def of(self, ids: Collection[int]) -> Mapping[int, DealHealth]:
         """The health of these deals, as far as it is known."""
         healths = {} if self.trouble or self.store is None else self.store.of(self.pair, ids)
-        return {deal: DealHealth.from_facts(one.state, one.facts) for deal, one in healths.items()}
+        return {
+            deal: DealHealth.from_facts(one.state, one.facts, one.delivery) for deal, one in healths.items()
+        }
 
     def selection(self) -> Selection:
         """The filter of the list for those that need attention; or a sentence why it can't be applied."""
@@ -257,12 +259,18 @@ def of(context: PageContext) -> StoredHealths | SessionHealth:
 
 
 def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
-    """The rows with their health, as far as it is known by now; packages have none."""
+    """The rows with their health and delivery, as far as these are known by now; packages have none."""
     if not rows or rows[0].entity != DEALS:
         return [*rows]
-    healths = of(context).of([row.id for row in rows])
+    healths, numbers = of(context).of([row.id for row in rows]), Numbers.of(context.locale)
     return [
-        replace(row, health=(one.words, TONES[one.state])) if (one := healths.get(row.id)) else row
+        replace(
+            row,
+            health=(one.words, TONES[one.state]),
+            delivery=delivery_texts(one.delivery, one.is_estimate, numbers),
+        )
+        if (one := healths.get(row.id))
+        else row
         for row in rows
     ]
 
@@ -314,7 +322,7 @@ def draw_switch(entity: str, start_over: Callable[[], None]) -> bool:
 
 def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str]:
     """The part of the list's filters that is about health, or why it can't be applied."""
-    if not is_on and order != HEALTH:
+    if not is_on and order not in REPORT_ORDERS:
         return (), ""
     healths = of(context)
     if not is_on:

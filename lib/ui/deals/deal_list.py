@@ -7,9 +7,11 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from lib.deals import fields
+from lib.deals.delivery import FIGURES, DeliveryKind
 from lib.deals.fields import FIELDS
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.reporting.models import Direction
+from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import facts
 from lib.ui.deals.draft import seat_name
 from lib.ui.deals.facts import amount
@@ -47,7 +49,8 @@ def title_of(entity: PackageOrDeal) -> str:
 class DealRow:
     """One of the list. `prices` are those of the deals, ascending; dates and targeting those of a package,
     for a deal those of its first one. `more` are the plain fields that have a column and no attribute here;
-    `package` is the package whose targeting it is, `health` the words and the tone of a deal's health."""
+    `package` is the package whose targeting it is, `health` the words and the tone of a deal's health, and
+    `delivery` its figures of the last days, as texts by name."""
 
     entity: str
     id: int
@@ -66,6 +69,7 @@ class DealRow:
     more: tuple[tuple[str, Any], ...] = ()
     package: SupplyPackage | None = field(default=None, compare=False, repr=False)
     health: tuple[str, str] = ("", "")
+    delivery: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def key(self) -> Key:
@@ -185,6 +189,18 @@ PRICE = "Price"
 Tone = Literal["green", "blue", "orange", "gray"]
 TONES: dict[str, Tone] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
 MOST_NAMES = 2
+WRITERS: Mapping[DeliveryKind, Callable[[Numbers, float], str]] = {
+    "impressions": Numbers.number,
+    "spend": lambda numbers, value: numbers.number(value, 2),
+    "win_rate": Numbers.percent,
+    "pacing": lambda numbers, value: numbers.percent(value, 0),
+}
+FIGURE_WIDTHS: Mapping[DeliveryKind, float] = {
+    "impressions": 9.8,
+    "spend": 7.8,
+    "win_rate": 8.4,
+    "pacing": 8.2,
+}
 LINK_COLUMNS = {
     "seat": ("Seats", 9.0),
     "deals": ("Deals", 3.7),
@@ -192,30 +208,39 @@ LINK_COLUMNS = {
     "id": ("Id", 4.0),
     "health": ("Health", 8.5),
     "owner": ("Owner", 8.0),
+    **{name: (figure.title, FIGURE_WIDTHS[figure.kind]) for name, figure in FIGURES.items()},
 }
 WIDTHS = {name: width for name, (_, width) in LINK_COLUMNS.items()} | {
     field.name: field.width for field in FIELDS if field.width is not None
 }
-FIRST, LAST = ("name", "status", "seat", "price"), ("media_type", "start_date", "end_date", "targeting", "id")
-OPTIONAL = {
-    entity: (*own, *(one.name for one in fields.of(entity) if one.is_extra))
-    for entity, own in ((fields.SUPPLY, ("owner",)), (fields.DEALS, ("targeting",)))
+EXTRAS = {
+    entity: tuple(field.name for field in fields.of(entity) if field.is_extra)
+    for entity in (fields.SUPPLY, fields.DEALS)
 }
-USUAL_COLUMNS = {
-    entity: tuple(name for name in more(entity) if name not in names) for entity, names in OPTIONAL.items()
+OTHERS = {
+    entity: tuple(name for name in more(entity) if name not in names) for entity, names in EXTRAS.items()
 }
-COLUMNS = {
-    fields.SUPPLY: (*FIRST, "deals", *USUAL_COLUMNS[fields.SUPPLY], *LAST),
-    fields.DEALS: (
-        "name",
-        "status",
-        "health",
-        "seat",
-        "price",
-        "deal_id",
-        *USUAL_COLUMNS[fields.DEALS],
-        *(one for one in LAST if one != "targeting"),
+ALL_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    fields.SUPPLY: (
+        "name", "status", "seat", "price", "deals", *OTHERS[fields.SUPPLY], "media_type", "start_date",
+        "end_date", "targeting", "id", "owner", *EXTRAS[fields.SUPPLY],
     ),
+    fields.DEALS: (
+        "name", "status", "health", *FIGURES, "seat", "price", "deal_id", *OTHERS[fields.DEALS], "media_type",
+        "start_date", "end_date", "id", "targeting", *EXTRAS[fields.DEALS],
+    ),
+}  # fmt: skip
+USUAL_FIGURES = ("spend_7_days", "win_rate_7_days")
+OPTIONAL: Mapping[str, frozenset[str]] = {
+    fields.SUPPLY: frozenset({"owner", *EXTRAS[fields.SUPPLY]}),
+    fields.DEALS: frozenset(
+        {*FIGURES, "media_type", "start_date", "targeting", *EXTRAS[fields.DEALS]} - {*USUAL_FIGURES}
+    ),
+}
+"""Columns that are shown by choice alone."""
+COLUMNS = {
+    entity: tuple(name for name in names if name not in OPTIONAL[entity])
+    for entity, names in ALL_COLUMNS.items()
 }
 MAIN = "name"
 BRIEF = {
@@ -223,19 +248,19 @@ BRIEF = {
     "demand_deals": ("name", "status", "seat", "price"),
 }
 ON_PHONE: Mapping[str, PhonePlace] = {
-    "status": "top", "seat": "left", "price": "right", "start_date": "below", "health": "end"
+    "status": "top", "seat": "left", "price": "right", **dict.fromkeys(FIGURES, "below"),
+    "start_date": "below", "health": "end",
 }  # fmt: skip
-RIGHT = ("price", "deals", "id", *(one.name for one in FIELDS if one.kind.limits is not None))
-FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date"})
+RIGHT = ("price", "deals", "id", *FIGURES, *(one.name for one in FIELDS if one.kind.limits is not None))
+FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date", *FIGURES})
 
 
 def read_columns(entity: str, names: Iterable[str]) -> tuple[str, ...]:
     """The columns of a stored choice: those beside the usual ones, or with `name` all that are shown."""
     choice = {*names}
-    usual = COLUMNS[entity]
-    return tuple(
-        one for one in (*usual, *OPTIONAL[entity]) if one in choice or (MAIN not in choice and one in usual)
-    )
+    if MAIN not in choice:
+        choice |= {*COLUMNS[entity]}
+    return tuple(name for name in ALL_COLUMNS[entity] if name in choice)
 
 
 def stored_columns(entity: str, names: Sequence[str]) -> list[str]:
@@ -252,6 +277,9 @@ def list_columns(
 ) -> tuple[ListColumn, ...]:
     """These columns; `orders` are those that the service orders by, `order` is the order."""
     titles = column_titles(price)
+    places = {name: ON_PHONE.get(name, "") for name in names}
+    for name in [name for name, place in places.items() if place == "below"][1:]:
+        places[name] = ""  # a card has room for one there
     return tuple(
         ListColumn(
             id=name,
@@ -260,7 +288,8 @@ def list_columns(
             order=None if name not in orders else "desc" if name in FALLING else "asc",
             sorted=order[1] if order is not None and order[0] == name else None,
             is_right=name in RIGHT,
-            on_phone=ON_PHONE.get(name, ""),
+            on_phone=places[name],
+            is_titled=name in FIGURES,
         )
         for name in names
     )
@@ -296,10 +325,23 @@ def cells(row: DealRow, names: Sequence[str]) -> tuple[ListCell, ...]:
         "end_date": day(row.end),
         "targeting": row.targeting,
         "id": str(row.id),
+        **{name: row.delivery.get(name, "") for name in FIGURES},
         **{name: facts.value(name, value) for name, value in row.more},
     }
     tones = {"status": TONES.get(row.status, "gray") if row.status else "", "health": row.health[1]}
     return tuple(ListCell(texts[name], tones.get(name, "")) for name in names)
+
+
+def delivery_texts(
+    figures: Mapping[str, float | None], is_estimate: bool, numbers: Numbers
+) -> dict[str, str]:
+    """Figures of the last days as cells, by name: `1,204`, `≈ 1,200` of a sample; none without a value."""
+    sign = "≈ " if is_estimate else ""
+    return {
+        name: sign + WRITERS[FIGURES[name].kind](numbers, value)
+        for name, value in figures.items()
+        if value is not None
+    }
 
 
 def list_text(names: Sequence[str]) -> str:

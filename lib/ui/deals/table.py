@@ -264,14 +264,14 @@ def _listing(
 
 def _choose_columns(context: PageContext, entity: str) -> list[str]:
     """Draw the menu of columns beside the name; those chosen, which are a person's own, and in the link."""
-    state, key, usual = st.session_state, COLUMNS[entity], deal_list.COLUMNS[entity][1:]
+    state, key = st.session_state, COLUMNS[entity]
     if key not in state and key not in st.query_params:
         state[key] = _own_columns(context, entity)
-    titles = deal_list.column_titles(deal_list.PRICE)
+    titles, usual = deal_list.column_titles(deal_list.PRICE), deal_list.COLUMNS[entity][1:]
     with st.popover("Columns", icon=":material/view_column:", type="tertiary", key="deals_columns"):
         columns = st.pills(
-            "Columns", options := [*usual, *deal_list.OPTIONAL[entity]], selection_mode="multi",
-            default=[*usual], format_func=titles.__getitem__, key=key, bind="query-params",
+            "Columns", options := deal_list.ALL_COLUMNS[entity][1:], selection_mode="multi",
+            default=usual, format_func=titles.__getitem__, key=key, bind="query-params",
             on_change=_keep_columns, args=(context, entity), label_visibility="collapsed",
         )  # fmt: skip
         st.caption("Beside the name. Kept for you.")

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from lib.deals.abilities import Abilities
+from lib.deals.delivery import FIGURES
 from lib.deals.fields import DEALS, SUPPLY
 from lib.reporting.models import Direction
 from lib.ui.deals.deal_list import KINDS, DealRow, Key, as_text
@@ -29,6 +30,7 @@ ORDERS = {
 }
 LINKED_ORDERS = {SUPPLY: ("price",), DEALS: ("seat", "media_type", "start_date", "end_date")}
 HEALTH, REPORT = "health", "report"
+REPORT_ORDERS = (HEALTH, *FIGURES)
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,8 @@ def available_filters(entity: str, does: Abilities) -> tuple[str, ...]:
 def orders(entity: str, does: Abilities) -> frozenset[str]:
     """The orders of a list, as far as the service has them."""
     link_orders = LINKED_ORDERS[entity] if does.finds else ()
-    health = (HEALTH,) if entity == DEALS and does.is_own and does.sees_all_seats else ()
-    return frozenset(ORDERS[entity] + link_orders + health)
+    report_orders = REPORT_ORDERS if entity == DEALS and does.is_own and does.sees_all_seats else ()
+    return frozenset(ORDERS[entity] + link_orders + report_orders)
 
 
 def read_order(text: str, entity: str, does: Abilities) -> tuple[str, Direction]:

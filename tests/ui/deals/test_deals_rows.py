@@ -10,8 +10,10 @@ import pytest
 from dealing import clients
 
 from lib.deals.abilities import Abilities
+from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
 from lib.settings import Settings
+from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, deal_list, facts, history
 from lib.ui.deals.deal_list import DealRow, cells, csv, of_deal, of_package
 from lib.ui.deals.view import NEWEST, ListSearch, orders, read_order
@@ -95,6 +97,36 @@ def test_orders_are_those_of_the_service() -> None:
         ("name", "targeting"), "Price", orders("supply_deals", simple), ("name", "asc")
     )
     assert [(head.order, head.sorted) for head in heads] == [("asc", "asc"), (None, None)]
+
+
+@pytest.mark.parametrize(("is_estimate", "sign"), [(False, ""), (True, "≈ ")])
+def test_figures_of_the_last_days(is_estimate: bool, sign: str) -> None:
+    """Counts are whole, money has cents, shares are percents; estimates are marked, what is not known left
+    out."""
+    figures = {
+        "impressions_7_days": 1204.0,
+        "spend_7_days": 3.5,
+        "win_rate_30_days": 25.04,
+        "pacing_7_days": 99.6,
+    }
+    texts = deal_list.delivery_texts({**figures, "pacing_30_days": None}, is_estimate, Numbers())
+    assert texts == {
+        "impressions_7_days": f"{sign}1,204", "spend_7_days": f"{sign}3.50",
+        "win_rate_30_days": f"{sign}25.0 %", "pacing_7_days": f"{sign}100 %",
+    }  # fmt: skip
+
+
+def test_a_card_has_room_for_one_figure() -> None:
+    """On a phone the first of the figures that are chosen stands in the third line, with its title; else the
+    start does."""
+    for names, below in (
+        (deal_list.COLUMNS["demand_deals"], ["spend_7_days"]),
+        (deal_list.ALL_COLUMNS["demand_deals"], ["impressions_7_days"]),
+        (("name", "start_date"), ["start_date"]),
+    ):
+        heads = [head for head in deal_list.list_columns(names, "Price") if head.on_phone == "below"]
+        assert [head.id for head in heads] == below
+        assert all(head.is_titled == (head.id in FIGURES) for head in heads)
 
 
 def test_csv() -> None:

@@ -21,10 +21,10 @@ def compute(home: Path) -> int:
     return HealthWatch(Settings(home=home, demo=True)).look(dt.datetime.now(dt.UTC))
 
 
-def healths(desk: AppTest) -> dict[str, str]:
-    """The column Health by the deals' names."""
+def healths(desk: AppTest, title: str = "Health") -> dict[str, str]:
+    """A column by the deals' names."""
     data = next(data for data in components(desk) if "rows" in data)
-    place = [column["title"] for column in data["columns"]].index("Health")
+    place = [column["title"] for column in data["columns"]].index(title)
     return {row["cells"][0]["text"]: row["cells"][place]["text"] for row in data["rows"]}
 
 
@@ -54,6 +54,29 @@ def test_the_column_the_switch_and_the_number(visit: Visit, deals: Deals, own_de
         "Unseen",
         "Evening Sports - Alpha Buying",
     }
+
+
+def test_what_deals_delivered(visit: Visit, deals: Deals, own_deals_home: Path) -> None:
+    """The figures of the last days stand to the right, by plain pandas; those that are chosen are shown, and
+    the list is ordered by one that is not; a deal without a goal has no pacing."""
+    broken(deals)
+    compute(own_deals_home)
+    rows = sold_rows().to_pandas()
+    rows = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7)]
+    spend, imps = (rows.groupby("deal")[name].sum() for name in ("spend", "imps"))
+    names = {1: "Morning News - Alpha Buying", 2: "Morning News - Beta Media"}
+    names |= {3: "Morning News - Gamma Trading", 4: "Evening Sports - Alpha Buying"}
+    desk = visit("deals", slicer=SOLD, deals_order="-impressions_7_days")
+    expected = {name: f"{spend[str(deal)]:,.2f}" for deal, name in names.items()} | {"Unseen": "0.00"}
+    assert healths(desk, "Spend, 7 days") == expected
+    by_imps = sorted(names, key=lambda deal: -imps[str(deal)])
+    assert listed(desk) == [*(names[deal] for deal in by_imps), "Unseen"]
+    desk = visit("deals", slicer=SOLD, deal_columns=["Spend, 7 days", "Pacing, 30 days"])
+    data = next(data for data in components(desk) if "rows" in data)
+    assert [(one["id"], one["is_right"], one["order"]) for one in data["columns"][1:]] == [
+        ("spend_7_days", True, "desc"), ("pacing_30_days", True, "desc"),
+    ]  # fmt: skip
+    assert {*healths(desk, "Pacing, 30 days").values()} == {""}
 
 
 def test_nothing_needs_attention(visit: Visit, own_deals_home: Path) -> None:

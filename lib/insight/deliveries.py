@@ -1,0 +1,92 @@
+"""What the deals of a report delivered in the last 7 and 30 days, and how that paces towards their goals."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, time, timedelta, timezone
+
+from lib.deals.delivery import FIGURES, DeliveryKind
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.insight.deal_report import DEAL, DealReport
+from lib.insight.estimate import BIDS, IMPRESSIONS, SPEND, WIN_CPM, WINS, field_of, has_data, is_sampled
+from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
+from lib.reporting.models import Slicer
+
+ROLES = {
+    "impressions": IMPRESSIONS, "bids": BIDS, "wins": (*WINS, *IMPRESSIONS), "spend": SPEND, "cpm": WIN_CPM,
+}  # fmt: skip
+Figures = Mapping[str, float | None]
+Measures = dict[str, float]
+
+
+def delivery_fields(slicer: Slicer) -> dict[str, str]:
+    """The slicer's data fields that the figures are made of, as far as it has them, by their role."""
+    fields = {role: field_of(slicer, names) for role, names in ROLES.items()}
+    return {role: field.name for role, field in fields.items() if field is not None}
+
+
+class Deliveries:
+    """The deliveries of all deals, from an answer per period (in days) that is split by deal.
+
+    `is_estimate`: they are of a sample, so that of deals without rows nothing is known; else these had none.
+    """
+
+    def __init__(self, report: DealReport, answers: Mapping[int, Audience]) -> None:
+        self._report, fields = report, delivery_fields(report.slicer)
+        self._measures = {days: _measures(answer, fields) for days, answer in answers.items()}
+        self._nothing = {
+            days: dict.fromkeys(fields, 0.0) if has_data(answer) and not is_sampled(answer) else {}
+            for days, answer in answers.items()
+        }
+        self.is_estimate = any(map(is_sampled, answers.values()))
+
+    def figures(self, deal: DemandDeal, packages: Sequence[SupplyPackage]) -> Figures:
+        """The figures of a deal by name, those of FIGURES; None where the report or the deal can't say one.
+
+        `packages` are those of the deal, none where they are not known.
+        """
+        return {
+            name: self._figure(figure.kind, figure.days, deal, packages) for name, figure in FIGURES.items()
+        }
+
+    def _figure(
+        self, kind: DeliveryKind, days: int, deal: DemandDeal, packages: Sequence[SupplyPackage]
+    ) -> float | None:
+        measures = self._measures[days].get(str(deal.id), self._nothing[days])
+        if kind == "win_rate":
+            bids, wins = measures.get("bids"), measures.get("wins")
+            return 100 * wins / bids if bids and wins is not None else None
+        if kind != "pacing":
+            return measures.get(kind)
+        goal, so_far = (
+            (deal.units, measures.get("impressions"))
+            if deal.units is not None
+            else (deal.budget, measures.get("spend"))
+        )
+        part = _booked_part(packages, self._report.period(days), self._report.slicer.timezone)
+        return 100 * so_far / (float(goal) * part) if goal and so_far is not None and part else None
+
+
+def _measures(answer: Audience, fields: Mapping[str, str]) -> dict[str, Measures]:
+    """What each deal had, by role; spend by the win CPM where the slicer has no field for it."""
+    columns = {role: answer.values[name].to_numpy(dtype=float).tolist() for role, name in fields.items()}
+    if "spend" not in columns and {"wins", "cpm"} <= columns.keys():
+        pairs = zip(columns["wins"], columns["cpm"], strict=True)
+        columns["spend"] = [wins * cpm / 1000 for wins, cpm in pairs]
+    return {
+        str(deal): {role: values[place] for role, values in columns.items() if values[place] == values[place]}
+        for place, deal in enumerate(answer.names[DEAL])
+    }
+
+
+def _booked_part(packages: Sequence[SupplyPackage], days: Days, hours: int) -> float | None:
+    """Which part of the booking lies in these days, from the packages' first start to their last end; None
+    without both."""
+    starts, ends = [one.start_date for one in packages], [one.end_date for one in packages]
+    if not packages or None in starts or None in ends:
+        return None
+    start, end = min(filter(None, starts)), max(filter(None, ends))
+    zone = timezone(timedelta(hours=hours))
+    first = datetime.combine(days[0], time(), zone)
+    until = datetime.combine(days[1] + timedelta(days=1), time(), zone)
+    within = min(end, until) - max(start, first)
+    return within / (end - start) if within > timedelta(0) else None
