@@ -35,10 +35,14 @@ SETTINGS, PEOPLE, SESSIONS, SECRETS, REJECTS = (
     "rejects",
 )
 WAREHOUSE = "warehouse"
+SQLITE_SIDE_FILES = ("-wal", "-shm", "-journal")
 BUSY_SECONDS = 30
 REVISION = "select version_num from alembic_version"
+# SQLite writes the beginning of a statement itself: anything else than a table or an index is somebody's own,
+# such as `create/**/virtual table`.
 CODE = (
-    "select name from sqlite_master where type in ('trigger', 'view') or sql like 'create virtual%' limit 1"
+    "select name from sqlite_master where type not in ('table', 'index') or sql is not null and not ("
+    "sql glob 'CREATE TABLE *' or sql glob 'CREATE INDEX *' or sql glob 'CREATE UNIQUE INDEX *') limit 1"
 )
 
 

@@ -24,6 +24,7 @@ from lib.backup.archive import (
     SECRETS,
     SESSIONS,
     SETTINGS,
+    SQLITE_SIDE_FILES,
     WAREHOUSE,
     Archive,
     Inventory,
@@ -40,7 +41,7 @@ from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured, StoreUnavailable
 
 FILES, FOLDERS = (SETTINGS, PEOPLE, SESSIONS), (SECRETS, REJECTS)
-PASSING = (".lock", "-wal", "-shm", "-journal", ".carried-over")  # of running processes, or not read any more
+PASSING = (".lock", ".carried-over", *SQLITE_SIDE_FILES)  # of running processes, or not read any more
 LINKS = ".backup"  # below the warehouse, so on its disk; no slicer has such a name
 ATTEMPTS = 20
 

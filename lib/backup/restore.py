@@ -4,6 +4,7 @@ Nothing of it is executed. A member that could be written anywhere but into that
 but a plain file, is refused.
 """
 
+import errno
 import hashlib
 import os
 import shutil
@@ -25,6 +26,7 @@ from lib.backup.archive import (
     DATABASE,
     HOME,
     MANIFEST,
+    SQLITE_SIDE_FILES,
     Damage,
     Inventory,
     Member,
@@ -83,6 +85,11 @@ def _safe_name(member: tarfile.TarInfo, members: dict[str, Member]) -> str:
         raise Damage(
             f"The member '{_printable(name)}' would be written outside of the data directory: refused"
         )
+    # As SQLite opens a database it plays back the journal beside it, and removes a file that this names.
+    if name.lower().endswith(SQLITE_SIDE_FILES):
+        raise Damage(
+            f"The member '{_printable(name)}' is a journal of a database, which no backup has: refused"
+        )
     if name in members:
         raise Damage(f"The member '{_printable(name)}' is there twice")
     return name
@@ -109,6 +116,10 @@ def _write(content: IO[bytes], size: int, path: Path) -> Member:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, private.FILE_MODE)
     except (FileExistsError, NotADirectoryError):
         raise Damage(f"The member '{_printable(path.name)}' is a file and a folder at once") from None
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise Damage(f"The member '{_printable(path.name)}' has a name that is too long") from None
+        raise
     with os.fdopen(handle, "wb") as file:
         while piece := content.read(PIECE_BYTES):
             file.write(piece)

@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 import sqlite3
+import struct
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -167,6 +168,49 @@ def test_a_database_brings_no_code_along(archive: Path, target: Path, tmp_path: 
     found["home/tranche.db"] = path.read_bytes()
     with pytest.raises(Damage, match="a trigger, view or virtual table that isn't ours: 't'"):
         restore(packed(tmp_path / "hostile.tar", stated(found)), target)
+
+
+def test_a_virtual_table_is_code_too(archive: Path, target: Path, tmp_path: Path) -> None:
+    """However its statement is written."""
+    found, path = members(archive), tmp_path / "tranche.db"
+    path.write_bytes(found["home/tranche.db"])
+    with closing(sqlite3.connect(path)) as opened:
+        opened.execute("create virtual table v using fts5(a)")
+        opened.execute("pragma writable_schema = on")
+        opened.execute(
+            "update sqlite_master set sql = 'create/**/virtual table v using fts5(a)' where name = 'v'"
+        )
+        opened.commit()
+    found["home/tranche.db"] = path.read_bytes()
+    with pytest.raises(Damage, match="a trigger, view or virtual table that isn't ours: 'v'"):
+        restore(packed(tmp_path / "hostile.tar", stated(found)), target)
+
+
+def journal_of(content: bytes, name: str) -> bytes:
+    """A rollback journal of a database (SQLite, File Format, 3) that is part of the one of this name."""
+    (page_bytes,) = struct.unpack(">H", content[16:18])
+    magic = bytes.fromhex("d9d505f920a163d7")
+    head = magic + struct.pack(">5I", 0, 0, len(content) // page_bytes, 512, page_bytes)
+    names = struct.pack(">I", (1 << 30) // page_bytes + 1) + name.encode()
+    return head.ljust(512, b"\0") + names + struct.pack(">II", len(name), sum(name.encode())) + magic
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal", "-shm", "-JOURNAL"])
+def test_a_database_brings_no_journal_along(suffix: str, archive: Path, target: Path, tmp_path: Path) -> None:
+    """SQLite would play it back, and remove whatever file it names."""
+    found = members(archive)
+    (tmp_path / "theirs").write_text("theirs")
+    found[f"home/tranche.db{suffix}"] = journal_of(found["home/tranche.db"], str(tmp_path / "theirs"))
+    with pytest.raises(Damage, match="a journal of a database, which no backup has: refused"):
+        restore(packed(tmp_path / "hostile.tar", stated(found)), target)
+    assert (tmp_path / "theirs").read_text() == "theirs"
+
+
+@pytest.mark.parametrize("name", ["home/" + "a" * 300, "home/" + "é" * 200, "home/" + "a/" * 3_000 + "a"])
+def test_a_name_that_no_disk_takes(name: str, archive: Path, target: Path, tmp_path: Path) -> None:
+    """A member whose name is too long is refused as such."""
+    with pytest.raises(Damage, match="has a name that is too long"):
+        restore(packed(tmp_path / "hostile.tar", stated({name: b"", **members(archive)})), target)
 
 
 def test_settings_that_name_another_database_are_refused(
