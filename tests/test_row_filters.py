@@ -30,7 +30,7 @@ from lib.ui.audience.digest import Digest
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.kit.frame import RequestContext
-from lib.ui.query import link, values
+from lib.ui.query import values
 from lib.wire.errors import AccessError
 from lib.wire.filters import Filter
 
@@ -109,7 +109,7 @@ def _alert(settings: Settings, folder: Path) -> float | None:
     store = keeper(settings)("manager")
     view = store.views.save(*SLICER, "Week", WEEK)
     store.alerts.watch(view.id, "imps", IMPS, "above", 0.0)
-    Watch(settings, link.from_params).look(datetime.now(UTC))
+    Watch(settings).look(datetime.now(UTC))
     (alert,) = store.alerts.mine()
     return alert.value
 
@@ -220,7 +220,7 @@ def test_an_alert_on_a_closed_grant_is_lost(settings: Settings) -> None:
     view = store.views.save(*SLICER, "Week", WEEK)
     store.alerts.watch(view.id, "imps", IMPS, "above", 0.0)
     limit(settings, Filter(name="gone", value=("x",), match="not equals"))
-    Watch(settings, link.from_params).look(datetime.now(UTC))
+    Watch(settings).look(datetime.now(UTC))
     (alert,) = store.alerts.mine()
     assert (alert.state, "can't see" in alert.problem) == ("lost", True)
 
