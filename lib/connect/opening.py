@@ -16,10 +16,10 @@ from starlette.requests import cookie_parser
 
 from lib import operations, remote
 from lib.deals import routes
+from lib.deals.admission import Admission
 from lib.deals.package_records import PackageQuestions
 from lib.deals.proposals import routes as proposal_routes
 from lib.deals.proposals.store import Proposals
-from lib.deals.routes import Admission
 from lib.deals.service import DealsService
 from lib.deals.sync import routes as sync_service
 from lib.deals.sync.documents import selling_side

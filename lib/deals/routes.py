@@ -1,136 +1,101 @@
-"""The deals service over HTTP: `/api/<entity>/`, `/api/<entity>/<id>/` and its history, for every entity.
+"""The deals service over HTTP: `/api/<entity>/`, `/api/<entity>/<id>/` and its history, for every entity."""
 
-Callers are admitted by token, throttle and permission, in this order. Requests are worked on in a pool of
-their own: the threads of the desk are not theirs to use up.
-"""
-
-import asyncio
 import json
-import re
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.security import HTTPBearer
 
-from lib import database
-from lib.deals import documentation, doubts, fields
+from lib.deals import doubts, fields, several
+from lib.deals.admission import Admission, scope_of
+from lib.deals.endpoints import (
+    ID_PARAMETER,
+    JSON,
+    PAGE_PARAMETERS,
+    Endpoints,
+    Handler,
+    answer,
+    body,
+    body_of,
+    endpoint,
+    errors,
+    id_of,
+    list_page,
+    parameter,
+    parameters_of,
+)
+from lib.deals.examples import CHANGE_EXAMPLES, CREATE_EXAMPLES
+from lib.deals.requests import ANSWERS, CHANGE, CHANGED_ONE, page_of, with_warnings
 from lib.deals.service import DealsService, EntityResponse, ListPart, WriteRequest
+from lib.deals.store import listing
 from lib.deals.store.entity_stores import ENTITY_STORES
-from lib.deals.store.work import DealsScope, EntityKey, Fields
-from lib.deals.values import LARGEST_ID
-from lib.tokens.access import Access
-from lib.tokens.models import Caller
+from lib.deals.store.filters import FILTERS
+from lib.deals.store.work import LONGEST, DealsScope, EntityKey, Fields
 from lib.wire import exact
 from lib.wire.deadline import Deadline
-from lib.wire.errors import (
-    AccessError,
-    DeadlineExceeded,
-    Forbidden,
-    Invalid,
-    NotFound,
-    TrancheError,
-    Unauthorized,
-)
+from lib.wire.errors import Conflict, InUse, NotFound, TrancheError
 from lib.wire.problems import problem
-from lib.wire.throttle import Throttle
+from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
-WRONG = "This token is not valid for the deals API: it is wrong, expired, or for another service"
-NO_ACCESS = "'{}' has no access to deals; an administrator can grant it"
-SYNC_ALONE = "This token is for deal sync alone: it opens /api/deal_sync/"
-NOT_A_DSP = "Only a DSP reports statuses, with a token of its own for its seats: --deals sync:3,7"
-MISSING = "A token is required: Authorization: Bearer <token>"
-
-
-class Admission:
-    """Admission to the deals API. `is_exempt` tells whether a token is never throttled."""
-
-    def __init__(
-        self,
-        access: Access,
-        service: str,
-        reads: Throttle,
-        writes: Throttle,
-        is_exempt: Callable[[str], bool] = lambda token: False,
-    ) -> None:
-        self._access, self._service = access, service
-        self._throttles = {False: reads, True: writes}
-        self._is_exempt = is_exempt
-
-    def caller(self, authorization: str | None, writes: bool, *, may_propose: bool = False) -> Caller:
-        """The caller with this Authorization header (RFC 6750, 2.1), as `_known`.
-
-        Forbidden for a DSP, and for somebody who may only read and wants to write; with `may_propose` who
-        may propose is let in too.
-        """
-        caller = self._caller(authorization, writes)
-        if caller.deals.syncs:
-            raise Forbidden(SYNC_ALONE)
-        if writes and not (caller.deals.writes or (may_propose and caller.deals.proposes)):
-            raise Forbidden(f"'{caller.person.username}' can see deals, but not change them")
-        return caller
-
-    def sync_caller(self, authorization: str | None, reports: bool) -> Caller:
-        """The caller of deal sync: anybody with access to deals, but a DSP alone `reports` statuses."""
-        caller = self._caller(authorization, reports)
-        if reports and not caller.deals.syncs:
-            raise Forbidden(NOT_A_DSP)
-        return caller
-
-    def _caller(self, authorization: str | None, writes: bool) -> Caller:
-        """The caller with this header, who has some access to deals.
-
-        Unauthorized without a token that opens this service, and for somebody without access to deals;
-        Throttled when it came too often.
-        """
-        scheme, _, token = (authorization or "").strip().partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise Unauthorized(MISSING)
-        try:
-            with database.explain_errors():
-                caller = self._access.caller(token.strip(), self._service)
-        except AccessError:
-            raise Unauthorized(WRONG, 'Bearer error="invalid_token"') from None
-        if not caller.deals.opens:
-            raise Unauthorized(NO_ACCESS.format(caller.person.username), 'Bearer error="invalid_token"')
-        if not self._is_exempt(token.strip()):
-            self._throttles[writes].admit(caller.token.id)
-        return caller
-
-
-Result = TypeVar("Result")
-Handler = Callable[[Request], Awaitable[Response]]
-
-JSON = "application/json"
 THREADS = 8
 LEGACY, WARNINGS = "packages", "Tranche-Warnings"
-BATCH = "/demand_deals/batch"
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 BEARER = HTTPBearer(
     auto_error=False, description="A token for the deals API"
 )  # for /docs; Admission reads it
-TOO_SLOW = "The request's body did not arrive in time; nothing was changed"
-
-
-@dataclass(frozen=True)
-class Endpoints:
-    """Shared by the endpoints of all entities. `seconds` is the time limit of a request."""
-
-    deals: DealsService
-    admission: Admission
-    seconds: float
-    pool: ThreadPoolExecutor
-
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """The result of work in the pool."""
-        return await asyncio.get_running_loop().run_in_executor(self.pool, work)
-
-    async def admit(self, request: Request, *, writes: bool, may_propose: bool = False) -> Caller:
-        """The caller."""
-        text = request.headers.get("authorization")
-        return await self.run(lambda: self.admission.caller(text, writes, may_propose=may_propose))
+NEW_DEALS = "create_demand_deals"
+NOTES = {
+    "create_supply_deals": "With create_demand_deals its demand deals are created too, all or nothing; with "
+    "demand_deals existing ones are linked; not both.",
+    "change_supply_deals": "demand_deals is the whole list of linked deals; create_demand_deals adds new "
+    "ones, all or nothing (to a package that exists, an extension).",
+    "change_demand_deals": "supply_deals is the whole list of linked packages.",
+    "create_packages": "One demand deal is created for each seat whose `value` is true. Create supply "
+    "packages with create_demand_deals instead.",
+    "change_packages": "A newly selected seat gets a demand deal; one that has a deal can't be deselected.",
+}
+ABOUT_WARNINGS = "What is valid and probably a slip: a JSON list of sentences, in ASCII. An extension."
+ORDERS = "Another entity goes by its name, a supply package's price is the lowest of its deals."
+SEARCH_OF_OTHERS = (
+    "Entities with each of these words in their name or code, whatever its case, or as their id"
+)
+SEARCH = (
+    "Entities with each of these words, whatever its case: in their name, codes, contact or targeting, in "
+    "those of the packages or deals that they are linked with, of their seats and DSPs, or as their "
+    "id. An extension."
+)
+MEANING = (
+    "A value of targeting that a word of the search stands for too, as word:kind:value: with "
+    "`search=france&meaning=france:country:FR`, what is targeted at FR is found as well. An extension."
+)
+COUNTS = (
+    "Adds `counts`: how many entities have each value of these filters, whatever those filters are set to "
+    "themselves; comma-separated. An extension. One or more of"
+)
+REPORT = (
+    "The slicer, as project/slicer, that `health` and what deals delivered are computed from: without it, "
+    "health is by what deals say themselves. An extension."
+)
+ETAGS = "Adds `etags`: the ETag of each entity of the page, by id. An extension."
+ATOMIC = "All are refused if one is: the others then have the status 424."
+ID_SCHEMA = ID_PARAMETER["schema"]
+TAG: Schema = {"description": "The state that If-Match names", "schema": TEXT}
+KEY_TEXT = TEXT | {"minLength": 1, "pattern": "^[!-~]+$"}
+KEY = parameter(
+    "Idempotency-Key",
+    KEY_TEXT | {"maxLength": LONGEST},
+    "header",
+    "A request with the same key and body takes effect once.",
+)
+IF_MATCH = parameter(
+    "If-Match", KEY_TEXT, "header", "The ETag that was read: 409 if there was a change since."
+)
+CREATED_HEADERS: Schema = {
+    "ETag": TAG,
+    "Location": {"description": "Where it is", "schema": TEXT},
+    "Idempotency-Replayed": {"description": "`true` on the first answer, repeated", "schema": TEXT},
+}
 
 
 def routes(
@@ -138,144 +103,248 @@ def routes(
 ) -> APIRouter:
     """The endpoints, by default with those of the deprecated packages."""
     router = APIRouter(prefix="/api", tags=["deals"], dependencies=[Depends(BEARER)])
-    endpoints = Endpoints(deals, admission, seconds, ThreadPoolExecutor(THREADS, thread_name_prefix="deals"))
     for entity in ENTITY_STORES:
+        kind = _Deals if entity == fields.DEALS else _Entity
         if with_packages or entity != LEGACY:
-            _add(router, _Entity(entity, endpoints))
+            router.include_router(kind(entity, deals, admission, seconds).router())
     return router
 
 
-def _add(router: APIRouter, entity: "_Entity") -> None:
-    name = entity.name
-    paths: dict[str, dict[str, tuple[str, Handler]]] = {
-        f"/{name}": {
-            "GET": ("list", entity.list),
-            "POST": ("create", entity.create),
-            "PUT": ("change_many", entity.change_many),
-        },
-        **({BATCH: {"POST": ("create_many", entity.create_many)}} if name == fields.DEALS else {}),
-        f"/{name}/{{id}}": {
-            "GET": ("get", entity.get),
-            "PUT": ("change", entity.change),
-            "DELETE": ("remove", entity.remove),
-        },
-        f"/{name}/{{id}}/history": {"GET": ("history", entity.history)},
+def _list_parameters(entity: "_Entity") -> list[Schema]:
+    """Search, ordering, and a filter for each plain field."""
+    offer = listing.offer(entity.name)
+    how = f"Comma-separated, a minus before a name reverses it: {', '.join(offer.orderings)}. {ORDERS}"
+    ordering = TEXT | {"pattern": _names([f"-?{name}" for name in offer.orderings]), "description": how}
+    parameters = [
+        *PAGE_PARAMETERS,
+        parameter("search", TEXT | {"description": SEARCH if offer.kinds else SEARCH_OF_OTHERS}),
+        parameter("ordering", ordering),
+        *(
+            parameter(name, {"type": "array", "items": list_filter.kind.schema})
+            for name, list_filter in FILTERS[entity.name].items()
+        ),
+    ]
+    if offer.kinds:
+        meaning = TEXT | {"pattern": f"^[^\\s:]+:({'|'.join(offer.kinds)}):.+$"}
+        parameters.append(parameter("meaning", a_list(meaning) | {"description": MEANING}))
+    parameters.append(parameter("etags", {"type": "boolean", "description": ETAGS}))
+    if offer.has_health:
+        parameters.append(parameter("report", TEXT | {"pattern": "^([^/]+/.+)?$", "description": REPORT}))
+    if offer.countable:
+        counts = f"{COUNTS} {', '.join(offer.countable)}."
+        pattern = _names([*offer.countable])
+        parameters.append(parameter("counts", TEXT | {"pattern": pattern, "description": counts}))
+    return parameters
+
+
+def _names(names: Sequence[str]) -> str:
+    """The pattern of a comma-separated list of these."""
+    either = "|".join(names)
+    return f"^(({either})(,({either}))*)?$"
+
+
+def _body_schema(entity: "_Entity", *, is_partial: bool = False) -> Schema:
+    """The schema of an entity's body; for a change any of the fields, and no defaults."""
+    schema = of_model(ENTITY_STORES[entity.name].request)
+    if is_partial:
+        properties = {
+            name: {key: value for key, value in field.items() if key != "default"}
+            for name, field in schema["properties"].items()
+        }
+        schema = {key: value for key, value in schema.items() if key != "required"} | {
+            "properties": properties
+        }
+    return schema
+
+
+def _one_source(schema: Schema) -> Schema:
+    """Either new deals or linked ones (the specification, Rules: 1)."""
+    if NEW_DEALS not in schema["properties"]:
+        return schema
+    both = {"demand_deals": {"type": "array"}, NEW_DEALS: {"type": "object"}}
+    return schema | {"not": {"required": list(both), "properties": both}}
+
+
+def _many_changes(entity: "_Entity") -> Schema:
+    schema = _body_schema(entity, is_partial=True)
+    changes = {name: field for name, field in schema["properties"].items() if name != NEW_DEALS}
+    item = schema | {"properties": {"id": ID_SCHEMA, "etag": TEXT, **changes}, "required": ["id"]}
+    examples = {
+        name: (summary, [{"id": 1, **value}])
+        for name, (summary, value) in CHANGE_EXAMPLES[entity.name].items()
     }
-    for path, verbs in paths.items():
-        for method, (verb, handler) in verbs.items():
-            answer, operation = entity.endpoint(handler), documentation.operation(name, verb)
-            router.add_api_route(f"{path}/", answer, methods=[method], **operation)
-            router.add_api_route(path, answer, methods=[method], include_in_schema=False)
-        refuse = refusing(sorted(verbs))
-        for either in (path, f"{path}/"):
-            router.add_api_route(either, refuse, methods=[*METHODS - verbs.keys()], include_in_schema=False)
+    limits = {"minItems": 1, "maxItems": several.MOST, "uniqueItems": True}
+    return body(a_list(item) | limits, examples)
 
 
-class _Entity:
-    """The six endpoints of one entity."""
+class _Entity(Endpoints):
+    """The endpoints of one entity."""
 
-    def __init__(self, name: str, endpoints: Endpoints) -> None:
-        self.name, self._endpoints, self._deals = name, endpoints, endpoints.deals
+    def __init__(self, name: str, deals: DealsService, admission: Admission, seconds: float) -> None:
+        super().__init__(name, admission, seconds, THREADS)
+        self.deals, self.noun = deals, ENTITY_STORES[name].noun
 
+    @endpoint(
+        "GET",
+        parameters=_list_parameters,
+        responses=lambda self: {200: answer("A page", page_of(ANSWERS[self.name]))} | errors(),
+    )
     async def list(self, request: Request) -> Response:
-        """A page of all of them."""
+        """{Noun}s."""
         return await self._page(
             request,
-            lambda scope, deadline: self._deals.list(self.name, parameters_of(request), scope, deadline),
+            lambda scope, deadline: self.deals.list(self.name, parameters_of(request), scope, deadline),
         )
 
-    async def history(self, request: Request) -> Response:
-        """A page of the changes of one of them."""
-        key = self._key(request)
-        return await self._page(
-            request, lambda scope, deadline: self._deals.history(key, parameters_of(request), scope, deadline)
-        )
+    @endpoint(
+        "POST",
+        status_code=201,
+        parameters=[KEY],
+        requestBody=lambda self: body(_one_source(_body_schema(self)), CREATE_EXAMPLES[self.name]),
+        responses=lambda self: (
+            {201: answer(f"The {self.noun}, created", with_warnings(ANSWERS[self.name]), CREATED_HEADERS)}
+            | errors(Conflict)
+        ),
+    )
+    async def create(self, request: Request) -> Response:
+        """Create a {noun}."""
+        deadline = self.deadline()
+        write = await self.write_request(request, deadline)
+        response = await self.run(lambda: self.deals.create(self.name, write, deadline))
+        entity = response.body | _warnings(self.name, write.body)
+        result = _response(replace(response, body=entity), 201)
+        result.headers["Location"] = f"/api/{self.name}/{response.body['id']}/"
+        return result
 
+    @endpoint(
+        "PUT",
+        parameters=[parameter("atomic", {"type": "boolean", "description": ATOMIC})],
+        requestBody=_many_changes,
+        responses=lambda self: (
+            {
+                200: answer(
+                    "The result of each, in the order of the list",
+                    an_object({"results": a_list(CHANGED_ONE)}),
+                )
+            }
+            | errors(Conflict)
+        ),
+    )
+    async def change_many(self, request: Request) -> Response:
+        """Change fields of several {noun}s.
+
+        A list of changes, each with its id: one that is refused leaves the others changed. An extension.
+        """
+        deadline = self.deadline()
+        write = await self.write_request(request, deadline)
+        results = await self.run(lambda: self.deals.change_many(self.name, write, deadline))
+        for result, change in zip(results, write.body, strict=True):
+            result |= _warnings(self.name, change) if result["status"] == 204 else {}
+        return Response(exact.dumps({"results": results}), media_type=JSON)
+
+    @endpoint(
+        "GET",
+        "/{id}",
+        parameters=[ID_PARAMETER],
+        responses=lambda self: (
+            {200: answer(f"The {self.noun}", ANSWERS[self.name], {"ETag": TAG})}
+            | errors(NotFound, noun=self.noun)
+        ),
+    )
     async def get(self, request: Request) -> Response:
-        """One of them."""
-        deadline = self._deadline()
-        scope = scope_of(await self._endpoints.admit(request, writes=False))
-        key = self._key(request)
-        response = await self._endpoints.run(
-            lambda: self._deals.get(key, parameters_of(request), scope, deadline)
-        )
+        """A {noun}."""
+        deadline = self.deadline()
+        scope, key = scope_of(await self.admit(request, writes=False)), self._key(request)
+        response = await self.run(lambda: self.deals.get(key, parameters_of(request), scope, deadline))
         return _response(response)
 
-    async def create(self, request: Request) -> Response:
-        """A new one."""
-        deadline = self._deadline()
-        write = await self._write_request(request, deadline)
-        response = await self._endpoints.run(lambda: self._deals.create(self.name, write, deadline))
-        body = response.body | _warnings(self.name, write.body)
-        answer = _response(replace(response, body=body), 201)
-        answer.headers["Location"] = f"/api/{self.name}/{response.body['id']}/"
-        return answer
-
-    async def create_many(self, request: Request) -> Response:
-        """Several new ones, all or none."""
-        deadline = self._deadline()
-        body = await self._write_request(request, deadline)
-        results = await self._endpoints.run(lambda: self._deals.create_many(body, deadline))
-        return Response(exact.dumps({"results": results}), 201, media_type=JSON)
-
+    @endpoint(
+        "PUT",
+        "/{id}",
+        status_code=204,
+        parameters=[ID_PARAMETER, KEY, IF_MATCH],
+        requestBody=lambda self: body(
+            _one_source(_body_schema(self, is_partial=True)), CHANGE_EXAMPLES[self.name]
+        ),
+        responses=lambda self: (
+            {
+                204: {
+                    "description": "It is changed",
+                    "headers": {"ETag": TAG, WARNINGS: {"description": ABOUT_WARNINGS, "schema": TEXT}},
+                }
+            }
+            | errors(Conflict, NotFound, InUse, noun=self.noun)
+        ),
+    )
     async def change(self, request: Request) -> Response:
-        """Some of its fields."""
-        deadline = self._deadline()
-        write, key = await self._write_request(request, deadline), self._key(request)
-        etag = await self._endpoints.run(lambda: self._deals.change(key, write, deadline))
+        """Change fields of a {noun}."""
+        deadline = self.deadline()
+        write, key = await self.write_request(request, deadline), self._key(request)
+        etag = await self.run(lambda: self.deals.change(key, write, deadline))
         warnings = _warnings(self.name, write.body)
         header = {WARNINGS: json.dumps(warnings["warnings"])} if warnings else {}
         return Response(status_code=204, headers={"ETag": etag} | header)
 
-    async def change_many(self, request: Request) -> Response:
-        """Some fields of several."""
-        deadline = self._deadline()
-        write = await self._write_request(request, deadline)
-        results = await self._endpoints.run(lambda: self._deals.change_many(self.name, write, deadline))
-        for one, change in zip(results, write.body, strict=True):
-            one |= _warnings(self.name, change) if one["status"] == 204 else {}
-        return Response(exact.dumps({"results": results}), media_type=JSON)
-
+    @endpoint(
+        "DELETE",
+        "/{id}",
+        status_code=204,
+        parameters=[ID_PARAMETER, IF_MATCH],
+        responses=lambda self: (
+            {204: {"description": "It is deleted"}} | errors(Conflict, NotFound, InUse, noun=self.noun)
+        ),
+    )
     async def remove(self, request: Request) -> Response:
-        """The whole of it."""
-        deadline = self._deadline()
-        write, key = await self._write_request(request, deadline, has_body=False), self._key(request)
-        await self._endpoints.run(lambda: self._deals.remove(key, write, deadline))
+        """Delete a {noun}."""
+        deadline = self.deadline()
+        write, key = await self.write_request(request, deadline, has_body=False), self._key(request)
+        await self.run(lambda: self.deals.remove(key, write, deadline))
         return Response(status_code=204)
 
-    def endpoint(self, handler: Handler) -> Handler:
-        """The handler with its errors converted to responses, and a deprecation header if deprecated."""
-        marks = {"Deprecation": "true"} if self.name == LEGACY else {}
+    @endpoint(
+        "GET",
+        "/{id}/history",
+        parameters=[ID_PARAMETER, *PAGE_PARAMETERS],
+        responses=lambda self: {200: answer("A page", page_of(CHANGE))} | errors(NotFound, noun=self.noun),
+    )
+    async def history(self, request: Request) -> Response:
+        """What happened to a {noun}.
 
-        async def answer(request: Request) -> Response:
+        Latest first; it stays when the entity is removed. An extension.
+        """
+        key = self._key(request)
+        return await self._page(
+            request, lambda scope, deadline: self.deals.history(key, parameters_of(request), scope, deadline)
+        )
+
+    def documentation(self, handler: Any, values: dict[str, Any]) -> dict[str, Any]:
+        """As of any endpoint, with the entity's noun and notes."""
+        options = super().documentation(handler, values)
+        noun = f"{self.noun[0].upper()}{self.noun[1:]}"
+        options["summary"] = options["summary"].format(noun=self.noun, Noun=noun)
+        options["description"] = options["description"] or NOTES.get(options["operation_id"], "")
+        return options | {"deprecated": True if self.name == LEGACY else None}
+
+    def wrap(self, handler: Handler) -> Handler:
+        """The handler, of the deprecated entity with a header that says so, on errors too."""
+        if self.name != LEGACY:
+            return super().wrap(handler)
+
+        async def respond(request: Request) -> Response:
             try:
                 response = await handler(request)
             except TrancheError as error:
                 response = problem(request.url.path, error)
-            response.headers.update(marks)
+            response.headers["Deprecation"] = "true"
             return response
 
-        return answer
+        return respond
 
-    def _deadline(self) -> Deadline:
-        return Deadline(self._endpoints.seconds)
-
-    def _key(self, request: Request) -> EntityKey:
-        text = request.path_params["id"]
-        if not re.fullmatch(r"[0-9]{1,16}", text, re.ASCII) or int(text) > LARGEST_ID:
-            raise NotFound(f"There is no {ENTITY_STORES[self.name].noun} '{text}'")
-        return self.name, int(text)
-
-    async def _page(self, request: Request, work: Callable[[DealsScope, Deadline], ListPart]) -> Response:
-        deadline = self._deadline()
-        scope = scope_of(await self._endpoints.admit(request, writes=False))
-        part = await self._endpoints.run(lambda: work(scope, deadline))
-        return Response(exact.dumps(list_page(request, part)), media_type=JSON)
-
-    async def _write_request(
+    async def write_request(
         self, request: Request, deadline: Deadline, *, has_body: bool = True
     ) -> WriteRequest:
-        caller = await self._endpoints.admit(request, writes=True)
+        """What is asked to be changed, and by whom."""
+        caller = await self.admit(request, writes=True)
         return WriteRequest(
             scope=scope_of(caller),
             body=await body_of(request, deadline) if has_body else None,
@@ -284,81 +353,67 @@ class _Entity:
             idempotency_key=request.headers.get("idempotency-key"),
         )
 
+    def _key(self, request: Request) -> EntityKey:
+        return self.name, id_of(request, self.noun)
 
-def scope_of(caller: Caller) -> DealsScope:
-    """The scope of this caller. Times are in whole seconds, as those of the deals are."""
-    added_at = caller.person.added
-    return DealsScope(
-        who=caller.person.username,
-        seats=caller.deals.seats,
-        since=added_at and added_at.replace(microsecond=0),
-        token=caller.token.id if caller.is_for_seats else None,
-        may_see=caller.may_see,
+    async def _page(self, request: Request, work: Callable[[DealsScope, Deadline], ListPart]) -> Response:
+        deadline = self.deadline()
+        scope = scope_of(await self.admit(request, writes=False))
+        part = await self.run(lambda: work(scope, deadline))
+        return Response(exact.dumps(list_page(request, part)), media_type=JSON)
+
+
+class _Deals(_Entity):
+    """The endpoints of demand deals, of which several are created at once."""
+
+    @endpoint(
+        "POST",
+        "/batch",
+        status_code=201,
+        parameters=[KEY],
+        requestBody=lambda self: body(
+            a_list(_body_schema(self)) | {"minItems": 1, "maxItems": several.MOST},
+            {name: (summary, [value]) for name, (summary, value) in CREATE_EXAMPLES[self.name].items()},
+        ),
+        responses=lambda self: (
+            {
+                201: answer(
+                    "Each, in the order of the list",
+                    an_object(
+                        {
+                            "results": a_list(
+                                an_object(
+                                    {
+                                        "id": ANSWERS[self.name]["properties"]["id"],
+                                        "name": TEXT,
+                                        "deal_id": TEXT,
+                                    }
+                                )
+                            )
+                        }
+                    ),
+                )
+            }
+            | errors(Conflict)
+        ),
     )
+    async def create_many(self, request: Request) -> Response:
+        """Create several {noun}s.
 
-
-def answering(handler: Handler) -> Handler:
-    """The handler with its errors converted to responses."""
-
-    async def answer(request: Request) -> Response:
-        try:
-            return await handler(request)
-        except TrancheError as error:
-            return problem(request.url.path, error)
-
-    return answer
-
-
-def refusing(methods: list[str]) -> Handler:
-    """A handler for methods that an address does not have; `methods` are those that it has."""
-
-    async def refuse(request: Request) -> Response:
-        raise HTTPException(405, headers={"Allow": ", ".join(methods)})
-
-    return refuse
-
-
-def parameters_of(request: Request) -> list[tuple[str, str]]:
-    """Its query parameters, in their order."""
-    return request.query_params.multi_items()
-
-
-async def body_of(request: Request, deadline: Deadline) -> Any:
-    """The request's JSON, whatever its content type says."""
-    try:
-        async with asyncio.timeout(deadline.remaining()):
-            text = await request.body()
-    except TimeoutError:
-        raise DeadlineExceeded(TOO_SLOW) from None
-    try:
-        return exact.loads(text)
-    except ValueError as error:
-        raise Invalid({"non_field_errors": [f"The body is no JSON: {error}"]}) from None
+        A list of them: all are created, or none. An extension.
+        """
+        deadline = self.deadline()
+        write = await self.write_request(request, deadline)
+        results = await self.run(lambda: self.deals.create_many(write, deadline))
+        return Response(exact.dumps({"results": results}), 201, media_type=JSON)
 
 
 def _warnings(entity: str, body: Any) -> Fields:
     """`{"warnings": […]}` about the fields of a request that was done; empty without any."""
     warnings = doubts.of_package(body) if entity == fields.SUPPLY else []
-    return {"warnings": [f"{one}." for one in warnings]} if warnings else {}
+    return {"warnings": [f"{warning}." for warning in warnings]} if warnings else {}
 
 
 def _response(response: EntityResponse, code: int = 200) -> Response:
     headers = {"ETag": response.etag} | ({"Idempotency-Replayed": "true"} if response.is_replay else {})
     return Response(exact.dumps(response.body), code, headers, JSON)
-
-
-def list_page(request: Request, part: ListPart) -> Fields:
-    """`count`, `next`, `previous`, `results`; the links are whole addresses, or null. `counts`, if wanted."""
-
-    def link(offset: int) -> str:
-        return str(request.url.include_query_params(limit=part.limit, offset=offset))
-
-    after = part.offset + part.limit
-    return {
-        "count": part.count,
-        "next": link(after) if after < part.count else None,
-        "previous": link(max(0, part.offset - part.limit)) if part.offset else None,
-        "results": part.results,
-        **({"counts": part.counts} if part.counts else {}),
-        **({"etags": part.etags} if part.etags else {}),
-    }

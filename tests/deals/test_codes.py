@@ -15,7 +15,8 @@ from deals.caller import Caller, World, deals, option, package, unique, world
 from deals.conftest import OpenRow, issue
 from lib import connect, database
 from lib.database.transaction import WRITERS_LOCK
-from lib.deals import documentation, reading
+from lib.deals import reading
+from lib.deals.endpoints import errors
 from lib.people import ALL_DEALS, Person
 from lib.wire.errors import InUse
 
@@ -184,7 +185,7 @@ def test_500_for_a_broken_person_of_the_installation(opened: OpenRow, sister: st
 def test_a_code_stands_in_its_class_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a class of errors has another code, the documentation shows it and the client knows it."""
     monkeypatch.setattr(InUse, "http", 423)
-    codes = documentation.of("remove", "seat")
+    codes = errors(InUse, noun="seat")
     assert 423 in codes
     assert 406 not in codes
     refusal = runpy.run_path(str(reading.__file__))["refusal"]

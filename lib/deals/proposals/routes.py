@@ -1,12 +1,27 @@
-"""Proposals over HTTP (`/api/proposals/`), an extension, and its documentation."""
+"""Proposals over HTTP (`/api/proposals/`), an extension."""
 
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from lib.deals import documentation, queries
+from lib.deals import queries
+from lib.deals.admission import Admission, scope_of
+from lib.deals.endpoints import (
+    ID_PARAMETER,
+    JSON,
+    PAGE_PARAMETERS,
+    Endpoints,
+    answer,
+    body,
+    body_of,
+    endpoint,
+    errors,
+    id_of,
+    list_page,
+    parameter,
+    parameters_of,
+)
 from lib.deals.proposals.models import (
     STATES,
     ApprovalRequest,
@@ -18,54 +33,17 @@ from lib.deals.proposals.models import (
 )
 from lib.deals.proposals.store import Proposals
 from lib.deals.proposals.writers import ServiceWriter
-from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT, ListOffer
+from lib.deals.queries import ListOffer
 from lib.deals.requests import ID, page_of
-from lib.deals.routes import (
-    JSON,
-    METHODS,
-    Admission,
-    Endpoints,
-    answering,
-    body_of,
-    list_page,
-    parameters_of,
-    refusing,
-    scope_of,
-)
 from lib.deals.service import DealsService, ListPart
 from lib.deals.validation import Problems
-from lib.deals.values import LARGEST_ID
-from lib.deals.values import Request as Body
 from lib.tokens.models import Caller
 from lib.wire import exact
-from lib.wire.deadline import Deadline
-from lib.wire.errors import Conflict, InUse, NotFound
+from lib.wire.errors import Conflict, NotFound
 from lib.wire.schemas import FLAG, NO_TEXT, TEXT, Schema, a_list, an_object, of_model
 
 THREADS = 2
 OFFER = ListOffer(filters=("state",))
-Handler = Callable[[Request], Awaitable[Response]]
-SUMMARIES = {
-    "list": "Proposals",
-    "create": "Propose a new package, or a change",
-    "get": "A proposal",
-    "approve": "Apply a proposal",
-    "decline": "Decline a proposal",
-}
-NOTES = {
-    "list": "The latest first. An extension.",
-    "create": "For whoever has the permission `propose` or `write`. The same proposal again, while it is "
-    "open, is answered with the first. An extension.",
-    "get": "An extension.",
-    "approve": "Once, however often it is asked for. 409, naming the fields, where others changed the same "
-    "ones meanwhile; what else they changed stays. An extension.",
-    "decline": "Whoever made it may as well. An extension.",
-}
-BODIES: dict[str, type[Body]] = {
-    "create": ProposalRequest,
-    "approve": ApprovalRequest,
-    "decline": DeclineRequest,
-}
 EXAMPLES: dict[str, dict[str, Any]] = {
     "create": {
         "price": ("Another price", {
@@ -107,130 +85,116 @@ ANSWER = an_object(
         "is_edited": FLAG,
     }
 )
-
-
-def operation(verb: str) -> dict[str, Any]:
-    """The documentation of one endpoint, as `add_api_route` takes it."""
-    code, schema = (201 if verb == "create" else 200), page_of(ANSWER) if verb == "list" else ANSWER
-    content = {"application/json": {"schema": schema}}
-    errors = documentation.of({"approve": "change", "decline": "change"}.get(verb, verb), "proposal")
-    if verb in ("create", "approve"):
-        errors |= {
-            one: documentation.of("change", "package or deal")[one] for one in (NotFound.http, Conflict.http)
-        }
-    answers: dict[int | str, Any] = {code: {"description": SUMMARIES[verb], "content": content}}
-    return {
-        "operation_id": f"{verb}_proposals",
-        "summary": SUMMARIES[verb],
-        "description": NOTES[verb],
-        "status_code": code,
-        "response_model": None,
-        "responses": answers | {one: answer for one, answer in errors.items() if one != InUse.http},
-        "openapi_extra": {"parameters": _parameters(verb), **_body(verb)},
-    }
-
-
-def _parameters(verb: str) -> list[Schema]:
-    whole = {"type": "integer", "minimum": 0, "maximum": LARGEST_ID}
-    if verb == "create":
-        return []
-    if verb != "list":
-        schema = whole | {"minimum": 1}
-        return [{"name": "id", "in": "path", "required": True, "schema": schema, "example": 1}]
-    schemas = {
-        "limit": whole | {"minimum": 1, "maximum": LARGEST_LIMIT, "default": DEFAULT_LIMIT},
-        "offset": whole | {"default": 0},
-        "state": {"type": "array", "items": {"enum": [*STATES]}},
-    }
-    return [{"name": name, "in": "query", "schema": schema} for name, schema in schemas.items()]
-
-
-def _body(verb: str) -> Schema:
-    if verb not in BODIES:
-        return {}
-    examples = {name: {"summary": text, "value": value} for name, (text, value) in EXAMPLES[verb].items()}
-    content = {"schema": of_model(BODIES[verb]), "examples": examples}
-    return {"requestBody": {"required": True, "content": {"application/json": content}}}
+ABOUT_ONE, ABOUT_ENTITY = {"noun": "proposal"}, {"noun": "package or deal"}
 
 
 def routes(
     deals: DealsService, of: Callable[[Caller], Proposals], admission: Admission, seconds: float
 ) -> APIRouter:
     """The endpoints, for the router of the deals API; `of` gives the proposals that a caller may see."""
-    router = APIRouter(prefix="/proposals")
-    pool = ThreadPoolExecutor(THREADS, thread_name_prefix="proposals")
-    endpoints = _Endpoints(Endpoints(deals, admission, seconds, pool), of)
-    paths: dict[str, dict[str, tuple[str, Handler]]] = {
-        "": {"GET": ("list", endpoints.list), "POST": ("create", endpoints.create)},
-        "/{id}": {"GET": ("get", endpoints.get)},
-        "/{id}/approve": {"POST": ("approve", endpoints.approve)},
-        "/{id}/decline": {"POST": ("decline", endpoints.decline)},
-    }
-    for path, verbs in paths.items():
-        for method, (verb, handler) in verbs.items():
-            router.add_api_route(f"{path}/", answering(handler), methods=[method], **operation(verb))
-            router.add_api_route(path, answering(handler), methods=[method], include_in_schema=False)
-        for either in (path, f"{path}/"):
-            others = [*METHODS - verbs.keys()]
-            router.add_api_route(either, refusing(sorted(verbs)), methods=others, include_in_schema=False)
-    return router
+    return _Proposals(deals, of, admission, seconds).router()
 
 
-class _Endpoints:
+class _Proposals(Endpoints):
     """The five of them."""
 
-    def __init__(self, endpoints: Endpoints, of: Callable[[Caller], Proposals]) -> None:
-        self._endpoints, self._of = endpoints, of
+    def __init__(
+        self, deals: DealsService, of: Callable[[Caller], Proposals], admission: Admission, seconds: float
+    ) -> None:
+        super().__init__("proposals", admission, seconds, THREADS)
+        self._deals, self._of = deals, of
 
+    @endpoint(
+        "GET",
+        parameters=[*PAGE_PARAMETERS, parameter("state", a_list({"enum": [*STATES]}))],
+        responses={200: answer("Proposals", page_of(ANSWER))} | errors(),
+    )
     async def list(self, request: Request) -> Response:
-        """A page, the latest first."""
-        caller, problems = await self._endpoints.admit(request, writes=False), Problems()
+        """Proposals.
+
+        The latest first. An extension.
+        """
+        caller, problems = await self.admit(request, writes=False), Problems()
         query = queries.query(parameters_of(request), problems, OFFER)
-        states = [one for one in STATES if one in query.filters.get("state", STATES)]
+        states = [state for state in STATES if state in query.filters.get("state", STATES)]
         if set(query.filters.get("state", ())) - set(STATES):
             problems.add(("state",), f"This must be one of {', '.join(STATES)}.")
         problems.check()
         work = self._of(caller).page
-        count, rows = await self._endpoints.run(lambda: work(states, query.limit, query.offset))
-        part = ListPart(count, query.limit, query.offset, [one.answer() for one in rows])
+        count, proposals = await self.run(lambda: work(states, query.limit, query.offset))
+        part = ListPart(count, query.limit, query.offset, [proposal.answer() for proposal in proposals])
         return Response(exact.dumps(list_page(request, part)), media_type=JSON)
 
-    async def get(self, request: Request) -> Response:
-        """One of them."""
-        caller, number = await self._endpoints.admit(request, writes=False), _number(request)
-        return _response(await self._endpoints.run(lambda: self._of(caller).get(number)))
-
+    @endpoint(
+        "POST",
+        status_code=201,
+        requestBody=body(of_model(ProposalRequest), EXAMPLES["create"]),
+        responses={201: answer("Propose a new package, or a change", ANSWER)}
+        | errors(Conflict, NotFound, **ABOUT_ENTITY),
+    )
     async def create(self, request: Request) -> Response:
-        """A new one."""
-        caller, body, writer = await self._parts(request)
-        return _response(await self._endpoints.run(lambda: self._of(caller).propose(body, writer)), 201)
+        """Propose a new package, or a change.
 
+        For whoever has the permission `propose` or `write`. The same proposal again, while it is open, is
+        answered with the first. An extension.
+        """
+        caller, proposal, writer = await self._parts(request)
+        return _response(await self.run(lambda: self._of(caller).propose(proposal, writer)), 201)
+
+    @endpoint(
+        "GET",
+        "/{id}",
+        parameters=[ID_PARAMETER],
+        responses={200: answer("A proposal", ANSWER)} | errors(NotFound, **ABOUT_ONE),
+    )
+    async def get(self, request: Request) -> Response:
+        """A proposal.
+
+        An extension.
+        """
+        caller, number = await self.admit(request, writes=False), id_of(request, "proposal")
+        return _response(await self.run(lambda: self._of(caller).get(number)))
+
+    @endpoint(
+        "POST",
+        "/{id}/approve",
+        parameters=[ID_PARAMETER],
+        requestBody=body(of_model(ApprovalRequest), EXAMPLES["approve"]),
+        responses={200: answer("Apply a proposal", ANSWER)} | errors(Conflict, NotFound, **ABOUT_ENTITY),
+    )
     async def approve(self, request: Request) -> Response:
-        """Apply it."""
-        (caller, body, writer), number = await self._parts(request), _number(request)
-        return _response(await self._endpoints.run(lambda: self._of(caller).approve(number, body, writer)))
+        """Apply a proposal.
 
+        Once, however often it is asked for. 409, naming the fields, where others changed the same ones
+        meanwhile; what else they changed stays. An extension.
+        """
+        (caller, approval, writer), number = await self._parts(request), id_of(request, "proposal")
+        return _response(await self.run(lambda: self._of(caller).approve(number, approval, writer)))
+
+    @endpoint(
+        "POST",
+        "/{id}/decline",
+        parameters=[ID_PARAMETER],
+        requestBody=body(of_model(DeclineRequest), EXAMPLES["decline"]),
+        responses={200: answer("Decline a proposal", ANSWER)} | errors(Conflict, NotFound, **ABOUT_ONE),
+    )
     async def decline(self, request: Request) -> Response:
-        """Decline it."""
-        (caller, body, _), number = await self._parts(request), _number(request)
-        return _response(await self._endpoints.run(lambda: self._of(caller).decline(number, body)))
+        """Decline a proposal.
+
+        Whoever made it may as well. An extension.
+        """
+        (caller, refusal, _), number = await self._parts(request), id_of(request, "proposal")
+        return _response(await self.run(lambda: self._of(caller).decline(number, refusal)))
 
     async def _parts(self, request: Request) -> tuple[Caller, Any, ServiceWriter]:
         """The caller, who may propose, the body, and what they may do with deals."""
-        deadline = Deadline(self._endpoints.seconds)
-        caller = await self._endpoints.admit(request, writes=True, may_propose=True)
+        deadline = self.deadline()
+        caller = await self.admit(request, writes=True, may_propose=True)
         problems = Problems()
         queries.none(parameters_of(request), problems)
         problems.check()
-        writer = ServiceWriter(self._endpoints.deals, scope_of(caller), deadline)
+        writer = ServiceWriter(self._deals, scope_of(caller), deadline)
         return caller, await body_of(request, deadline), writer
-
-
-def _number(request: Request) -> int:
-    text = request.path_params["id"]
-    if not (text.isascii() and text.isdecimal() and len(text) < 17 and int(text) <= LARGEST_ID):
-        raise NotFound(f"There is no proposal '{text}'")
-    return int(text)
 
 
 def _response(proposal: Proposal, code: int = 200) -> Response:

@@ -1,54 +1,39 @@
-"""Deal sync over HTTP (`/api/deal_sync/`) and its documentation: a DSP polls here and reports a status."""
+"""Deal sync over HTTP (`/api/deal_sync/`), an extension: a DSP polls here and reports a status.
 
-import asyncio
+The objects are those of the IAB Tech Lab's Deal Sync API 1.0.
+"""
+
 import hashlib
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request, Response
 
-from lib.deals import documentation
-from lib.deals.models import BUYER_STATUS
-from lib.deals.queries import DEFAULT_LIMIT, LARGEST_LIMIT
-from lib.deals.requests import page_of
-from lib.deals.routes import (
+from lib.deals.admission import Admission, scope_of
+from lib.deals.endpoints import (
     JSON,
-    METHODS,
-    Admission,
-    answering,
+    PAGE_PARAMETERS,
+    Endpoints,
+    answer,
+    body,
     body_of,
+    endpoint,
+    errors,
+    id_parameter,
     list_page,
+    parameter,
     parameters_of,
-    refusing,
-    scope_of,
 )
+from lib.deals.models import BUYER_STATUS
+from lib.deals.requests import page_of
 from lib.deals.sync.documents import AD_TYPES, ARCHIVED, VERSION
 from lib.deals.sync.service import DealSync, SyncCaller
 from lib.deals.sync.sync_state import BuyerSeatRequest
-from lib.deals.values import LARGEST_ID
 from lib.wire import exact
-from lib.wire.deadline import Deadline
-from lib.wire.errors import Conflict, InUse
+from lib.wire.errors import NotFound
 from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
+THREADS = 2
 TIME: Schema = {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$"}
 TAG: Schema = {"ETag": {"description": "The content, for If-None-Match", "schema": TEXT}}
-EXAMPLE = "TR-7K2Q-9FXA-4M1D"
-SPECIFICATION = "Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension."
-SCOPE_NOTE = "Only what the token's seats may see."
-SUMMARIES = {
-    "list": "Documents of the synchronized deals",
-    "get": "The document of a synchronized deal",
-    "status": "The status of a deal at its DSP",
-    "report": "Report the status of a deal",
-}
-NOTES = {
-    "list": f"{SPECIFICATION} {SCOPE_NOTE} A deal that was fetched and then deleted is archived.",
-    "get": SPECIFICATION,
-    "status": f"{SPECIFICATION} As reported last; `ext` says when, and when the deal was fetched.",
-    "report": f"{SPECIFICATION} For a DSP's token alone.",
-}
 TERMS = an_object(
     {"pricetype": {"type": "integer", "minimum": 0}},
     {
@@ -92,140 +77,97 @@ BUYER_SEAT = an_object(
         ),
     }
 )
-ANSWERS = {"list": page_of(DEAL), "get": DEAL, "status": BUYER_SEAT}
-WORDS = {"list": "A page", "get": "The document", "status": "The status"}
-
-
-def operation(verb: str) -> dict[str, Any]:
-    """The documentation of one endpoint, as `add_api_route` takes it."""
-    return {
-        "operation_id": f"{verb}_deal_sync",
-        "summary": SUMMARIES[verb],
-        "description": NOTES[verb],
-        "status_code": 204 if verb == "report" else 200,
-        "response_model": None,
-        "responses": _success(verb) | _failures(verb),
-        "openapi_extra": {"parameters": _parameters(verb), **_body(verb)},
-    }
-
-
-def _success(verb: str) -> dict[int | str, Any]:
-    if verb == "report":
-        return {204: {"description": "It is stored"}}
-    content = {"application/json": {"schema": ANSWERS[verb]}}
-    return {
-        200: {"description": WORDS[verb], "headers": TAG, "content": content},
-        304: {"description": "As If-None-Match has it", "headers": TAG},
-    }
-
-
-def _failures(verb: str) -> dict[int | str, Any]:
-    responses = documentation.of("report" if verb == "report" else "get", "synchronized deal")
-    return {code: answer for code, answer in responses.items() if code not in (InUse.http, Conflict.http)}
-
-
-def _parameters(verb: str) -> list[Schema]:
-    deal = _parameter("id", "path", TEXT | {"minLength": 1}) | {"required": True, "example": EXAMPLE}
-    etag = _parameter("If-None-Match", "header", TEXT)
-    if verb != "list":
-        return [deal] if verb == "report" else [deal, etag]
-    whole = {"type": "integer", "minimum": 0, "maximum": LARGEST_ID}
-    seats = _parameter("seat", "query", {"type": "array", "items": TEXT})
-    return [
-        _parameter(
-            "limit", "query", whole | {"minimum": 1, "maximum": LARGEST_LIMIT, "default": DEFAULT_LIMIT}
-        ),
-        _parameter("offset", "query", whole | {"default": 0}),
-        seats | {"description": "Only of the seats with these ids at the DSP"},
-        etag,
-    ]
-
-
-def _parameter(name: str, place: str, schema: Schema) -> Schema:
-    return {"name": name, "in": place, "required": False, "schema": schema}
-
-
-def _body(verb: str) -> Schema:
-    if verb != "report":
-        return {}
-    example = {"version": VERSION, "id": EXAMPLE, "buyerstatus": [{"buyerseatid": "seat-107", "status": 4}]}
-    content = {
-        "schema": of_model(BuyerSeatRequest),
-        "examples": {"active": {"summary": "It delivers", "value": example}},
-    }
-    return {"requestBody": {"required": True, "content": {"application/json": content}}}
-
-
-THREADS = 2
-Result = TypeVar("Result")
-Handler = Callable[[Request], Awaitable[Response]]
+EXAMPLE = "TR-7K2Q-9FXA-4M1D"
+REPORT = {"version": VERSION, "id": EXAMPLE, "buyerstatus": [{"buyerseatid": "seat-107", "status": 4}]}
+DEAL_ID = id_parameter(TEXT | {"minLength": 1}, EXAMPLE)
+SEATS = parameter("seat", a_list(TEXT), description="Only of the seats with these ids at the DSP")
+IF_NONE_MATCH = parameter("If-None-Match", TEXT, "header")
+UNCHANGED = {304: {"description": "As If-None-Match has it", "headers": TAG}}
+ERRORS = errors(NotFound, noun="synchronized deal")
 
 
 def routes(sync: DealSync, admission: Admission, seconds: float) -> APIRouter:
     """The endpoints, for the router of the deals API."""
-    router = APIRouter(prefix="/deal_sync")
-    endpoints = _Endpoints(sync, admission, seconds)
-    paths: dict[str, dict[str, tuple[str, Handler]]] = {
-        "": {"GET": ("list", endpoints.list)},
-        "/{id}": {"GET": ("get", endpoints.get)},
-        "/{id}/status": {"GET": ("status", endpoints.status), "PUT": ("report", endpoints.report)},
-    }
-    for path, verbs in paths.items():
-        for method, (verb, handler) in verbs.items():
-            docs = operation(verb)
-            router.add_api_route(f"{path}/", answering(handler), methods=[method], **docs)
-            router.add_api_route(path, answering(handler), methods=[method], include_in_schema=False)
-        for either in (path, f"{path}/"):
-            others = [*METHODS - verbs.keys()]
-            router.add_api_route(either, refusing(sorted(verbs)), methods=others, include_in_schema=False)
-    return router
+    return _DealSync(sync, admission, seconds).router()
 
 
-class _Endpoints:
-    """The four of them; `seconds` is the time limit of a request."""
+class _DealSync(Endpoints):
+    """The four of them."""
 
     def __init__(self, sync: DealSync, admission: Admission, seconds: float) -> None:
-        self._sync, self._admission, self._seconds = sync, admission, seconds
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="deal sync")
+        super().__init__("deal_sync", admission, seconds, THREADS)
+        self._sync = sync
 
+    @endpoint(
+        "GET",
+        parameters=[*PAGE_PARAMETERS, SEATS, IF_NONE_MATCH],
+        responses={200: answer("A page", page_of(DEAL), TAG)} | UNCHANGED | ERRORS,
+    )
     async def list(self, request: Request) -> Response:
-        """A page of documents."""
-        deadline, caller = Deadline(self._seconds), await self._admit(request)
-        part = await self._run(lambda: self._sync.page(parameters_of(request), caller, deadline))
+        """Documents of the synchronized deals.
+
+        Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. Only what the token's seats may see.
+        A deal that was fetched and then deleted is archived.
+        """
+        deadline, caller = self.deadline(), await self._sync_caller(request)
+        part = await self.run(lambda: self._sync.page(parameters_of(request), caller, deadline))
         return _conditional_response(request, list_page(request, part))
 
+    @endpoint(
+        "GET",
+        "/{id}",
+        parameters=[DEAL_ID, IF_NONE_MATCH],
+        responses={200: answer("The document", DEAL, TAG)} | UNCHANGED | ERRORS,
+    )
     async def get(self, request: Request) -> Response:
-        """One document."""
-        deadline, caller = Deadline(self._seconds), await self._admit(request)
-        deal = request.path_params["id"]
-        return _conditional_response(
-            request,
-            await self._run(lambda: self._sync.get(deal, parameters_of(request), caller, deadline)),
-        )
+        """The document of a synchronized deal.
 
+        Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension.
+        """
+        deadline, caller = self.deadline(), await self._sync_caller(request)
+        deal_id = request.path_params["id"]
+        document = await self.run(lambda: self._sync.get(deal_id, parameters_of(request), caller, deadline))
+        return _conditional_response(request, document)
+
+    @endpoint(
+        "GET",
+        "/{id}/status",
+        parameters=[DEAL_ID, IF_NONE_MATCH],
+        responses={200: answer("The status", BUYER_SEAT, TAG)} | UNCHANGED | ERRORS,
+    )
     async def status(self, request: Request) -> Response:
-        """What was reported of a deal."""
-        deadline, caller = Deadline(self._seconds), await self._admit(request)
-        deal = request.path_params["id"]
-        return _conditional_response(
-            request,
-            await self._run(lambda: self._sync.status(deal, parameters_of(request), caller, deadline)),
-        )
+        """The status of a deal at its DSP.
 
+        Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. As reported last; `ext` says when, and
+        when the deal was fetched.
+        """
+        deadline, caller = self.deadline(), await self._sync_caller(request)
+        deal_id = request.path_params["id"]
+        status = await self.run(lambda: self._sync.status(deal_id, parameters_of(request), caller, deadline))
+        return _conditional_response(request, status)
+
+    @endpoint(
+        "PUT",
+        "/{id}/status",
+        status_code=204,
+        parameters=[DEAL_ID],
+        requestBody=body(of_model(BuyerSeatRequest), {"active": ("It delivers", REPORT)}),
+        responses={204: {"description": "It is stored"}} | ERRORS,
+    )
     async def report(self, request: Request) -> Response:
-        """The status of a deal, from its DSP."""
-        deadline, caller = Deadline(self._seconds), await self._admit(request, reports=True)
-        deal, body = request.path_params["id"], await body_of(request, deadline)
-        await self._run(lambda: self._sync.report(deal, body, parameters_of(request), caller, deadline))
+        """Report the status of a deal.
+
+        Objects of the IAB Tech Lab's Deal Sync API 1.0. An extension. For a DSP's token alone.
+        """
+        deadline, caller = self.deadline(), await self._sync_caller(request, reports=True)
+        deal_id, report = request.path_params["id"], await body_of(request, deadline)
+        await self.run(lambda: self._sync.report(deal_id, report, parameters_of(request), caller, deadline))
         return Response(status_code=204)
 
-    async def _admit(self, request: Request, *, reports: bool = False) -> SyncCaller:
+    async def _sync_caller(self, request: Request, *, reports: bool = False) -> SyncCaller:
         authorization = request.headers.get("authorization")
-        caller = await self._run(lambda: self._admission.sync_caller(authorization, reports))
+        caller = await self.run(lambda: self.admission.sync_caller(authorization, reports))
         return SyncCaller(scope_of(caller), caller.token.id, caller.token.name, caller.deals.syncs)
-
-    async def _run(self, work: Callable[[], Result]) -> Result:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
 
 
 def _conditional_response(request: Request, body: object) -> Response:
