@@ -117,7 +117,7 @@ title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
 slot = st.container(key=sign_in.COOKIE_SLOT)
 sign_in.keep_cookie(slot)
-if person is None and sign_in.arrive(slot):
+if person is None and sign_in.arrive():
     st.rerun()
 if person is None:
     sign_in.form()

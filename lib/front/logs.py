@@ -90,8 +90,10 @@ def _origin(record: logging.LogRecord) -> tuple[str, int] | None:
     return None if trace is None else (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
 
 
-OUTSIDE_A_RUN = "streamlit.runtime.scriptrunner_utils.script_run_context"
-"""Warns of components that are declared before a page runs; streamlit-authenticator's are, at the start."""
+OUTSIDE_A_RUN = ("scriptrunner_utils.script_run_context", "caching.cache_data_api")
+"""Warn of components that are declared before a page runs; streamlit-authenticator's are, at its import."""
+for name in OUTSIDE_A_RUN:
+    logging.getLogger(f"streamlit.runtime.{name}").addFilter(lambda record: record.levelno > logging.WARNING)
 
 MIGRATIONS = "alembic.runtime.migration"
 """Says at each start what it could do; only what it does is of interest."""
@@ -101,7 +103,6 @@ def log(level: str, shape: Format = "text") -> None:
     """Write messages of at least this level to standard error."""
     logging.getLogger("httpx").setLevel("WARNING")
     logging.getLogger(MIGRATIONS).addFilter(lambda record: str(record.msg).startswith("Running upgrade"))
-    logging.getLogger(OUTSIDE_A_RUN).addFilter(lambda record: record.levelno > logging.WARNING)
     once_per_minute = OncePerMinute()
     for name in CALLERS:
         logging.getLogger(name).addFilter(once_per_minute)

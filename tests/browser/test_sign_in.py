@@ -63,6 +63,7 @@ def test_deep_link(address: str, page: Page) -> None:
     expect_signed_in(page)
     expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
     page.wait_for_url(at("export", project="demo", slicer="delivery"))
+    wait_for_cookie(page)  # it would come during the next test
 
 
 def test_demo_people(address: str, page: Page) -> None:
@@ -71,6 +72,7 @@ def test_demo_people(address: str, page: Page) -> None:
     page.get_by_role("button", name="Admin", exact=True).click()
     expect_signed_in(page)
     expect(page.get_by_test_id("stMain")).to_contain_text("Demo")
+    wait_for_cookie(page)
 
 
 def test_wrong_password(address: str, page: Page) -> None:
@@ -83,6 +85,7 @@ def test_wrong_password(address: str, page: Page) -> None:
     page.get_by_label("Password", exact=True).fill("demo")
     page.get_by_role("button", name="Sign in").click()
     expect_signed_in(page)
+    wait_for_cookie(page)
 
 
 def test_the_form_is_for_keyboards_and_password_managers(address: str, page: Page) -> None:
@@ -104,6 +107,7 @@ def test_the_form_is_for_keyboards_and_password_managers(address: str, page: Pag
     page.keyboard.type("demo")
     page.keyboard.press("Enter")
     expect_signed_in(page)
+    wait_for_cookie(page)
 
 
 def test_two_tabs_at_the_sign_in(address: str, visitor: Visitor) -> None:

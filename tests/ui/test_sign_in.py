@@ -70,12 +70,16 @@ def test_what_it_overrides_is_there(desk: Callable[[], AppTest]) -> None:
 
 
 def test_no_script_is_asked_for_cookies(desk: Callable[[], AppTest]) -> None:
-    """The library's own cookie manager, a frame that reads cookies by script, is in no page."""
+    """The library's own cookie manager, a frame that reads cookies by script, is not drawn for a moment."""
     visit = desk()
-    kinds = {getattr(node, "type", "") for node in nodes(visit._tree)}
-    assert "text_input" in kinds and "component_instance" not in kinds
-    visit = sign_in(visit, "manager")
-    assert "component_instance" not in {getattr(node, "type", "") for node in nodes(visit._tree)}
+    for step in (
+        lambda: visit,
+        lambda: sign_in(visit, "manager", "wrong"),
+        lambda: sign_in(visit, "manager"),
+    ):
+        kinds = {getattr(node, "type", "") for node in nodes(step()._tree)}
+        assert "button" in kinds and "component_instance" not in kinds
+        assert "init" not in visit.session_state, "the name of its widget"
 
 
 def state_of(visit: AppTest) -> dict[str, Any]:

@@ -6,6 +6,7 @@ the server sets and no script reads. None of its files, mails, captchas and seco
 
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -105,10 +106,7 @@ class Authenticator(stauth.Authenticate):  # type: ignore[misc]
     """The form, the sign-out and the session state of one tab. It knows nobody but who is signing in."""
 
     def __init__(self) -> None:
-        slot = st.empty()
-        with slot:  # its own cookie controller draws a frame that sends what scripts read of the cookies
-            super().__init__({"usernames": {}}, auto_hash=False, login_sleep_time=0)
-        slot.empty()
+        super().__init__({"usernames": {}}, auto_hash=False, login_sleep_time=0)
         self.cookie_controller = ServerCookie()
         self.authentication_controller.login = self._login
 
@@ -179,13 +177,12 @@ def person() -> Person | None:
     return person
 
 
-def arrive(slot: DeltaGenerator) -> bool:
+def arrive() -> bool:
     """Whether somebody signs in with this page, by the browser's cookie or a method; then `person` has them.
 
     A cookie is good for a valid sign-in alone. Nobody arrives in a tab in which somebody has signed out.
     """
-    with slot:
-        authenticator = _authenticator()
+    authenticator = _authenticator()
     if st.session_state[OUT]:
         return False
     authenticator.login("unrendered")
@@ -288,9 +285,11 @@ def _visit() -> Visit:
 
 
 def _authenticator() -> Any:
-    """That of this tab, made once: what its library draws meanwhile would move what follows."""
+    """That of this tab, made outside of the run: in it the library would draw a frame that reads cookies."""
     if AUTHENTICATOR not in st.session_state:
-        st.session_state[AUTHENTICATOR] = Authenticator()
+        with ThreadPoolExecutor(1) as outside:
+            authenticator = outside.submit(Authenticator).result()
+        st.session_state.update(dict.fromkeys(STAYS - {*st.session_state}) | {AUTHENTICATOR: authenticator})
     return st.session_state[AUTHENTICATOR]
 
 
