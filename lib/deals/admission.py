@@ -80,5 +80,5 @@ def scope_of(caller: Caller) -> DealsScope:
         seats=caller.deals.seats,
         since=added_at and added_at.replace(microsecond=0),
         token=caller.token.id if caller.is_for_seats else None,
-        may_see=caller.may_see,
+        may_see=lambda *pair: caller.may_see(*pair) and not caller.row_filters(*pair),
     )

@@ -23,6 +23,7 @@ from lib.people import Grant, Person
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.wire.errors import Invalid
+from lib.wire.filters import Filter
 
 NOW, DAY = dt.datetime.now(dt.UTC), dt.timedelta(days=1)
 MANY, PACKAGES = 2_500, 900
@@ -218,15 +219,20 @@ def viewer_of(settings: Settings, *grants: str) -> Clients:
     return clients(settings, "viewer")
 
 
-def test_who_may_not_see_the_report(desk: Settings, watch: HealthWatch) -> None:
-    """To them it is as if there were no such slicer; the health without a report is everybody's."""
+ONLY_US = Grant("demo", SOLD, (Filter(name="geo.country", value=("US",), match="equals"),))
+
+
+@pytest.mark.parametrize("grant", ["demo/delivery", str(ONLY_US)])
+def test_who_may_not_see_the_report(desk: Settings, watch: HealthWatch, grant: str) -> None:
+    """To them, and to whom only some of its rows are shown, it is as if there were no such slicer; the health
+    without a report is everybody's."""
     watch.look(NOW)
-    deals = viewer_of(desk, "demo/delivery").deals
+    deals = viewer_of(desk, grant).deals
     assert found(deals, "", health="unknown") == [1, 2, 3, 4]
     for report in (REPORT, "demo/nothing"):
-        with pytest.raises(Invalid, match="There is no such slicer, or you may not see it"):
+        with pytest.raises(Invalid, match="There is no such slicer, or you may not see all of it"):
             found(deals, report, health="healthy")
-        with pytest.raises(Invalid, match="There is no such slicer, or you may not see it"):
+        with pytest.raises(Invalid, match="There is no such slicer, or you may not see all of it"):
             found(deals, report, ordering="-spend_7_days")
     assert found(viewer_of(desk, REPORT).deals, health="healthy") == [1, 2, 3, 4]
 

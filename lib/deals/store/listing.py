@@ -179,7 +179,7 @@ def counts(
     return {str(value): count for value, count in work.connection.execute(question) if value is not None}
 
 
-NO_REPORT = "There is no such slicer, or you may not see it."
+NO_REPORT = "There is no such slicer, or you may not see all of it."
 Conditions = dict[str, ColumnElement[bool]]
 
 

@@ -34,7 +34,7 @@ class DealsScope:
 
     `since` is when that person was added: what a namesake made before is not theirs. `token` is the number
     of a token that is itself for some seats alone: of the packages it sees those that it made, not those
-    that its owner made otherwise. `may_see` says whether they may see a slicer (project, name).
+    that its owner made otherwise. `may_see` says whether they may see all rows of a slicer (project, name).
     """
 
     who: str = ""

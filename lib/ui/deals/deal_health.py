@@ -96,7 +96,7 @@ def _check(context: PageContext) -> Check:
     """The check of this person's deals; one that failed stands as long as one that did not."""
     cache: SessionCache[Healths | TrancheError | None]
     cache = session_cache.of(catalog.HEALTH, partial(SessionCache, SECONDS, 1))
-    key = (context.person.username,)
+    key = (context.person.username, context.person.grants)
     if (check := cache.find(key)) is not None:
         return check
     try:
@@ -249,13 +249,20 @@ def of(context: PageContext) -> StoredHealths | SessionHealth:
     if store is None:
         return SessionHealth(context)
     try:
-        healths = report.of_deals(context)
+        source = report.of_deals(context)
     except TrancheError as error:
         why = f"The health of the deals could not be loaded: {error.reason.rstrip('.')}."
         return StoredHealths(context, store, NO_REPORT, why)
-    return StoredHealths(
-        context, store, NO_REPORT if healths is None else (healths.project, healths.slicer_name)
-    )
+    if source is None:
+        return StoredHealths(context, store, NO_REPORT)
+    if source.viewer[1]:  # what is stored is of all rows
+        return SessionHealth(context)
+    return StoredHealths(context, store, (source.project, source.slicer_name))
+
+
+def is_stored(context: PageContext) -> bool:
+    """Whether it is stored for this person, so that lists are filtered and ordered by it."""
+    return isinstance(of(context), StoredHealths)
 
 
 def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:

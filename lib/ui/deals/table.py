@@ -161,7 +161,7 @@ def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
             filters = {name: _several(context, name) for name in names}
             is_on = deal_health.draw_switch(entity, view.start_over)
             is_unauthorized = supply_path.draw_switch(context, view.start_over)
-    order: tuple[str, Direction] = read_order(address.read(view.ORDER_PARAM), entity, does)
+    order: tuple[str, Direction] = read_order(address.read(view.ORDER_PARAM), _orders(context, entity))
     words = " ".join((text or "").split())
     means = catalog.meanings(context, words) if does.finds else ()
     only, why_not = deal_health.filters(context, is_on, order[0])
@@ -253,13 +253,17 @@ def _listing(
     )
     listing_table = listing.Listing(
         label=PLURALS[search.entity],
-        columns=deal_list.list_columns(names, title, orders(search.entity, does), search.order),
+        columns=deal_list.list_columns(names, title, _orders(context, search.entity), search.order),
         rows=deal_list.list_rows(rows, names, selection, open_key()),
         count=part.count,
         ticks=not does.why_not(search.entity, "change"),
     )
     with st.container(key="deals_table"):
         listing.draw(view.LIST, listing_table, list_view.receipt, view.catch_up)  # type: ignore[arg-type]
+
+
+def _orders(context: PageContext, entity: str) -> frozenset[str]:
+    return orders(entity, catalog.abilities(context), entity == DEALS and deal_health.is_stored(context))
 
 
 def _choose_columns(context: PageContext, entity: str) -> list[str]:

@@ -79,17 +79,17 @@ def available_filters(entity: str, does: Abilities) -> tuple[str, ...]:
     return FILTERS[entity] + (LINK_FILTERS[entity] if does.finds else ())
 
 
-def orders(entity: str, does: Abilities) -> frozenset[str]:
-    """The orders of a list, as far as the service has them."""
+def orders(entity: str, does: Abilities, has_health: bool = False) -> frozenset[str]:
+    """The orders of a list, as far as the service has them, and has health to order by for this person."""
     link_orders = LINKED_ORDERS[entity] if does.finds else ()
-    report_orders = REPORT_ORDERS if entity == DEALS and does.is_own and does.sees_all_seats else ()
+    report_orders = REPORT_ORDERS if entity == DEALS and has_health else ()
     return frozenset(ORDERS[entity] + link_orders + report_orders)
 
 
-def read_order(text: str, entity: str, does: Abilities) -> tuple[str, Direction]:
-    """`-price` → by price, falling; the newest first for what is none."""
+def read_order(text: str, orders: frozenset[str]) -> tuple[str, Direction]:
+    """`-price` → by price, falling; the newest first for what is none of these orders."""
     name, direction = text.removeprefix("-"), "desc" if text.startswith("-") else "asc"
-    return (name, direction) if name in orders(entity, does) else NEWEST  # type: ignore[return-value]
+    return (name, direction) if name in orders else NEWEST  # type: ignore[return-value]
 
 
 def search_words(text: str) -> Iterator[str]:

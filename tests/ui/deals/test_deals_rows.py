@@ -87,12 +87,11 @@ def test_orders_are_those_of_the_service() -> None:
     simple = Abilities(finds=False)
     assert "price" in orders("supply_deals", Abilities())
     assert "price" not in orders("supply_deals", simple)
-    assert read_order("-price", "supply_deals", Abilities()) == ("price", "desc")
-    assert (
-        read_order("-price", "supply_deals", simple)
-        == read_order("nonsense", "supply_deals", simple)
-        == NEWEST
-    )
+    assert read_order("-price", orders("supply_deals", Abilities())) == ("price", "desc")
+    for text in ("-price", "nonsense"):
+        assert read_order(text, orders("supply_deals", simple)) == NEWEST
+    for has_health in (True, False):
+        assert ("spend_7_days" in orders("demand_deals", Abilities(), has_health)) == has_health
     heads = deal_list.list_columns(
         ("name", "targeting"), "Price", orders("supply_deals", simple), ("name", "asc")
     )

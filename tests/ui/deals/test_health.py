@@ -9,11 +9,16 @@ from conftest import COUNTRIES, LAST_DAY
 from dealing import DEFINITION, SOLD, Visit, clean, listed, sold_rows
 from streamlit.testing.v1 import AppTest
 
+from lib import connect
 from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
+from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.people import Grant
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.ui.deals import catalog
+from lib.wire.filters import Filter
 
 
 def compute(home: Path) -> int:
@@ -77,6 +82,26 @@ def test_what_deals_delivered(visit: Visit, deals: Deals, own_deals_home: Path) 
         ("spend_7_days", True, "desc"), ("pacing_30_days", True, "desc"),
     ]  # fmt: skip
     assert {*healths(desk, "Pacing, 30 days").values()} == {""}
+
+
+def test_who_sees_some_rows(visit: Visit, own_deals_home: Path) -> None:
+    """Figures and health of somebody who sees the rows of one country are of these alone, and computed while
+    they look; the list is not ordered by what is stored of all rows."""
+    compute(own_deals_home)
+    only = Grant("demo", SOLD, (Filter(name="geo.country", value=("US",), match="equals"),))
+    connect.installation(Settings(home=own_deals_home, demo=True)).people.change("manager", grants=(only,))
+    desk = visit("deals", slicer=SOLD, deals_order="-spend_7_days")
+    for entry in [*desk.session_state[catalog.HEALTH]._entries.values()]:
+        entry.future.result(60)
+    desk = clean(desk.run())
+    rows = sold_rows().to_pandas()
+    rows = rows[(rows["time"].dt.date > LAST_DAY - dt.timedelta(days=7)) & (rows["geo.country"] == "US")]
+    spend = rows.groupby("deal")["spend"].sum()
+    figures = healths(desk, "Spend, 7 days")
+    assert figures["Morning News - Beta Media"] == f"{spend['2']:,.2f}"
+    assert next(iter(figures)) == "Evening Sports - Alpha Buying"  # the newest
+    data = next(data for data in components(desk) if "rows" in data)
+    assert {one["order"] for one in data["columns"] if one["id"] in FIGURES} == {None}
 
 
 def test_nothing_needs_attention(visit: Visit, own_deals_home: Path) -> None:
