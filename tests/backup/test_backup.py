@@ -22,6 +22,7 @@ from peopled import people_in
 from lib import connect
 from lib.backup import back_up, make
 from lib.cli import main
+from lib.people import Grant
 from lib.people.sessions import Sessions
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse import writer as row_writer
@@ -32,6 +33,7 @@ SERVE = [sys.executable, "-c", "from lib.cli import main; main()", "serve", "--p
 QUESTION = {"project_name": "demo", "slicer_name": "delivery", "start_date": "-20d", "end_date": "yesterday"}
 SPLIT = {"split_by": ["geo.country", "campaign_id"], "limit": -1}
 BEFORE, MOST = 5, 40
+SOME_ROWS = Grant.parse('demo/delivery/[{"name": "geo.country", "value": ["DE"], "match": "equals"}]')
 
 
 def tranche(home: Path, *words: str) -> Result:
@@ -106,6 +108,7 @@ def test_a_backup_of_a_running_desk_restores_it(
     done(tranche(own_home, "restore", str(archive)))
     assert warehouse.open("demo", "delivery").version == version
     assert Sessions(people_in(own_home)).person("admin", 4_000_000_000.0)
+    assert people_in(own_home).require("manager").grants == (SOME_ROWS,)
     assert "intact" in done(tranche(own_home, "verify"))
     with started(SERVE, own_home) as address, httpx.Client(base_url=address, timeout=60) as http:
         assert http.post("/API/v2/audience", json=ask).json() == answer
@@ -122,6 +125,7 @@ def signed_in(home: Path) -> tuple[str, str]:
     installation.sessions.begin("admin", 4_000_000_000.0)
     hour = dt.timedelta(hours=1)
     access = installation.access
+    access.change("manager", "test", grants=[SOME_ROWS])
     return access.issue("admin", "reporting", "test", hour), access.issue("admin", "deals", "test", hour)
 
 

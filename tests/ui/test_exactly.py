@@ -10,7 +10,10 @@ from conftest import COUNTRIES, DAYS, DEFINITION, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
+from lib import connect
+from lib.people import Grant
 from lib.reporting.warehouse import Warehouse
+from lib.settings import Settings
 from lib.ui.query import drill
 
 SEEDS = range(3)
@@ -60,6 +63,17 @@ def test_a_browser_chooses_among_the_numbers_offered(rows: pd.DataFrame, limit: 
     desk = boards.click(of_delivery(**SAMPLED), drill.CARDS, ["read", limit])
     assert not desk.exception
     assert desk.query_params["rows"] in ("10000", ["10000"])
+
+
+def test_figures_of_some_rows_need_no_button(rows: pd.DataFrame) -> None:
+    """Who sees some rows only has exact figures, however many records that are: there is no button."""
+    everybody = Grant.parse(
+        'demo/delivery/[{"name": "geo.country", "value": ["nowhere"], "match": "not equals"}]'
+    )
+    connect.installation(Settings.current()).access.change("manager", "a test", grants=[everybody])
+    desk = of_delivery(**SAMPLED)
+    assert boards.headline(desk)["Clicks"] == f"{rows['clicks'].sum():,.0f}"
+    assert other(desk) is None
 
 
 def test_exact_figures_need_no_button(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

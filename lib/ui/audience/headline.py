@@ -191,12 +191,13 @@ class OtherPrecision:
 def other_precision(focus: Focus, answer: Audience) -> OtherPrecision | None:
     """The other precision that a click gives: all records, or the usual sample; None without another.
 
-    All records are not offered where the period has more than one query may read (specification, Limits).
+    All records are not offered where the period has more than one query may read (specification, Limits), nor
+    to somebody who sees some rows only: their figures are exact.
     """
     limit, read = focus.query.audience_rows_limit, answer.precision
     if limit == ROWS_LIMITS[1]:
         return OtherPrecision(API_ROWS_LIMIT, "Go back to quick estimates")
-    if read is None or not limit < read.records_in_range <= ROWS_LIMITS[1]:
+    if read is None or focus.slicer.restrictions or not limit < read.records_in_range <= ROWS_LIMITS[1]:
         return None
     records = focus.numbers.number(read.records_in_range)
     return OtherPrecision(ROWS_LIMITS[1], f"Make it exact: reads all {records} records{_takes(read)}")

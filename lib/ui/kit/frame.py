@@ -112,13 +112,13 @@ class PageContext:
 
     @property
     def freshness(self) -> str:
-        """A sentence with the last date of the data and its time zone."""
+        """A sentence with the last date of the data, its time zone, and whether these are some rows only."""
         if self.is_missing:
             return "No slicer"
         if self.slicer is slicer_info.NOTHING:
             return "The report is still loading" if self.is_loading else "The report is unavailable"
-        zone = f"UTC{self.slicer.timezone:+d} fixed, no DST"
-        zone += " · some rows only" if self.slicer.restrictions else ""
+        about = "· some rows only" if self.slicer.restrictions else "fixed, no DST"
+        zone = f"UTC{self.slicer.timezone:+d} {about}"
         if self.slicer.last_date is None:
             return f"No data yet · {zone}" if "last_date" in self.slicer.model_fields_set else zone
         return f"Data to {times.day(date.fromisoformat(self.slicer.last_date))} · {zone}"
