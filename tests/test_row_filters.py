@@ -187,6 +187,17 @@ def test_screens_say_that_rows_are_limited(settings: Settings, screen: str) -> N
         assert any("some rows only" in caption.value for caption in desk.caption) == bool(filters)
 
 
+@pytest.mark.parametrize("screen", ["audience", "export", "slicers"])
+def test_screens_say_that_a_grant_is_closed(settings: Settings, screen: str) -> None:
+    """Where the field of a filter is gone, a screen shows no figures, and says which field it is."""
+    limit(settings, Filter(name="gone", value=("x",), match="not equals"))
+    desk = opened(screen, "manager", project="demo", slicer="delivery")
+    assert not desk.exception
+    shown = " ".join(part.value for part in (*desk.error, *desk.warning, *desk.info)).replace("\\", "")
+    assert "by a filter on gone" in shown
+    assert not desk.metric
+
+
 def test_a_limit_that_comes_while_a_tab_is_open(settings: Settings) -> None:
     """Figures that a session keeps from before are not shown once its person may see some rows only."""
     limit(settings)
@@ -211,6 +222,8 @@ def test_a_share_link_made_before_a_limit(settings: Settings) -> None:
     assert "United States" not in pages.page(int(number), secret).html
     limit(settings)
     assert "United States" in pages.page(int(number), secret).html
+    limit(settings, Filter(name="gone", value=("x",), match="not equals"))
+    assert pages.page(int(number), secret) == pages.dead_link()
 
 
 def test_an_alert_on_a_closed_grant_is_lost(settings: Settings) -> None:

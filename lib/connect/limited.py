@@ -14,7 +14,7 @@ from lib.reporting.answers import Audience
 from lib.reporting.client import Download, Reporting
 from lib.reporting.models import ExportQuery, Slicer
 from lib.wire.call import Credential, Patience
-from lib.wire.errors import AccessError
+from lib.wire.errors import LIMITED, AccessError
 
 
 class LimitedReporting(Reporting):
@@ -40,6 +40,6 @@ class LimitedReporting(Reporting):
     def _check(self, project: str, slicer: str) -> None:
         if self._person.row_filters(project, slicer):
             raise AccessError(
-                f"Your access to {project}/{slicer} is limited to some rows, and the remote reporting "
-                "service can't be asked for these alone. Ask an administrator"
+                f"{LIMITED} {project}/{slicer}, and the remote reporting service can't be asked for these "
+                "alone. Ask an administrator"
             )

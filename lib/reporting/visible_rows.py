@@ -17,7 +17,7 @@ from lib.reporting.measures import RECORDS
 from lib.reporting.models import Filter, Slicer, time_key_field
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
-from lib.wire.errors import AccessError
+from lib.wire.errors import LIMITED, AccessError
 
 BYTES_PER_HOUR = 16
 
@@ -60,8 +60,8 @@ def check(filters: Iterable[Filter], slicer: StoredSlicer) -> None:
     missing = [filter_.name for filter_ in filters if filter_.name not in names]
     if missing:
         raise AccessError(
-            f"Access to {slicer.project}/{slicer.name} is limited to rows by {missing[0]}, which is no key "
-            "field of its rows any more. Ask an administrator to set the limit again"
+            f"{LIMITED} {slicer.project}/{slicer.name} by a filter on {missing[0]}, which is no key field of "
+            "its rows any more. Ask an administrator to set it again"
         )
 
 

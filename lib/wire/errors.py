@@ -118,6 +118,10 @@ class BadDefinition(BadRequest):
         self.problems = problems
 
 
+LIMITED = "Your access is limited to some rows of"
+"""How the reason begins where a grant of some rows opens nothing; by it a screen knows the sentence."""
+
+
 class AccessError(TrancheError):
     """No access. The same words for a wrong token, an unknown slicer and one not granted."""
 

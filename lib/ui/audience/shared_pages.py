@@ -16,6 +16,7 @@ from lib.ui.audience.snapshots import Snapshots
 from lib.ui.kit.session_cache import SessionCache
 from lib.views import ShareLink
 from lib.views.share_links import find_link, note_opening
+from lib.wire.errors import AccessError, Refused
 
 SECONDS, MOST, UNPROCESSABLE = 300, 100, 422
 DEAD_LINK = "This link does not work"
@@ -50,13 +51,14 @@ class SnapshotPages:
         link, owner = self._open(number, secret)
         if link is None or owner is None:
             return self.dead_link()
-        if link.deal is not None:
-            html = None if self._dossiers is None else self._dossiers.html(link, owner)
-            if html is None:
-                return self.dead_link()
-        else:
-            version = self._reports.version(link.project, link.slicer)
-            html = self._cache.get((owner, link.id, version), partial(self._html, link, owner))
+        try:
+            html = self._content(link, owner)
+        except Refused:  # the desk's own credentials at a remote service, not the owner's rights
+            raise
+        except AccessError:  # the owner's grant opens nothing any more: a field that its filters need is gone
+            html = None
+        if html is None:
+            return self.dead_link()
         note_opening(self._engine, link)
         return SharedPage(html, page.policy(link.origins, has_form=link.deal is not None))
 
@@ -67,12 +69,24 @@ class SnapshotPages:
             return self.dead_link()
         if link.deal is None or self._dossiers is None:
             return None
-        html = self._dossiers.enter(link, owner, fields)
+        try:
+            html = self._dossiers.enter(link, owner, fields)
+        except Refused:
+            raise
+        except AccessError:
+            html = None
         if html is None:
             return self.dead_link()
         return SharedPage(
             html, page.policy(link.origins, has_form=True), UNPROCESSABLE if html else SEE_OTHER
         )
+
+    def _content(self, link: ShareLink, owner: Person) -> str | None:
+        """What the link shows in its owner's name; None where they may not see the deal."""
+        if link.deal is not None:
+            return None if self._dossiers is None else self._dossiers.html(link, owner)
+        version = self._reports.version(link.project, link.slicer)
+        return self._cache.get((owner, link.id, version), partial(self._html, link, owner))
 
     def _open(self, number: int, secret: str) -> tuple[ShareLink | None, Person | None]:
         """The link of this key, and its owner if they may share what it shows."""

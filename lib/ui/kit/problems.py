@@ -8,6 +8,7 @@ import streamlit as st
 from lib.ui.kit import retry, waiting
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import (
+    LIMITED,
     AccessError,
     BadRequest,
     CircuitOpen,
@@ -88,6 +89,7 @@ def older(error: TrancheError, what: str) -> None:
 
 def sentence(error: TrancheError) -> str:
     """An error in plain words: what happened and what to do next, for people who don't run services."""
-    if isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorized):
+    is_limit = isinstance(error, AccessError) and error.reason.startswith(LIMITED)
+    if is_limit or (isinstance(error, FOR_EVERYBODY) and not isinstance(error, Unauthorized)):
         return f"{plain(error.reason.rstrip('.'))}."
     return next((sentence for kind, sentence in NEXT if isinstance(error, kind)), "The service failed.")

@@ -237,7 +237,7 @@ def test_a_filter_on_a_field_that_is_gone_closes_the_grant(limited: Limited, nam
     """Where the slicer has no such key field of its rows, every question is refused, with a sentence."""
     caller = limited(({"name": name, "value": ["x"], "match": "not equals"},))
     reason = caller.reason(verb, "access_error")
-    assert f"limited to rows by {name}" in reason
+    assert f"by a filter on {name}" in reason
     assert "administrator" in reason
 
 
