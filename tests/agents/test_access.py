@@ -14,13 +14,31 @@ from serving import serving
 from agents.conftest import over_http, within
 from lib import connect
 from lib.agents.route import AgentRoute, security_options
-from lib.people import DealsGrant, Grant
+from lib.people import DealsGrant, Grant, Person
 from lib.settings import Settings
+from lib.tokens.access import Access
 from lib.wire.apis import Compression
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 HEADERS = {"Accept": "application/json, text/event-stream"}
 ASK = {"slicer": "demo/curation", "fields": ["imps"]}
+OF_ANOTHER_SEAT = 2
+CHANGES: dict[str, Callable[[Access], object]] = {
+    "grants": lambda access: access.change("nina", "admin", grants=[Grant("demo", "delivery")]),
+    "seats": lambda access: access.change("nina", "admin", deals=DealsGrant("propose", frozenset({1}))),
+    "deals": lambda access: access.change("nina", "admin", deals=DealsGrant("none")),
+    "role": lambda access: access.change("nina", "admin", role="viewer", deals=DealsGrant("read")),
+    "password": lambda access: access.set_password("nina", "another password", "admin"),
+    "person": lambda access: access.remove("nina", "admin"),
+}
+LOST = {
+    "grants": {"ask", "past_delivery"},
+    "seats": {"past_delivery"},
+    "deals": {"find_deals", "past_delivery", "propose_change"},
+    "role": {"propose_change"},
+    "password": {"ask", "find_deals", "past_delivery", "propose_change"},
+    "person": {"ask", "find_deals", "past_delivery", "propose_change"},
+}
 
 
 def post(address: str, token: str = "", **headers: str) -> httpx.Response:
@@ -143,3 +161,35 @@ def test_requests_are_throttled_per_token(demo_settings: Settings, issue: Callab
         assert codes == [200, 200, 429]
         assert int(post(address, one).headers["retry-after"]) > 0
         assert post(address, other).status_code == 200
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_rights_that_change_hold_from_the_next_call_on(
+    served: str, issue: Callable[..., str], demo_settings: Settings, change: str
+) -> None:
+    """An agent's next call has the grants, the role and the password of its person now, whatever it had."""
+    access = connect.installation(demo_settings).access
+    nina = Person("nina", "Nina", None, "manager", (Grant("demo"),), deals=DealsGrant("write"))
+    access.people.add(nina, "a password")
+    try:
+        tokens = issue("nina", "reporting"), issue("nina", "deals")
+        assert _refused(served, tokens) == set()
+        CHANGES[change](access)
+        assert _refused(served, tokens) == LOST[change]
+    finally:
+        if access.people.get("nina") is not None:
+            access.remove("nina", "a test")
+
+
+def _refused(served: str, tokens: tuple[str, ...]) -> set[str]:
+    """The verbs that are refused: with an error, or as nobody's token."""
+    change = {"kind": "deals", "id": 1, "fields": {"price": 1.75}, "reason": "A trial"}
+    calls: dict[str, dict[str, Any]] = {
+        "ask": ASK,
+        "find_deals": {},
+        "past_delivery": {"deals": [OF_ANOTHER_SEAT]},
+        "propose_change": change,
+    }
+    if post(served, tokens[0], **{"Tranche-Deals-Token": tokens[1]}).status_code == 401:
+        return {*calls}
+    return {verb for verb, arguments in calls.items() if call(served, tokens, verb, arguments).is_error}

@@ -237,3 +237,32 @@ def test_it_is_in_the_audit_log(
     assert {("polly", "proposal made"), ("manager", "proposal approved")} <= {
         (one.who, one.event) for one in events
     }
+
+
+@pytest.mark.parametrize("grant", ["read", "propose", "none"])
+def test_rights_are_those_of_the_moment_of_approval(
+    desk: connect.Installation, http: Any, proposer: Caller, manager: Caller, deal: Body, grant: str
+) -> None:
+    """Who lost the grant to change deals while a proposal waited approves nothing; it stays open."""
+    one, name = of_price(proposer, deal), unique("approver").lower().replace(" ", "")
+    desk.people.add(Person(name, "Approver", None, "manager", deals=DealsGrant("write")), PASSWORD)
+    approver = Caller(http, desk.access.issue(name, "deals", "test", None))
+    assert approver.get(f"proposals/{one['id']}/")["state"] == "open"
+    desk.access.change(name, "admin", deals=DealsGrant(grant))
+    answer = approver.ask("POST", f"proposals/{one['id']}/approve/", {})
+    assert answer.status_code in (401, 403), answer.text
+    assert manager.get(f"demand_deals/{deal['id']}/") == deal
+    assert manager.get(f"proposals/{one['id']}/")["state"] == "open"
+
+
+def test_an_approver_of_other_seats_now(
+    desk: connect.Installation, http: Any, proposer: Caller, manager: Caller, there: World, deal: Body
+) -> None:
+    """Who sees the deals of another seat alone by now gets the words of a proposal that never was."""
+    one, name = of_price(proposer, deal), unique("approver").lower().replace(" ", "")
+    desk.people.add(Person(name, "Approver", None, "manager", deals=DealsGrant("write")), PASSWORD)
+    approver = Caller(http, desk.access.issue(name, "deals", "test", None))
+    desk.access.change(name, "admin", deals=DealsGrant("write", frozenset({there.bob})))
+    detail = approver.detail("POST", f"proposals/{one['id']}/approve/", 404, {})
+    assert detail.replace(str(one["id"]), "N") == "There is no proposal N"
+    assert manager.get(f"demand_deals/{deal['id']}/") == deal

@@ -183,6 +183,18 @@ def test_access_that_is_lost_while_a_mail_waits(
     assert (mailbox.mails, post.outbox.waiting(due + timedelta(hours=3))) == ([], [])
 
 
+def test_another_password_while_a_mail_waits(
+    desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox
+) -> None:
+    """A mail is no session of its reader: it comes, since they may see the slicer as before."""
+    due = subscribed(kept("viewer")).due
+    mailbox.to_mail = ["451 Later"]
+    post.look(due)
+    connect.installation(desk).access.set_password("viewer", "another password", "admin")
+    post.look(due + timedelta(minutes=2))
+    assert len(mailbox.mails) == 1
+
+
 def test_a_person_without_an_address(desk: Settings, kept: Keeper, post: Post, mailbox: Mailbox) -> None:
     """Nothing is sent, and the list says who sets addresses; once one is set the mail comes."""
     connect.installation(desk).people.change("viewer", email="")

@@ -217,6 +217,14 @@ def test_what_its_owner_loses_closes_it(
     assert_closed(opened(desk, key), desk)
 
 
+def test_another_password_of_its_owner_changes_nothing(
+    desk: httpx.Client, installation: Installation, key: str
+) -> None:
+    """A link is no session of its owner: it opens what they may share, until it is revoked."""
+    installation.access.set_password("manager", "another password", "test")
+    assert opened(desk, key).status_code == 200
+
+
 def test_the_setting_closes_all(own_home: Path, key: str) -> None:
     """Without `share_links` no link works."""
     off = client(Settings(home=own_home, demo=True, share_links=False))

@@ -24,13 +24,14 @@ EXPORT, SHORT, PART = "deals_export", 2_000, 500
 
 @dataclass(kw_only=True)
 class CsvExport(PartsJob):
-    """The file as far as it has come; its parts are lines."""
+    """The file as far as it has come; its parts are lines. `check` raises once the rights have changed."""
 
     search: ListSearch
     lines: bytearray = field(default_factory=bytearray)
     start: float = field(default_factory=time.monotonic)
     end: float = 0.0
     is_stopped: bool = False
+    check: Callable[[], None] = lambda: None
 
     def take(self, part: bytes) -> None:
         """Write a line."""
@@ -47,6 +48,11 @@ class CsvExport(PartsJob):
         """The whole file, once it is there."""
         return bytes(self.lines) if self.is_over and not (self.is_stopped or self.problem) else None
 
+    def file(self) -> bytes:
+        """The same, for who may see now what they saw when it was made."""
+        self.check()
+        return self.content or b""
+
 
 def lines(client: Deals, search: ListSearch, price: str, check: Callable[[], None]) -> Iterator[bytes]:
     """The lines of the file, for as long as the person is signed in: `check` raises once they are not."""
@@ -61,12 +67,13 @@ def lines(client: Deals, search: ListSearch, price: str, check: Callable[[], Non
 def draw(context: PageContext, search: ListSearch, count: int) -> None:
     """Draw the button, and the dialog of a long file."""
     price = facts.prices_of(context).title
-    make = partial(lines, context.deals, search, price[:1].lower() + price[1:], sign_in.session_check())
+    check = sign_in.session_check()
+    make = partial(lines, context.deals, search, price[:1].lower() + price[1:], check)
     look: dict[str, Any] = {
         "icon": ":material/download:", "type": "tertiary", "key": "deals_csv", "disabled": not count,
     }  # fmt: skip
     if count > SHORT:
-        st.button("Download list", on_click=_begin, args=(make, count, search), **look)
+        st.button("Download list", on_click=_begin, args=(make, count, search, check), **look)
     else:
         _download("Download list", lambda: b"".join(make()), search, **look)
     if (export := st.session_state.get(EXPORT)) is not None:
@@ -79,9 +86,11 @@ def _download(label: str, data: bytes | Callable[[], bytes], search: ListSearch,
     st.download_button(label, data=data, file_name=name, mime="text/csv", on_click="ignore", **look)
 
 
-def _begin(make: Callable[[], Iterator[bytes]], count: int, search: ListSearch) -> None:
+def _begin(
+    make: Callable[[], Iterator[bytes]], count: int, search: ListSearch, check: Callable[[], None]
+) -> None:
     """Begin the file, and open the dialog. A callback."""
-    st.session_state[EXPORT] = CsvExport(make(), count, search=search)
+    st.session_state[EXPORT] = CsvExport(make(), count, search=search, check=check)
     st.session_state[CSV_MENU] = False
 
 
@@ -95,7 +104,7 @@ def _dialog(context: PageContext, export: CsvExport) -> None:
             seconds = export.end - export.start
             st.success(f"{_count_label(export)} in {seconds:.1f} s.", icon=":material/check_circle:")
             _download(
-                "Download", export.content or b"", export.search, icon=":material/download:", type="primary",
+                "Download", export.file, export.search, icon=":material/download:", type="primary",
                 key="deals_export_file",
             )  # fmt: skip
 

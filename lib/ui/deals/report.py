@@ -16,7 +16,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Slicer, time_key_field
 from lib.ui.deals.view import open_key
-from lib.ui.kit import redraw
+from lib.ui.kit import redraw, session_cache
 from lib.ui.kit.frame import PageContext
 from lib.ui.query import ask, periods
 from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, TrancheError
@@ -41,7 +41,7 @@ def of_deals(context: PageContext) -> PageContext | None:
     """
     if tells_deals(context.slicer):
         return context
-    slicers: dict[tuple[str, str], Slicer] = st.session_state.setdefault(SLICERS, {})
+    slicers: dict[tuple[str, str], Slicer] = session_cache.of(SLICERS, dict)
     for pair in sorted(context.clients.slicers, key=lambda pair: pair[0] != context.project):
         slicer = slicers.get(pair) or _info(context, *pair)
         if slicer is not None:

@@ -16,7 +16,7 @@ from lib.reporting.client import Reporting
 from lib.reporting.models import Filter, Slicer
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import problems, retry, sign_in, slicer_info, times
+from lib.ui.kit import problems, retry, session_cache, sign_in, slicer_info, times
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
@@ -101,9 +101,8 @@ class PageContext:
         return st.context.locale
 
     def cache(self, name: str, make: Callable[[], Cache]) -> Cache:
-        """What is cached under this name for as long as the session lasts; `make` creates it empty."""
-        cached: Cache = st.session_state.setdefault(name, make())
-        return cached
+        """What is cached under this name as long as role and grants are the same; `make` creates it empty."""
+        return session_cache.of(name, make)
 
     @property
     def is_loading(self) -> bool:

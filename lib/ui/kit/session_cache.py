@@ -8,15 +8,17 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import streamlit as st
 
+from lib.people import Person
 from lib.ui.kit import retry
 from lib.wire.errors import TrancheError
 
 Value = TypeVar("Value")
-Cache = TypeVar("Cache", bound="SessionCache[Any]")
+Cache = TypeVar("Cache")
+NAMES, OWNER = "cache_names", "cache_owner"
 Key = tuple[Hashable, ...]
 
 
@@ -136,8 +138,16 @@ class SessionCache(Generic[Value]):
 
 def of(name: str, make: Callable[[], Cache]) -> Cache:
     """The session's cache of this name; `make` creates an empty one."""
+    st.session_state.setdefault(NAMES, set()).add(name)
     cache: Cache = st.session_state.setdefault(name, make())
     return cache
+
+
+def belong_to(person: Person) -> None:
+    """Empty the session's caches if their role or grants have changed: what was read may be hidden now."""
+    if st.session_state.get(OWNER) != person:
+        clear(*st.session_state.get(NAMES, ()))
+        st.session_state[OWNER] = person
 
 
 def clear(*names: str) -> None:

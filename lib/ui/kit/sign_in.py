@@ -25,7 +25,7 @@ from lib.people import Person
 from lib.people.cookies import CODE_SECONDS, SignIn
 from lib.settings import Settings
 from lib.ui import streamlit_compat
-from lib.ui.kit import problems
+from lib.ui.kit import problems, session_cache
 from lib.ui.kit.sign_in_methods import CompanyAccount, DemoButtons, PasswordForm, SignInMethod, Visit, problem
 from lib.wire.errors import AccessError, DeadlineExceeded, StoreUnavailable, TrancheError
 
@@ -174,6 +174,7 @@ def person() -> Person | None:
         _authenticator().forget()
     else:
         note_sign_in(st.context.headers, is_signed_in=True)
+        session_cache.belong_to(person)
     return person
 
 
