@@ -71,6 +71,7 @@ QUERIES: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "deals, paused": ("demand_deals", [("status", "paused")]),
     "deals that need attention": ("demand_deals", [("health", "attention"), ("ordering", "-id")]),
     "deals by health": ("demand_deals", [("ordering", "health,-id")]),
+    "deals by spend": ("demand_deals", [("ordering", "-spend_7_days,-id")]),
     "deals, video": ("demand_deals", [("media_type", "video")]),
     "deals of 50 packages": ("demand_deals", [("supply_deals", str(n)) for n in range(3_000, 3_050)]),
     "packages, counts of status": ("supply_deals", [("ordering", "-id"), ("counts", "status")]),

@@ -39,6 +39,12 @@ SIZE_PACKAGES, BLOCKLIST_PACKAGES = (1, 8), (1, 2, 6, 8, 12)
 UNSOLD = {1: "468x60", 8: "468x60"}
 """A dead target: a size that packages ask for, and no site sells."""
 PARKED_LIST, NEWS_LIST = 1, 2
+GUARANTEED_DEAL, GUARANTEED_UNITS = 30, 1_000_000
+TERMS: dict[int, dict[str, Any]] = {
+    stories.FIXED_DEAL: {"price_type": "fixed", "deal_type": "preferred"},
+    stories.BROKE_DEAL: {"budget": stories.BROKE_SPEND},
+    GUARANTEED_DEAL: {"deal_type": "guaranteed", "units": GUARANTEED_UNITS},
+}
 PREVIEW = ("Winter Sports Preview", ("SE", "PL", "DE"), 14)
 
 
@@ -152,8 +158,7 @@ def _deal(deal: cast.DemoDeal) -> DemandDeal:
         "seat": Seat(id=deal.seat.id),
         "supply_deals": (SupplyPackage(id=deal.package.id),),
         "price": Decimal(str(deal.price)),
-        **({"price_type": "fixed", "deal_type": "preferred"} if deal.id == stories.FIXED_DEAL else {}),
-        **({"budget": stories.BROKE_SPEND} if deal.id == stories.BROKE_DEAL else {}),
+        **TERMS.get(deal.id, {}),
         "deal_sync": deal.seat.dsp.supports_deal_sync,
         "contact_email": f"deals@{''.join(filter(str.isalnum, deal.seat.name.lower()))}.example",
     }

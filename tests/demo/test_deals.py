@@ -16,8 +16,8 @@ from lib.deals.client import Deals
 from lib.deals.models import AppList, DemandDeal, DomainList, Dsp, Seat, SupplyPackage
 from lib.demo import cast
 from lib.demo.curation import curation
-from lib.demo.deals import FIRST_DAY, OLDER, PREVIEW, UNSOLD, date_back, seed
-from lib.demo.stories import NARROWED_DAYS, NARROWED_PACKAGE, PRICE_CHANGES
+from lib.demo.deals import FIRST_DAY, GUARANTEED_DEAL, OLDER, PREVIEW, UNSOLD, date_back, seed
+from lib.demo.stories import BROKE_DEAL, NARROWED_DAYS, NARROWED_PACKAGE, PRICE_CHANGES
 from lib.demo.supply import SIZE_LISTS
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
@@ -53,6 +53,16 @@ def test_as_in_the_report(deals: Deals) -> None:
         )  # fmt: skip
     table = curation(np.random.default_rng(1), TODAY, 20_000)
     assert {int(deal) for deal in set(table["deal"].to_pylist())} == set(found)
+
+
+def test_goals_pace(deals: Deals) -> None:
+    """A deal with guaranteed impressions and one with a budget have an end, so that their pacing is known."""
+    seed(deals, TODAY)
+    for number, goal in ((GUARANTEED_DEAL, "units"), (BROKE_DEAL, "budget")):
+        deal = deals.get(DemandDeal, number)
+        [package] = deal.supply_deals
+        assert getattr(deal, goal) > 0
+        assert deals.get(SupplyPackage, package.id or 0).end_date is not None
 
 
 def test_the_targeting_holds_for_the_delivery(deals: Deals) -> None:
