@@ -217,9 +217,13 @@ def test_a_session_is_resumed_by_its_own_browser_alone(desk: Desk, browser: http
     assert _session(desk, mine, session) == session
 
 
-def test_what_was_planted_before_a_sign_in_is_worth_nothing_after(desk: Desk) -> None:
-    """Whoever gave a browser its cookie beforehand, and knows its session, is not in once it is signed in."""
+@pytest.mark.parametrize("session_too", [False, True], ids=["browser", "browser and ended session"])
+def test_what_was_planted_before_a_sign_in_is_worth_nothing_after(desk: Desk, session_too: bool) -> None:
+    """Whoever gave a browser its cookies beforehand, and knows its session, is not in once it signs in."""
     with closing(desk.browser()) as thief:
+        if session_too:
+            thief.post("/auth/session", content=desk.code(thief))
+            desk.installation.sessions.end("manager", ENDS)
         planted = "; ".join(f"{name}={value}" for name, value in thief.cookies.items())
     with opened(desk.address, additional_headers={"Cookie": planted}) as socket:
         messages = desk_session.sign_in(socket)
