@@ -31,6 +31,17 @@ COUNT_LOCKS = text(
     "current_database())"
 )
 LIVELY = "set tcp_keepalives_idle = 20; set tcp_keepalives_interval = 10; set tcp_keepalives_count = 3"
+log = logging.getLogger(__name__)
+Result = TypeVar("Result")
+Work = Callable[[Connection], Result]
+ATTEMPTS = 6
+FIRST_PAUSE = 0.01
+STEPS_BETWEEN_LOOKS = 20_000
+WRITERS_LOCK = 7_226_244  # of an advisory lock, as in engine.py
+TOO_LATE = "The database did not answer in time; nothing was changed"
+LOST_WHILE_SAVING = (
+    "The database was lost while it was saving: see whether the change is there before you repeat it"
+)
 
 
 class Failure(Enum):
@@ -91,35 +102,6 @@ def _failure_kind(kinds: dict[str, Failure], code: str) -> Failure:
     """The kind of the longest known prefix of the code."""
     matching = [name for name in kinds if code.startswith(name)]
     return kinds[max(matching, key=len)] if matching else Failure.OTHER
-
-
-log = logging.getLogger(__name__)
-
-
-Result = TypeVar("Result")
-
-
-Work = Callable[[Connection], Result]
-
-
-ATTEMPTS = 6
-
-
-FIRST_PAUSE = 0.01
-
-
-STEPS_BETWEEN_LOOKS = 20_000
-
-
-WRITERS_LOCK = 7_226_244  # of an advisory lock, as in engine.py
-
-
-TOO_LATE = "The database did not answer in time; nothing was changed"
-
-
-LOST_WHILE_SAVING = (
-    "The database was lost while it was saving: see whether the change is there before you repeat it"
-)
 
 
 REASONS = {

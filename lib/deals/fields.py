@@ -36,6 +36,7 @@ FOR_HOUSE, FOR_BUYER, FOR_DSP, FOR_BOTH = (
     Readers(), Readers({"buyer"}), Readers({"dsp"}), Readers({"buyer", "dsp"}),
 )  # fmt: skip
 Entity = TypeVar("Entity", bound=Resource)
+BOTH = (SUPPLY, DEALS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +153,6 @@ def _term(
     )  # fmt: skip
 
 
-BOTH = (SUPPLY, DEALS)
 FIELDS = (
     DealField("name", NAME, "Name", BOTH, REQUIRED, is_searched=True, width=18.5, readers=FOR_BOTH),
     DealField("status", STATUS, "Status", BOTH, is_writable=False, width=5.5, readers=FOR_BOTH),

@@ -21,6 +21,21 @@ drafts = Table(
     *keys(username=String(64), service=String(500)),
     *required(at=Instant, body=Document),
 )
+package_questions = Table(
+    "package_questions",
+    metadata,
+    *keys(service=String(500), package_id=BigInteger),
+    *required(reporting=String(500), project=String(200), slicer=String(200)),
+    *required(params=Document, owner=String(64), at=Instant),
+)
+BATCH_SIZE = 500
+LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
+package_notes = Table(
+    "package_notes",
+    metadata,
+    *keys(service=String(500), package_id=BigInteger),
+    *required(owner=String(LONGEST_OWNER), note=Text, who=String(64), at=Instant),
+)
 
 
 @dataclass(frozen=True)
@@ -73,15 +88,6 @@ class Drafts:
 
     def _mine(self) -> tuple[Any, ...]:
         return drafts.c.username == self.person.username, drafts.c.service == self.service
-
-
-package_questions = Table(
-    "package_questions",
-    metadata,
-    *keys(service=String(500), package_id=BigInteger),
-    *required(reporting=String(500), project=String(200), slicer=String(200)),
-    *required(params=Document, owner=String(64), at=Instant),
-)
 
 
 @dataclass(frozen=True)
@@ -150,17 +156,6 @@ class PackageQuestions:
             table.c.reporting == self.reporting,
             table.c.package_id == package,
         )
-
-
-BATCH_SIZE = 500
-LONGEST_OWNER, LONGEST_NOTE = 100, 2_000
-
-package_notes = Table(
-    "package_notes",
-    metadata,
-    *keys(service=String(500), package_id=BigInteger),
-    *required(owner=String(LONGEST_OWNER), note=Text, who=String(64), at=Instant),
-)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ PAGING = ("limit", "offset")
 FINDING = ("search", "ordering", "meaning", "counts", "report", "etags")
 MEANING = re.compile(r"([^\s:]+):([a-z_]+):(.+)")
 Parameters = Sequence[tuple[str, str]]
+VALUES = ("browser", "device", "operating_system")
+KINDS = (*GEO_TYPES, *VALUES, "size", "media_type")
 
 
 @dataclass(frozen=True)
@@ -164,10 +166,6 @@ def _counts(text: str, countable: Collection[str], problems: Problems) -> tuple[
         near = suggestion(name, list(countable))
         problems.add(("counts",), f"This list can't be counted by '{name}'{near or '.'}")
     return tuple(dict.fromkeys(name for name in names if name in countable))
-
-
-VALUES = ("browser", "device", "operating_system")
-KINDS = (*GEO_TYPES, *VALUES, "size", "media_type")
 
 
 def text(package: Mapping[str, Any]) -> str:

@@ -37,6 +37,15 @@ from lib.wire.errors import (
 
 Model = TypeVar("Model", bound=Resource)
 Fields = dict[str, Any]
+Answer = TypeVar("Answer", bound=WireModel)
+ID_IN_ADDRESS = re.compile(r"/(\d{1,16})/?$")
+MAY_BE_THERE = "it may have been created: check before you retry"
+MAY_BE_SAVED = "it may have been saved: check before you retry"
+UNKNOWN_WAIT_SECONDS = 60
+WHOLE = "non_field_errors"
+TEXTS = ("detail", "message", "error", "error_description", "reason", "description")
+WRAPPERS = ("errors", "detail", "error")
+ENVELOPE = frozenset({*TEXTS, *WRAPPERS, "status", "code", "status_code", "success"})
 
 
 class Codec(Protocol):
@@ -72,12 +81,6 @@ class OwnCodec:
 
 
 OWN = OwnCodec()
-
-
-Answer = TypeVar("Answer", bound=WireModel)
-ID_IN_ADDRESS = re.compile(r"/(\d{1,16})/?$")
-MAY_BE_THERE = "it may have been created: check before you retry"
-MAY_BE_SAVED = "it may have been saved: check before you retry"
 
 
 @dataclass(frozen=True)
@@ -200,13 +203,6 @@ def _page(codec: Codec, response: httpx.Response, read: Callable[[Any], Answer])
         return Page(int(body["count"]), tuple(results), counts)
     except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
         raise Unreadable("The service's list does not follow the API") from error
-
-
-UNKNOWN_WAIT_SECONDS = 60
-WHOLE = "non_field_errors"
-TEXTS = ("detail", "message", "error", "error_description", "reason", "description")
-WRAPPERS = ("errors", "detail", "error")
-ENVELOPE = frozenset({*TEXTS, *WRAPPERS, "status", "code", "status_code", "success"})
 
 
 def _internal(reason: str) -> InternalError:

@@ -34,6 +34,32 @@ KINDS = {
 ELEMENTS: dict[str, type[WireModel]] = {
     name: get_args(field.annotation)[0] for name, field in Targeting.model_fields.items()
 }
+TARGETING_ANSWERS: dict[str, Schema] = {
+    name: a_list(an_object({field: KINDS[field].answer for field in model.model_fields}))
+    for name, model in ELEMENTS.items()
+}
+MOST_DEALS = 500
+MOST_ENTRIES = 20_000
+ALWAYS_READ_ONLY = frozenset({"id", "created_at", "updated_at"})
+ID: Schema = {"type": "integer", "minimum": 1}
+TIME = MOMENT.answer
+STAMPS = {"created_at": TIME, "updated_at": TIME}
+REFERENCE = an_object({"id": ID, "name": TEXT})
+DSP = an_object({"id": ID, "name": TEXT, "supports_deal_sync": FLAG})
+SEAT = an_object({"id": ID, "name": TEXT, "external_id": NO_TEXT, "dsp": DSP})
+ID_AND_NAME = {"id": ID, "name": TEXT}
+WARNINGS = a_list(TEXT) | {
+    "description": "What is valid and probably a slip, in sentences; left out without any. An extension."
+}
+CHANGED_ONE = an_object(
+    {"id": ID, "status": {"type": "integer", "description": "204, or the code that it would answer alone"}},
+    {"error": {"type": "object", "description": "The body of that refusal"}, "warnings": WARNINGS},
+)
+ABOUT_COUNTS = "Filter → value → how many; only where `counts` asks for it. An extension."
+FIELDS: Schema = {"type": ["object", "null"]}
+CHANGE = an_object(
+    {"id": ID, "at": TIME, "who": TEXT, "action": {"enum": [*ACTIONS]}, "before": FIELDS, "after": FIELDS}
+)
 
 
 def _element(model: type[WireModel]) -> type[Request]:
@@ -50,14 +76,6 @@ REQUESTS: dict[str, Any] = {
     name: (GenericAlias(list, (_ELEMENTS[model],)), Field(max_length=MOST_TARGETS, default_factory=list))
     for name, model in ELEMENTS.items()
 }
-TARGETING_ANSWERS: dict[str, Schema] = {
-    name: a_list(an_object({field: KINDS[field].answer for field in model.model_fields}))
-    for name, model in ELEMENTS.items()
-}
-
-
-MOST_DEALS = 500
-MOST_ENTRIES = 20_000
 
 
 def _no_deals() -> Any:
@@ -98,7 +116,6 @@ CreateDemandDealsRequest = _request(
     _CreateDemandDeals,
     **_plain(fields.DEALS, *fields.TERMS),
 )
-ALWAYS_READ_ONLY = frozenset({"id", "created_at", "updated_at"})
 
 
 class _SupplyPackage(Request):
@@ -186,15 +203,6 @@ class AppListRequest(Request, title="AppList"):
     apps: Annotated[list[Value], Field(max_length=MOST_ENTRIES)] = Field(default_factory=list)
 
 
-ID: Schema = {"type": "integer", "minimum": 1}
-TIME = MOMENT.answer
-STAMPS = {"created_at": TIME, "updated_at": TIME}
-REFERENCE = an_object({"id": ID, "name": TEXT})
-DSP = an_object({"id": ID, "name": TEXT, "supports_deal_sync": FLAG})
-SEAT = an_object({"id": ID, "name": TEXT, "external_id": NO_TEXT, "dsp": DSP})
-ID_AND_NAME = {"id": ID, "name": TEXT}
-
-
 def _plain_answers(entity: str, *names: str) -> dict[str, Schema]:
     """The entity's plain fields; with `names` these alone."""
     return {one.name: one.answer for one in fields.of(entity) if not names or one.name in names}
@@ -236,18 +244,6 @@ ANSWERS: dict[str, Schema] = {
     "domain_lists": an_object(ID_AND_NAME | {"domains": a_list(TEXT)} | STAMPS),
     "app_lists": an_object(ID_AND_NAME | {"apps": a_list(TEXT)} | STAMPS),
 }
-WARNINGS = a_list(TEXT) | {
-    "description": "What is valid and probably a slip, in sentences; left out without any. An extension."
-}
-CHANGED_ONE = an_object(
-    {"id": ID, "status": {"type": "integer", "description": "204, or the code that it would answer alone"}},
-    {"error": {"type": "object", "description": "The body of that refusal"}, "warnings": WARNINGS},
-)
-ABOUT_COUNTS = "Filter → value → how many; only where `counts` asks for it. An extension."
-FIELDS: Schema = {"type": ["object", "null"]}
-CHANGE = an_object(
-    {"id": ID, "at": TIME, "who": TEXT, "action": {"enum": [*ACTIONS]}, "before": FIELDS, "after": FIELDS}
-)
 
 
 def with_warnings(schema: Schema) -> Schema:

@@ -28,6 +28,9 @@ from lib.wire.deadline import Deadline
 
 Result = TypeVar("Result")
 Results = list[Fields]
+NEEDS_KEY = (
+    "In a PUT of one package create_demand_deals needs an Idempotency-Key, or a repeat creates them twice."
+)
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,6 @@ class ListPart:
     results: list[Fields]
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     etags: dict[str, str] = field(default_factory=dict)
-
-
-NEEDS_KEY = (
-    "In a PUT of one package create_demand_deals needs an Idempotency-Key, or a repeat creates them twice."
-)
 
 
 @dataclass(frozen=True)

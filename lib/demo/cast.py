@@ -28,6 +28,18 @@ PEOPLE = (
     Person("admin", "Demo Admin", "admin@desk.example", "admin", (Grant(PROJECT),)),
 )
 LARGEST = 250_000
+_SEATS = (
+    ("Bluebird & Partners", 1),
+    ("Copper Lane Media", 1),
+    ("Daylight Agency", 1),
+    ("Elm Street Planning", 2),
+    ("Foxglove Performance", 2),
+    ("Greenhouse Trading", 2),
+    ("Harlequin Direct", 3),
+    ("Inkwell Collective", 3),
+    ("Jigsaw Buying", 4),
+    ("Kingfisher Reach", 4),
+)
 
 
 @dataclass(frozen=True)
@@ -80,18 +92,6 @@ DSPS = (
     DemoDsp(2, "Birch Buying Desk", True),
     DemoDsp(3, "Cedar Demand", False),
     DemoDsp(4, "Dogwood DSP", False),
-)
-_SEATS = (
-    ("Bluebird & Partners", 1),
-    ("Copper Lane Media", 1),
-    ("Daylight Agency", 1),
-    ("Elm Street Planning", 2),
-    ("Foxglove Performance", 2),
-    ("Greenhouse Trading", 2),
-    ("Harlequin Direct", 3),
-    ("Inkwell Collective", 3),
-    ("Jigsaw Buying", 4),
-    ("Kingfisher Reach", 4),
 )
 SEATS = tuple(
     DemoSeat(number, name, f"seat-{100 + 7 * number}", DSPS[dsp - 1])

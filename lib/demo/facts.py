@@ -20,6 +20,7 @@ MediaType = Literal["banner", "video", "audio", "native"]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,6 @@ MEDIA: dict[MediaType, Medium] = {
     "native": Medium((0.5, 0.9, 0.0), click=0.0085, viewability=0.72, price=2.4),
     "audio": Medium((0.1, 0.6, 0.0), click=0.0006, viewability=0.93, price=5.0),
 }
-
-
-FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)

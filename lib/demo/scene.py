@@ -12,6 +12,17 @@ from lib.demo.population import Population, populate, zip_labels
 from lib.demo.stories import DAYS, growth
 
 EPOCH_HOUR = 3600
+HOURS = np.array(
+    [38, 24, 15, 11, 10, 13, 25, 45, 62, 70, 74, 78, 86, 84, 77, 74, 76, 82, 90, 101, 112, 110, 92, 63],
+    dtype=np.float64,
+)
+WEEKDAYS = np.array([1.00, 1.03, 1.04, 1.02, 0.97, 0.86, 0.92])
+DAILY_NOISE = 0.025
+EPOCH = dt.date(1970, 1, 1)
+ROWS_A_USER = 3
+PLATFORM_COUNT = 3
+_OF_PLACE = ("country", "region", "city", "dma")
+_OF_AGENT = ("device_type", "maker", "model", "os", "browser")
 
 
 def text(codes: Ints, labels: Sequence[str]) -> pa.DictionaryArray:
@@ -44,14 +55,6 @@ def instants(first_day: int, hour: Ints) -> pa.Array:
     return pa.array((first_day * 24 + hour) * EPOCH_HOUR, pa.timestamp("s", tz="UTC"))
 
 
-HOURS = np.array(
-    [38, 24, 15, 11, 10, 13, 25, 45, 62, 70, 74, 78, 86, 84, 77, 74, 76, 82, 90, 101, 112, 110, 92, 63],
-    dtype=np.float64,
-)
-WEEKDAYS = np.array([1.00, 1.03, 1.04, 1.02, 0.97, 0.86, 0.92])
-DAILY_NOISE = 0.025
-
-
 def first_day(today: dt.date) -> dt.date:
     """The first day of data, when the last is `today`."""
     return today - dt.timedelta(days=DAYS - 1)
@@ -73,11 +76,6 @@ def spread(rng: np.random.Generator, busy: Floats, rows: int) -> tuple[Ints, Int
     cells = rng.multinomial(rows, (busy / busy.sum()).ravel())
     hour, place = np.divmod(np.repeat(np.arange(busy.size), cells), busy.shape[1])
     return hour, place
-
-
-EPOCH = dt.date(1970, 1, 1)
-ROWS_A_USER = 3
-PLATFORM_COUNT = 3
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,3 @@ def user_columns(scene: Scene) -> dict[str, pa.Array]:
         "browser_version": text(people.browser_version[user], names),
         "users": text(user, people.ids),
     }
-
-
-_OF_PLACE = ("country", "region", "city", "dma")
-_OF_AGENT = ("device_type", "maker", "model", "os", "browser")

@@ -41,6 +41,29 @@ DAILY_NOISE = 0.06
 _VAST = ("video", "audio")
 CURATION = "curation"
 """The slicer that tells deals apart."""
+Columns = dict[str, pa.Array]
+PREFIX = "bid_context_wrapper"
+_OF_USER = {
+    "geo.country": "country",
+    "geo.country_region": "region",
+    "geo.city": "city",
+    "geo.dma": "dma",
+    "geo.zip": "zip",
+    "agent.browser.name": "browser",
+    "agent.browser.version": "browser_version",
+    "agent.os.name": "os",
+    "agent.os.version": "os_version",
+    "agent.device.type": "device_type",
+    "agent.device.model": "model",
+    "agent.device.maker": "maker",
+}
+_PIXEL_SETS = ((), (0,), (2,), (0, 2), (1, 2))
+_PIXEL_WEIGHTS = (0.0, 0.35, 0.30, 0.20, 0.15)
+ROWS = 1_000_000
+SEED = 1815
+SOURCE = "tranche demo"
+Progress = Callable[[float, str], None]
+Generate = Callable[[np.random.Generator, dt.date, int], pa.Table]
 
 
 @dataclass(frozen=True)
@@ -105,26 +128,6 @@ def _chances(rng: np.random.Generator, auctions: Auctions, terms: Rates) -> Chan
         is_video=is_video[auctions.creative],
         is_anomalous=scene.population.anomaly[user] > 0,
     )
-
-
-Columns = dict[str, pa.Array]
-PREFIX = "bid_context_wrapper"
-_OF_USER = {
-    "geo.country": "country",
-    "geo.country_region": "region",
-    "geo.city": "city",
-    "geo.dma": "dma",
-    "geo.zip": "zip",
-    "agent.browser.name": "browser",
-    "agent.browser.version": "browser_version",
-    "agent.os.name": "os",
-    "agent.os.version": "os_version",
-    "agent.device.type": "device_type",
-    "agent.device.model": "model",
-    "agent.device.maker": "maker",
-}
-_PIXEL_SETS = ((), (0,), (2,), (0, 2), (1, 2))
-_PIXEL_WEIGHTS = (0.0, 0.35, 0.30, 0.20, 0.15)
 
 
 def delivery(rng: np.random.Generator, today: dt.date, rows: int) -> pa.Table:
@@ -208,13 +211,6 @@ def _conversions(rng: np.random.Generator, auctions: Auctions, has_pixel: Flags)
     which = np.where(has_pixel, pick(rng, _PIXEL_WEIGHTS, auctions.scene.rows), 0)
     variants = [[creative.pixels[n] for n in pixels] for creative in creatives() for pixels in _PIXEL_SETS]
     return lists(auctions.creative * len(_PIXEL_SETS) + which, variants)
-
-
-ROWS = 1_000_000
-SEED = 1815
-SOURCE = "tranche demo"
-Progress = Callable[[float, str], None]
-Generate = Callable[[np.random.Generator, dt.date, int], pa.Table]
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,13 @@ CHEAP_DEAL, CHEAP_SHARE, CHEAP_DAYS = 25, 2.0, 8
 CHEAP_BID_RATE, CHEAP_WIN_RATE = 0.4, 0.25
 RAISED_DEAL = 8
 DOUBTED_DEAL, DOUBTED_DAYS, DOUBTED_FACTOR = 37, 12, 0.69
+FLOOR, OUTBID, EXPIRED = "Bid below the deal's floor", "Lost to a higher bid", "Impression expired"
+CREATIVE, BLOCKED, BUDGET = "Creative disapproved", "Advertiser blocked by the publisher", "Budget reached"
+USUAL_REASONS = {OUTBID: 0.8, FLOOR: 0.1, EXPIRED: 0.1}
+FIXED_DEAL = 20
+BROKE_DEAL, BROKE_DAYS, BROKE_SPEND = 18, 31, 12
+"""The deal whose buyer's budget ended: it bids no more. What it spent is some more than this, in dollars."""
+NARROWED_PACKAGE, NARROWED_DAYS, NARROWED_TO = 9, 38, ("AU", "DE")
 
 
 @dataclass(frozen=True)
@@ -46,9 +53,6 @@ class BrokenDeal:
     price: float = 1.0
 
 
-FLOOR, OUTBID, EXPIRED = "Bid below the deal's floor", "Lost to a higher bid", "Impression expired"
-CREATIVE, BLOCKED, BUDGET = "Creative disapproved", "Advertiser blocked by the publisher", "Budget reached"
-USUAL_REASONS = {OUTBID: 0.8, FLOOR: 0.1, EXPIRED: 0.1}
 BROKEN = (
     BrokenDeal(CHEAP_DEAL, CHEAP_DAYS, 0.0, FLOOR, 2.0),
     BrokenDeal(RAISED_DEAL, 20, 0.6, FLOOR, 4 / 3),
@@ -56,10 +60,6 @@ BROKEN = (
     BrokenDeal(10, 34, 0.1, CREATIVE),
     BrokenDeal(12, 36, 0.25, BLOCKED),
 )
-FIXED_DEAL = 20
-BROKE_DEAL, BROKE_DAYS, BROKE_SPEND = 18, 31, 12
-"""The deal whose buyer's budget ended: it bids no more. What it spent is some more than this, in dollars."""
-NARROWED_PACKAGE, NARROWED_DAYS, NARROWED_TO = 9, 38, ("AU", "DE")
 PRICE_CHANGES = {one.deal: one for one in BROKEN if one.price != 1}
 
 

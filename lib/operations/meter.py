@@ -17,6 +17,9 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 READING = ("GET", "HEAD")
 REPORTING = {f"/API/v2/{verb}": verb for verb in ("info", "audience", "export")}
 Read = Callable[[], float]
+log = logging.getLogger(__name__)
+SLICER = "tranche.slicer"
+NO_CLIENT = 499  # nobody waited for an answer: nginx's code
 
 
 class Meter:
@@ -86,11 +89,6 @@ def kind_of(method: str, path: str) -> str:
     if path.startswith("/api/"):
         return "deals_read" if method in READING else "deals_write"
     return "token" if path.startswith("/oauth2/") else "other"
-
-
-log = logging.getLogger(__name__)
-SLICER = "tranche.slicer"
-NO_CLIENT = 499  # nobody waited for an answer: nginx's code
 
 
 class RequestMeter:

@@ -42,6 +42,13 @@ SECONDS = 15.0
 ONE_BY_ONE = frozenset({"supply_deals", "demand_deals"})
 OTHERS = "others that you can't see depend on it"
 SHARED = "The supply package {} is sold to others too, so only its deals may be changed with your permissions"
+LOOKS_AGAIN_SECONDS = 300.0
+NO_ACCESS = "You have no access to deals; an administrator can grant it"
+MAY_NOT = "You can see deals, but not change them"
+NEEDS_CONFIRMATION = (
+    "Deals are read-only until an administrator has checked how this service writes targeting and fees "
+    "(targeting_names, fee_types), and says so in the settings (deals_mapping_confirmed)"
+)
 
 
 class SomeSeats(Deals):
@@ -251,15 +258,6 @@ class SomeSeats(Deals):
 
     def _forget(self) -> None:
         self._cache = (float("-inf"), ())
-
-
-LOOKS_AGAIN_SECONDS = 300.0
-NO_ACCESS = "You have no access to deals; an administrator can grant it"
-MAY_NOT = "You can see deals, but not change them"
-NEEDS_CONFIRMATION = (
-    "Deals are read-only until an administrator has checked how this service writes targeting and fees "
-    "(targeting_names, fee_types), and says so in the settings (deals_mapping_confirmed)"
-)
 
 
 class RemoteDeals:

@@ -10,6 +10,14 @@ from lib.wire.network import is_loopback
 from lib.wire.text import is_mailable
 
 SHORTEST_SECRET = 16
+DOMAIN = r"^$|^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$"
+DEMO = "tranche.example"
+Domain = Annotated[str, Field(pattern=DOMAIN)]
+CALLBACK = "/oauth2callback"
+DISCOVERY = "/.well-known/openid-configuration"
+Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+"""Signatures by a key that only the provider has (RFC 7518, 3.1; RFC 8037): not `none`, no shared secret."""
+Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 def check_webhook(name: str, address: SecretStr) -> None:
@@ -137,11 +145,6 @@ class Connecting(Operating):
         return {name: one.url for name, one in self.connections.items()}
 
 
-DOMAIN = r"^$|^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$"
-DEMO = "tranche.example"
-Domain = Annotated[str, Field(pattern=DOMAIN)]
-
-
 class Receiver(BaseModel):
     """Where a DSP takes the documents of its deals, and says their status; `secret` signs what it is sent.
 
@@ -194,13 +197,6 @@ class Syncing(Connecting):
     def sync_origin(self) -> str:
         """The origin of the documents; empty where there are none."""
         return self.deal_sync_origin or (DEMO if self.demo else "")
-
-
-CALLBACK = "/oauth2callback"
-DISCOVERY = "/.well-known/openid-configuration"
-Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-"""Signatures by a key that only the provider has (RFC 7518, 3.1; RFC 8037): not `none`, no shared secret."""
-Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class CompanyRule(BaseModel):

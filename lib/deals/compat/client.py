@@ -38,6 +38,13 @@ from lib.wire.errors import (
 )
 
 BY_RANK: tuple[Status, ...] = ("active", "pending", "paused", "complete")
+MODELS_WITH_LINKS: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal)
+JOURNAL_MODELS: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal, Package)
+log = logging.getLogger(__name__)
+READ_LIVE: tuple[type[Resource], ...] = (DemandDeal, SupplyPackage)
+SECONDS_FOR_READING = 10.0
+REFUSALS = (NotFound, Invalid, BadRequest, Unreadable)
+NO_ANSWER = (ServiceProblem, DeadlineExceeded)
 
 
 def package_status(package: SupplyPackage, now: datetime) -> str | None:
@@ -59,10 +66,6 @@ def deal_status(deal: DemandDeal, packages: Mapping[int, SupplyPackage], now: da
     statuses = [status for one in mine if (status := package_status(one, now)) in BY_RANK]
     furthest = min(statuses, key=lambda status: [*BY_RANK].index(status), default="pending")
     return "paused" if not deal.is_active and furthest != "complete" else furthest
-
-
-MODELS_WITH_LINKS: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal)
-JOURNAL_MODELS: tuple[type[Resource], ...] = (SupplyPackage, DemandDeal, Package)
 
 
 @dataclass(frozen=True)
@@ -165,13 +168,6 @@ class Journal:
             }
             seat = by_id[seat.id].model_copy(update=fields)
         return deal.model_copy(update={"seat": seat, "status": deal_status(deal, packages, now)})
-
-
-log = logging.getLogger(__name__)
-READ_LIVE: tuple[type[Resource], ...] = (DemandDeal, SupplyPackage)
-SECONDS_FOR_READING = 10.0
-REFUSALS = (NotFound, Invalid, BadRequest, Unreadable)
-NO_ANSWER = (ServiceProblem, DeadlineExceeded)
 
 
 def finds(deals: Deals) -> bool:

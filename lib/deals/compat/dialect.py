@@ -20,6 +20,7 @@ from lib.wire.errors import BadRequest, Invalid, Misconfigured, TrancheError, Un
 
 CODES = ("code", "status_code", "status")
 FAILURE = re.compile(r"error|fail(ed|ure)?|invalid|bad_request", re.IGNORECASE)
+FEE_TYPE, NEW_DEALS = "agency_curation_fee_type", "create_demand_deals"
 
 
 def hidden_error(body: Any) -> TrancheError | None:
@@ -44,9 +45,6 @@ def _says_so(body: Mapping[str, Any]) -> bool:
         or body.get("success") is False
         or (isinstance(status, str) and bool(FAILURE.fullmatch(status)))
     )
-
-
-FEE_TYPE, NEW_DEALS = "agency_curation_fee_type", "create_demand_deals"
 
 
 @dataclass(frozen=True)

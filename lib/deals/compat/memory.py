@@ -31,6 +31,7 @@ memory_rows = numbered_table(
     *required(action=String(10), body=Document),
     Index(None, "service", "entity", "entity_id", "id"),
 )
+LONGEST_VALUE = 80
 
 
 @dataclass(frozen=True)
@@ -181,9 +182,6 @@ def _brief(value: Any) -> Any:
     if isinstance(value, Mapping) and "id" in value:
         return {name: value[name] for name in ("id", "name") if name in value}
     return [_brief(one) for one in value] if isinstance(value, list) else value
-
-
-LONGEST_VALUE = 80
 
 
 def digest(resource: Resource) -> str:

@@ -21,6 +21,18 @@ Entity = Literal["supply_deals", "demand_deals"]
 STATES: tuple[State, ...] = get_args(State)
 Fields = dict[str, Any]
 LONGEST_REASON, LONGEST_WORD, MOST, LARGEST, MOST_PERIODS = 2_000, 500, 100, 10**15, 10**6
+_READABLE = Field(json_schema_extra={"pattern": text.PATTERN})
+_RANGE: Schema = {"type": "number", "exclusiveMinimum": -LARGEST, "exclusiveMaximum": LARGEST}
+Count = Annotated[int, Field(strict=True, ge=0, le=MOST_PERIODS)]
+Texts = Annotated[list[Value], Field(min_length=1, max_length=MOST)]
+_PLAIN = (
+    "id", "entity", "entity_id", "name", "fields", "reason", "expected", "by", "state", "decided_by",
+    "word", "applied_id", "is_edited",
+)  # fmt: skip
+COMPARE_FIELDS = {
+    fields.SUPPLY: frozenset({*fields.writable(fields.SUPPLY), *Targeting.model_fields, "demand_deals"}),
+    fields.DEALS: frozenset({*fields.writable(fields.DEALS), "seat", "supply_deals"}),
+}
 
 
 def _readable(value: str) -> str:
@@ -46,14 +58,10 @@ def _prose(longest: int) -> Any:
     return StringConstraints(strip_whitespace=True, min_length=1, max_length=longest)
 
 
-_READABLE = Field(json_schema_extra={"pattern": text.PATTERN})
 Reason = Annotated[str, _prose(LONGEST_REASON), AfterValidator(_readable), _READABLE]
 Word = Annotated[str, _prose(LONGEST_WORD), AfterValidator(_readable), _READABLE]
 Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "date"})]
-_RANGE: Schema = {"type": "number", "exclusiveMinimum": -LARGEST, "exclusiveMaximum": LARGEST}
 Figure = Annotated[Decimal, PlainValidator(_number), WithJsonSchema(_RANGE)]
-Count = Annotated[int, Field(strict=True, ge=0, le=MOST_PERIODS)]
-Texts = Annotated[list[Value], Field(min_length=1, max_length=MOST)]
 
 
 class QuestionRequest(Request, title="Question"):
@@ -182,16 +190,6 @@ class Proposal:
                 for name, value in self.fields.items()
             ],
         }
-
-
-_PLAIN = (
-    "id", "entity", "entity_id", "name", "fields", "reason", "expected", "by", "state", "decided_by",
-    "word", "applied_id", "is_edited",
-)  # fmt: skip
-COMPARE_FIELDS = {
-    fields.SUPPLY: frozenset({*fields.writable(fields.SUPPLY), *Targeting.model_fields, "demand_deals"}),
-    fields.DEALS: frozenset({*fields.writable(fields.DEALS), "seat", "supply_deals"}),
-}
 
 
 @dataclass(frozen=True)

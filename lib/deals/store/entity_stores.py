@@ -43,6 +43,14 @@ LISTS: dict[str, tuple[str, Table, Table]] = {
     "app_list_targetings": ("app list", app_lists, supply_app_lists),
     "domain_list_targetings": ("domain list", domain_lists, supply_domain_lists),
 }
+NAMED_DEALS = 5
+_LINKS, _OLD = t.supply_package_deals.c, t.package_supply_packages.c
+DEALS = DemandDeals(
+    "demand_deals",
+    t.demand_deals,
+    requests.DemandDealRequest,
+    search_fields=fields.search_fields(fields.DEALS),
+)
 
 
 @dataclass(frozen=True)
@@ -190,9 +198,6 @@ def _links(
     return others
 
 
-NAMED_DEALS = 5
-
-
 class Dsps(EntityStore):
     """A demand-side platform."""
 
@@ -242,13 +247,6 @@ def _supply(links: Table) -> Dependants:
     return Dependants("supply package", t.supply_packages, links.c.list_id, links.c.supply_package_id)
 
 
-_LINKS, _OLD = t.supply_package_deals.c, t.package_supply_packages.c
-DEALS = DemandDeals(
-    "demand_deals",
-    t.demand_deals,
-    requests.DemandDealRequest,
-    search_fields=fields.search_fields(fields.DEALS),
-)
 SUPPLY = SupplyPackages(
     "supply_deals",
     t.supply_packages,

@@ -19,6 +19,13 @@ Schema = dict[str, Any]
 WHOLE = re.compile(r"[0-9]{1,15}")
 AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,6})?")
 FLAGS = {"true": True, "false": False, "1": True, "0": False}
+REFERENCES = {"seat_id": "seat", "dsp_id": "dsp", "package_id": "package"}
+INTERNAL = re.compile(r"folded|targets|version|made_by|made_with|\w+_offset|\w+_targetings|domains|apps")
+_LINKS, _DEALS, _SUPPLY = t.supply_package_deals.c, t.demand_deals, t.supply_packages
+_OWN_SEATS = select(t.seats.c.id)
+_DEALS_OF = select(_LINKS.supply_package_id).join(_DEALS, _DEALS.c.id == _LINKS.demand_deal_id)
+_SEATS_OF = _DEALS_OF.join(t.seats, t.seats.c.id == _DEALS.c.seat_id)
+_SUPPLY_OF = select(_LINKS.demand_deal_id).join(_SUPPLY, _SUPPLY.c.id == _LINKS.supply_package_id)
 
 
 @dataclass(frozen=True)
@@ -119,8 +126,6 @@ KINDS: tuple[tuple[type[Any], FilterKind], ...] = (
     (Integer, NUMBER),
     (String, TEXT),
 )
-REFERENCES = {"seat_id": "seat", "dsp_id": "dsp", "package_id": "package"}
-INTERNAL = re.compile(r"folded|targets|version|made_by|made_with|\w+_offset|\w+_targetings|domains|apps")
 
 
 def _plain(table: Table) -> dict[str, ListFilter]:
@@ -148,11 +153,6 @@ def _link_filter(
     return ListFilter(kind, _always(column), owner, via, scope_tables)
 
 
-_LINKS, _DEALS, _SUPPLY = t.supply_package_deals.c, t.demand_deals, t.supply_packages
-_OWN_SEATS = select(t.seats.c.id)
-_DEALS_OF = select(_LINKS.supply_package_id).join(_DEALS, _DEALS.c.id == _LINKS.demand_deal_id)
-_SEATS_OF = _DEALS_OF.join(t.seats, t.seats.c.id == _DEALS.c.seat_id)
-_SUPPLY_OF = select(_LINKS.demand_deal_id).join(_SUPPLY, _SUPPLY.c.id == _LINKS.supply_package_id)
 FILTERS: dict[str, dict[str, ListFilter]] = {
     "supply_deals": _plain(_SUPPLY)
     | {

@@ -27,6 +27,12 @@ DUPLICATES = {
     "uq_domain_lists_name": "A domain list of this name already exists",
     "uq_app_lists_name": "An app list of this name already exists",
 }
+LONGEST_VALUE = 80
+_TAG = re.compile(r'(W/)?"([^"]*)"')
+WEAK = (
+    "If-Match holds a weak ETag (W/), which matches nothing; nothing was changed. Read the entity again "
+    "with Accept-Encoding: identity"
+)
 
 
 class Recording:
@@ -152,14 +158,6 @@ def _constraint(error: IntegrityError) -> str:
         return "_".join(["uq", columns[0][0], *(column for _, column in columns)]) if columns else ""
     diagnostics = getattr(error.orig, "diag", None)
     return getattr(diagnostics, "constraint_name", None) or ""
-
-
-LONGEST_VALUE = 80
-_TAG = re.compile(r'(W/)?"([^"]*)"')
-WEAK = (
-    "If-Match holds a weak ETag (W/), which matches nothing; nothing was changed. Read the entity again "
-    "with Accept-Encoding: identity"
-)
 
 
 def etag(work: Work, key: EntityKey) -> str:

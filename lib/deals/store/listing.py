@@ -1,8 +1,6 @@
 """A page of a list: search, filters, order, and counts per value of some filters.
 
-The search of a list: entities that contain all of its words, themselves or in linked entities.
-
-Packages and deals are found by each other's names, by seats and DSPs, by codes and contacts, by targeting;
+A search finds entities that have each of its words, themselves or in linked entities. Packages and deals are found by each other's names, by seats and DSPs, by codes and contacts, by targeting;
 not by deals that the caller can't see (the packages of a deal that is seen are seen too).
 """
 
@@ -27,158 +25,9 @@ from lib.deals.values import LARGEST_ID
 LINKS = t.supply_package_deals.c
 BY_TARGETS = ("supply_deals", "demand_deals")
 LISTS = ((t.supply_domain_lists, t.domain_lists), (t.supply_app_lists, t.app_lists))
-
-
-def search_conditions(work: Work, entity_store: EntityStore, query: ListQuery) -> list[ColumnElement[bool]]:
-    """A condition per word of the search, ignoring case; a number can also be an id."""
-    return [
-        _has(work, entity_store, word, query.meanings.get(word.casefold(), ()))
-        for word in query.search.split()
-    ]
-
-
-def _has(
-    work: Work, entity_store: EntityStore, word: str, meanings: tuple[tuple[str, str], ...]
-) -> ColumnElement[bool]:
-    conditions = [_within(entity_store, word)]
-    if entity_store.entity == "supply_deals":
-        deals = or_(_text(t.demand_deals, word), t.demand_deals.c.seat_id.in_(_seats(word)))
-        visible = work.scope.visibility(t.demand_deals)
-        is_link = LINKS.demand_deal_id.in_(select(t.demand_deals.c.id).where(deals, *visible))
-        of_deals = t.supply_packages.c.id.in_(select(LINKS.supply_package_id).where(is_link))
-        conditions += [_targets(word, meanings), of_deals]
-    elif entity_store.entity == "demand_deals":
-        packages = or_(_text(t.supply_packages, word), _targets(word, meanings))
-        is_link = LINKS.supply_package_id.in_(select(t.supply_packages.c.id).where(packages))
-        of_packages = t.demand_deals.c.id.in_(select(LINKS.demand_deal_id).where(is_link))
-        conditions += [t.demand_deals.c.seat_id.in_(_seats(word)), of_packages]
-    return or_(*conditions)
-
-
-def _within(entity_store: EntityStore, word: str) -> ColumnElement[bool]:
-    """The condition on the entity's own names and codes, and its id if the word is a number."""
-    text = _text(entity_store.table, word)
-    if word.isascii() and word.isdigit() and len(word) < 17 and int(word) <= LARGEST_ID:
-        return or_(text, entity_store.table.c.id == int(word))
-    return text
-
-
-def _text(table: Table, word: str) -> ColumnElement[bool]:
-    return table.c.folded.contains(word.casefold(), autoescape=True)
-
-
-def _seats(word: str) -> Select[tuple[int]]:
-    """The seats with this word in their names or codes, or in those of their DSPs."""
-    dsps = select(t.dsps.c.id).where(_text(t.dsps, word))
-    return select(t.seats.c.id).where(or_(_text(t.seats, word), t.seats.c.dsp_id.in_(dsps)))
-
-
-def _targets(word: str, meanings: tuple[tuple[str, str], ...]) -> ColumnElement[bool]:
-    """Packages whose targeting has the word, a value that it means, or a list with it in its name."""
-    parts = [*queries.of_word(word), *(queries.of_value(kind, value) for kind, value in meanings)]
-    conditions = [t.supply_packages.c.targets.contains(part, autoescape=True) for part in parts]
-    for links, lists in LISTS:
-        by_name = select(lists.c.id).where(_text(lists, word))
-        owners = select(links.c.supply_package_id).where(links.c.list_id.in_(by_name))
-        conditions.append(t.supply_packages.c.id.in_(owners))
-    return or_(*conditions)
-
-
-_LINKS, _DEALS, _SUPPLY = t.supply_package_deals.c, t.demand_deals, t.supply_packages
+_DEALS, _SUPPLY = t.demand_deals, t.supply_packages
 REFERENCES = {"seat": t.seats, "dsp": t.dsps, "package": t.packages}
-
-
-def _first_package(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """A column of a deal's first package."""
-    return (
-        select(column)
-        .join(t.supply_package_deals, _LINKS.supply_package_id == _SUPPLY.c.id)
-        .where(_LINKS.demand_deal_id == _DEALS.c.id)
-        .order_by(_SUPPLY.c.id)
-        .limit(1)
-        .correlate(_DEALS)
-        .scalar_subquery()
-    )
-
-
-def _lowest_price(work: Work) -> ColumnElement[Any]:
-    """The lowest price among a package's deals, those that the caller may see."""
-    return (
-        select(func.min(_DEALS.c.price))
-        .join(t.supply_package_deals, _LINKS.demand_deal_id == _DEALS.c.id)
-        .where(_LINKS.supply_package_id == _SUPPLY.c.id, *work.scope.visibility(_DEALS))
-        .correlate(_SUPPLY)
-        .scalar_subquery()
-    )
-
-
-LINK_ORDERS: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
-    "supply_deals": {"price": _lowest_price},
-    "demand_deals": {
-        name: lambda work, name=name: _first_package(_SUPPLY.c[name])
-        for name in ("media_type", "start_date", "end_date")
-    }
-    | {"health": status.urgency}
-    | {name: partial(status.delivery, name=name) for name in FIGURES},
-}
-
-
-def order_by(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[Any]:
-    """The expressions to order by: names ignoring case, other entities by their names."""
-    orders = LINK_ORDERS.get(entity_store.entity, {})
-    if name in orders:
-        return orders[name](work)
-    if name == "name":
-        return entity_store.table.c.folded
-    return (
-        _name_of(entity_store, name)
-        if name in REFERENCES
-        else FILTERS[entity_store.entity][name].column(work)
-    )
-
-
-def orderings(entity: str) -> list[str]:
-    """The names by which a list of this entity can be ordered."""
-    no_orders = {field.name for field in fields.of(entity) if not field.is_order}
-    own = [name for name, one in FILTERS[entity].items() if one.owner is None and name not in no_orders]
-    return list(dict.fromkeys([*own, *LINK_ORDERS.get(entity, {})]))
-
-
-def _name_of(entity_store: EntityStore, name: str) -> ColumnElement[Any]:
-    other: Table = REFERENCES[name]
-    mine = other.c.id == entity_store.table.c[f"{name}_id"]
-    return select(other.c.folded).where(mine).correlate(entity_store.table).scalar_subquery()
-
-
 COUNTABLE = ("status", "media_type", "seat", "dsp")
-
-
-def countable(entity: str) -> list[str]:
-    """The filters whose values can be counted."""
-    return [name for name in COUNTABLE if name in FILTERS[entity]]
-
-
-def counts(
-    work: Work, entity_store: EntityStore, name: str, conditions: Sequence[ColumnElement[bool]]
-) -> dict[str, int]:
-    """Value, as text → the number of entities with it that match these conditions."""
-    one, ids = FILTERS[entity_store.entity][name], entity_store.table.c.id
-    value: ColumnElement[Any] = one.column(work).label("value")
-    via = one.visible_via(work)
-    if one.owner is None or via is None:
-        question = (
-            select(value, func.count()).select_from(entity_store.table).where(*conditions).group_by("value")
-        )
-    else:
-        theirs = via.add_columns(value).subquery()
-        whose, value = theirs.c[0], theirs.c["value"]
-        source = entity_store.table.join(theirs, one.owner == whose)
-        question = (
-            select(value, func.count(ids.distinct())).select_from(source).where(*conditions).group_by(value)
-        )
-    return {str(value): count for value, count in work.connection.execute(question) if value is not None}
-
-
 NO_REPORT = "There is no such slicer, or you may not see all of it."
 Conditions = dict[str, ColumnElement[bool]]
 
@@ -238,3 +87,146 @@ def _filters(work: Work, entity_store: EntityStore, query: ListQuery, problems: 
         except ValueError as error:
             problems.add((name,), f"This {error}.")
     return conditions
+
+
+def search_conditions(work: Work, entity_store: EntityStore, query: ListQuery) -> list[ColumnElement[bool]]:
+    """A condition per word of the search, ignoring case; a number can also be an id."""
+    return [
+        _has(work, entity_store, word, query.meanings.get(word.casefold(), ()))
+        for word in query.search.split()
+    ]
+
+
+def _has(
+    work: Work, entity_store: EntityStore, word: str, meanings: tuple[tuple[str, str], ...]
+) -> ColumnElement[bool]:
+    conditions = [_within(entity_store, word)]
+    if entity_store.entity == "supply_deals":
+        deals = or_(_text(t.demand_deals, word), t.demand_deals.c.seat_id.in_(_seats(word)))
+        visible = work.scope.visibility(t.demand_deals)
+        is_link = LINKS.demand_deal_id.in_(select(t.demand_deals.c.id).where(deals, *visible))
+        of_deals = t.supply_packages.c.id.in_(select(LINKS.supply_package_id).where(is_link))
+        conditions += [_targets(word, meanings), of_deals]
+    elif entity_store.entity == "demand_deals":
+        packages = or_(_text(t.supply_packages, word), _targets(word, meanings))
+        is_link = LINKS.supply_package_id.in_(select(t.supply_packages.c.id).where(packages))
+        of_packages = t.demand_deals.c.id.in_(select(LINKS.demand_deal_id).where(is_link))
+        conditions += [t.demand_deals.c.seat_id.in_(_seats(word)), of_packages]
+    return or_(*conditions)
+
+
+def _within(entity_store: EntityStore, word: str) -> ColumnElement[bool]:
+    """The condition on the entity's own names and codes, and its id if the word is a number."""
+    text = _text(entity_store.table, word)
+    if word.isascii() and word.isdigit() and len(word) < 17 and int(word) <= LARGEST_ID:
+        return or_(text, entity_store.table.c.id == int(word))
+    return text
+
+
+def _text(table: Table, word: str) -> ColumnElement[bool]:
+    return table.c.folded.contains(word.casefold(), autoescape=True)
+
+
+def _seats(word: str) -> Select[tuple[int]]:
+    """The seats with this word in their names or codes, or in those of their DSPs."""
+    dsps = select(t.dsps.c.id).where(_text(t.dsps, word))
+    return select(t.seats.c.id).where(or_(_text(t.seats, word), t.seats.c.dsp_id.in_(dsps)))
+
+
+def _targets(word: str, meanings: tuple[tuple[str, str], ...]) -> ColumnElement[bool]:
+    """Packages whose targeting has the word, a value that it means, or a list with it in its name."""
+    parts = [*queries.of_word(word), *(queries.of_value(kind, value) for kind, value in meanings)]
+    conditions = [t.supply_packages.c.targets.contains(part, autoescape=True) for part in parts]
+    for links, lists in LISTS:
+        by_name = select(lists.c.id).where(_text(lists, word))
+        owners = select(links.c.supply_package_id).where(links.c.list_id.in_(by_name))
+        conditions.append(t.supply_packages.c.id.in_(owners))
+    return or_(*conditions)
+
+
+def _first_package(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A column of a deal's first package."""
+    return (
+        select(column)
+        .join(t.supply_package_deals, LINKS.supply_package_id == _SUPPLY.c.id)
+        .where(LINKS.demand_deal_id == _DEALS.c.id)
+        .order_by(_SUPPLY.c.id)
+        .limit(1)
+        .correlate(_DEALS)
+        .scalar_subquery()
+    )
+
+
+def _lowest_price(work: Work) -> ColumnElement[Any]:
+    """The lowest price among a package's deals, those that the caller may see."""
+    return (
+        select(func.min(_DEALS.c.price))
+        .join(t.supply_package_deals, LINKS.demand_deal_id == _DEALS.c.id)
+        .where(LINKS.supply_package_id == _SUPPLY.c.id, *work.scope.visibility(_DEALS))
+        .correlate(_SUPPLY)
+        .scalar_subquery()
+    )
+
+
+LINK_ORDERS: dict[str, dict[str, Callable[[Work], ColumnElement[Any]]]] = {
+    "supply_deals": {"price": _lowest_price},
+    "demand_deals": {
+        name: lambda work, name=name: _first_package(_SUPPLY.c[name])
+        for name in ("media_type", "start_date", "end_date")
+    }
+    | {"health": status.urgency}
+    | {name: partial(status.delivery, name=name) for name in FIGURES},
+}
+
+
+def order_by(entity_store: EntityStore, work: Work, name: str) -> ColumnElement[Any]:
+    """The expressions to order by: names ignoring case, other entities by their names."""
+    orders = LINK_ORDERS.get(entity_store.entity, {})
+    if name in orders:
+        return orders[name](work)
+    if name == "name":
+        return entity_store.table.c.folded
+    return (
+        _name_of(entity_store, name)
+        if name in REFERENCES
+        else FILTERS[entity_store.entity][name].column(work)
+    )
+
+
+def orderings(entity: str) -> list[str]:
+    """The names by which a list of this entity can be ordered."""
+    no_orders = {field.name for field in fields.of(entity) if not field.is_order}
+    own = [name for name, one in FILTERS[entity].items() if one.owner is None and name not in no_orders]
+    return list(dict.fromkeys([*own, *LINK_ORDERS.get(entity, {})]))
+
+
+def _name_of(entity_store: EntityStore, name: str) -> ColumnElement[Any]:
+    other: Table = REFERENCES[name]
+    mine = other.c.id == entity_store.table.c[f"{name}_id"]
+    return select(other.c.folded).where(mine).correlate(entity_store.table).scalar_subquery()
+
+
+def countable(entity: str) -> list[str]:
+    """The filters whose values can be counted."""
+    return [name for name in COUNTABLE if name in FILTERS[entity]]
+
+
+def counts(
+    work: Work, entity_store: EntityStore, name: str, conditions: Sequence[ColumnElement[bool]]
+) -> dict[str, int]:
+    """Value, as text → the number of entities with it that match these conditions."""
+    one, ids = FILTERS[entity_store.entity][name], entity_store.table.c.id
+    value: ColumnElement[Any] = one.column(work).label("value")
+    via = one.visible_via(work)
+    if one.owner is None or via is None:
+        question = (
+            select(value, func.count()).select_from(entity_store.table).where(*conditions).group_by("value")
+        )
+    else:
+        theirs = via.add_columns(value).subquery()
+        whose, value = theirs.c[0], theirs.c["value"]
+        source = entity_store.table.join(theirs, one.owner == whose)
+        question = (
+            select(value, func.count(ids.distinct())).select_from(source).where(*conditions).group_by(value)
+        )
+    return {str(value): count for value, count in work.connection.execute(question) if value is not None}

@@ -27,6 +27,7 @@ SHARED_PACKAGE = (
     "The {called} {id} is sold to others too, so only its deals may be changed with your permissions"
 )
 SHARED_LIST = "The {called} {id} is used by packages that you may not change"
+ALWAYS = ("domain_lists", "app_lists")
 
 
 def keep_hidden_links(work: Work, entity_store: EntityStore, fields: Fields, before: Fields) -> Fields:
@@ -77,9 +78,6 @@ def _serves_others(work: Work, links: Table, list_id: int) -> bool:
     unseen = select(package).where(package.in_(uses), ~work.scope.visibility(supply_packages)[0])
     foreign = select(package).where(package.in_(uses), package.in_(sold_to_others))
     return bool(work.rows(unseen.limit(1)) or work.rows(foreign.limit(1)))
-
-
-ALWAYS = ("domain_lists", "app_lists")
 
 
 def is_seen(work: Work, key: EntityKey) -> bool:

@@ -23,6 +23,9 @@ from lib.deals.store.tables import (
 )
 from lib.deals.store.work import Work
 
+Condition = ColumnElement[bool]
+_LINKS = supply_package_deals.c
+
 
 def state(work: Work) -> ColumnElement[Any]:
     """A deal's state by the report of `work`; null where it was never computed."""
@@ -56,10 +59,6 @@ def _report(work: Work) -> Any:
     project, slicer = work.report
     is_of = health_reports.c.project == project, health_reports.c.slicer == slicer
     return select(health_reports.c.id).where(*is_of).scalar_subquery()
-
-
-Condition = ColumnElement[bool]
-_LINKS = supply_package_deals.c
 
 
 def of_package(now: datetime) -> ColumnElement[str]:

@@ -40,6 +40,54 @@ SQL: dict[fields.FieldKind, Any] = {
     fields.FEE_TYPE: Integer,
     fields.MOMENT: Instant,
 }
+deal_ids = Table("deal_ids", metadata, *keys(deal_id=String(40)), *required(given=Instant))
+_SUPPLY = ("supply_package_id", "supply_packages")
+_OF_PACKAGE = ("package_id", "packages", FOLLOW)
+changes = numbered_table(
+    "changes",
+    *required(entity=String(20), entity_id=Key, version=Integer, at=Instant, who=String(64)),
+    *required(action=String(10)),
+    Column("before", Document),
+    Column("after", Document),
+    Index(None, "entity", "entity_id", "id"),
+)
+LONGEST_REASON, LONGEST_PROBLEM = 500, 200
+synced_deals = Table(
+    "synced_deals",
+    metadata,
+    Column("deal_id", String(40), primary_key=True),
+    Column("seat_id", Key, primary_key=True, autoincrement=False),
+    Column("demand_deal_id", Key, nullable=False),
+    Column("buyer_seat", String(200), nullable=False),
+    Column("document", Document, nullable=False),
+    Column("fetched_at", Instant),
+    Column("fetched_by", String(64)),
+    Column("status", Integer),
+    Column("status_at", Instant),
+    Column("status_by", String(64)),
+    Column("status_reason", String(LONGEST_REASON)),
+    Column("asked_at", Instant),
+    Column("is_archived", Boolean, nullable=False, default=False, server_default=false()),
+    Column("changed_from", Instant),
+    Column("sent_at", Instant),
+    Column("due", Instant),
+    Column("attempts", Integer, nullable=False, default=0, server_default="0"),
+    Column("problem", String(LONGEST_PROBLEM)),
+)
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    *keys(owner=String(64), key=String(255)),
+    *required(entity=String(20), body=Document, answer=Document, etag=String(60)),
+    Column("at", Instant, nullable=False, index=True),
+)
+health_reports = numbered_table(
+    "health_reports",
+    *required(project=String(200), slicer=String(200), basis=String(64), last_day=String(10)),
+    Column("checked_at", Instant),
+    *required(problem=Text),
+    UniqueConstraint("project", "slicer"),
+)
 
 
 def _entity(name: str, *parts: Any) -> Table:
@@ -107,7 +155,6 @@ supply_packages = _entity(
     Index(None, "start_date"),
 )
 packages = _entity("packages", *_maker())
-deal_ids = Table("deal_ids", metadata, *keys(deal_id=String(40)), *required(given=Instant))
 demand_deals = _entity(
     "demand_deals",
     Column("deal_id", String(40), ForeignKey("deal_ids.deal_id"), nullable=False, unique=True),
@@ -115,8 +162,6 @@ demand_deals = _entity(
     Column("package_id", Key, _to("packages", KEEP), index=True),
     *_plain(fields.DEALS),
 )
-_SUPPLY = ("supply_package_id", "supply_packages")
-_OF_PACKAGE = ("package_id", "packages", FOLLOW)
 supply_package_deals = _link(
     "supply_package_deals", (*_SUPPLY, KEEP), ("demand_deal_id", "demand_deals", FOLLOW)
 )
@@ -137,54 +182,7 @@ package_seats = _link(
 )
 package_supply_packages = _link("package_supply_packages", _OF_PACKAGE, (*_SUPPLY, KEEP))
 
-changes = numbered_table(
-    "changes",
-    *required(entity=String(20), entity_id=Key, version=Integer, at=Instant, who=String(64)),
-    *required(action=String(10)),
-    Column("before", Document),
-    Column("after", Document),
-    Index(None, "entity", "entity_id", "id"),
-)
 
-LONGEST_REASON, LONGEST_PROBLEM = 500, 200
-synced_deals = Table(
-    "synced_deals",
-    metadata,
-    Column("deal_id", String(40), primary_key=True),
-    Column("seat_id", Key, primary_key=True, autoincrement=False),
-    Column("demand_deal_id", Key, nullable=False),
-    Column("buyer_seat", String(200), nullable=False),
-    Column("document", Document, nullable=False),
-    Column("fetched_at", Instant),
-    Column("fetched_by", String(64)),
-    Column("status", Integer),
-    Column("status_at", Instant),
-    Column("status_by", String(64)),
-    Column("status_reason", String(LONGEST_REASON)),
-    Column("asked_at", Instant),
-    Column("is_archived", Boolean, nullable=False, default=False, server_default=false()),
-    Column("changed_from", Instant),
-    Column("sent_at", Instant),
-    Column("due", Instant),
-    Column("attempts", Integer, nullable=False, default=0, server_default="0"),
-    Column("problem", String(LONGEST_PROBLEM)),
-)
-
-idempotency_keys = Table(
-    "idempotency_keys",
-    metadata,
-    *keys(owner=String(64), key=String(255)),
-    *required(entity=String(20), body=Document, answer=Document, etag=String(60)),
-    Column("at", Instant, nullable=False, index=True),
-)
-
-health_reports = numbered_table(
-    "health_reports",
-    *required(project=String(200), slicer=String(200), basis=String(64), last_day=String(10)),
-    Column("checked_at", Instant),
-    *required(problem=Text),
-    UniqueConstraint("project", "slicer"),
-)
 deal_health = Table(
     "deal_health",
     metadata,

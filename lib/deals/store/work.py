@@ -26,6 +26,10 @@ from lib.deals.validation import Problems
 from lib.wire.errors import Conflict
 
 Condition = ColumnElement[bool]
+Fields = dict[str, Any]
+EntityKey = tuple[str, int]
+KEPT_FOR = timedelta(days=1)
+LONGEST = 255
 
 
 @dataclass(frozen=True)
@@ -95,10 +99,6 @@ _VISIBILITY: dict[str, Callable[[DealsScope], Condition]] = {
 }
 
 
-Fields = dict[str, Any]
-EntityKey = tuple[str, int]
-
-
 @dataclass(frozen=True)
 class Work:
     """One transaction of one caller. `now` is in whole seconds, in UTC: the API's times are.
@@ -161,10 +161,6 @@ class Work:
         self.connection.execute(delete(table).where(table.c[column] == entity_id))
         if others:
             self.connection.execute(insert(table), [{column: entity_id, **other} for other in others])
-
-
-KEPT_FOR = timedelta(days=1)
-LONGEST = 255
 
 
 @dataclass(frozen=True)

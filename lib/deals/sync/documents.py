@@ -35,6 +35,16 @@ VNVNM VUVUT WFWLF WSWSM YEYEM YTMYT ZAZAF ZMZMB ZWZWE
 """
 ALPHA_3 = {pair[:2]: pair[2:] for pair in _CODES.split()}
 EVERY = frozenset(ALPHA_3.values())
+VERSION = "1.0"
+ARCHIVED, FIXED_PRICE = 4, 3
+SELLER_STATUS: dict[Status, int] = {"active": 0, "paused": 1, "pending": 2, "complete": 3}
+AD_TYPES = {"banner": 1, "video": 2, "audio": 3, "native": 4}
+_CURRENCY = re.compile(r"[A-Z]{3}")
+PLACES = {
+    "deal_id", "name", "status", "price", "price_type", "deal_type", "units", "agency_curation_fee_type",
+}  # fmt: skip
+"""The fields of a deal that the specification has a place for."""
+Document = dict[str, Any]
 
 
 def countries(targetings: Iterable[Iterable[Mapping[str, Any]]]) -> list[str]:
@@ -68,18 +78,6 @@ def _code(place: Mapping[str, Any]) -> str | None:
         return None
     value = str(place["value"]).strip().upper()
     return ALPHA_3.get(value) or (value if value in EVERY else None)
-
-
-VERSION = "1.0"
-ARCHIVED, FIXED_PRICE = 4, 3
-SELLER_STATUS: dict[Status, int] = {"active": 0, "paused": 1, "pending": 2, "complete": 3}
-AD_TYPES = {"banner": 1, "video": 2, "audio": 3, "native": 4}
-_CURRENCY = re.compile(r"[A-Z]{3}")
-PLACES = {
-    "deal_id", "name", "status", "price", "price_type", "deal_type", "units", "agency_curation_fee_type",
-}  # fmt: skip
-"""The fields of a deal that the specification has a place for."""
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True)

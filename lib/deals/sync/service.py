@@ -37,6 +37,11 @@ from lib.wire.errors import NotFound
 
 SEAT = "seat"
 _DEALS, _SYNC = demand_deals.c, synced_deals.c
+Result = TypeVar("Result")
+OFFER = ListOffer(filters=(SEAT,))
+HISTORY, LONGEST_WHO = "buyer_status", 64
+OFF = "Deal sync is not set up here: an administrator sets deal_sync_origin"
+NONE = "There is no synchronized deal '{}'"
 
 
 def page(work: Work, side: SellingSide, query: ListQuery) -> tuple[int, list[SyncedDeal]]:
@@ -137,13 +142,6 @@ def _archive(work: Work, deal_ids: Sequence[str]) -> dict[tuple[str, int], Synce
         )
         for row in rows
     }
-
-
-Result = TypeVar("Result")
-OFFER = ListOffer(filters=(SEAT,))
-HISTORY, LONGEST_WHO = "buyer_status", 64
-OFF = "Deal sync is not set up here: an administrator sets deal_sync_origin"
-NONE = "There is no synchronized deal '{}'"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from lib.deals.values import Request, Value, whole
 MOST_STATUSES = 100
 SUCCESS = {"due": None, "attempts": 0, "problem": None}
 Status = Annotated[int, Field(ge=0, le=len(BUYER_STATUS) - 1), BeforeValidator(whole)]
+_COLUMNS = synced_deals.c
 
 
 class BuyerStatusRequest(Request, title="BuyerStatus"):
@@ -62,9 +63,6 @@ def status_of(report: Fields, deal_id: str, seat: str, problems: Problems) -> tu
     problems.check()
     reason = (statuses[0].get("ext") or {}).get("reason")
     return int(statuses[0]["status"]), shorten(reason, LONGEST_REASON) if isinstance(reason, str) else None
-
-
-_COLUMNS = synced_deals.c
 
 
 @dataclass(frozen=True)
