@@ -1,7 +1,8 @@
 """A page of a list: search, filters, order, and counts per value of some filters.
 
-A search finds entities that have each of its words, themselves or in linked entities. Packages and deals are found by each other's names, by seats and DSPs, by codes and contacts, by targeting;
-not by deals that the caller can't see (the packages of a deal that is seen are seen too).
+A search finds entities that have each of its words, themselves or in linked entities. Packages and deals are
+found by each other's names, by seats and DSPs, by codes and contacts, by targeting; not by deals that the
+caller can't see (the packages of a deal that is seen are seen too).
 """
 
 from collections.abc import Callable, Sequence
