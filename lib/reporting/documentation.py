@@ -212,7 +212,8 @@ SLICERS: dict[str, Any] = {
 INFO: dict[str, Any] = {
     "summary": "What a slicer is",
     "description": "Time zone, dates, key fields, data fields and audience sources. `extensions` is our own: "
-    "what this service supports beyond the specification; so are `engine` and `as_of`.",
+    "what this service supports beyond the specification; so are `engine`, `as_of`, and `restrictions`: "
+    "filters that every question of this caller has beside its own.",
     "openapi_extra": _request(InfoQuery, {"slicer": ("A slicer", {})}),
     "responses": _success("The slicer", {"application/json": {"schema": of_model(Slicer, "serialization")}})
     | FAILURES,

@@ -22,16 +22,17 @@ Edits = dict[tuple[str, str], tuple[Filter, ...]]
 def grants_with_filters(whose: str, places: Iterable[str], grants: Iterable[Grant] = ()) -> list[Grant]:
     """The grants for these projects and slicers, as texts, with the filters drawn beside them for `whose`.
 
-    `grants` are those that are stored: where nothing was changed theirs hold. BadRequest for a text that is
-    no grant.
+    `grants` are those that are stored: where nothing was changed theirs hold, or those in the text itself.
+    BadRequest for a text that is no grant.
     """
     before: dict[str, tuple[Filter, ...]] = {}
     for grant in grants:
         before[grant.place] = (*before.get(grant.place, ()), *grant.filters)
     edits: Edits = st.session_state.get(EDITS, {})
+    fresh = list(map(Grant.parse, places))
     return [
-        replace(Grant.parse(place), filters=edits.get((whose, place), before.get(place, ())))
-        for place in places
+        replace(grant, filters=edits.get((whose, grant.place), grant.filters or before.get(grant.place, ())))
+        for grant in fresh
     ]
 
 

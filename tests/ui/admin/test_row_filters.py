@@ -121,6 +121,17 @@ def test_filters_stay_when_something_else_is_saved(access: Access) -> None:
     assert grants(access) == (Grant("demo", "delivery", (US,)), Grant("demo", "curation"))
 
 
+def test_a_grant_that_is_typed_keeps_its_filters(access: Access) -> None:
+    """Whoever types a grant with filters as text into May see grants those rows, never all."""
+    limited = Grant("demo", "delivery", (US,))
+    desk = drawer()
+    desk.multiselect(key="person_grants_viewer").set_value([str(limited)])
+    clean(desk.run())
+    assert expanders(desk) == [f"{PLACE}: Country is US"]
+    clean(desk.button(key="person_save").click().run())
+    assert grants(access) == (limited,)
+
+
 def test_a_new_person_with_filters(access: Access) -> None:
     """Somebody who is added has their filters from the first moment."""
     desk = drawer(screen.NEW, "new")
