@@ -43,6 +43,7 @@ from lib.front import (
 )
 from lib.front.board_route import BoardRoute, RouteLimits
 from lib.front.closed_sessions import ClosedSessions
+from lib.front.request_pace import RequestPace
 from lib.front.shared_route import MailRoute, SharedRoute
 from lib.mail import Unsubscriber, posting
 from lib.operations import OpenTabs
@@ -132,7 +133,9 @@ def application(settings: Settings) -> ASGIApp:
         streamlit_compat.knows_session,
     )
     agents = Middleware(AgentRoute, settings=settings)
-    middleware = [apis, agents, shares, signing_in, board, mail, routes, socket, *provider, tabs, document]
+    pace = Middleware(RequestPace, installation.cookies.has_signed)
+    apart = [pace, apis, agents, shares, signing_in, board, mail]
+    middleware = [*apart, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preload, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
 

@@ -240,11 +240,12 @@ def _open(settings: Settings) -> Installation:
     lines = remote_lines(settings, access)
     tokens = token_service.routes(access, settings.services.values(), lifetime)
     app = api(
+        # a path is compared with each route before its own: those that anybody may ask come first
         [
-            service.routes(answering),
-            deals_routes(access, passes, settings),
             tokens,
             operations_routes(settings, access, lines, meter, connected),
+            service.routes(answering),
+            deals_routes(access, passes, settings),
         ],
         settings.max_body_bytes,
         partial(operations.RequestMeter, meter=meter),

@@ -65,6 +65,10 @@ class Cookies:
         values = cookie_parser(header)
         return self._valid(self.sign_in(values)) or self._valid(self.fresh_sign_in(values))
 
+    def has_signed(self, header: str) -> bool:
+        """Whether the session cookie of this `Cookie` header is ours, of a sign-in that is valid or over."""
+        return self.sign_in(cookie_parser(header)) is not None
+
     def sign_in(self, values: Values) -> SignIn | None:
         """The sign-in that the session cookie names, valid or over; None for a cookie that is not ours."""
         claims = self._read("session", values.get(self.session_name, ""))

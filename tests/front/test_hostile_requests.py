@@ -324,7 +324,7 @@ def test_a_flood_of_handshakes_is_a_line_of_the_log(desk: Desk) -> None:
     """WebSockets beyond the number that an address may have are refused, counted, and no error."""
     before = desk.log()
     with ExitStack() as stack:
-        for _ in range(150):
+        for _ in range(110):
             with suppress(InvalidStatus):
                 stack.enter_context(opened(desk.address.geturl()))
     log = desk.log()[len(before) :]
