@@ -137,11 +137,11 @@ def test_a_disk_that_fails_under_a_desk(home: Path, disk: Disk) -> None:
         report = caller.report().json()
         disk.breaks(process)
         answers = [caller.dsps(f"DSP {number}") for number in range(ATTEMPTS)]
-        assert (answers[-1].status_code, answers[-1].json()) == (500, {"detail": StoreUnwritable.REASON})
+        assert (answers[-1].status_code, answers[-1].json()) == (507, {"detail": StoreUnwritable.REASON})
         created = ["First", *(answer.json()["name"] for answer in answers if answer.status_code == 201)]
         assert {one["name"] for one in caller.dsps().json()["results"]} == {*created}
         token = caller.token()
-        assert (token.status_code, token.json()["error_description"]) == (500, StoreUnwritable.REASON)
+        assert (token.status_code, token.json()["error_description"]) == (507, StoreUnwritable.REASON)
         assert caller.report().json() == report
         assert httpx.get(f"{address}/healthz").status_code == 200
         if disk.mends:

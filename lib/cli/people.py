@@ -1,15 +1,17 @@
 """`tranche user …`: who may sign in, and what they may see."""
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
 
 from lib.cli.options import FILTERS, DealsGrantType, caller, table, with_filters
 from lib.people import NO_DEALS, ROLES, DealsGrant, Grant, Person, Role, passwords
-from lib.people.grant import labels
+from lib.people.grant import EVERYTHING, labels
+from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.wire.errors import BadRequest
+from lib.wire.errors import BadRequest, UnknownName
 from lib.wire.filters import Filter
 
 if TYPE_CHECKING:
@@ -153,8 +155,9 @@ def remove(name: str, yes: bool) -> None:
 @click.argument("grants", type=GrantType(), nargs=-1, required=True, metavar="PROJECT[/SLICER]...")
 @FILTERS
 @click.option("--revoke", is_flag=True, help="Revoke these grants instead.")
+@click.option("--yes", is_flag=True, help="Don't ask about projects and slicers that don't exist.")
 def grant(
-    name: str, grants: tuple[Grant, ...], filters: tuple[tuple[Filter, ...], ...], revoke: bool
+    name: str, grants: tuple[Grant, ...], filters: tuple[tuple[Filter, ...], ...], revoke: bool, yes: bool
 ) -> None:
     """Grant the person NAME projects (all their slicers) or single slicers; * is everything.
 
@@ -169,7 +172,11 @@ def grant(
         raise click.UsageError("--revoke takes a grant away with all of its filters: leave --filter out")
     settings = Settings.load()
     own = grants if revoke else with_filters(grants, filters, settings)
-    person = _access().regrant(name, own, caller(), takes=revoke)
+    access = _access()
+    access.people.require(name)
+    if not (revoke or yes):
+        _confirm_new(own, settings)
+    person = access.regrant(name, own, caller(), takes=revoke)
     click.echo(_describe(person), err=True)
     _offer_seats(person, settings)
 
@@ -200,6 +207,18 @@ def _password(from_stdin: bool) -> str:
     if from_stdin:
         return passwords.check(sys.stdin.readline().rstrip("\r\n"))
     return passwords.check(click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True))
+
+
+def _confirm_new(grants: Iterable[Grant], settings: Settings) -> None:
+    """Ask about each grant of what does not exist: it may be a slip, or come later."""
+    pairs = map("/".join, Warehouse(settings.warehouse).slicers())
+    slicers = {*(settings.slicers if settings.base_url else pairs)}
+    names = slicers | {name.partition("/")[0] for name in slicers}
+    for one in grants:
+        target = one.project if one.slicer is None else f"{one.project}/{one.slicer}"
+        if one.project != EVERYTHING and target not in names:
+            reason = UnknownName("project" if one.slicer is None else "slicer", target, names).reason
+            click.confirm(f"{reason.rstrip('.?')}. Grant it anyway?", abort=True, err=True)
 
 
 def _grants(person: Person) -> str:

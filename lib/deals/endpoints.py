@@ -31,6 +31,7 @@ from lib.wire.errors import (
     Invalid,
     NotFound,
     StoreAway,
+    StoreUnwritable,
     Throttled,
     TrancheError,
     Unauthorized,
@@ -58,7 +59,7 @@ RETRY: Schema = {"Retry-After": {"description": "Seconds to wait", "schema": TEX
 CHALLENGE: Schema = {"WWW-Authenticate": {"description": "Bearer", "schema": TEXT}}
 STALE = "Changed since it was read, so nothing was saved: price from 2.5 to 3, by manager at …"
 USUAL: tuple[type[TrancheError], ...] = (
-    Unauthorized, Forbidden, Throttled, InternalError, StoreAway, DeadlineExceeded,
+    Unauthorized, Forbidden, Throttled, InternalError, StoreAway, StoreUnwritable, DeadlineExceeded,
 )  # fmt: skip
 """The errors of every endpoint, beside Invalid."""
 ERRORS: dict[type[TrancheError], tuple[str, str, Schema]] = {
@@ -72,6 +73,7 @@ ERRORS: dict[type[TrancheError], tuple[str, str, Schema]] = {
     StoreAway: (
         "The database is away", "The database can't be reached right now; nothing was changed", RETRY,
     ),
+    StoreUnwritable: ("The disk is full or read-only", StoreUnwritable.REASON, {}),
     DeadlineExceeded: (
         "The request is too large, or took too long", "The database did not answer in time", {},
     ),

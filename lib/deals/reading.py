@@ -217,9 +217,10 @@ KINDS: dict[int, Callable[[str], TrancheError]] = {
     Unsupported.http: BadRequest,
     InUse.http: InUse,
     Conflict.http: Conflict,
-    500: _internal,
+    500: InternalError,
     503: InternalError,
     504: ResponseTimeout,
+    StoreUnwritable.http: _internal,
 }
 
 

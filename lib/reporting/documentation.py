@@ -12,6 +12,7 @@ from lib.wire.errors import (
     DeadlineExceeded,
     InternalError,
     StoreAway,
+    StoreUnwritable,
     Throttled,
 )
 from lib.wire.schemas import NUMBER, TEXT, Schema, a_list, an_object, of_model
@@ -131,6 +132,7 @@ FAILURES: dict[int | str, Schema] = {
         "internal_error", "A database is away; Retry-After says how many seconds to wait", AWAY
     )
     | {"headers": RETRY},
+    StoreUnwritable.http: _failure("internal_error", "The disk is full or read-only", StoreUnwritable.REASON),
     DeadlineExceeded.http: _failure(
         "timeout", "The query took too long", "The query took longer than the 30 seconds allowed"
     ),

@@ -15,7 +15,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   └── ResponseTimeout   (client side) none came in time
     ├── InternalError         a cause that the caller can't fix                  500
     │   ├── StoreUnavailable  the database is full or damaged; nothing was changed
-    │   │   ├── StoreUnwritable   its disk is full or read-only                  500
+    │   │   ├── StoreUnwritable   its disk is full or read-only                  507
     │   │   └── StoreAway     it can't be reached, or is busy                   503
     │   └── SourceUnavailable a database with a slicer's rows does not answer   503
     ├── DealsError            the deals API's codes (its specification, Errors)
@@ -178,8 +178,12 @@ class StoreUnavailable(InternalError):
 
 
 class StoreUnwritable(StoreUnavailable):
-    """The database can be read, but not written: no room, or its disk has become read-only."""
+    """The database can be read, but not written: no room, or its disk has become read-only.
 
+    Insufficient Storage of RFC 4918, 11.5: a code that is not in the specifications of the APIs.
+    """
+
+    http = 507
     REASON: ClassVar[str] = (
         "The database's disk is full or read-only; nothing was changed. "
         "It works again once the disk can be written"

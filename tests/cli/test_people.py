@@ -1,6 +1,7 @@
 """`tranche` itself, and `tranche user`."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -153,7 +154,7 @@ def test_list(people: People) -> None:
 def test_grant_and_revoke(people: People) -> None:
     """Grants are given and taken back, several at a time."""
     added("--role", "viewer")
-    assert "may see demo, other/x" in run("user", "grant", "ada", "demo", "other/x").stderr
+    assert "may see demo, other/x" in run("user", "grant", "ada", "demo", "other/x", "--yes").stderr
     assert "may see other/x" in run("user", "grant", "ada", "demo", "--revoke").stderr
     again = run("user", "grant", "ada", "demo", "--revoke")
     assert (again.exit_code, again.stderr) == (
@@ -164,18 +165,40 @@ def test_grant_and_revoke(people: People) -> None:
     assert (unknown.exit_code, unknown.stderr) == (1, "Error: Unknown person 'adda'; did you mean 'ada'?\n")
 
 
+def test_what_does_not_exist_is_asked_about(people: People, home: Path) -> None:
+    """A grant of a project or slicer that is not there names the nearest one, and is given with a yes."""
+    added("--role", "viewer")
+    shutil.copytree(home / "warehouse", Settings.load().warehouse)
+    assert run("user", "grant", "ada", "demo", "demo/delivery", "*").exit_code == 0
+    run("user", "grant", "ada", "demo", "demo/delivery", "*", "--revoke")
+    for target, question in (
+        ("demmo", "Unknown project 'demmo'; did you mean 'demo'. Grant it anyway?"),
+        (
+            "demo/delivry",
+            "Unknown slicer 'demo/delivry'; did you mean 'demo/delivery'. Grant it anyway?",
+        ),
+    ):
+        asked = run("user", "grant", "ada", target, typed="n\n")
+        assert (asked.exit_code, people.require("ada").grants) == (1, ())
+        assert question in asked.stderr
+        assert f"may see {target}" in run("user", "grant", "ada", target, typed="y\n").stderr
+        run("user", "grant", "ada", target, "--revoke")
+        assert f"may see {target}" in run("user", "grant", "ada", target, "--yes").stderr
+        run("user", "grant", "ada", target, "--revoke")
+
+
 def test_a_slicer_is_granted_with_filters(people: People) -> None:
     """Rows are limited by filters beside the grant, listed in words, and open again without."""
     added("--role", "viewer")
     as_json = '{"name": "site", "value": ["Shop"], "match": "contains", "case_insensitive": 1}'
-    granted = run("user", "grant", "ada", "demo/sales", "--filter", "seat=3,7", "--filter", as_json)
+    granted = run("user", "grant", "ada", "demo/sales", "--filter", "seat=3,7", "--filter", as_json, "--yes")
     limit = "demo/sales (only seat equals 3, 7; site contains Shop (in any case))"
     assert f"may see {limit}" in granted.stderr
     seats = Filter(name="seat", value=("3", "7"), match="equals")
     site = Filter(name="site", value=("Shop",), match="contains", case_insensitive=1)
     assert people.require("ada").grants == (Grant("demo", "sales", (seats, site)),)
     assert limit in run("user", "list").stdout
-    assert "may see demo/sales;" in run("user", "grant", "ada", "demo/sales").stderr
+    assert "may see demo/sales;" in run("user", "grant", "ada", "demo/sales", "--yes").stderr
 
 
 @pytest.mark.parametrize(

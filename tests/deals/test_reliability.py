@@ -154,7 +154,7 @@ def test_a_full_database(on_sqlite: connect.Installation) -> None:
         body = package(name="x", create_demand_deals=deals(option(there.ada), option(there.bob)))
         answers = [caller.ask("POST", "supply_deals/", body) for _ in range(40)]
         made = sum(answer.status_code == 201 for answer in answers)
-        assert answers[-1].status_code == 500
+        assert answers[-1].status_code == 507
         assert answers[-1].json() == {"detail": StoreUnwritable.REASON}
         assert caller.get("supply_deals/")["count"] == made
         assert caller.get("demand_deals/")["count"] == 2 * made
@@ -163,7 +163,7 @@ def test_a_full_database(on_sqlite: connect.Installation) -> None:
 
 
 def test_a_disk_that_takes_no_more(on_sqlite: connect.Installation) -> None:
-    """A server whose files may not grow answers 500 and goes on reading; once they may, it writes again."""
+    """A server whose files may not grow answers 507 and goes on reading; once they may, it writes again."""
     desk = on_sqlite
     database_file = desk.settings.database_url.removeprefix("sqlite:///")
     with calling(desk) as caller:
@@ -177,7 +177,7 @@ def test_a_disk_that_takes_no_more(on_sqlite: connect.Installation) -> None:
         body = package(create_demand_deals=deals(option(there.ada)))
         answers = [caller.ask("POST", "supply_deals/", body) for _ in range(40)]
         made = 1 + sum(answer.status_code == 201 for answer in answers)
-        assert answers[-1].status_code == 500
+        assert answers[-1].status_code == 507
         assert "nothing was changed" in answers[-1].json()["detail"]
         assert caller.get("supply_deals/")["count"] == made
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, unlimited)
