@@ -11,7 +11,7 @@ from websockets.sync.client import ClientConnection
 
 from front.desk_session import answer, opened, rerun, sign_in, texts, widgets
 from lib import connect
-from lib.deals.models import DemandDeal
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import NO_DEALS, People
 from lib.settings import Settings
 from lib.ui.deals.catalog import LOOKING
@@ -76,6 +76,31 @@ def test_a_viewer_presses_a_managers_buttons(desk: Home) -> None:
         before = deal(settings)
         press(viewer, "deals", DEAL, [*drawn.values()])
     assert deal(settings) == before
+
+
+def stored(settings: Settings) -> list[Any]:
+    """All deals, packages and people."""
+    context = connect.installation(settings)
+    admin = context.people.get("admin")
+    assert admin is not None
+    deals = connect.connect(admin, settings).deals
+    return [*deals.everything(DemandDeal), *deals.everything(SupplyPackage), *context.people.everyone()]
+
+
+@pytest.mark.parametrize("name", ["deals", "new_package", "lists", "access", "services"])
+def test_a_viewer_presses_the_buttons_of_every_screen(desk: Home, name: str) -> None:
+    """A viewer who sends clicks on all that an administrator's screen has drawn changes nothing."""
+    settings, address = desk
+    before = stored(settings)
+    with opened(address) as admin, opened(address) as viewer:
+        sign_in(admin, "admin")
+        drawn = page(admin, name)
+        assert drawn
+        sign_in(viewer, "viewer")
+        press(viewer, name, "", [*drawn.values()])
+        for identifier in drawn.values():
+            press(viewer, name, "", [identifier])
+    assert stored(settings) == before
 
 
 def test_a_manager_who_became_a_viewer(desk: Home, people: People) -> None:
