@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib.wire.errors import Throttled, TrancheError
+from lib.wire.errors import StoreUnwritable, Throttled, TrancheError
 from lib.wire.fair import FairPool
 from lib.wire.problems import problem
 from lib.wire.throttle import Throttle
@@ -70,6 +70,9 @@ class SharedPages(Protocol):
 
     def dead_link(self) -> SharedPage:
         """The page that says that a link does not work."""
+
+    def unwritable(self, error: StoreUnwritable) -> SharedPage:
+        """The page that says that nothing can be stored now."""
 
     def unavailable(self) -> SharedPage:
         """The page that says that the figures could not be loaded."""
@@ -121,6 +124,8 @@ class SharedRoute:
             if fields is not None:
                 return self._pages.enter(number, secret, fields)
             return self._pages.page(number, secret)
+        except StoreUnwritable as error:
+            return self._pages.unwritable(error)
         except TrancheError as error:
             log.warning("Share link %d could not be opened: %s", number, error.reason)
         except Exception:

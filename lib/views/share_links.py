@@ -9,6 +9,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -21,7 +22,7 @@ from lib.views.entries import Scope
 from lib.views.models import LONGEST_NAME, check_name, fitting
 from lib.views.tables import share_links
 from lib.wire.deadline import Deadline
-from lib.wire.errors import AccessError, BadRequest
+from lib.wire.errors import AccessError, BadRequest, StoreUnwritable
 
 SECONDS, MOST, MOST_ORIGINS = 10, 200, 10
 USUAL, LONGEST = timedelta(days=30), timedelta(days=366)
@@ -161,12 +162,13 @@ def find_link(engine: Engine, service: str, number: int, secret: str) -> ShareLi
 
 
 def note_opening(engine: Engine, link: ShareLink) -> None:
-    """Store that the link is opened now; once a minute is often enough."""
+    """Store that the link is opened now, once a minute; a full disk keeps nobody from opening it."""
     now = datetime.now(UTC)
     if link.opened is not None and now - link.opened < NOTED_EVERY:
         return
     change = update(share_links).where(share_links.c.id == link.id).values(opened=now)
-    transact(engine, lambda connection: connection.execute(change), Deadline(SECONDS))
+    with suppress(StoreUnwritable):
+        transact(engine, lambda connection: connection.execute(change), Deadline(SECONDS))
 
 
 def check_origins(origins: Iterable[str]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from html import unescape
 from pathlib import Path
 
 import httpx
@@ -13,7 +14,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as limits
 from hypothesis import strategies as some
 from serving import serving
-from sqlalchemy import update
+from sqlalchemy import event, update
 from standin.book import SETTINGS, Book
 from standin.deals import deals
 from standin.state import TOKEN, State
@@ -30,7 +31,7 @@ from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.deals.dossier_pages import DossierPages
 from lib.views.tables import share_links
-from lib.wire.errors import BadRequest
+from lib.wire.errors import BadRequest, StoreUnwritable
 from lib.wire.policy import SecurityHeaders
 from lib.wire.transport import InProcess
 
@@ -281,6 +282,19 @@ def test_what_closes_a_link(
 def _change(installation: Installation, **values: object) -> None:
     with installation.access.store.engine.begin() as connection:
         connection.execute(update(share_links).values(**values))
+
+
+def test_a_disk_that_is_full(desk: httpx.Client, installation: Installation, link: str) -> None:
+    """The page opens as before, and counts are refused with the sentence why; nothing is stored."""
+    engine = installation.access.store.engine
+    engine.dispose()
+    event.listen(engine, "checkout", lambda driver, *_: driver.execute("PRAGMA query_only=ON"))
+    assert desk.get(link).status_code == 200
+    refused = desk.post(link, data=lines(f"{day()},1,1,1,1"))
+    assert (refused.status_code, StoreUnwritable.REASON.split(";")[0] in unescape(refused.text)) == (
+        507,
+        True,
+    )
 
 
 def test_a_link_to_a_question_takes_no_form(desk: httpx.Client, manager: Clients) -> None:

@@ -16,13 +16,14 @@ from lib.ui.audience.snapshots import Snapshots
 from lib.ui.kit.session_cache import SessionCache
 from lib.views import ShareLink
 from lib.views.share_links import find_link, note_opening
-from lib.wire.errors import AccessError, Refused
+from lib.wire.errors import AccessError, Refused, StoreUnwritable
 
 SECONDS, MOST, UNPROCESSABLE = 300, 100, 422
 DEAD_LINK = "This link does not work"
 DEAD_LINK_HELP = "It may have ended or been revoked. Ask whoever sent it to you for another one."
 NO_FIGURES = "The figures could not be loaded"
 RETRY_HELP = "Try again in a few minutes."
+NOT_STORED = "Your counts could not be stored"
 
 
 class LinkedPages(Protocol):
@@ -97,6 +98,10 @@ class SnapshotPages:
     def dead_link(self) -> SharedPage:
         """The page that says that a link does not work: the same whatever the reason."""
         return self._dead_link
+
+    def unwritable(self, error: StoreUnwritable) -> SharedPage:
+        """The page that says that nothing can be stored now."""
+        return SharedPage(page.error(NOT_STORED, f"{error.reason}."), page.policy(()), error.http)
 
     def unavailable(self) -> SharedPage:
         """The page that says that the figures could not be loaded."""
