@@ -1,13 +1,11 @@
-"""One call of `tranche import`: infer, define, read, commit, prepare; and its progress."""
+"""One call of `tranche import`: infer, define, read, commit, prepare."""
 
 import datetime as dt
 import shlex
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 
 import click
 
@@ -19,90 +17,18 @@ from lib.reporting.definition.file import read_definition
 from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.importing import ImportJob, digests, import_files, missing_columns
 from lib.reporting.ingest.inference import Hints, Inference, infer
-from lib.reporting.ingest.layout import find_delimiter
+from lib.reporting.ingest.progress import reading
 from lib.reporting.ingest.readers import readers
 from lib.reporting.ingest.rejects import LEFT_OUT, Rejects
+from lib.reporting.ingest.text import find_delimiter
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.slicer import StoredSlicer, read_mapping
 from lib.reporting.warehouse.writer import refuse_mode
 from lib.settings import Settings
 from lib.wire.errors import ImportRefused
 
-ON_A_TERMINAL, IN_A_LOG = 0.2, 10.0
-_WORDS = 20
-_CLEAR = "\r\x1b[K"
-
-
-class ImportProgress:
-    """Counts bytes and rows, and writes them to `stream` every few seconds at most.
-
-    `size` is what there is to read, in bytes. `clock` gives seconds. Counts may come from two threads,
-    bytes from one and rows from another; only rows write.
-    """
-
-    def __init__(self, size: int, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._size, self._stream, self._clock = size, stream, clock
-        self._is_terminal = stream.isatty()
-        self._pause = ON_A_TERMINAL if self._is_terminal else IN_A_LOG
-        self._began = self._last_write = clock()
-        self._bytes = self._rows = 0
-        self._is_shown = False
-
-    def read(self, size: int) -> None:
-        """So many more bytes were read."""
-        self._bytes += size
-
-    def take(self, rows: int) -> None:
-        """So many more rows were read and checked."""
-        self._rows += rows
-        now = self._clock()
-        if now - self._last_write >= self._pause:
-            self._last_write = now
-            self._show(f"Reading: {self._rows:,} rows{self._rate(now)}{self._remaining(now)}", is_last=False)
-
-    def end(self) -> None:
-        """All was read, or it ended early: the last line says how many rows, where one was shown before."""
-        if self._is_shown:
-            self._show(f"Read: {self._rows:,} rows{self._rate(self._clock())}", is_last=True)
-
-    def _show(self, line: str, is_last: bool) -> None:
-        self._is_shown = True
-        in_place = f"{_CLEAR}{line}" + ("\n" if is_last else "")
-        self._stream.write(in_place if self._is_terminal else f"{line}\n")
-        self._stream.flush()
-
-    def _rate(self, now: float) -> str:
-        seconds = now - self._began
-        return f", {self._rows / seconds:,.0f} rows/s" if seconds > 0 else ""
-
-    def _remaining(self, now: float) -> str:
-        share = min(self._bytes / self._size, 1.0) if self._size else 0.0
-        if not share:
-            return ""
-        return f", {100 * share:.0f} %, {duration((now - self._began) * (1 - share) / share)} left"
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words: 8 s, 2 min 5 s, 1 h 2 min."""
-    whole = max(round(seconds), 0)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-@contextmanager
-def reading(size: int) -> Iterator[ImportProgress]:
-    """The progress of reading `size` bytes, on the standard error output."""
-    progress = ImportProgress(size, sys.stderr)
-    try:
-        yield progress
-    finally:
-        progress.end()
-
-
 Mappings = Mapping[str, Mapping[str, str]]
+_WORDS = 20
 
 
 def run(request: ImportRequest, settings: Settings) -> None:
@@ -251,10 +177,10 @@ def tell_rejects(rejects: Rejects) -> None:
                 click.echo(f"{'':9}    {example}")
     if len(rejects) and rejects.path:
         click.echo(f"All of them are in {rejects.path}\n")
-    for (column, word), count in rejects.words.most_common(_WORDS):
+    for (column, word), count in rejects.missing_words.most_common(_WORDS):
         click.echo(f"{word!r} {count:,} {'time' if count == 1 else 'times'} in '{column}': read as missing")
-    if len(rejects.words) > _WORDS:
-        click.echo(f"and {len(rejects.words) - _WORDS:,} other words for missing values")
+    if len(rejects.missing_words) > _WORDS:
+        click.echo(f"and {len(rejects.missing_words) - _WORDS:,} other words for missing values")
 
 
 def _report(slicer: StoredSlicer, before: StoredSlicer | None) -> None:

@@ -1,16 +1,26 @@
 """Raw cells → what is stored: text, numbers, whole numbers, elements. Empty is missing, never wrong."""
 
+import re
 import uuid
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.ingest.layout import once_each
-from lib.reporting.ingest.numbers import PERCENT, PLAIN, Marks, is_dash, notation, plain_numbers
+from lib.reporting.ingest.numbers import (
+    PERCENT,
+    PLAIN,
+    Marks,
+    is_ambiguous,
+    is_dash,
+    notation,
+    plain_numbers,
+)
 
 Flags = npt.NDArray[np.bool_]
 Missing: TypeAlias = pa.Array | None
@@ -19,6 +29,11 @@ LONGEST_VALUE = 8192
 _WHOLE = r"^[+-]?[0-9]+(\.0*)?$"
 _SHORTEST = r"^(?:0|-?[1-9][0-9]*)$"
 _SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_TOTAL = re.compile(
+    r"\W*((grand|sub|report|overall)[ -]?)?(totals?|total g[eé]n[eé]ral|gesamt(summe|ergebnis)?|summe|somme|"
+    r"totaal|totale|suma|итого|всего|合计|总计|合計|總計|toplam)\W*",
+    re.IGNORECASE,
+)
 
 
 class Cells(NamedTuple):
@@ -30,14 +45,6 @@ class Cells(NamedTuple):
 
 class NotPlain(ValueError):
     """The column holds lists or other nested values where one value is needed."""
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Whether a column of this type is text."""
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(
-        pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
-    )
 
 
 def text(column: pa.Array) -> pa.Array:
@@ -95,32 +102,6 @@ def whole(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> Ce
     )
 
 
-def _whole(texts: pa.Array, marks: Marks, missing: Missing) -> Cells:
-    """The same of different texts; the texts themselves where each is its number's shortest."""
-    are_digits = reads_quickly(missing) and marks.unit != PERCENT
-    if are_digits and pc.all(pc.match_substring_regex(texts, _SHORTEST)).as_py() is not False:
-        return Cells(texts)
-    raw = _number_texts(texts, marks, missing)
-    plain = plain_numbers(raw, marks) if not marks.are_plain or marks.decimal == "unknown" else raw
-    digits = pc.if_else(pc.match_substring_regex(plain, _WHOLE), plain, pa.scalar(None, pa.string()))
-    bad = _false(pc.or_(digits.is_valid(), raw.is_null()))
-    for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
-        digits = pc.replace_substring_regex(digits, pattern, replacement)
-    return Cells(digits, bad)
-
-
-def reads_quickly(missing: Missing) -> bool:
-    """Whether no number is a word for a missing value, so that a column of numbers alone has none."""
-    return missing is None or not pc.any(pc.match_substring_regex(missing, notation(".", ()))).as_py()
-
-
-def without_missing(texts: pa.Array, missing: Missing) -> pa.Array:
-    """Texts, null where they say that there is no value."""
-    if missing is None or not len(missing):
-        return texts
-    return pc.if_else(pc.is_in(texts, value_set=missing), pa.scalar(None, pa.string()), texts)
-
-
 def elements(column: pa.Array, separator: str | None, missing: Missing = None) -> pa.Array:
     """Lists of text: of a list column as it is, of text by its separator. No elements is missing.
 
@@ -138,6 +119,13 @@ def elements(column: pa.Array, separator: str | None, missing: Missing = None) -
     return _lists(parts.flatten(), pc.list_value_length(parts)).take(array.indices)
 
 
+def present(column: pa.Array, missing: Missing = None) -> pa.Array:
+    """1.0 where there is a value, else missing: what a count adds up."""
+    is_nested = pa.types.is_nested(column.type)
+    has_value = (column if is_nested else without_missing(text(column), missing)).is_valid()
+    return pc.if_else(has_value, 1.0, pa.scalar(None, pa.float64()))
+
+
 def too_long(values: pa.Array) -> Flags | None:
     """Where a text, or one of a list of them, is longer than `LONGEST_VALUE`; None where none is."""
     is_list = pa.types.is_list(values.type)
@@ -151,11 +139,22 @@ def too_long(values: pa.Array) -> Flags | None:
     return np.isin(np.arange(len(values)), pc.list_parent_indices(values).filter(long)) if is_list else flags
 
 
-def present(column: pa.Array, missing: Missing = None) -> pa.Array:
-    """1.0 where there is a value, else missing: what a count adds up."""
-    is_nested = pa.types.is_nested(column.type)
-    has_value = (column if is_nested else without_missing(text(column), missing)).is_valid()
-    return pc.if_else(has_value, 1.0, pa.scalar(None, pa.float64()))
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type is text."""
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(
+        pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
+    )
+
+
+def is_total(text: str) -> bool:
+    """Whether a cell says that its row adds up others: `Total`, `Grand total:`, `Gesamt`."""
+    return _TOTAL.fullmatch(text) is not None
+
+
+def total_words(texts: pa.Array) -> list[str]:
+    """The different words for totals in a column."""
+    return [text for text in texts.unique().drop_null().to_pylist() if is_total(text)]
 
 
 def trim(column: pa.Array) -> pa.Array:
@@ -164,62 +163,16 @@ def trim(column: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(plain, ""), pa.scalar(None, pa.string()), plain)
 
 
-def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
-    """Lists of these lengths, with trimmed items and without empty ones."""
-    plain = trim(items)
-    is_present = plain.is_valid().to_numpy(zero_copy_only=False)
-    counts = lengths.fill_null(0).to_numpy()
-    owners = np.repeat(np.arange(len(counts)), counts)
-    sizes = np.bincount(owners[is_present], minlength=len(counts))
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    return pa.ListArray.from_arrays(
-        pa.array(offsets), plain.filter(pa.array(is_present)), mask=pa.array(sizes == 0)
-    )
+def without_missing(texts: pa.Array, missing: Missing) -> pa.Array:
+    """Texts, null where they say that there is no value."""
+    if missing is None or not len(missing):
+        return texts
+    return pc.if_else(pc.is_in(texts, value_set=missing), pa.scalar(None, pa.string()), texts)
 
 
-def _number_texts(plain: pa.Array, marks: Marks, missing: Missing) -> pa.Array:
-    """The texts that should be numbers, trimmed."""
-    raw = without_missing(trim(plain), missing)
-    return pc.if_else(is_dash(raw, marks.unit), pa.scalar(None, pa.string()), raw) if marks.unit else raw
-
-
-def _quick_numbers(plain: pa.Array, marks: Marks) -> pa.Array | None:
-    """The numbers of a column in which each cell is one, in a computer's notation; else None."""
-    if not marks.reads_plain or (
-        marks.decimal == "unknown" and pc.any(pc.match_substring(plain, ".")).as_py()
-    ):
-        return None
-    try:
-        values = plain.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return None
-    return values if pc.all(pc.is_finite(values)).as_py() is not False else None
-
-
-def _parse(raw: pa.Array, marks: Marks) -> Cells:
-    plain = plain_numbers(raw, marks)
-    values = _finite(plain.cast(pa.float64()))
-    bad = _false(pc.or_(plain.is_valid(), raw.is_null()))
-    wrong = [flags for flags in (bad, values.bad) if flags is not None]
-    return Cells(values.values, np.logical_or.reduce(wrong) if wrong else None)
-
-
-def _finite(values: pa.Array) -> Cells:
-    good = pc.is_finite(values)
-    return Cells(pc.if_else(good, values, pa.scalar(None, pa.float64())), _false(good))
-
-
-def _false(flags: pa.Array) -> Flags | None:
-    """Where a flag is false (missing is not); None where none is."""
-    wrong: Flags = ~flags.fill_null(True).to_numpy(zero_copy_only=False)
-    return wrong if wrong.any() else None
-
-
-def _float_text(values: pa.Array) -> pa.Array:
-    values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
-    is_whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), 2.0**63))
-    as_whole = pc.if_else(is_whole, values, pa.scalar(None, pa.float64())).cast(pa.int64())
-    return pc.coalesce(as_whole.cast(pa.string()), values.cast(pa.string()))
+def reads_quickly(missing: Missing) -> bool:
+    """Whether no number is a word for a missing value, so that a column of numbers alone has none."""
+    return missing is None or not pc.any(pc.match_substring_regex(missing, notation(".", ()))).as_py()
 
 
 def plain_table(columns: Sequence[tuple[str, pa.Array]]) -> pa.Table:
@@ -248,6 +201,97 @@ def plain_columns(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]
         yield name, column.cast(pa.string() if kind == pa.string_view() else pa.binary())
     else:
         yield name, column
+
+
+def value_column(values: list[Any]) -> pa.Array:
+    """Values as a column: of their own type where they share one, else as text (or lists of text).
+
+    A number among texts never looks like one with a thousands mark: 1.285 becomes 1.2850.
+    """
+    try:
+        array = pa.array(values)
+    except (pa.ArrowException, OverflowError, TypeError):
+        array = None
+    if array is not None and not pa.types.is_nested(array.type):
+        return array
+    if any(isinstance(value, list) for value in values):
+        lists = [value if isinstance(value, list) or value is None else [value] for value in values]
+        return pa.array(
+            [value and [_value_text(item) for item in value] for value in lists], pa.list_(pa.string())
+        )
+    return pa.array([_value_text(value) for value in values], pa.string())
+
+
+def _float_text(values: pa.Array) -> pa.Array:
+    values = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values)
+    is_whole = pc.and_(pc.equal(pc.floor(values), values), pc.less(pc.abs(values), 2.0**63))
+    as_whole = pc.if_else(is_whole, values, pa.scalar(None, pa.float64())).cast(pa.int64())
+    return pc.coalesce(as_whole.cast(pa.string()), values.cast(pa.string()))
+
+
+def _quick_numbers(plain: pa.Array, marks: Marks) -> pa.Array | None:
+    """The numbers of a column in which each cell is one, in a computer's notation; else None."""
+    if not marks.reads_plain or (
+        marks.decimal == "unknown" and pc.any(pc.match_substring(plain, ".")).as_py()
+    ):
+        return None
+    try:
+        values = plain.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return values if pc.all(pc.is_finite(values)).as_py() is not False else None
+
+
+def _number_texts(plain: pa.Array, marks: Marks, missing: Missing) -> pa.Array:
+    """The texts that should be numbers, trimmed."""
+    raw = without_missing(trim(plain), missing)
+    return pc.if_else(is_dash(raw, marks.unit), pa.scalar(None, pa.string()), raw) if marks.unit else raw
+
+
+def _parse(raw: pa.Array, marks: Marks) -> Cells:
+    plain = plain_numbers(raw, marks)
+    values = _finite(plain.cast(pa.float64()))
+    bad = _false(pc.or_(plain.is_valid(), raw.is_null()))
+    wrong = [flags for flags in (bad, values.bad) if flags is not None]
+    return Cells(values.values, np.logical_or.reduce(wrong) if wrong else None)
+
+
+def _finite(values: pa.Array) -> Cells:
+    good = pc.is_finite(values)
+    return Cells(pc.if_else(good, values, pa.scalar(None, pa.float64())), _false(good))
+
+
+def _whole(texts: pa.Array, marks: Marks, missing: Missing) -> Cells:
+    """The same of different texts; the texts themselves where each is its number's shortest."""
+    are_digits = reads_quickly(missing) and marks.unit != PERCENT
+    if are_digits and pc.all(pc.match_substring_regex(texts, _SHORTEST)).as_py() is not False:
+        return Cells(texts)
+    raw = _number_texts(texts, marks, missing)
+    plain = plain_numbers(raw, marks) if not marks.are_plain or marks.decimal == "unknown" else raw
+    digits = pc.if_else(pc.match_substring_regex(plain, _WHOLE), plain, pa.scalar(None, pa.string()))
+    bad = _false(pc.or_(digits.is_valid(), raw.is_null()))
+    for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
+        digits = pc.replace_substring_regex(digits, pattern, replacement)
+    return Cells(digits, bad)
+
+
+def _lists(items: pa.Array, lengths: pa.Array) -> pa.Array:
+    """Lists of these lengths, with trimmed items and without empty ones."""
+    plain = trim(items)
+    is_present = plain.is_valid().to_numpy(zero_copy_only=False)
+    counts = lengths.fill_null(0).to_numpy()
+    owners = np.repeat(np.arange(len(counts)), counts)
+    sizes = np.bincount(owners[is_present], minlength=len(counts))
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), plain.filter(pa.array(is_present)), mask=pa.array(sizes == 0)
+    )
+
+
+def _false(flags: pa.Array) -> Flags | None:
+    """Where a flag is false (missing is not); None where none is."""
+    wrong: Flags = ~flags.fill_null(True).to_numpy(zero_copy_only=False)
+    return wrong if wrong.any() else None
 
 
 def _plain_lists(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]:
@@ -279,3 +323,15 @@ def _storage(column: pa.ExtensionArray) -> pa.Array:
         return column.storage
     texts = [value and str(uuid.UUID(bytes=value)) for value in column.storage.to_pylist()]
     return pa.array(texts, pa.string())
+
+
+def _value_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, dict | list):
+        return orjson.dumps(value).decode()
+    return f"{value}0" if isinstance(value, float) and is_ambiguous(str(value)) else str(value)

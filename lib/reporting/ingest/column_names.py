@@ -48,14 +48,14 @@ _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _MACHINE_NAME = re.compile(r"[a-z0-9]+(_[A-Za-z0-9]+)*|[a-z]+([A-Z][a-z]+)+|[A-Z0-9]+(_[A-Z0-9]+)+")
 
 
-def words(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """`bid.countryIsoCode` → bid, country, iso, code."""
     return [word.lower() for word in _SPLIT.findall(name)]
 
 
 def is_id(name: str) -> bool:
     """Whether numbers under this name tell things apart and must not be added: `site_id`, `zip`, `dma`."""
-    parts = words(name)
+    parts = split_words(name)
     if not parts:
         return False
     return (
@@ -65,17 +65,19 @@ def is_id(name: str) -> bool:
 
 def may_be_code(name: str) -> bool:
     """Whether whole numbers under this name are codes if there are few: `banner_pos`, `slot_width`, `C14`."""
-    return words(name)[-1:] != [] and (words(name)[-1] in _CODES or _ANONYMOUS.fullmatch(name) is not None)
+    return split_words(name)[-1:] != [] and (
+        split_words(name)[-1] in _CODES or _ANONYMOUS.fullmatch(name) is not None
+    )
 
 
 def is_version(name: str) -> bool:
     """Whether numbers under this name are not even numbers: `browser_version` 10.1."""
-    return words(name)[-1:] == ["version"]
+    return split_words(name)[-1:] == ["version"]
 
 
 def is_mean(name: str) -> bool:
     """Whether numbers under this name must not be added: prices, rates, averages. `bid_amount` may be."""
-    parts = words(name)
+    parts = split_words(name)
     if _SUMS.intersection(parts) and not {"avg", "average", "mean"}.intersection(parts):
         return False
     return (
@@ -87,13 +89,13 @@ def is_mean(name: str) -> bool:
 
 def is_amount(name: str) -> bool:
     """Whether numbers under this name add up: `total_impressions`, `revenue`."""
-    parts = words(name)
+    parts = split_words(name)
     return bool(_AMOUNTS.intersection(parts)) and parts[-1] not in _IDS
 
 
 def aggregate(name: str) -> str:
     """How numbers under this name come together: mean for rates and prices, min and max where it says so."""
-    parts = words(name)
+    parts = split_words(name)
     extreme = next((_EXTREMES[word] for word in (*parts[:1], *parts[-1:]) if word in _EXTREMES), None)
     if extreme:
         return extreme
@@ -102,7 +104,7 @@ def aggregate(name: str) -> str:
 
 def time_rank(name: str) -> int:
     """How little a name sounds like the time of a row: 0 for `timestamp`."""
-    ranks = [_TIMES.index(word) for word in words(name) if word in _TIMES]
+    ranks = [_TIMES.index(word) for word in split_words(name) if word in _TIMES]
     return min(ranks, default=len(_TIMES))
 
 
@@ -113,18 +115,18 @@ def sounds_like_time(name: str) -> bool:
 
 def sounds_like_clock(name: str) -> bool:
     """Whether values under this name may be times of day: `hour`, `time`."""
-    return bool(_CLOCKS.intersection(words(name)))
+    return bool(_CLOCKS.intersection(split_words(name)))
 
 
 def sounds_like_list(name: str) -> bool:
     """Whether values under this name may be several each: `segments`, `tag_list`."""
-    last = (words(name) or [""])[-1]
+    last = (split_words(name) or [""])[-1]
     return last in ("list", "set") or (last.endswith("s") and not last.endswith(("ss", "us", "is")))
 
 
 def sounds_like_users(name: str) -> bool:
     """Whether values under this name may be users: `user_id`, `visitor`."""
-    return bool(_USERS.intersection(words(name))) and "agent" not in words(name)
+    return bool(_USERS.intersection(split_words(name))) and "agent" not in split_words(name)
 
 
 def description(name: str) -> str:

@@ -1,4 +1,4 @@
-"""An uploaded file: its format, compression and digest; never its rows."""
+"""A file to import: its format, compression and digest; and what a reader gives of its rows."""
 
 import gzip
 import hashlib
@@ -15,13 +15,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lib.reporting.ingest.progress import Progress, count_bytes
 from lib.reporting.ingest.rejects import Reject
 from lib.wire.errors import ImportRefused
 
 Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx"]
 Compression = Literal["gzip", "zstd", "zip"]
+Ints = npt.NDArray[np.int64]
+Refuse = Callable[[Reject], None]
 FORMATS: tuple[Format, ...] = get_args(Format)
-Progress = Callable[[int], None]
 CHUNK = 4 << 20
 MOST_COLUMNS = 5_000
 _MOST_NAMES = 3
@@ -38,10 +40,6 @@ _COMPRESSIONS: dict[bytes, Compression] = {
 }
 _OF_WORKBOOKS = {"[Content_Types].xml", "mimetype", "content.xml"}
 _DAMAGE_ERRORS = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
-
-
-Ints = npt.NDArray[np.int64]
-Refuse = Callable[[Reject], None]
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class DataFile:
         ImportRefused when the compressed content is damaged or cut off.
         """
         with self.path.open("rb") as raw:
-            source = cast(BinaryIO, _ProgressFile(raw, progress)) if progress else raw
+            source = count_bytes(raw, progress) if progress else raw
             if self.compression is None:
                 yield source
             else:
@@ -90,6 +88,52 @@ class DataFile:
         return hash.hexdigest()
 
 
+@dataclass(frozen=True)
+class RawRows:
+    """Some rows of a file: columns as they were found (of any Arrow type), and each row's line.
+
+    `text` gives the row at a position as it stands in the file; `as_text` the table with the text of cells
+    that were read as numbers (None: none were).
+    """
+
+    table: pa.Table
+    lines: Ints
+    text: Callable[[int], str]
+    as_text: Callable[[], pa.Table] | None = None
+
+
+class Reader(Protocol):
+    """Reads a file of one format.
+
+    `columns` are the file's columns, where they are known before its rows are read; else None, and `names`
+    fills while they are. Without a header the names are made up.
+    """
+
+    file: DataFile
+    columns: tuple[str, ...] | None
+    names: dict[str, None]
+    has_header: bool
+
+    @property
+    def description(self) -> str:
+        """The format found, in a few words."""
+        ...
+
+    def rows(
+        self,
+        selection: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
+    ) -> Iterator[RawRows]:
+        """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`.
+
+        Columns of `numbers` may come as float64 where each of their cells in a batch is a number as computers
+        write it.
+        """
+        ...
+
+
 def data_file(path: Path, format: Format | None = None) -> DataFile:
     """The file at `path`. Its format is the one given, else that of its content and name.
 
@@ -102,6 +146,15 @@ def data_file(path: Path, format: Format | None = None) -> DataFile:
     if not beginning.strip():
         raise ImportRefused(f"{path.name} is empty")
     return DataFile(path, format or _format(path.with_name(name), beginning), compression, size)
+
+
+def check_width(name: str, columns: Collection[str]) -> None:
+    """ImportRefused for a file with more than 5,000 columns: each is inferred and held by itself."""
+    if len(columns) > MOST_COLUMNS:
+        raise ImportRefused(
+            f"{name} has {len(columns):,} columns, more than the {MOST_COLUMNS:,} that can be imported; "
+            "leave out what no slicer needs"
+        )
 
 
 def _beginning(path: Path) -> tuple[bytes, Compression | None, str]:
@@ -123,6 +176,21 @@ def _is_workbook(path: Path) -> bool:
             return not _OF_WORKBOOKS.isdisjoint(names) or any(name.startswith("xl/") for name in names)
     except zipfile.BadZipFile:
         return True
+
+
+def _format(path: Path, beginning: bytes) -> Format:
+    if beginning.startswith(_PARQUET):
+        return "parquet"
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED_SUFFIXES]
+    by_name = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    text = beginning.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if by_name == "parquet":
+        raise ImportRefused(f"{path.name} is named as Parquet, but is not a Parquet file")
+    if beginning.startswith((b"PK\x03\x04", _OLE)):
+        return "xlsx"
+    if by_name == "xlsx":
+        raise ImportRefused(f"{path.name} is named as a workbook, but is not one")
+    return by_name or ("ndjson" if text.startswith((b"{", b"[{")) else "csv")
 
 
 class _UnpackedContent(io.RawIOBase):
@@ -172,97 +240,3 @@ def _only_member(archive: zipfile.ZipFile, name: str) -> str:
         names = ", ".join(part.filename for part in files[:_MOST_NAMES]) or "none"
         raise ImportRefused(f"{name} holds {len(files):,} files ({names}), not one; unpack it first")
     return files[0].filename
-
-
-def _format(path: Path, beginning: bytes) -> Format:
-    if beginning.startswith(_PARQUET):
-        return "parquet"
-    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _PACKED_SUFFIXES]
-    by_name = _SUFFIXES.get(suffixes[-1]) if suffixes else None
-    text = beginning.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if by_name == "parquet":
-        raise ImportRefused(f"{path.name} is named as Parquet, but is not a Parquet file")
-    if beginning.startswith((b"PK\x03\x04", _OLE)):
-        return "xlsx"
-    if by_name == "xlsx":
-        raise ImportRefused(f"{path.name} is named as a workbook, but is not one")
-    return by_name or ("ndjson" if text.startswith((b"{", b"[{")) else "csv")
-
-
-class _ProgressFile(io.RawIOBase):
-    """A file that reports how much of it was read."""
-
-    def __init__(self, raw: BinaryIO, progress: Progress) -> None:
-        self._raw, self._progress = raw, progress
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._raw.read(size)
-        self._progress(len(data))
-        return data
-
-    def seekable(self) -> bool:
-        return self._raw.seekable()
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._raw.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._raw.tell()
-
-
-@dataclass(frozen=True)
-class RawRows:
-    """Some rows of a file: columns as they were found (of any Arrow type), and each row's line.
-
-    `text` gives the row at a position as it stands in the file; `as_text` the table with the text of cells
-    that were read as numbers (None: none were).
-    """
-
-    table: pa.Table
-    lines: Ints
-    text: Callable[[int], str]
-    as_text: Callable[[], pa.Table] | None = None
-
-
-class Reader(Protocol):
-    """Reads a file of one format.
-
-    `columns` are the file's columns, where they are known before its rows are read; else None, and `names`
-    fills while they are. Without a header the names are made up.
-    """
-
-    file: DataFile
-    columns: tuple[str, ...] | None
-    names: dict[str, None]
-    has_header: bool
-
-    @property
-    def description(self) -> str:
-        """The format found, in a few words."""
-        ...
-
-    def rows(
-        self,
-        selection: Collection[str] | None,
-        refuse: Refuse,
-        progress: Progress | None = None,
-        numbers: Collection[str] = (),
-    ) -> Iterator[RawRows]:
-        """All rows, in batches, with the wanted columns (None: all); what can't be read goes to `refuse`.
-
-        Columns of `numbers` may come as float64 where each of their cells in a batch is a number as computers
-        write it.
-        """
-        ...
-
-
-def check_width(name: str, columns: Collection[str]) -> None:
-    """ImportRefused for a file with more than 5,000 columns: each is inferred and held by itself."""
-    if len(columns) > MOST_COLUMNS:
-        raise ImportRefused(
-            f"{name} has {len(columns):,} columns, more than the {MOST_COLUMNS:,} that can be imported; "
-            "leave out what no slicer needs"
-        )

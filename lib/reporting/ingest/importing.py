@@ -10,8 +10,9 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from lib.reporting.definition import Definition
-from lib.reporting.ingest.files import Progress, RawRows, Reader, Refuse
+from lib.reporting.ingest.files import RawRows, Reader, Refuse
 from lib.reporting.ingest.normalize import Normalizer, number_columns
+from lib.reporting.ingest.progress import Progress
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
 from lib.reporting.warehouse import Mode, StoredSlicer, Warehouse
 from lib.reporting.warehouse.manifest import Import, Source
@@ -21,6 +22,188 @@ BATCHES = 2
 _REJECTS = 1000
 
 
+@dataclass(frozen=True)
+class ImportJob:
+    """An import: its source, target and options. `max_rejects` is a share of all rows, 0 to 1."""
+
+    project: str
+    slicer: str
+    readers: Sequence[Reader]
+    definition: Definition
+    mappings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    mode: Mode = "create"
+    max_rejects: float = 0.01
+
+
+def import_files(
+    job: ImportJob,
+    marks: Sequence[str],
+    warehouse: Warehouse,
+    rejects: Rejects,
+    progress: Progress | None = None,
+    on_rows: Progress | None = None,
+) -> StoredSlicer:
+    """Import the files of a job, whose digests are `marks`; the slicer as it is then.
+
+    Rows that can't be read go to `rejects`; `progress` is told the bytes read (from a thread of its own),
+    `on_rows` the rows that can be stored. ImportRefused, and nothing changed, when too many rows can't be
+    read, there are no rows at all, a column is missing, or a file is in already.
+    """
+    for reader in job.readers:
+        refuse_missing(reader.file.name, reader.columns, job.definition)
+    with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
+        if job.mode == "append":
+            _refuse_duplicates(writer.imports, marks)
+
+        def write(table: pa.Table) -> None:
+            writer.write(table)
+            if on_rows:
+                on_rows(table.num_rows)
+
+        normalizer = Normalizer(job.definition)
+        sources = [
+            Source(reader.file.name, mark, _rows(reader, normalizer, write, rejects, progress))
+            for reader, mark in zip(job.readers, marks, strict=True)
+        ]
+        rejects.missing_words.update(normalizer.missing_words)
+        _refuse_totals(normalizer)
+        _refuse_unseen(job)
+        _refuse_rejects(job, sum(source.rows for source in sources), rejects)
+        rejects.flush()
+        writer.commit_all(sources)
+    return warehouse.open(job.project, job.slicer)
+
+
+def digests(readers: Iterable[Reader], progress: Progress | None = None) -> list[str]:
+    """Each file's digest. ImportRefused when two files are the same."""
+    digest_of: dict[str, str] = {}
+    for reader in readers:
+        digest = reader.file.digest(progress)
+        if digest in digest_of:
+            raise ImportRefused(f"{reader.file.name} and {digest_of[digest]} are the same file")
+        digest_of[digest] = reader.file.name
+    return list(digest_of)
+
+
+def missing_columns(columns: Collection[str], definition: Definition) -> list[str]:
+    """The columns that a definition reads and a file lacks."""
+    return [name for name in definition.source_columns() if name not in columns]
+
+
+def refuse_missing(file: str, columns: Collection[str] | None, definition: Definition) -> None:
+    """ImportRefused when a file lacks a column that the definition reads."""
+    missing = missing_columns(columns, definition) if columns is not None else []
+    if missing and columns is not None:
+        raise ImportRefused(
+            f"{file}: {UnknownName('column', missing[0], columns)}. It has: {', '.join(columns)}"
+        )
+
+
+def read_ahead(read: Callable[[Refuse], Iterator[RawRows]], refuse: Refuse) -> Generator[RawRows, None, None]:
+    """The batches of `read`, which runs in a thread of its own, at most BATCHES ahead.
+
+    What it refuses goes to `refuse` here, in the order of reading; what it raises is raised here. Close the
+    iterator when the rest is not wanted: the thread has ended then.
+    """
+    reading = _Reading(read)
+    try:
+        while True:
+            part = reading.next()
+            for reject in part.rejects:
+                refuse(reject)
+            if part.error is not None:
+                raise part.error
+            if part.is_last:
+                return
+            if part.rows is not None:
+                yield part.rows
+    finally:
+        reading.stop()
+
+
+def _rows(
+    reader: Reader,
+    normalizer: Normalizer,
+    write: Callable[[pa.Table], None],
+    rejects: Rejects,
+    progress: Progress | None,
+) -> int:
+    count = 0
+
+    definition = normalizer.definition
+
+    def refuse(reject: Reject) -> None:
+        rejects.add(reader.file.name, reject)
+
+    def read(refuse: Refuse) -> Iterator[RawRows]:
+        return reader.rows(definition.source_columns(), refuse, progress, number_columns(definition))
+
+    ending = Ending(refuse)
+    with closing(read_ahead(read, refuse)) as batches:
+        for raw in batches:
+            table, last = normalizer.rows(raw, ending.refuse)
+            if last is not None:
+                ending.accept(last)
+            write(table)
+            count += table.num_rows
+    ending.close()
+    return count
+
+
+def _refuse_duplicates(imports: Iterable[Import], marks: Collection[str]) -> None:
+    for earlier in imports:
+        for source in earlier.sources:
+            if source.digest in marks:
+                raise ImportRefused(
+                    f"This file was imported already: {source.rows:,} rows were imported from it, as "
+                    f"{source.name}, "
+                    f"on {earlier.when:%Y-%m-%d at %H:%M} UTC. Nothing was changed"
+                )
+
+
+def _refuse_totals(normalizer: Normalizer) -> None:
+    """ImportRefused where rows of totals were found and nobody said what to do with them."""
+    totals = normalizer.totals.counts()
+    if not totals:
+        return
+    (column, text), count = max(totals.items(), key=lambda item: item[1])
+    total = sum(totals.values())
+    more = f", {total:,} rows of this kind in all" if total > count else ""
+    raise ImportRefused(
+        f"{count:,} {'row has' if count == 1 else 'rows have'} '{text}' in column '{column}'{more}. If they "
+        "add up other rows, those would count twice; nothing was imported. Leave totals out with "
+        "--drop-totals, or import them with --keep-totals"
+    )
+
+
+def _refuse_unseen(job: ImportJob) -> None:
+    """The same for files whose columns are known only at the end.
+
+    A column that a slicer has already may be missing: JSON often leaves out what is empty.
+    """
+    late = [reader for reader in job.readers if reader.columns is None]
+    columns = dict.fromkeys(name for reader in late for name in reader.names)
+    optional = set(job.definition.source_columns()) if job.mode in ("append", "replace-days") else set()
+    missing = [name for name in missing_columns(columns, job.definition) if name not in optional]
+    if late and missing:
+        names = ", ".join(reader.file.name for reader in late)
+        raise ImportRefused(
+            f"{names}: {UnknownName('column', missing[0], columns)}. There are: {', '.join(columns)}"
+        )
+
+
+def _refuse_rejects(job: ImportJob, rows: int, rejects: Rejects) -> None:
+    total = rows + rejects.unreadable
+    if not total:
+        raise ImportRefused("There are no rows in " + ", ".join(reader.file.name for reader in job.readers))
+    if rejects.unreadable > job.max_rejects * total:
+        bad, share, most = rejects.unreadable, rejects.unreadable / total, job.max_rejects
+        raise ImportRefused(
+            f"{bad:,} of {total:,} rows ({share:.2%}) can't be read, more than the {most:.2%} "
+            "allowed; nothing was imported. Fix the file or the definition, or raise --max-rejects"
+        )
+
+
 class _Part(NamedTuple):
     """A batch that was read: rejects, then rows (None: no rows yet); or the error that ended reading."""
 
@@ -28,10 +211,6 @@ class _Part(NamedTuple):
     rows: RawRows | None = None
     is_last: bool = False
     error: BaseException | None = None
-
-
-class _Stop(Exception):
-    """Nobody wants the rest."""
 
 
 class _Reading:
@@ -79,183 +258,5 @@ class _Reading:
         self._parts.put(_Part(rejects, rows, is_last))
 
 
-@dataclass(frozen=True)
-class ImportJob:
-    """An import: its source, target and options. `max_rejects` is a share of all rows, 0 to 1."""
-
-    project: str
-    slicer: str
-    readers: Sequence[Reader]
-    definition: Definition
-    mappings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    mode: Mode = "create"
-    max_rejects: float = 0.01
-
-
-def digests(readers: Iterable[Reader], progress: Progress | None = None) -> list[str]:
-    """Each file's digest. ImportRefused when two files are the same."""
-    digest_of: dict[str, str] = {}
-    for reader in readers:
-        digest = reader.file.digest(progress)
-        if digest in digest_of:
-            raise ImportRefused(f"{reader.file.name} and {digest_of[digest]} are the same file")
-        digest_of[digest] = reader.file.name
-    return list(digest_of)
-
-
-def import_files(
-    job: ImportJob,
-    marks: Sequence[str],
-    warehouse: Warehouse,
-    rejects: Rejects,
-    progress: Progress | None = None,
-    on_rows: Progress | None = None,
-) -> StoredSlicer:
-    """Import the files of a job, whose digests are `marks`; the slicer as it is then.
-
-    Rows that can't be read go to `rejects`; `progress` is told the bytes read (from a thread of its own),
-    `on_rows` the rows that can be stored. ImportRefused, and nothing changed, when too many rows can't be
-    read, there are no rows at all, a column is missing, or a file is in already.
-    """
-    for reader in job.readers:
-        refuse_missing(reader.file.name, reader.columns, job.definition)
-    with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
-        if job.mode == "append":
-            _refuse_duplicates(writer.imports, marks)
-
-        def write(table: pa.Table) -> None:
-            writer.write(table)
-            if on_rows:
-                on_rows(table.num_rows)
-
-        normalizer = Normalizer(job.definition)
-        sources = [
-            Source(reader.file.name, mark, _rows(reader, normalizer, write, rejects, progress))
-            for reader, mark in zip(job.readers, marks, strict=True)
-        ]
-        rejects.words.update(normalizer.words)
-        _refuse_totals(normalizer)
-        _refuse_unseen(job)
-        _refuse_rejects(job, sum(source.rows for source in sources), rejects)
-        rejects.flush()
-        writer.commit_all(sources)
-    return warehouse.open(job.project, job.slicer)
-
-
-def missing_columns(columns: Collection[str], definition: Definition) -> list[str]:
-    """The columns that a definition reads and a file lacks."""
-    return [name for name in definition.source_columns() if name not in columns]
-
-
-def _rows(
-    reader: Reader,
-    normalizer: Normalizer,
-    write: Callable[[pa.Table], None],
-    rejects: Rejects,
-    progress: Progress | None,
-) -> int:
-    count = 0
-
-    definition = normalizer.definition
-
-    def refuse(reject: Reject) -> None:
-        rejects.add(reader.file.name, reject)
-
-    def read(refuse: Refuse) -> Iterator[RawRows]:
-        return reader.rows(definition.source_columns(), refuse, progress, number_columns(definition))
-
-    ending = Ending(refuse)
-    with closing(read_ahead(read, refuse)) as batches:
-        for raw in batches:
-            table, last = normalizer.rows(raw, ending.refuse)
-            if last is not None:
-                ending.accept(last)
-            write(table)
-            count += table.num_rows
-    ending.close()
-    return count
-
-
-def refuse_missing(file: str, columns: Collection[str] | None, definition: Definition) -> None:
-    """ImportRefused when a file lacks a column that the definition reads."""
-    missing = missing_columns(columns, definition) if columns is not None else []
-    if missing and columns is not None:
-        raise ImportRefused(
-            f"{file}: {UnknownName('column', missing[0], columns)}. It has: {', '.join(columns)}"
-        )
-
-
-def _refuse_unseen(job: ImportJob) -> None:
-    """The same for files whose columns are known only at the end.
-
-    A column that a slicer has already may be missing: JSON often leaves out what is empty.
-    """
-    late = [reader for reader in job.readers if reader.columns is None]
-    columns = dict.fromkeys(name for reader in late for name in reader.names)
-    optional = set(job.definition.source_columns()) if job.mode in ("append", "replace-days") else set()
-    missing = [name for name in missing_columns(columns, job.definition) if name not in optional]
-    if late and missing:
-        names = ", ".join(reader.file.name for reader in late)
-        raise ImportRefused(
-            f"{names}: {UnknownName('column', missing[0], columns)}. There are: {', '.join(columns)}"
-        )
-
-
-def _refuse_totals(normalizer: Normalizer) -> None:
-    """ImportRefused where rows of totals were found and nobody said what to do with them."""
-    totals = normalizer.totals.counts()
-    if not totals:
-        return
-    (column, text), count = max(totals.items(), key=lambda item: item[1])
-    total = sum(totals.values())
-    more = f", {total:,} rows of this kind in all" if total > count else ""
-    raise ImportRefused(
-        f"{count:,} {'row has' if count == 1 else 'rows have'} '{text}' in column '{column}'{more}. If they "
-        "add up other rows, those would count twice; nothing was imported. Leave totals out with "
-        "--drop-totals, or import them with --keep-totals"
-    )
-
-
-def _refuse_duplicates(imports: Iterable[Import], marks: Collection[str]) -> None:
-    for earlier in imports:
-        for source in earlier.sources:
-            if source.digest in marks:
-                raise ImportRefused(
-                    f"This file was imported already: {source.rows:,} rows were imported from it, as "
-                    f"{source.name}, "
-                    f"on {earlier.when:%Y-%m-%d at %H:%M} UTC. Nothing was changed"
-                )
-
-
-def _refuse_rejects(job: ImportJob, rows: int, rejects: Rejects) -> None:
-    total = rows + rejects.unreadable
-    if not total:
-        raise ImportRefused("There are no rows in " + ", ".join(reader.file.name for reader in job.readers))
-    if rejects.unreadable > job.max_rejects * total:
-        bad, share, most = rejects.unreadable, rejects.unreadable / total, job.max_rejects
-        raise ImportRefused(
-            f"{bad:,} of {total:,} rows ({share:.2%}) can't be read, more than the {most:.2%} "
-            "allowed; nothing was imported. Fix the file or the definition, or raise --max-rejects"
-        )
-
-
-def read_ahead(read: Callable[[Refuse], Iterator[RawRows]], refuse: Refuse) -> Generator[RawRows, None, None]:
-    """The batches of `read`, which runs in a thread of its own, at most BATCHES ahead.
-
-    What it refuses goes to `refuse` here, in the order of reading; what it raises is raised here. Close the
-    iterator when the rest is not wanted: the thread has ended then.
-    """
-    reading = _Reading(read)
-    try:
-        while True:
-            part = reading.next()
-            for reject in part.rejects:
-                refuse(reject)
-            if part.error is not None:
-                raise part.error
-            if part.is_last:
-                return
-            if part.rows is not None:
-                yield part.rows
-    finally:
-        reading.stop()
+class _Stop(Exception):
+    """Nobody wants the rest."""

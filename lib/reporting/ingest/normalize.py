@@ -1,7 +1,7 @@
 """Raw rows and a definition → rows as the warehouse stores them; what does not fit is refused, row by row."""
 
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -9,47 +9,35 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition
+from lib.reporting.definition import TIME, DataFieldDefinition, Definition, KeyFieldDefinition
 from lib.reporting.ingest import cells
-from lib.reporting.ingest.cells import Cells, NotPlain
+from lib.reporting.ingest.cells import Cells, NotPlain, is_total, total_words
 from lib.reporting.ingest.files import RawRows, Refuse
 from lib.reporting.ingest.layout import is_value
 from lib.reporting.ingest.numbers import marks_of
 from lib.reporting.ingest.rejects import BELOW, HEADER, LEFT_OUT, TOTAL, Reject
 from lib.reporting.ingest.times import stored_times
-from lib.reporting.ingest.totals import TotalsTally, is_total, total_words
 from lib.wire.errors import ImportRefused
 
 Flags = npt.NDArray[np.bool_]
+Sums = npt.NDArray[np.float64]
 Read = Callable[[pa.Array], Cells]
 Reason = Callable[[str], str]
 TOO_LONG = f"longer than {cells.LONGEST_VALUE:,} bytes in column '{{}}'"
-
-
-def number_columns(definition: Definition) -> list[str]:
-    """The columns of which only numbers are made, and whose numbers are written as computers write them."""
-    missing = pa.array(definition.missing, pa.string())
-    others = [*definition.time.sources, *(field.source for field in definition.key_fields)]
-    others += [source.source for source in definition.audience_sources]
-    numbers: list[str] = []
-    for field in definition.data_fields:
-        if field.source is not None:
-            is_number = field.aggregate not in ("distinct", "count")
-            is_quick = cells.reads_quickly(missing) and marks_of(definition, field).are_certain
-            (numbers if is_number and is_quick else others).append(field.source)
-    return [name for name in dict.fromkeys(numbers) if name not in others]
+_TOTAL_SHARE = 0.8
+_DAYS_SHARE = 0.5
 
 
 class Normalizer:
     """Makes stored rows of raw ones.
 
     `totals` tells the rows that add up others, where the definition does not say what to do with them;
-    `words` counts the words that became missing values, by column and word.
+    `missing_words` counts the words that became missing values, by column and word.
     """
 
     def __init__(self, definition: Definition) -> None:
         self.totals = TotalsTally(definition)
-        self.words: Counter[tuple[str, str]] = Counter()
+        self.missing_words: Counter[tuple[str, str]] = Counter()
         self._texts = [
             field.source for field in definition.key_fields if field.type == "text" and not field.segmented
         ]
@@ -96,7 +84,8 @@ class Normalizer:
             texts = columns.get(name)
             if texts is not None and cells.is_text(texts.type):
                 words = texts.filter(pc.is_in(texts, value_set=self._missing))
-                self.words.update({(name, word): count for word, count in _counts(words)})
+                for count in words.value_counts().to_pylist():
+                    self.missing_words[name, count["values"]] += count["counts"]
 
     def _drop_totals(self, columns: dict[str, pa.Array], reasons: "_Reasons") -> None:
         """Refuse the rows of totals."""
@@ -121,6 +110,83 @@ class Normalizer:
         ):
             reasons.note_times(bad, reason, time.sources[0])
         return pa.array(seconds).cast(pa.timestamp("s", tz="UTC"))
+
+
+def number_columns(definition: Definition) -> list[str]:
+    """The columns of which only numbers are made, and whose numbers are written as computers write them."""
+    missing = pa.array(definition.missing, pa.string())
+    others = [*definition.time.sources, *(field.source for field in definition.key_fields)]
+    others += [source.source for source in definition.audience_sources]
+    numbers: list[str] = []
+    for field in definition.data_fields:
+        if field.source is not None:
+            is_number = field.aggregate not in ("distinct", "count")
+            is_quick = cells.reads_quickly(missing) and marks_of(definition, field).are_certain
+            (numbers if is_number and is_quick else others).append(field.source)
+    return [name for name in dict.fromkeys(numbers) if name not in others]
+
+
+class TotalsTally:
+    """Adds up, by time, all rows and those of each word for a total, to tell totals from names.
+
+    Somme is a sum and a region of France: a row is a total where the rows of its word come to most of what
+    the others of the same times come to, in most data fields that add up; without such fields, where the
+    word is there most of the time.
+    """
+
+    def __init__(self, definition: Definition) -> None:
+        self._columns = {
+            field.name: field.source
+            for field in definition.key_fields
+            if field.type == "text" and not field.segmented
+        }
+        self._sum_fields = [
+            field.name for field in definition.data_fields if field.aggregate == "sum" and field.source
+        ]
+        self._rows: Counter[tuple[str, str]] = Counter()
+        self._all: dict[int, Sums] = defaultdict(self._zeros)
+        self._parts: dict[tuple[str, str], dict[int, Sums]] = defaultdict(lambda: defaultdict(self._zeros))
+
+    def add(self, table: pa.Table) -> None:
+        """Some rows, as they are stored."""
+        if not self._columns or not table.num_rows:
+            return
+        _add(self._all, table, self._sum_fields)
+        for name in self._columns:
+            texts = table.column(name)
+            for word in total_words(texts):
+                rows = table.filter(pc.equal(texts, word))
+                self._rows[name, word] += rows.num_rows
+                _add(self._parts[name, word], rows, self._sum_fields)
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """The number of rows that are totals, by the column of the file and the word there."""
+        return {
+            (self._columns[name], word): count
+            for (name, word), count in self._rows.items()
+            if self._are_totals(self._parts[name, word])
+        }
+
+    def _are_totals(self, parts: Mapping[int, Sums]) -> bool:
+        if not self._sum_fields:
+            return len(parts) > 1 and len(parts) >= _DAYS_SHARE * len(self._all)
+        totals = np.abs(np.sum(list(parts.values()), axis=0))
+        others = np.abs(np.sum([self._all[time] - part for time, part in parts.items()], axis=0))
+        has_values = (totals > 0) | (others > 0)
+        return bool(has_values.any() and np.median((totals >= _TOTAL_SHARE * others)[has_values]) == 1)
+
+    def _zeros(self) -> Sums:
+        return np.zeros(len(self._sum_fields))
+
+
+def _add(sums: dict[int, Sums], table: pa.Table, fields: list[str]) -> None:
+    """Add the fields of rows to sums by time, in seconds since 1970."""
+    times = table.column(TIME).cast(pa.int64()).to_numpy()
+    different, groups = np.unique(times, return_inverse=True)
+    columns = (pc.fill_null(table.column(name), 0.0).to_numpy() for name in fields)
+    increments = [np.bincount(groups, values, len(different)) for values in columns]
+    for group, time in enumerate(different.tolist()):
+        sums[time] += [values[group] for values in increments]
 
 
 class _Reasons:
@@ -150,9 +216,9 @@ class _Reasons:
         for position, (reason, column) in sorted(self._reasons.items()):
             bad[position] = True
             cell = self._cell_text(position, column)
-            line, text, words = int(self._raw.lines[position]), self._raw.text(position), reason(cell)
-            at_end = None if words in LEFT_OUT else self._at_end(position, column)
-            refuse(Reject(line, words, cell, text, at_end))
+            line, text, why = int(self._raw.lines[position]), self._raw.text(position), reason(cell)
+            at_end = None if why in LEFT_OUT else self._at_end(position, column)
+            refuse(Reject(line, why, cell, text, at_end))
         return bad
 
     def _without_time(self, position: int, column: str) -> str | None:
@@ -245,14 +311,11 @@ def _always(reason: str) -> Reason:
     return lambda value: reason
 
 
-_never = _always("can't be read")
-
-
-def _counts(texts: pa.Array) -> list[tuple[str, int]]:
-    """Each different text, and how often it is there."""
-    counts = texts.value_counts()
-    return list(zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True))
+def _never(value: str) -> str:
+    """The reason of a field that takes every cell."""
+    return "can't be read"
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:
+    """The cells as one array; combine_chunks() would copy a single chunk too."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -1,8 +1,8 @@
-"""The reader of a file, by its format: workbooks, Parquet and text."""
+"""The reader of a file, by its format; Parquet, NDJSON and JSON arrays → raw rows."""
 
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -14,24 +14,70 @@ import pyarrow.parquet as pq
 
 from lib.reporting.definition import Definition
 from lib.reporting.definition.reading import Sheets
-from lib.reporting.ingest.cells import plain_columns, plain_table
-from lib.reporting.ingest.delimited import delimited_text
-from lib.reporting.ingest.files import (
-    DataFile,
-    Format,
-    Progress,
-    RawRows,
-    Reader,
-    Refuse,
-    check_width,
-    data_file,
+from lib.reporting.ingest.cells import plain_columns, plain_table, value_column
+from lib.reporting.ingest.files import DataFile, Format, RawRows, Reader, Refuse, check_width, data_file
+from lib.reporting.ingest.progress import Progress
+from lib.reporting.ingest.rejects import Reject
+from lib.reporting.ingest.text import (
+    MAX_LINE,
+    UTF_8,
+    delimited_text,
+    find_encoding,
+    recognize_encoding,
+    shown_encoding,
+    utf_8_chunks,
 )
-from lib.reporting.ingest.ndjson import ndjson
 from lib.reporting.ingest.workbook import workbooks
 from lib.wire.errors import ImportRefused
 
+Row = dict[str, Any]
 _PARQUET_BATCH_ROWS = 1 << 16
 _BUFFER = 1 << 20
+_JSON_BATCH_ROWS = 20_000
+_SNIFFED_BYTES = 4096
+_MAX_DEPTH = 20
+_MAX_ARRAY = 256 << 20
+
+
+def readers(
+    path: Path,
+    format: Format | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    definition: Definition | None = None,
+    sheets: Sheets = None,
+) -> list[Reader]:
+    """The readers of the file at `path`, one unless it is a workbook with several `sheets` to import.
+
+    What is not given is recognized; ImportRefused when it can't be. `definition`, where there is one already,
+    says which columns to look for, and which sheets.
+    """
+    file = data_file(path, format)
+    if file.format == "parquet":
+        return [Parquet(file)]
+    if file.format == "ndjson":
+        return [Ndjson(file, find_encoding(encoding) if encoding else recognize_encoding(file.chunks()))]
+    columns: list[str] = []
+    names: tuple[str, ...] = ()
+    if definition is not None:
+        columns, names, header = definition.source_columns(), definition.names, definition.header
+        sheets = sheets or definition.sheets
+    if file.format == "xlsx":
+        return workbooks(file, columns, header, names, sheets)
+    return [delimited_text(file, encoding, delimiter, columns, header, names)]
+
+
+def reader(
+    path: Path,
+    format: Format | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    definition: Definition | None = None,
+) -> Reader:
+    """The reader of a file of one table; see readers()."""
+    return readers(path, format, encoding, delimiter, header, definition)[0]
 
 
 class Parquet:
@@ -91,6 +137,76 @@ class Parquet:
                 raise ImportRefused(f"{self.file.name} can't be read as Parquet: {error}") from None
 
 
+class Ndjson:
+    """A file of one JSON object per line, or of one array of them; see Reader.
+
+    Its columns are known when it was read: `names`. Of an array, lines are its elements, counted from 1.
+    """
+
+    columns: tuple[str, ...] | None = None
+
+    def __init__(self, file: DataFile, encoding: str) -> None:
+        self.file, self.has_header, self._encoding = file, True, encoding
+        self._is_array = _is_array(file, encoding)
+        self.description = f"{'JSON array' if self._is_array else 'NDJSON'}, {shown_encoding(encoding)}"
+        self.names: dict[str, None] = {}
+
+    def rows(
+        self,
+        selection: Collection[str] | None,
+        refuse: Refuse,
+        progress: Progress | None = None,
+        numbers: Collection[str] = (),
+    ) -> Iterator[RawRows]:
+        """All rows, in batches; lines that are no JSON object go to `refuse`."""
+        lines: list[tuple[int, bytes]] = []
+        rows: list[Row] = []
+        chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
+        texts = _elements(chunks, self.file.name) if self._is_array else _lines(chunks)
+        for number, line in enumerate(texts, 1):
+            if not line or line.isspace():
+                continue
+            row = self._row(number, line, refuse)
+            if row is not None:
+                lines.append((number, line))
+                rows.append(row)
+            if len(rows) >= _JSON_BATCH_ROWS:
+                yield self._raw(rows, lines, selection)
+                lines, rows = [], []
+        if rows:
+            yield self._raw(rows, lines, selection)
+
+    def _row(self, number: int, line: bytes, refuse: Refuse) -> Row | None:
+        try:
+            row = orjson.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError("not a JSON object")
+            return flat(row) if dict in map(type, row.values()) else row
+        except ValueError as error:
+            text = line.decode(UTF_8, "replace")
+            refuse(Reject(number, self._reason(line, error), "", text))
+            return None
+
+    def _reason(self, line: bytes, error: ValueError) -> str:
+        try:
+            line.decode(UTF_8)
+        except UnicodeDecodeError:
+            return f"bytes that are not valid in {shown_encoding(self._encoding)}; name another --encoding"
+        return "not JSON" if isinstance(error, orjson.JSONDecodeError) else str(error)
+
+    def _raw(
+        self, rows: list[Row], lines: list[tuple[int, bytes]], selection: Collection[str] | None
+    ) -> RawRows:
+        for row in rows:
+            if not row.keys() <= self.names.keys():
+                self.names.update(dict.fromkeys(row))
+                check_width(self.file.name, self.names)
+        names = self.names if selection is None else [name for name in self.names if name in selection]
+        columns = {name: value_column([row.get(name) for row in rows]) for name in names}
+        numbers = np.array([number for number, _ in lines], np.int64)
+        return RawRows(pa.table(columns), numbers, lambda position: lines[position][1].decode(UTF_8))
+
+
 class _RowText:
     """The text of a row, made when somebody asks for it."""
 
@@ -109,42 +225,53 @@ def _columns(table: pa.Table) -> list[tuple[str, pa.Array]]:
     return list(zip(table.column_names, flat, strict=True))
 
 
-def readers(
-    path: Path,
-    format: Format | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    definition: Definition | None = None,
-    sheets: Sheets = None,
-) -> list[Reader]:
-    """The readers of the file at `path`, one unless it is a workbook with several `sheets` to import.
-
-    What is not given is recognized; ImportRefused when it can't be. `definition`, where there is one already,
-    says which columns to look for, and which sheets.
-    """
-    file = data_file(path, format)
-    if file.format == "parquet":
-        return [Parquet(file)]
-    if file.format == "ndjson":
-        return [ndjson(file, encoding)]
-    columns: list[str] = []
-    names: tuple[str, ...] = ()
-    if definition is not None:
-        columns, names, header = definition.source_columns(), definition.names, definition.header
-        sheets = sheets or definition.sheets
-    if file.format == "xlsx":
-        return workbooks(file, columns, header, names, sheets)
-    return [delimited_text(file, encoding, delimiter, columns, header, names)]
+def _is_array(file: DataFile, encoding: str) -> bool:
+    with file.open() as content:
+        beginning = b"".join(utf_8_chunks([content.read(_SNIFFED_BYTES)], encoding))
+    return beginning.lstrip().startswith(b"[")
 
 
-def reader(
-    path: Path,
-    format: Format | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    definition: Definition | None = None,
-) -> Reader:
-    """The reader of a file of one table; see readers()."""
-    return readers(path, format, encoding, delimiter, header, definition)[0]
+def _elements(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
+    """The elements of a JSON array, which is held in memory while it is read."""
+    data = bytearray()
+    for chunk in chunks:
+        data += chunk
+        if len(data) > _MAX_ARRAY:
+            raise ImportRefused(
+                f"{name} is one JSON array of more than {_MAX_ARRAY >> 20} MiB; save it as NDJSON, "
+                "one object per line"
+            )
+    try:
+        elements = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise ImportRefused(f"{name} is one JSON array and can't be read: {error}") from None
+    for element in elements:
+        yield orjson.dumps(element)
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a text, without their newlines."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+        if len(rest) > MAX_LINE:
+            raise ImportRefused(f"A line is longer than {MAX_LINE >> 20} MiB; is this NDJSON?")
+    yield rest
+
+
+def flat(row: Row) -> Row:
+    """`{"a": {"b": 1}}` → `{"a.b": 1}`. ValueError for objects nested without reason."""
+    cells: Row = {}
+    _spread(row, "", cells, 0)
+    return cells
+
+
+def _spread(row: Row, prefix: str, cells: Row, depth: int) -> None:
+    if depth > _MAX_DEPTH:
+        raise ValueError("objects nested too deeply")
+    for name, value in row.items():
+        if type(value) is dict:
+            _spread(value, f"{prefix}{name}.", cells, depth + 1)
+        else:
+            cells[prefix + name] = value

@@ -69,7 +69,7 @@ class Ending:
 class Rejects:
     """Collects rejects: counts and examples by reason here, all of them in a CSV file at `path`, if given.
 
-    `words` are the words that became missing values, with their counts, by column and word.
+    `missing_words` are the words that became missing values, with their counts, by column and word.
 
     The file, with the columns file, line, reason, value, text, is made with the first reject.
     """
@@ -77,7 +77,7 @@ class Rejects:
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.counts: Counter[str] = Counter()
-        self.words: Counter[tuple[str, str]] = Counter()
+        self.missing_words: Counter[tuple[str, str]] = Counter()
         self.examples: dict[str, list[str]] = {}
         self._file: IO[str] | None = None
         self._writer: Any = None

@@ -15,10 +15,10 @@ import pyarrow as pa
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from lib.reporting.definition.reading import ALL_SHEETS, Sheets
-from lib.reporting.ingest.cells import plain_table
-from lib.reporting.ingest.files import DataFile, Progress, RawRows, Reader, Refuse, check_width
-from lib.reporting.ingest.layout import Record, TextLayout, table_layout
-from lib.reporting.ingest.ndjson import column
+from lib.reporting.ingest.cells import plain_table, value_column
+from lib.reporting.ingest.files import DataFile, RawRows, Reader, Refuse, check_width
+from lib.reporting.ingest.layout import Record, TableLayout, table_layout
+from lib.reporting.ingest.progress import Progress
 from lib.reporting.ingest.sheet_extent import DAMAGE_ERRORS, sheet_extents
 from lib.wire.errors import ImportRefused, UnknownName
 
@@ -36,7 +36,7 @@ class Sheet(NamedTuple):
 
     name: str
     records: list[Record]
-    layout: TextLayout
+    layout: TableLayout
 
     @property
     def is_table(self) -> bool:
@@ -54,7 +54,7 @@ class Workbook:
         self.file, self._name = file, sheet.name
         layout, rows = sheet.layout, sheet.records
         check_width(file.name, layout.names)
-        has_value = [any(record.cells[place] for record in rows) for place in range(len(layout.names))]
+        has_value = [any(record.cells[column] for record in rows) for column in range(len(layout.names))]
         self._names = [name if is_used else "" for name, is_used in zip(layout.names, has_value, strict=True)]
         self._first_line, self.has_header = layout.first_line, layout.has_header
         self.columns: tuple[str, ...] | None = tuple(name for name in self._names if name)
@@ -71,9 +71,9 @@ class Workbook:
         numbers: Collection[str] = (),
     ) -> Iterator[RawRows]:
         """All rows, in batches; empty ones are no rows."""
-        places = [
-            (place, name)
-            for place, name in enumerate(self._names)
+        positions = [
+            (position, name)
+            for position, name in enumerate(self._names)
             if name and (selection is None or name in selection)
         ]
         with _open_workbook(self.file) as workbook:
@@ -85,7 +85,9 @@ class Workbook:
                 if progress:
                     progress(progress_bytes - last_bytes)
                 last_bytes = progress_bytes
-                columns = [(name, _column([row[place] for _, row in batch])) for place, name in places]
+                columns = [
+                    (name, _column([row[position] for _, row in batch])) for position, name in positions
+                ]
                 lines = np.array([line for line, _ in batch], np.int64)
                 yield RawRows(plain_table(columns), lines, _row_text([row for _, row in batch]))
             if progress:
@@ -214,7 +216,7 @@ def _column(cells: Iterable[Any]) -> pa.Array:
     values = [None if cell == "" else cell for cell in cells]
     if any(isinstance(value, dt.datetime) for value in values):
         values = [_moment(value) for value in values]
-    return column(values)
+    return value_column(values)
 
 
 def _moment(value: Any) -> Any:

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ingesting import Place, cells, refused
 
-from lib.reporting.ingest.layout import find_delimiter
 from lib.reporting.ingest.readers import reader
+from lib.reporting.ingest.text import find_delimiter
 from lib.wire.errors import ImportRefused
 
 

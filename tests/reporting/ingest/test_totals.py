@@ -109,5 +109,5 @@ def test_words_for_missing_values_are_counted(place: Place) -> None:
         import_files(
             ImportJob("p", "s", found, inference.definition), digests(found), place.warehouse, rejects
         )
-    assert rejects.words == {("site", "#N/A"): 2, ("site", "n/a"): 1, ("imps", "-"): 1}
+    assert rejects.missing_words == {("site", "#N/A"): 2, ("site", "n/a"): 1, ("imps", "-"): 1}
     assert any("'#N/A' 2 times" in note and "'site'" in note for note in inference.notes)
