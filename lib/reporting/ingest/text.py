@@ -106,11 +106,6 @@ class DelimitedText:
                     yield raw
         ending.close()
 
-    def _is_text(self, line: str) -> bool:
-        """Whether a line has fewer cells than rows have, and begins with words."""
-        cells = line.strip().split(self._delimiter)
-        return len(cells) < len(self._names) and not is_value(cells[0].strip('"'))
-
     def _decodable(self, records: "Records", refuse: Refuse) -> "Records":
         """The records without those that are no valid text."""
         if _is_utf_8(records.data):
@@ -140,6 +135,11 @@ class DelimitedText:
             lambda position: rest.raw(position).decode(UTF_8),
             cache(lambda: parser.as_text(text)),
         )
+
+    def _is_text(self, line: str) -> bool:
+        """Whether a line has fewer cells than rows have, and begins with words."""
+        cells = line.strip().split(self._delimiter)
+        return len(cells) < len(self._names) and not is_value(cells[0].strip('"'))
 
 
 def delimited_text(
