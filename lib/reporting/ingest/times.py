@@ -100,6 +100,11 @@ class _Instants(NamedTuple):
     seconds: Ints
     is_date: Flags
 
+    @property
+    def share(self) -> float:
+        """The share that could be read."""
+        return float((self.seconds != MISSING).mean()) if len(self.seconds) else 0.0
+
 
 class _TimeReading(NamedTuple):
     """How the texts of some columns are read, and the share that can be."""
@@ -144,21 +149,7 @@ def guess_time(
     stand for the last. Months and weeks are times only where no column has days. `lines` are those of the
     rows, to name those whose time can't be read.
     """
-    nearly: list[_TimeReading] = []
-    coarse: list[_TimeReading] = []
-    for name in sorted(sample, key=time_rank):
-        read = _read_column(name, sample, missing, year)
-        if read is not None and _is_coarse(read.format):
-            coarse += [read] if read.share >= _SURE else []
-            continue
-        if read is not None and read.share >= _SURE:
-            return _time_guess(_with_clock(read, sample, missing), sample, lines, missing)
-        nearly += [read] if read else []
-    parts = _date_in_parts(sample, missing, year)
-    if parts is not None and parts.share >= _SURE:
-        return _time_guess(_with_clock(parts, sample, missing), sample, lines, missing)
-    best = max(nearly or coarse, key=lambda read: read.share, default=None)
-    return _time_guess(_with_clock(best, sample, missing), sample, lines, missing) if best else None
+    return _TimeSearch(sample, lines, missing, year).guess()
 
 
 def date_parts(columns: Mapping[str, object]) -> dict[str, str]:
@@ -306,80 +297,146 @@ def _truncate(times: _Instants, is_daily: bool, zone: dt.tzinfo, zone_hours: int
     return seconds // HOUR * HOUR
 
 
-def _time_guess(read: _TimeReading, sample: Sample, lines: Sequence[int], missing: Missing) -> TimeGuess:
-    """Hourly if stamps have a time of day, and days have several of them."""
-    seconds = read.times.seconds[read.times.seconds != MISSING]
-    days = len(np.unique(seconds // DAY))
-    is_hourly = (
-        not read.times.is_date.all() and len(np.unique(seconds)) > days and bool((seconds % DAY).any())
-    )
-    column = read.columns[0] if len(read.columns) == 1 else read.columns
-    resolution = "kept by hour, in UTC" if is_hourly else "kept by day"
-    but = _exceptions(read, sample, lines, missing) if read.share < 1 else ""
-    return TimeGuess(
-        column, read.format, "hour" if is_hourly else "day", f"{read.reason}{but}; {resolution}", read.year
-    )
+class _TimeSearch:
+    """The search for the time of a sample, in its columns of texts; see guess_time()."""
 
+    def __init__(self, sample: Sample, lines: Sequence[int], missing: Missing, year: int | None) -> None:
+        self._sample, self._lines, self._missing, self._year = sample, lines, missing, year
 
-def _exceptions(read: _TimeReading, sample: Sample, lines: Sequence[int], missing: Missing) -> str:
-    """The lines whose time can't be read: `, but for line 3,214: 'Total'`."""
-    texts = _join([sample[name] for name in read.columns], read.year, missing)
-    full = f"{read.format} %Y" if read.year else read.format
-    values = pd.Series(texts.fill_null("").to_pylist(), dtype="str")
-    is_exception = np.array([value == "" or is_total(value) for value in values], bool)
-    bad = np.flatnonzero((_instants(values, full, dt.UTC).seconds == MISSING) & ~is_exception)
-    names = [f"line {lines[row]:,}: '{values[row][:40]}'" for row in bad[:_EXAMPLES]] if len(lines) else []
-    more = f" and {len(bad) - len(names):,} more" if len(bad) > len(names) else ""
-    return f", but for {', '.join(names)}{more}" if names else ""
+    def guess(self) -> TimeGuess | None:
+        """The most likely time."""
+        nearly: list[_TimeReading] = []
+        coarse: list[_TimeReading] = []
+        for name in sorted(self._sample, key=time_rank):
+            read = self._read_column(name)
+            if read is not None and _is_coarse(read.format):
+                coarse += [read] if read.share >= _SURE else []
+                continue
+            if read is not None and read.share >= _SURE:
+                return self._time_guess(read)
+            nearly += [read] if read else []
+        parts = self._date_in_parts()
+        if parts is not None and parts.share >= _SURE:
+            return self._time_guess(parts)
+        best = max(nearly or coarse, key=lambda read: read.share, default=None)
+        return self._time_guess(best) if best else None
 
+    def _time_guess(self, read: _TimeReading) -> TimeGuess:
+        """Hourly if stamps have a time of day, and days have several of them."""
+        read = self._with_clock(read)
+        seconds = read.times.seconds[read.times.seconds != MISSING]
+        days = len(np.unique(seconds // DAY))
+        is_hourly = (
+            not read.times.is_date.all() and len(np.unique(seconds)) > days and bool((seconds % DAY).any())
+        )
+        column = read.columns[0] if len(read.columns) == 1 else read.columns
+        granularity, resolution = ("hour", "by hour, in UTC") if is_hourly else ("day", "by day")
+        but = self._exceptions(read) if read.share < 1 else ""
+        reason = f"{read.reason}{but}; kept {resolution}"
+        return TimeGuess(column, read.format, granularity, reason, read.year)
 
-def _read_column(name: str, sample: Sample, missing: Missing, year: int | None) -> _TimeReading | None:
-    """How a column is read as a time, by the format that reads most of it; None where few are times."""
-    native = _native_instants(sample[name], dt.UTC)
-    if native is not None:
-        share = 1 - sample[name].null_count / max(len(sample[name]), 1)
-        return _TimeReading((name,), None, native, share, "a column of timestamps") if share else None
-    texts = _distinct_texts([sample[name]], missing)
-    digits = texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all()
-    if texts.empty or (digits and not sounds_like_time(name) and not _is_stamp(name, texts)):
+    def _exceptions(self, read: _TimeReading) -> str:
+        """The lines whose time can't be read: `, but for line 3,214: 'Total'`."""
+        texts = _join([self._sample[name] for name in read.columns], read.year, self._missing)
+        full = f"{read.format} %Y" if read.year else read.format
+        values = pd.Series(texts.fill_null("").to_pylist(), dtype="str")
+        is_exception = np.array([value == "" or is_total(value) for value in values], bool)
+        bad = np.flatnonzero((_instants(values, full, dt.UTC).seconds == MISSING) & ~is_exception)
+        examples = bad[:_EXAMPLES].tolist() if len(self._lines) else []
+        names = [f"line {self._lines[row]:,}: '{values[row][:40]}'" for row in examples]
+        more = f" and {len(bad) - len(names):,} more" if len(bad) > len(names) else ""
+        return f", but for {', '.join(names)}{more}" if names else ""
+
+    def _read_column(self, name: str) -> _TimeReading | None:
+        """How a column is read as a time, by the format that reads most of it; None where few are times."""
+        column = self._sample[name]
+        native = _native_instants(column, dt.UTC)
+        if native is not None:
+            share = 1 - column.null_count / max(len(column), 1)
+            return _TimeReading((name,), None, native, share, "a column of timestamps") if share else None
+        texts = self._distinct_texts(name)
+        digits = texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all()
+        if texts.empty or (digits and not sounds_like_time(name) and not _is_stamp(name, texts)):
+            return None
+        best: _TimeReading | None = None
+        present = self._present_share(name)
+        for format_ in _candidate_formats(texts):
+            times = _instants(texts, format_, dt.UTC)
+            share = times.share * present
+            if share >= _NEARLY and share > (best.share if best else 0):
+                best = _TimeReading((name,), format_, times, share, "")
+            if share >= _SURE * present:
+                break
+        if best is None and self._year is not None:
+            return _yearless((name,), texts, self._year)
+        return best and best._replace(**_settle_format(texts, best))
+
+    def _with_clock(self, read: _TimeReading) -> _TimeReading:
+        """The same with the hour from a column of its own, where dates have none."""
+        if not read.times.is_date.all():
+            return read
+        for name in self._sample:
+            if name in read.columns or not sounds_like_clock(name):
+                continue
+            texts = self._distinct_texts(name)
+            clock = next((clock for clock in _CLOCK_COLUMN_FORMATS if _is_clock(texts, clock)), None)
+            if clock is None:
+                continue
+            columns = (*read.columns, name)
+            both = self._distinct_texts(*columns)
+            format_ = f"{self._date_format(read)} {clock}"
+            full, dates = (f"{format_} %Y", both + f" {read.year}") if read.year else (format_, both)
+            times = _instants(dates, full, dt.UTC)
+            if times.share >= min(_SURE, read.share):
+                reason = f"{format_}, such as {both.iloc[0]}"
+                return _TimeReading(columns, format_, times, times.share, reason, read.year)
+        return read
+
+    def _date_format(self, read: _TimeReading) -> str:
+        if read.format is not None:
+            return read.format
+        texts = self._distinct_texts(*read.columns)
+        return "%Y%m%d" if texts.str.fullmatch("[0-9]{8}").mean() > _NEARLY else "%Y-%m-%d"
+
+    def _date_in_parts(self) -> _TimeReading | None:
+        """A date in columns called day, month and perhaps year."""
+        parts = date_parts(self._sample)
+        year = None if "year" in parts else self._year
+        if not {"day", "month"} <= parts.keys() or ("year" not in parts and year is None):
+            return None
+        columns = tuple(parts[word] for word in ("day", "month", "year") if word in parts)
+        texts = self._distinct_texts(*columns)
+        dates = texts + f" {year}" if year else texts
+        for month in ("%m", "%b", "%B"):
+            times = _instants(dates, f"%d {month} %Y", dt.UTC)
+            if times.share >= _NEARLY:
+                format_ = f"%d {month}" if year else f"%d {month} %Y"
+                reason = f"{format_}, such as {texts.iloc[0]}" + (f" in {year}" if year else "")
+                return _TimeReading(columns, format_, times, times.share, reason, year)
         return None
-    best: _TimeReading | None = None
-    present = _present_share(sample[name], missing)
-    for format_ in _candidate_formats(texts):
-        times = _instants(texts, format_, dt.UTC)
-        share = float((times.seconds != MISSING).mean()) * present
-        if share >= _NEARLY and share > (best.share if best else 0):
-            best = _TimeReading((name,), format_, times, share, "")
-        if share >= _SURE * present:
-            break
-    if best is None and year is not None:
-        return _yearless((name,), texts, year)
-    return best and best._replace(**_settle_format(texts, best))
+
+    def _distinct_texts(self, *names: str) -> Texts:
+        """Up to some thousand different texts, from all over the sample, without missing ones and totals."""
+        try:
+            values = _join([self._sample[name] for name in names], None, self._missing).drop_null().unique()
+        except NotPlain:
+            return pd.Series(dtype="str")
+        spread = np.unique(np.linspace(0, max(len(values) - 1, 0), _MOST_TESTS).astype(int))
+        texts = values.take(pa.array(spread)).to_pylist() if len(values) else []
+        return pd.Series([text for text in texts if not is_total(text)], dtype="str")
+
+    def _present_share(self, name: str) -> float:
+        """The share of rows that have a value, totals not counted."""
+        texts = _join([self._sample[name]], None, self._missing)
+        rows = len(texts) - sum(
+            is_total(text) for text in texts.unique().drop_null().slice(0, _MOST_TESTS).to_pylist()
+        )
+        return (rows - texts.null_count) / max(rows, 1) if texts.null_count else 1.0
 
 
 def _is_stamp(name: str, texts: Texts) -> bool:
     """Whether digits under a made-up name (column_1, of a file without a header) are those of stamps."""
     return name.startswith("column_") and bool(texts.str.len().isin([8, 14, 17]).all())
-
-
-def _distinct_texts(columns: Sequence[pa.Array], missing: Missing) -> Texts:
-    """Up to some thousand different texts, from all over the sample, without missing ones and totals."""
-    try:
-        values = _join(columns, None, missing).drop_null().unique()
-    except NotPlain:
-        return pd.Series(dtype="str")
-    spread = np.unique(np.linspace(0, max(len(values) - 1, 0), _MOST_TESTS).astype(int))
-    sample = values.take(pa.array(spread)).to_pylist() if len(values) else []
-    return pd.Series([value for value in sample if not is_total(value)], dtype="str")
-
-
-def _present_share(column: pa.Array, missing: Missing) -> float:
-    """The share of rows that have a value, totals not counted."""
-    texts = _join([column], None, missing)
-    rows = len(texts) - sum(
-        is_total(text) for text in texts.unique().drop_null().slice(0, _MOST_TESTS).to_pylist()
-    )
-    return (rows - texts.null_count) / max(rows, 1) if texts.null_count else 1.0
 
 
 def _candidate_formats(texts: Texts) -> Iterator[str | None]:
@@ -433,10 +490,9 @@ def _yearless(columns: tuple[str, ...], texts: Texts, year: int) -> _TimeReading
     dates = texts + f" {year}"
     for format_ in _formats_like(texts.iloc[0], has_year=False) if len(texts) else []:
         times = _instants(dates, f"{format_} %Y", dt.UTC)
-        share = float((times.seconds != MISSING).mean())
-        if share >= _SURE:
+        if times.share >= _SURE:
             reason = f"{format_} in {year}, such as {texts.iloc[0]}"
-            return _TimeReading(columns, format_, times, share, reason, year)
+            return _TimeReading(columns, format_, times, times.share, reason, year)
     return None
 
 
@@ -478,56 +534,8 @@ def _span(times: _Instants) -> int:
     return int(times.seconds.max() - times.seconds.min())
 
 
-def _with_clock(read: _TimeReading, sample: Sample, missing: Missing) -> _TimeReading:
-    """The same with the hour from a column of its own, where dates have none."""
-    if not read.times.is_date.all():
-        return read
-    for name in sample:
-        if name in read.columns or not sounds_like_clock(name):
-            continue
-        texts = _distinct_texts([sample[name]], missing)
-        clock = next((clock for clock in _CLOCK_COLUMN_FORMATS if _is_clock(texts, clock)), None)
-        if clock is None:
-            continue
-        columns = (*read.columns, name)
-        both = _distinct_texts([sample[column] for column in columns], missing)
-        format_ = f"{_date_format(read, sample, missing)} {clock}"
-        full, dates = (f"{format_} %Y", both + f" {read.year}") if read.year else (format_, both)
-        times = _instants(dates, full, dt.UTC)
-        share = float((times.seconds != MISSING).mean())
-        if share >= min(_SURE, read.share):
-            reason = f"{format_}, such as {both.iloc[0]}"
-            return _TimeReading(columns, format_, times, share, reason, read.year)
-    return read
-
-
 def _is_clock(texts: Texts, clock: str) -> bool:
     if texts.empty:
         return False
     clock_times = pd.to_datetime(texts, format=clock, errors="coerce")
     return bool(clock_times.notna().mean() >= _SURE)
-
-
-def _date_format(read: _TimeReading, sample: Sample, missing: Missing) -> str:
-    if read.format is not None:
-        return read.format
-    texts = _distinct_texts([sample[column] for column in read.columns], missing)
-    return "%Y%m%d" if texts.str.fullmatch("[0-9]{8}").mean() > _NEARLY else "%Y-%m-%d"
-
-
-def _date_in_parts(sample: Sample, missing: Missing, year: int | None) -> _TimeReading | None:
-    """A date in columns called day, month and perhaps year."""
-    parts = date_parts(sample)
-    if not {"day", "month"} <= parts.keys() or ("year" not in parts and year is None):
-        return None
-    columns = tuple(parts[word] for word in ("day", "month", "year") if word in parts)
-    texts = _distinct_texts([sample[column] for column in columns], missing)
-    for month in ("%m", "%b", "%B"):
-        format_ = f"%d {month}" + (" %Y" if "year" in parts else "")
-        dates = texts if "year" in parts else texts + f" {year}"
-        times = _instants(dates, format_ if "year" in parts else f"{format_} %Y", dt.UTC)
-        share = float((times.seconds != MISSING).mean()) if len(texts) else 0.0
-        if share >= _NEARLY:
-            reason = f"{format_}, such as {texts.iloc[0]}" + ("" if "year" in parts else f" in {year}")
-            return _TimeReading(columns, format_, times, share, reason, None if "year" in parts else year)
-    return None
