@@ -35,12 +35,11 @@ Floats = npt.NDArray[np.float64]
 SAMPLE_ROWS, FEWEST_ROWS = 50_000, 500
 RECORDS = "records"
 _SEPARATORS = "|;,"
-_LOOKED_AT = 10_000
-_FEW = 20
-_FEW_SHARE = 0.01
-_CODE_SHARE = 0.05
-_ENUMERATED_SHARE = 0.5
-_SEPARATED_SHARE = {"|": 0.05, ";": 0.2, ",": 0.2}
+_MOST_TEXTS = 10_000
+_FEW, _FEW_SHARE = 20, 0.01  # so few different whole numbers are codes, not amounts
+_CODE_SHARE = 0.05  # the same of numbers that are named like a code
+_ENUMERATED_SHARE = 0.5  # elements of lists come back: at most so many of them are different
+_SEPARATED_SHARE = {"|": 0.05, ";": 0.2, ",": 0.2}  # of texts that have the mark
 _MAX_ELEMENT = 40
 _MAPPED_SHARE = 0.8
 _DASH_AMOUNT = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
@@ -336,7 +335,7 @@ def _text_column(name: str, present: pa.Array) -> ColumnGuess:
     if column_names.sounds_like_users(name):
         return ColumnGuess(name, True, {}, "text; if these are users, make it an audience source")
     different = present.unique()
-    totals = [text for text in different.slice(0, _LOOKED_AT).to_pylist() if is_total(text)]
+    totals = [text for text in different.slice(0, _MOST_TEXTS).to_pylist() if is_total(text)]
     warning = f"; WARNING: rows of '{totals[0]}' count beside those that they add up" if totals else ""
     reason = f"text, {len(different):,} different in {len(present):,} rows{warning}"
     return ColumnGuess(name, True, {}, reason)
