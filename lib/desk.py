@@ -11,7 +11,7 @@ from lib.ui.admin import firing
 from lib.ui.deals import deal_health, proposals
 from lib.ui.deals import screen as deals
 from lib.ui.kit import frame, notes, page_scripts, sign_in
-from lib.ui.query import question, start_page
+from lib.ui.query import history, start_page
 
 PAGES = Path(__file__).resolve().parent.parent / "pages"
 SCREENS: tuple[tuple[str, str, str, tuple[Role, ...]], ...] = (
@@ -112,7 +112,7 @@ gone = [
 ]
 screen = st.navigation([start, *screens, *gone], position="top" if person else "hidden")
 if person:
-    question.arrive(screen.url_path)
+    history.arrive(screen.url_path)
 title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
 slot = st.container(key=sign_in.COOKIE_SLOT)

@@ -6,11 +6,11 @@ from lib.ui.admin import firing
 from lib.ui.audience import board, board_controls, moved, sharing, split
 from lib.ui.deals import from_audience
 from lib.ui.kit import frame
-from lib.ui.query import bar, drill, question
+from lib.ui.query import bar, clicks, history
 
 context = frame.with_slicer(frame.signed_in())
-drill.catch_up(context)
-question.current(context)
+clicks.catch_up(context)
+history.current(context)
 firing.at_start(context.clients)
 bar.draw(context, more=(from_audience.draw_link, from_audience.draw_new_package), send=sharing.draw)
 with st.container(key=board.place(context)):

@@ -4,10 +4,10 @@ import streamlit as st
 
 from lib.ui.export import form, result
 from lib.ui.kit import frame
-from lib.ui.query import bar, question
+from lib.ui.query import bar, history
 
 context = frame.with_slicer(frame.signed_in())
-query = question.current(context)
+query = history.current(context).query
 bar.draw(context, with_comparison=False)
 left_side, right_side = st.columns([9, 20], gap="medium")
 with left_side:

@@ -33,7 +33,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.export import preview, receipt, tables
 from lib.ui.export.preview import Ask, Export, Preview
 from lib.ui.export.receipt import Receipt
-from lib.ui.query.figure_filters import MATCHES
+from lib.ui.query.data_filter_form import MATCHES
 from lib.wire.errors import BadRequest
 
 DESK = str(Path(__file__).parents[2] / "lib" / "desk.py")

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from lib.reporting.links import having
 from lib.reporting.models import DataField, DataFilter, Slicer
 from lib.ui.charts.numbers import Numbers
-from lib.ui.query import figure_filters
+from lib.ui.query import data_filter_form, state
 
 CAMPAIGN, COUNTRY = "campaign_id", "geo.country"
 SLICER = Slicer(
@@ -27,7 +27,7 @@ SLICER = Slicer(
 FILTERS = st.builds(
     DataFilter,
     name=st.sampled_from([field.name for field in SLICER.data_fields]),
-    match=st.sampled_from(figure_filters.MATCHES),
+    match=st.sampled_from(data_filter_form.MATCHES),
     value=st.decimals(-(10**9), 10**9, places=6).map(float),
 )
 Visit = Callable[..., AppTest]
@@ -54,23 +54,27 @@ def least(week: pd.DataFrame) -> tuple[int, list[str]]:
     return bound, sums[sums >= bound].index.tolist()
 
 
-@given(st.lists(FILTERS, max_size=figure_filters.MOST, unique=True))
+@given(st.lists(FILTERS, max_size=state.MOST_DATA_FILTERS, unique=True))
 def test_links_keep_filters(filters: list[DataFilter]) -> None:
     """What a link says of filters by figures is read as it was, to the digit."""
-    assert figure_filters.from_text(having(filters), SLICER) == tuple(filters)
+    assert state.data_filters_from_text(having(filters), SLICER) == tuple(filters)
 
 
 @pytest.mark.parametrize("text", ["", "imps", "imps~ge", "imps~ge~", "imps~is~1", "imps~ge~1e400", "x~ge~1"])
 def test_links_that_cannot_be_read(text: str) -> None:
     """What can't be read, or is about a field that is not there, filters nothing; the field is named."""
-    assert figure_filters.from_text(text, SLICER) == ()
-    assert figure_filters.missing(text, SLICER) == (["x"] if text.startswith("x") else [])
+    assert state.data_filters_from_text(text, SLICER) == ()
+    assert state.missing_in_view({"having": text}, SLICER, "s") == (
+        ["Left out the filter by x: s has none of that name."] if text.startswith("x") else []
+    )
 
 
 def test_words() -> None:
     """A filter in words has the field with its unit, the sign, and the number as typed."""
     words = [
-        figure_filters.sentence(DataFilter(name=name, match=match, value=value), SLICER, Numbers.of("en-US"))
+        data_filter_form.sentence(
+            DataFilter(name=name, match=match, value=value), SLICER, Numbers.of("en-US")
+        )
         for name, match, value in (("imps", ">=", 1000), ("ctr~%", "<", 0.25), ("imps", "!=", -3))
     ]
     assert words == ["Impressions ≥ 1,000", "CTR, % < 0.25", "Impressions ≠ −3"]

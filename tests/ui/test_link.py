@@ -18,9 +18,8 @@ from lib.reporting.models import (
     Order,
     Slicer,
 )
-from lib.ui.query import view
-from lib.ui.query.folds import Folds
-from lib.ui.query.view import View
+from lib.ui.query import state
+from lib.ui.query.state import Expansion, View
 
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")
 DATA = ("imps", "ctr")
@@ -143,18 +142,18 @@ def test_parameters_of_others_are_not_ours() -> None:
         View(compare=("year",), also=("previous",)),
         View(also=("2026-10-01", "2026-10-07")),
         View(zoom=("-30d", "yesterday"), rows=100),
-        View(chart="pivot", folds=Folds(("site", "a,b~c"), (("",), ("x~%",))), cross="site"),
+        View(chart="pivot", expansion=Expansion(("site", "a,b~c"), (("",), ("x~%",))), cross="site"),
     ],
 )
 def test_a_view_survives_its_link(looked: View) -> None:
     """What is compared and shown is in the link too."""
-    assert view.from_params(view.to_params(looked), SLICER) == looked
+    assert state.view_from_params(looked.params, SLICER) == looked
 
 
 @pytest.mark.parametrize("params", [{"also": "previous"}, {"also": "x"}, {"compare": "none", "also": "year"}])
 def test_a_second_comparison_is_another_one(params: dict[str, str]) -> None:
     """Days are not compared twice, and a second comparison needs a first."""
-    assert view.from_params(params, SLICER).also == ()
+    assert state.view_from_params(params, SLICER).also == ()
 
 
 def test_a_view_that_can_not_be_shown_is_the_usual_one() -> None:
@@ -167,4 +166,4 @@ def test_a_view_that_can_not_be_shown_is_the_usual_one() -> None:
         "folds": "cost~x",
         "cross": "cost",
     }
-    assert view.from_params(params, SLICER) == View()
+    assert state.view_from_params(params, SLICER) == View()

@@ -15,7 +15,7 @@ from lib.connect import own_metrics
 from lib.reporting.client import with_own_fields
 from lib.reporting.models import AudienceQuery, DataField, DataFilter, ExportQuery, InfoQuery, Order, Slicer
 from lib.settings import Settings
-from lib.ui.query import drill
+from lib.ui.query import clicks
 from lib.views import OwnMetric, ViewStore
 
 COUNTRY = "geo.country"
@@ -154,7 +154,7 @@ def test_a_changed_formula_is_asked_anew(metric: OwnMetric, store: Store, week: 
     """After a formula has changed no figure of the old one is shown."""
     desk = of_delivery(field=own_metrics.name(metric))
     store("manager").metrics.change(metric.id, metric.name, "revenue / imps", "", 4, False)
-    boards.click(desk, drill.CARDS, ["grain", "week"])
+    boards.click(desk, clicks.CARDS, ["grain", "week"])
     sums = week[["revenue", "imps"]].sum()
     assert boards.headline(desk)[metric.name] == f"{sums['revenue'] / sums['imps']:,.4f}"
 

@@ -23,9 +23,9 @@ from lib.ui.audience import chart_kinds, split_levels, split_pivot
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts.numbers import Numbers
-from lib.ui.query import drill, export_menu, folds
-from lib.ui.query.folds import AS_USUAL, Folds
+from lib.ui.query import clicks, export_menu, state
 from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.state import Expansion
 
 COUNTRY, CAMPAIGN, CATEGORY = "geo.country", "campaign_id", "categories"
 KEYS = {"split": f"{COUNTRY}~{CAMPAIGN}", "chart": "pivot"}
@@ -94,7 +94,7 @@ def test_every_row_is_what_pandas_has(visit: Visit, week: pd.DataFrame) -> None:
     """Sums, ratios and unique users of total, subtotals and rows on three levels are those of the rows."""
     keys = [COUNTRY, CAMPAIGN, CATEGORY]
     opened = [list(map(list, zip(keys, path, strict=False))) for path in (("US", "3"), ("", "5"))]
-    desk = boards.click(visit(split="~".join(keys)), drill.BOARD, *(["expand", path] for path in opened))
+    desk = boards.click(visit(split="~".join(keys)), clicks.BOARD, *(["expand", path] for path in opened))
     found = drawn(desk)
     assert [kind for kind, _, _ in found] == ["total"] + ["row"] * (len(found) - 1)
     for _, path, texts in found:
@@ -123,13 +123,13 @@ def test_rows_stand_below_theirs_in_the_order_of_the_service(visit: Visit, week:
 
 def test_a_header_orders_each_level(visit: Visit, week: pd.DataFrame) -> None:
     """Ordered by clicks, the least first: the countries, and within each the campaigns."""
-    desk = boards.click(visit(), drill.BOARD, ["order", "split", "clicks", "asc"])
+    desk = boards.click(visit(), clicks.BOARD, ["order", "split", "clicks", "asc"])
     paths = [path for _, path, _ in drawn(desk)[1:]]
-    clicks = {path: of(week, [COUNTRY, CAMPAIGN], path)["clicks"].sum() for path in paths}
+    click_sums = {path: of(week, [COUNTRY, CAMPAIGN], path)["clicks"].sum() for path in paths}
     countries = [path for path in paths if len(path) == 1]
-    assert countries == sorted(countries, key=clicks.__getitem__)
+    assert countries == sorted(countries, key=click_sums.__getitem__)
     for country in countries:
-        below = [clicks[path] for path in paths if len(path) == 2 and path[:1] == country]
+        below = [click_sums[path] for path in paths if len(path) == 2 and path[:1] == country]
         assert below == sorted(below)
     head = next(column for column in boards.split(desk)["columns"] if column["title"] == "Clicks")
     assert head["sorted"] == "asc"
@@ -191,12 +191,12 @@ def test_a_segmented_key_field_on_top(visit: Visit, week: pd.DataFrame) -> None:
 def test_a_row_closes_and_opens(visit: Visit) -> None:
     """A closed row has nothing below it, which the link keeps; open again, the link is as before."""
     us = [[COUNTRY, "US"]]
-    desk = boards.click(visit(), drill.BOARD, ["collapse", us])
+    desk = boards.click(visit(), clicks.BOARD, ["collapse", us])
     assert [path for _, path, _ in drawn(desk) if path[:1] == ("US",)] == [("US",)]
     kept = "".join(desk.query_params["folds"])
     again = visit(folds=kept)
     assert [path for _, path, _ in drawn(again) if path[:1] == ("US",)] == [("US",)]
-    again = boards.click(again, drill.BOARD, ["expand", us])
+    again = boards.click(again, clicks.BOARD, ["expand", us])
     assert ("US", "3") in [path for _, path, _ in drawn(again)]
     assert "folds" not in again.query_params
 
@@ -242,7 +242,7 @@ def test_all_rows_close(visit: Visit) -> None:
     closed = [path for _, path, _ in drawn(desk)]
     assert closed == [path for path in before if len(path) < 2]
     assert desk.button(key="split_unfold_less").disabled
-    desk = boards.click(desk, drill.BOARD, ["expand", [[COUNTRY, "US"]]])
+    desk = boards.click(desk, clicks.BOARD, ["expand", [[COUNTRY, "US"]]])
     opened = [path for _, path, _ in drawn(desk)]
     assert opened == [path for path in before if len(path) < 2 or path[0] == "US"]
     assert [path for _, path, _ in drawn(visit(folds="".join(desk.query_params["folds"])))] == opened
@@ -253,7 +253,7 @@ def test_all_rows_close(visit: Visit) -> None:
 
 def test_a_click_on_a_figure_keeps_its_row(visit: Visit, week: pd.DataFrame) -> None:
     """What the component sends for a figure keeps both values of its row, and the row says so."""
-    desk = boards.click(visit(), drill.BOARD, ["include", [[COUNTRY, "US"], [CAMPAIGN, "3"]]])
+    desk = boards.click(visit(), clicks.BOARD, ["include", [[COUNTRY, "US"], [CAMPAIGN, "3"]]])
     found = drawn(desk)
     assert [path for _, path, _ in found] == [(), ("US",), ("US", "3")]
     assert_figures(found[0][2], of(week, [COUNTRY, CAMPAIGN], ("US", "3")))
@@ -296,7 +296,7 @@ def pivot(http: httpx.Client, token: Callable[[str], str]) -> Pivot:
         Level(SplitRows(top, None, field, slicer), Counter({(): 5}), is_cut=True),
         Level(SplitRows(below, None, field, slicer), found, is_cut=False),
     ]
-    return Pivot(query, levels, AS_USUAL, [], ENGLISH)
+    return Pivot(query, levels, Expansion(), [], ENGLISH)
 
 
 def test_the_rows_as_a_file(pivot: Pivot) -> None:
@@ -333,40 +333,43 @@ def test_others_where_the_service_has_cut(pivot: Pivot) -> None:
     np.testing.assert_allclose(float(rest[0].cells[1].text.replace(",", "")), expected)
 
 
-def test_folds() -> None:
+def test_open_rows() -> None:
     """Rows of the first level are open and others closed; folds of another split count for nothing."""
     keys = ("a", "b", "c")
-    assert folds.is_open(AS_USUAL, keys, ("x",))
-    assert not folds.is_open(AS_USUAL, keys, ("x", "y"))
-    turned = folds.with_fold(
-        folds.with_fold(AS_USUAL, keys, ("x",), opens=False), keys, ("x", "y"), opens=True
-    )
-    assert turned == Folds(keys, (("x",), ("x", "y")))
-    assert not folds.is_open(turned, keys, ("x",))
-    assert folds.is_open(turned, ("a", "c"), ("x",))
-    assert folds.with_fold(turned, ("a", "c"), ("z",), opens=False) == Folds(("a", "c"), (("z",),))
-    closed = folds.with_fold(turned, keys, ("x", "y"), opens=False)
-    assert folds.with_fold(closed, keys, ("x",), opens=True) == AS_USUAL
+    assert Expansion().is_open(keys, ("x",))
+    assert not Expansion().is_open(keys, ("x", "y"))
+    closed = Expansion().with_row(keys, ("x",), opens=False)
+    turned = closed.with_row(keys, ("x", "y"), opens=True)
+    assert turned == Expansion(keys, (("x",), ("x", "y")))
+    assert not turned.is_open(keys, ("x",))
+    assert turned.is_open(("a", "c"), ("x",))
+    assert turned.with_row(("a", "c"), ("z",), opens=False) == Expansion(("a", "c"), (("z",),))
+    closed = turned.with_row(keys, ("x", "y"), opens=False)
+    assert closed.with_row(keys, ("x",), opens=True) == Expansion()
 
 
-def test_all_folds() -> None:
+def test_a_rule_for_all_rows() -> None:
     """With all rows open or closed, a single one differs; the link keeps which rule holds."""
     keys = ("a", "b", "c")
-    none = folds.everything(keys, opens=False)
-    assert [folds.is_open(none, keys, path) for path in (("x",), ("x", "y"))] == [False, False]
-    one = folds.with_fold(none, keys, ("x", "y"), opens=True)
-    assert folds.is_open(one, keys, ("x", "y"))
-    assert folds.with_fold(one, keys, ("x", "y"), opens=False) == none
-    assert folds.everything(("a", "b"), opens=True) == AS_USUAL
+    none = Expansion.whole(keys, opens=False)
+    assert [none.is_open(keys, path) for path in (("x",), ("x", "y"))] == [False, False]
+    one = none.with_row(keys, ("x", "y"), opens=True)
+    assert one.is_open(keys, ("x", "y"))
+    assert one.with_row(keys, ("x", "y"), opens=False) == none
+    assert Expansion.whole(("a", "b"), opens=True) == Expansion()
     slicer = Slicer(key_fields=[KeyField(name=name) for name in (*keys, "all")])
     for kept in (
         one,
         none,
-        folds.everything(("all", "b", "c"), opens=True),
-        Folds(("all", "b"), (("x",),)),
+        Expansion.whole(("all", "b", "c"), opens=True),
+        Expansion(("all", "b"), (("x",),)),
     ):
-        assert folds.from_text(folds.to_text(kept), slicer) == kept
-    assert folds.from_text("none", slicer) == folds.from_text("all~z%7Eb", slicer) == AS_USUAL
+        assert state.expansion_from_text(kept.text, slicer) == kept
+    assert (
+        state.expansion_from_text("none", slicer)
+        == state.expansion_from_text("all~z%7Eb", slicer)
+        == Expansion()
+    )
 
 
 @pytest.mark.parametrize("chart", ["table", "pivot"])
@@ -377,4 +380,4 @@ def test_the_route_answers_what_the_page_draws(visit: Visit, chart: str) -> None
         desk = visit(chart=chart, lower="split")
         data = next(one for one in boards.components(desk) if one.get("asked"))
         found = boards.parts(desk, data["asked"]["params"], [data["asked"]["part"]], act)
-        assert found["split"] == [boards.split(boards.click(desk, drill.BOARD, act))]
+        assert found["split"] == [boards.split(boards.click(desk, clicks.BOARD, act))]

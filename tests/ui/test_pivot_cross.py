@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.ui.audience import split, split_levels
 from lib.ui.audience.split_pivot import Pivot
-from lib.ui.query import drill
+from lib.ui.query import clicks
 from lib.ui.query.focus import Focus
 
 COUNTRY, CAMPAIGN, CATEGORY = "geo.country", "campaign_id", "categories"
@@ -94,7 +94,7 @@ def test_rows_on_two_levels(visit: Visit, week: pd.DataFrame) -> None:
     for category, campaign, country in expected.index:
         assert found[(category, campaign)][label(country)] == expected[category, campaign, country]
     first = next(path for path in found if len(path) == 1)
-    closed = drawn(boards.click(desk, drill.BOARD, ["collapse", [[CATEGORY, *first]]]))
+    closed = drawn(boards.click(desk, clicks.BOARD, ["collapse", [[CATEGORY, *first]]]))
     assert not [path for path in closed if path[:1] == first and len(path) == 2]
 
 

@@ -16,8 +16,9 @@ from streamlit.testing.v1 import AppTest
 from lib.reporting.models import AudienceQuery, Filter, KeyField, Order, Slicer
 from lib.ui.explore import explorer
 from lib.ui.kit import rows
-from lib.ui.kit.rows import Choice, Ordering
-from lib.ui.query import drill, question
+from lib.ui.kit.rows import Act, Choice, Ordering
+from lib.ui.query import clicks, history
+from lib.ui.query.state import PageState
 
 US, DE = [["geo.country", "US"]], [["geo.country", "DE"]]
 Visit = Callable[..., AppTest]
@@ -81,6 +82,12 @@ def asked(*filters: Filter, order: tuple[Order, ...] = ()) -> AudienceQuery:
     )  # fmt: skip
 
 
+def after(query: AudienceQuery, acts: list[Act], slicer: Slicer) -> AudienceQuery:
+    """The query after these clicks."""
+    *_, last = clicks.states(PageState(query), acts, slicer)
+    return last.query
+
+
 def test_acts_change_the_question_in_their_order() -> None:
     """Included alone, left out together, released again; the last order holds; unknown fields do nothing."""
     slicer = Slicer(key_fields=(KeyField(name="geo.country"),), data_fields=())
@@ -88,11 +95,11 @@ def test_acts_change_the_question_in_their_order() -> None:
     acts = [Choice("exclude", us), Choice("exclude", de), Choice("include", fr)]
     out = Filter(name="geo.country", value=("US", "DE"), match="not equals")
     only = Filter(name="geo.country", value=("FR",), match="equals")
-    assert drill.apply(asked(), acts, slicer).filters == (out, only)
-    assert drill.apply(asked(out, only), [Choice("release", fr)], slicer).filters == (out,)
+    assert after(asked(), acts, slicer).filters == (out, only)
+    assert after(asked(out, only), [Choice("release", fr)], slicer).filters == (out,)
     ordered = [Ordering("split", "geo.country", "asc"), Ordering("split", "secret", "asc")]
-    assert drill.apply(asked(), ordered, slicer).order_by == (Order(name="geo.country", direction="asc"),)
-    assert drill.apply(asked(), [Choice("include", (("secret", "x"),))], slicer) == asked()
+    assert after(asked(), ordered, slicer).order_by == (Order(name="geo.country", direction="asc"),)
+    assert after(asked(), [Choice("include", (("secret", "x"),))], slicer) == asked()
 
 
 @pytest.fixture
@@ -119,7 +126,7 @@ def param(desk: AppTest, name: str) -> str:
 def test_a_header_orders_all_rows(visit: Visit, week: pd.DataFrame) -> None:
     """A header orders by the service over all rows, into the link; the total stays first, the rest last."""
     desk = visit(split="campaign_id", top="3")
-    desk = boards.click(desk, drill.BOARD, ["order", "split", "clicks", "asc"])
+    desk = boards.click(desk, clicks.BOARD, ["order", "split", "clicks", "asc"])
     assert param(desk, "order") == "clicks"
     table = boards.shown(desk)
     least = week.groupby("campaign_id")["clicks"].sum().sort_values().head(3)
@@ -132,10 +139,10 @@ def test_a_header_orders_all_rows(visit: Visit, week: pd.DataFrame) -> None:
 def test_a_click_is_not_undone_by_an_older_url(visit: Visit) -> None:
     """A click that comes with the URL of before the last one, as behind a slow network, adds to it."""
     desk = visit(start="-14d", end="yesterday", split="geo.country")
-    desk = boards.click(desk, drill.BOARD, ["exclude", DE])
+    desk = boards.click(desk, clicks.BOARD, ["exclude", DE])
     assert param(desk, "not.geo.country") == "DE"
     desk.query_params.pop("not.geo.country")
-    boards.click(desk, drill.CARDS, ["field", "clicks"])
+    boards.click(desk, clicks.CARDS, ["field", "clicks"])
     assert (param(desk, "not.geo.country"), param(desk, "field")) == ("DE", "clicks")
 
 
@@ -144,9 +151,9 @@ def test_a_pill_does_not_undo_a_click(visit: Visit) -> None:
     desk = visit(**{"split": "geo.country", "is.campaign_id": "1"})
     desk.session_state["filter_campaign_id"] = True
     desk.run()
-    kept = desk.session_state[question.QUESTION_KEY]
+    kept = desk.session_state[history.PAGE_STATE]
     clicked = replace(kept, params={**kept.params, "not.geo.country": "DE"})
-    desk.session_state[question.QUESTION_KEY] = clicked
+    desk.session_state[history.PAGE_STATE] = clicked
     desk.button(key="filter_campaign_id_remove").click().run()
     assert not desk.exception
     assert (param(desk, "not.geo.country"), param(desk, "is.campaign_id")) == ("DE", "")

@@ -9,7 +9,7 @@ from lib.ui.charts import change
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import screens, slicer_info
 from lib.ui.kit.markdown import plain
-from lib.ui.query import question
+from lib.ui.query import history
 from lib.views import Alert
 from lib.wire.errors import TrancheError
 
@@ -20,7 +20,7 @@ MARK, GOING, AT_START, WIDTH = "alerts_mark", "alerts_going", "alerts_at_start",
 def mark(clients: connect.Clients) -> None:
     """How many fire, with the list behind it; nothing where none does. After a click there: to the view."""
     if st.session_state.pop(GOING, False):
-        st.switch_page(screens.AUDIENCE, query_params=question.params())
+        st.switch_page(screens.AUDIENCE, query_params=history.params())
     alerts = _firing(clients)
     if not alerts:
         return
@@ -89,7 +89,7 @@ def _open(alert: Alert) -> None:
     forget()
     st.session_state[MARK], st.session_state[GOING] = False, True
     slicer_info.pick(alert.project, alert.slicer)
-    question.go(alert.params, (alert.project, alert.slicer))
+    history.go(alert.params, (alert.project, alert.slicer))
 
 
 def _remove(clients: connect.Clients, alert: Alert) -> None:

@@ -22,8 +22,7 @@ from lib.ui.charts.series import Series, bucket_words
 from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import rows
-from lib.ui.query import ask, compared_answers, precision, question
-from lib.ui.query import view as views
+from lib.ui.query import ask, compared_answers, precision, state
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.views import Note
@@ -97,7 +96,7 @@ def _about(focus: Focus) -> Json:
     return {
         "field": focus.field.name,
         "grain": focus.grain,
-        "grains": list(views.granularities(focus.slicer)),
+        "grains": list(state.granularities(focus.slicer)),
         "trend": focus.view.trend,
         "trends": [[name, trend.label] for name, trend in TRENDS.items()],
         "period": _days(focus.period),
@@ -115,12 +114,12 @@ def _days(days: Days, year: int | None = None) -> Json:
 
 def _nothing(nothing: NoData, params: Params) -> Json:
     """A head without figures, and the question that leads on."""
-    extra = {name: text for name, text in params.items() if name in views.PARAMS}
+    extra = {name: text for name, text in params.items() if name in state.VIEW_PARAMS}
     query = nothing.query
     sentences = {
         "sentence": straight(nothing.sentence),
         "label": straight(nothing.label) if query else None,
-        "params": question.params_of(query) | extra if query else None,
+        "params": state.query_params(query) | extra if query else None,
     }
     return _empty() | {"nothing": sentences}
 

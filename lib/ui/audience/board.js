@@ -151,7 +151,7 @@ function actsOf(page) {
   return page.acts.map(([, ...what]) => what).filter(([kind]) => !LOWER.includes(kind))
 }
 
-/** The tab in sight, as the link has it (view.py), and after these acts. */
+/** The tab in sight, as the link has it (state.py), and after these acts. */
 function lowerOf(params, acts) {
   const [, kind, tab] = acts.findLast(([, kind]) => LOWER.includes(kind)) ?? []
   const chosen = kind === "open" ? "split" : tab

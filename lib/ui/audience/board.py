@@ -1,7 +1,7 @@
 """The board of the Audience page: headline, time chart and leaderboards in one component.
 
 Its figures come from a route beside Streamlit's, so that a click needs no run of the page: the browser draws
-first and then tells Streamlit what was clicked, as tables do (rows.py). Streamlit keeps the question: it says
+first and then tells Streamlit what was clicked, as tables do (rows.py). Streamlit keeps the state: it says
 which of these acts it has taken, the parameters that it has now, and those that undo and redo lead to.
 """
 
@@ -9,10 +9,10 @@ import hashlib
 import json
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import TimeoutError
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -23,21 +23,18 @@ from lib import connect
 from lib.connect import Reports
 from lib.front.board_route import BoardRequest
 from lib.people import Person
-from lib.reporting import links
-from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
+from lib.reporting.models import InfoQuery, Slicer
 from lib.settings import Settings
 from lib.ui.audience import answer
 from lib.ui.audience.answer import Json
 from lib.ui.charts import numbers, theme
 from lib.ui.kit import problems, retry, rows
 from lib.ui.kit.frame import PageContext, RequestContext
-from lib.ui.kit.rows import Act
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, cards, drill, filters, focus, note_list, question
-from lib.ui.query import view as views
+from lib.ui.query import ask, clicks, filters, focus, history, note_list, state
 from lib.ui.query.ask import Answers
 from lib.ui.query.focus import Focus
-from lib.ui.query.view import View, granularities
+from lib.ui.query.state import Card, PageState, granularities
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, AccessError, BadRequest, TrancheError
 from lib.wire.text import straight
@@ -48,36 +45,6 @@ FILE, MOST_STEPS = "board.js", 3
 SLICERS, SECONDS_BETWEEN_CHECKS = 1_000, 0.25
 QUICK_SECONDS, LATEST = 0.15, 5
 MOST_ROUNDS = 3  # exact figures may bring other rows, whose comparison is an estimate again
-
-
-@dataclass(frozen=True)
-class QuestionState:
-    """A question and its view. `params` are the normalized URL parameters, without project and slicer.
-
-    The view has the leaderboards that the person chose, where the parameters name none.
-    """
-
-    query: AudienceQuery
-    view: View
-    params: dict[str, str]
-
-
-def after(context: PageContext, params: Mapping[str, str], acts: Iterable[Act]) -> QuestionState:
-    """The question of these URL parameters after these clicks; without parameters, after the usual one.
-
-    As a link it is forgiving: what can't be read, or what the slicer does not have, is left out.
-    """
-    slicer = context.slicer
-    ours = {name: text for name, text in params.items() if question.is_ours(name)}
-    query = links.from_params(ours, slicer, context.project, context.slicer_name).query
-    if not question.asks(ours):
-        query = query.model_copy(update={"split_by": question.first_split(slicer)})
-    bare = views.from_params(ours, slicer)
-    own_cards = bare.cards or cards.from_text(question.read_choice(context), slicer)
-    view = replace(bare, cards=own_cards)
-    for new_query, changes in drill.states(query, view, acts, slicer):
-        query, bare, view = new_query, replace(bare, **changes), replace(view, **changes)
-    return QuestionState(query, view, question.params_of(query) | views.to_params(bare))
 
 
 def _script() -> str:
@@ -111,16 +78,16 @@ export default function (given) {{
 
 
 def draw(context: PageContext) -> None:
-    """Mount the board for the question as it is now."""
-    steps = question.steps()
+    """Mount the board for the state as it is now."""
+    steps = history.steps()
     _mount(
-        key=drill.CARDS,
+        key=clicks.CARDS,
         data={
-            "taken": question.receipt(drill.CARDS),
-            "params": question.whole(context),
+            "taken": history.receipt(clicks.CARDS),
+            "params": history.current(context).params,
             "steps": {
-                "undo": _latest(context, steps.past),
-                "redo": _latest(context, steps.undone[::-1]),
+                "undo": _latest(context, steps.undo),
+                "redo": _latest(context, steps.redo[::-1]),
             },
             "project": context.project,
             "slicer": context.slicer_name,
@@ -135,16 +102,17 @@ def draw(context: PageContext) -> None:
             "edition": [
                 note_list.changes(),
                 [one.model_dump() for one in context.slicer.own_fields],
-                cards.to_text(question.chosen_cards(context) or ()),
+                state.cards_text(history.own_cards(context) or ()),
             ],
         },
-        on_acts_change=partial(drill.follow, context),
+        on_acts_change=partial(clicks.follow, context),
     )
 
 
 def _latest(context: PageContext, steps: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """The last of these questions as normalized parameters, the nearest at the end."""
-    return [after(context, step, []).params for step in steps[-MOST_STEPS:]]
+    """The last of these states as normalized parameters, the nearest at the end."""
+    about = context.slicer, context.project, context.slicer_name
+    return [state.from_params(step, *about).params for step in steps[-MOST_STEPS:]]
 
 
 def place(context: PageContext) -> str:
@@ -154,13 +122,15 @@ def place(context: PageContext) -> str:
 
 @dataclass
 class _Turn:
-    """One request on its way: its question, and what its answers come from.
+    """One request on its way: the state after its clicks, and what its answers come from.
 
-    Of the exact answers that it awaits, `exact_count` are there.
+    `own_cards` are the leaderboards that the person chose, shown where the state names none. Of the
+    exact answers that it awaits, `exact_count` are there.
     """
 
     context: RequestContext
-    question: QuestionState
+    page_state: PageState
+    own_cards: tuple[Card, ...] | None
     deadline: Deadline
     answers: Answers
     version: str
@@ -168,9 +138,9 @@ class _Turn:
 
     def part(self, name: str, stage: str) -> Json:
         """The line of a part; one with the error where it fails."""
-        head = {"part": name, "stage": stage, "params": self.question.params, "version": self.version}
+        head = {"part": name, "stage": stage, "params": self.page_state.params, "version": self.version}
         try:
-            head["day"] = ask.today(self.context, self.question.query).isoformat()
+            head["day"] = ask.today(self.context, self.page_state.query).isoformat()
             content = self.content(name)
         except Abandoned:
             raise
@@ -182,12 +152,13 @@ class _Turn:
         """A part as it is now. Raises the errors of the service."""
         if not self.context.slicer.data_fields:
             return answer.of_nothing(name)
-        return answer.PARTS[name](self.focus, self.question.params)
+        return answer.PARTS[name](self.focus, self.page_state.params)
 
     @property
     def focus(self) -> Focus:
-        """What the question is about."""
-        return focus.of_question(self.context, self.question.query, self.question.view)
+        """The state, resolved."""
+        cards = self.page_state.view.cards or self.own_cards
+        return focus.resolve(self.context, self.page_state.with_view(cards=cards))
 
     def settle(self) -> bool:
         """Wait for the exact answers under way; False if there were none since the last time."""
@@ -254,7 +225,7 @@ class BoardAnswers:
     def finish(
         self, request: BoardRequest, person: Person, deadline: Deadline
     ) -> tuple[Focus, dict[str, Json | list[Json]]]:
-        """What the question is about, and its parts by name, as they are in the end.
+        """The state after the clicks, resolved, and its parts by name, as they are in the end.
 
         Raises AccessError, BadRequest for a slicer about which nothing can be asked, and the errors of the
         service.
@@ -283,11 +254,15 @@ class BoardAnswers:
             language=request.locale,
             caches={ask.ANSWERS: answers},
         )
-        acts = [act for raw in request.acts for act in rows.parse(raw)]
-        question_state = after(context, request.params, acts)
+        page_state = state.from_params(request.params, context.slicer, *about)
+        own_cards = None
+        if not page_state.view.cards:
+            own_cards = state.cards_from_text(history.read_own_cards(context), context.slicer)
+        for act in (act for raw in request.acts for act in rows.parse(raw)):
+            page_state = clicks.apply(page_state, act, context.slicer, own_cards)
         # Browsers keep answers per version, so it tells which rows the person may see now.
         version = " ".join((self._reports.version(*about), *map(repr, person.row_filters(*about))))
-        return _Turn(context, question_state, deadline, answers, version)
+        return _Turn(context, page_state, own_cards, deadline, answers, version)
 
     def _slicer(self, clients: connect.Clients, person: Person, project: str, name: str) -> Slicer:
         """What the slicer is; of a remote service, as it was a minute ago at most."""

@@ -12,10 +12,9 @@ from lib.ui.audience import leaderboard_queries as queries
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, cards, dates_picker, drill, export_menu, filters, focus, question
-from lib.ui.query import view as views
-from lib.ui.query.cards import Card
+from lib.ui.query import ask, clicks, dates_picker, export_menu, filters, focus, history, state
 from lib.ui.query.focus import Focus
+from lib.ui.query.state import Card
 
 FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
@@ -27,18 +26,20 @@ def draw_leaderboard_picker(focus: Focus) -> None:
     with st.popover("Cards", icon=":material/leaderboard:", type="tertiary"):
         key = dates_picker.followed_key(FIELDS, [card.name for card in focus.cards])
         titles = {field.name: filters.field(field.name, slicer) for field in slicer.key_fields}
-        _choose("Key fields with a leaderboard", titles, cards.MOST, key, partial(_ask_fields, context, key))
+        _choose(
+            "Key fields with a leaderboard", titles, state.MOST_CARDS, key, partial(_ask_fields, context, key)
+        )
         key = dates_picker.followed_key(COLUMNS, list(view.columns))
         titles = {field.name: numbers.title(field) for field in slicer.data_fields}
         change = partial(_ask, context, "columns", key)
-        _choose("More columns in each card", titles, views.MOST_COLUMNS, key, change)
+        _choose("More columns in each card", titles, state.MOST_COLUMNS, key, change)
         key = dates_picker.followed_key(ACROSS, view.across)
         change = partial(_ask, context, "across", key)
-        st.segmented_control("Cards in a row", views.ACROSS, key=key, required=True, on_change=change)
+        st.segmented_control("Cards in a row", state.ACROSS, key=key, required=True, on_change=change)
         key = dates_picker.followed_key(CHANGES, view.changes)
         change, words = partial(_ask, context, "changes", key), WORDS.__getitem__
         st.segmented_control(
-            "Changes in", views.CHANGES, format_func=words, key=key, required=True, on_change=change
+            "Changes in", state.CHANGES, format_func=words, key=key, required=True, on_change=change
         )
 
 
@@ -55,18 +56,20 @@ def _ask_fields(context: PageContext, key: str) -> None:
 
     They are remembered, but for the texts to find.
     """
-    usual_cards = {card.name: card for card in question.view(context).cards or cards.usual(context.slicer)}
-    own_cards = tuple(usual_cards.get(name, Card(name)) for name in st.session_state[key])
-    new_cards = None if own_cards == cards.usual(context.slicer) else own_cards or None
-    question.keep(context, new_cards and tuple(replace(card, find="") for card in new_cards))
-    question.change_view(context, cards=new_cards)
+    page_state, default_cards = history.current(context), state.default_cards(context.slicer)
+    cards = page_state.view.cards or history.own_cards(context) or default_cards
+    before = {card.name: card for card in cards}
+    selection = tuple(before.get(name, Card(name)) for name in st.session_state[key])
+    new_cards = None if selection == default_cards else selection or None
+    history.set_own_cards(context, new_cards and tuple(replace(card, find="") for card in new_cards))
+    history.push(page_state.with_view(cards=new_cards))
     st.rerun()
 
 
 def _ask(context: PageContext, name: str, key: str) -> None:
     value = st.session_state[key]
     changes: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value}
-    question.change_view(context, **changes)
+    history.change_view(context, **changes)
     st.rerun()
 
 
@@ -110,8 +113,8 @@ def draw(context: PageContext) -> None:
     """Draw the controls; what is inside of one is computed only while it is open."""
     if not context.slicer.data_fields:
         return
-    drill.catch_up(context)
-    page_focus = focus.of(context)
+    clicks.catch_up(context)
+    page_focus = focus.current(context)
     row = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
     with row(key=CONTROLS):
         _metrics(page_focus)
@@ -119,7 +122,7 @@ def draw(context: PageContext) -> None:
             over_time.draw_table(page_focus)
             _download(page_focus)
             over_time.draw_notes(page_focus)
-        if page_focus.view.lower == "cards":
+        if page_focus.view.tab == "cards":
             with row(key="card_controls", width="content"):
                 draw_leaderboard_picker(page_focus)
 
@@ -159,5 +162,5 @@ def _metrics(focus: Focus) -> None:
 
 def _ask_metrics(context: PageContext, key: str) -> None:
     names = tuple(st.session_state[key])
-    question.ask(question.current(context).model_copy(update={"data_fields": names or None}))
+    history.push(history.current(context).with_query(data_fields=names or None))
     st.rerun()

@@ -1,6 +1,6 @@
 """The kinds of chart of a split: what each asks for, how it is drawn, and the notes on it.
 
-A new kind is its name in `query/view.py` (it stands in links) and its row in `KINDS`.
+A new kind is its name in `query/state.py` (it stands in links) and its row in `KINDS`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,11 +19,10 @@ from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Table
-from lib.ui.query import ask, compared_answers, filters, precision, question, split_rows
+from lib.ui.query import ask, compared_answers, filters, history, precision, split_rows
 from lib.ui.query.focus import Focus
-from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.view import MOST, Chart
+from lib.ui.query.state import MOST_ROWS, Chart, Path
 
 ALL, MORE = "(all)", 5
 
@@ -89,7 +88,7 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
     sentences.append(KINDS[focus.view.chart].shortfall(focus))
     if len(focus.comparisons) > 1 and kind(focus) is not KINDS["table"]:
         sentences.append("Only the first of the two comparisons is shown here; the table has both.")
-    if focus.view.having and not kind(focus).passes:
+    if focus.view.data_filters and not kind(focus).passes:
         sentences.append("Filters by figures apply to the table, bars and lines, not here.")
     return [*filter(None, sentences), *kind(focus).notes(focus, data)]
 
@@ -113,7 +112,7 @@ def _compared_rows(focus: Focus, answer: Audience) -> SplitRows:
     both = split_levels.both_sides(focus, answer)
     whole = None if both is None else compared_answers.of_whole(focus)
     today = ask.today(focus.context, focus.query)
-    is_chosen, year = bool(focus.view.having), focus.period[1].year
+    is_chosen, year = bool(focus.view.data_filters), focus.period[1].year
     against = numbers.span(*focus.comparison.before, year) if focus.comparison else ""
     rows = SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
     return replace(rows, against=against)
@@ -136,12 +135,12 @@ def rows_of(focus: Focus) -> Table | None:
 
 def _draw_table(focus: Focus, data: ChartData) -> None:
     split_charts.draw_rows(focus, _table(focus, data))
-    _more(focus, data.answer, len(data.answer), MOST)
+    _more(focus, data.answer, len(data.answer), MOST_ROWS)
 
 
 def _draw_bars(focus: Focus, data: ChartData) -> None:
     split_charts.bars(focus, data.split)
-    _more(focus, data.answer, len(data.answer), MOST)
+    _more(focus, data.answer, len(data.answer), MOST_ROWS)
 
 
 def _ask_grid(focus: Focus) -> ChartData:
@@ -233,7 +232,7 @@ def _more(focus: Focus, answer: Audience, row_count: int, most: int) -> None:
 
 
 def _look_more(focus: Focus) -> None:
-    question.change_view(focus.context, rows=min(focus.view.rows * MORE, MOST))
+    history.change_view(focus.context, rows=min(focus.view.rows * MORE, MOST_ROWS))
 
 
 def _fields_left_out(focus: Focus, keys: Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from lib.snapshot.models import Snapshot, SnapshotFigure
 from lib.ui.audience.snapshots import Snapshots, live_address
 from lib.ui.charts import change
 from lib.ui.charts.numbers import NOTHING, Numbers
-from lib.ui.query import view as views
+from lib.ui.query import state
 from lib.views import Alert, SavedView
 
 TONES: dict[str, Tone] = {"green": "good", "red": "bad", "gray": "plain"}
@@ -86,7 +86,7 @@ def _left_out(view: SavedView, clients: connect.Clients) -> list[str]:
     slicer = clients.reporting.info(InfoQuery(project_name=view.project, slicer_name=view.slicer))
     slicer = clients.with_own(slicer, view.project, view.slicer)
     reading = links.from_params(view.params, slicer, view.project, view.slicer)
-    return [*reading.left_out, *views.left_out(view.params, slicer, view.slicer)]
+    return [*reading.left_out, *state.missing_in_view(view.params, slicer, view.slicer)]
 
 
 def _facts(facts: Mapping[str, str]) -> Iterator[str]:

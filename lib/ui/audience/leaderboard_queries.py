@@ -8,11 +8,11 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Direction, Filter, Order
 from lib.ui.audience import split_levels
 from lib.ui.charts.change import Change, is_sampled
-from lib.ui.query import ask, cards, compared_answers, focus, split_rows
-from lib.ui.query.cards import Card
+from lib.ui.query import ask, compared_answers, focus, split_rows, state
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.state import Card
 
 LIMIT, FAR_LIMIT = 8, 1000
 WHOLE = ("equals", "not equals")
@@ -89,7 +89,7 @@ def question(page_focus: Focus, card: Card) -> AudienceQuery:
     """The question about a key field, without its own filters, so that its other values stay visible."""
     field, volume = page_focus.field.name, focus.volume(page_focus.slicer, page_focus.field)
     is_far = is_ranked(page_focus, card)
-    columns = {cards.OF_FIELD + column.name: column.name for column in page_focus.columns}
+    columns = {state.FIELD_ORDER + column.name: column.name for column in page_focus.columns}
     by = {"name": card.name, "value": field, **columns}.get(card.by, volume)
     direction: Direction = "desc" if is_far or card.by == "change" else card.direction
     changes = {
@@ -98,7 +98,7 @@ def question(page_focus: Focus, card: Card) -> AudienceQuery:
         "data_fields": tuple(dict.fromkeys((field, volume, *columns.values()))),
         "order_by": (Order(name=volume if is_far else by, direction=direction),),
         "limit": FAR_LIMIT if is_far else LIMIT,
-        "data_filters": page_focus.view.having,
+        "data_filters": page_focus.view.data_filters,
     }
     return page_focus.rows().model_copy(update=changes)
 
@@ -117,7 +117,7 @@ def others(query: AudienceQuery, name: str) -> tuple[Filter, ...]:
 def chosen_values(focus: Focus, name: str) -> tuple[str, ...]:
     """The values of a key field that filters include or exclude, and those drawn as lines."""
     filter_values = [f.value for f in focus.query.filters if f.name == name and f.match in WHOLE]
-    line_values = focus.lines[1:] if focus.lines[:1] == (name,) else ()
+    line_values = focus.value_lines[1:] if focus.value_lines[:1] == (name,) else ()
     return tuple(dict.fromkeys(value for values in (*filter_values, line_values) for value in values))
 
 
@@ -163,7 +163,7 @@ def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: C
     has_rest = both is not None and not card.find and focus.field.name in answer.percents
     whole = compared_answers.of_whole(focus, others(focus.query, card.name)) if has_rest else None
     today = ask.today(focus.context, focus.query)
-    is_chosen = bool(focus.view.having)
+    is_chosen = bool(focus.view.data_filters)
     return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
 
 
@@ -172,7 +172,7 @@ def _add_old_rows(focus: Focus, answer: Audience, both: ComparedAnswers) -> tupl
 
     Only for fields that add up, where both answers have every value, each exactly.
     """
-    is_whole = not focus.view.having and all(
+    is_whole = not focus.view.data_filters and all(
         len(one) >= one.total.records_found and not is_sampled(one) for one in (answer, both.before)
     )
     if focus.field.name not in answer.percents or not is_whole or both.now is not answer:

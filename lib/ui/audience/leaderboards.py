@@ -13,11 +13,11 @@ from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
-from lib.ui.query import cards, filters, focus, lines, precision, split_rows, values
-from lib.ui.query.cards import Card
+from lib.ui.query import filters, focus, precision, split_rows, state, values
 from lib.ui.query.focus import Focus
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.state import Card
 from lib.wire.errors import TrancheError
 
 OTHERS, ALL_OTHERS = "Others", "All others"
@@ -74,7 +74,7 @@ def _columns(focus: Focus, board: Board) -> list[Column]:
         else:
             columns.append(Column("also", title, about=about, rank=2))
     for rank, column in enumerate(focus.columns, 3):
-        by, title = cards.OF_FIELD + column.name, numbers.title(column, with_unit=True)
+        by, title = state.FIELD_ORDER + column.name, numbers.title(column, with_unit=True)
         columns.append(Column(by, title, False, "desc", _direction(card, by), rank=rank))
     return columns
 
@@ -131,7 +131,7 @@ def _row(
         ((name, code),),
         included=(_is_asked(focus, name, code, "equals"),),
         excluded=(_is_asked(focus, name, code, "not equals"),),
-        color=lines.colors(focus.lines).get((name, code)),
+        color=state.line_colors(focus.value_lines).get((name, code)),
     )
 
 

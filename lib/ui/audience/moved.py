@@ -19,7 +19,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Cell, Column, Row, Table
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, drill, export_menu, filters, focus, question
+from lib.ui.query import ask, clicks, export_menu, filters, focus, history
 from lib.ui.query.focus import Focus
 from lib.wire.text import csv_text
 
@@ -208,10 +208,10 @@ def _is_asked(focus: Focus, name: str, code: str) -> bool:
 @st.fragment(parallel=True)
 def draw(context: PageContext) -> None:
     """Draw the tab if it is in sight; only then its many queries are sent."""
-    drill.catch_up(context)
-    if not context.slicer.data_fields or question.view(context).lower != "moved":
+    clicks.catch_up(context)
+    if not context.slicer.data_fields or history.current(context).view.tab != "moved":
         return
-    page_focus = focus.of(context)
+    page_focus = focus.current(context)
     with st.container(key=BLOCK, gap="xsmall"):
         if page_focus.comparison is None:
             st.caption("Pick a comparison period, beside the dates.")
@@ -236,7 +236,10 @@ def _draw(focus: Focus, movers: Moved) -> None:
     if values:
         mover_table = table(focus, movers, can_part and st.session_state.get(PARTS, False))
         rows.draw(
-            drill.MOVERS, [mover_table], question.receipt(drill.MOVERS), partial(drill.follow, focus.context)
+            clicks.MOVERS,
+            [mover_table],
+            history.receipt(clicks.MOVERS),
+            partial(clicks.follow, focus.context),
         )
     st.caption(plain(notes(focus, movers)))
 

@@ -87,7 +87,7 @@ def has_trend(focus: Focus, now: Audience) -> bool:
 
 def _totals(focus: Focus) -> list[ChartLine]:
     """The lines of what shares are of: all values of the key field with lines, else all without filters."""
-    filters = leaderboard_queries.others(focus.query, focus.lines[0]) if focus.lines else ()
+    filters = leaderboard_queries.others(focus.query, focus.value_lines[0]) if focus.value_lines else ()
     query = focus.over_time().model_copy(update={"filters": filters})
     now = ask.estimate(focus.context, query)
     return lines(focus, now, compared_answers.fetch_each(focus, query, now))

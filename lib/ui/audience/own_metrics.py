@@ -12,7 +12,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, question
+from lib.ui.query import ask, history
 from lib.views import LONGEST_NAME, OwnMetric
 from lib.views.own_metrics import LONGEST_FORMULA, LONGEST_UNIT, MANAGERS, MOST_DIGITS
 from lib.wire.errors import TrancheError
@@ -140,7 +140,7 @@ def _draw_figure(context: PageContext, formula: str, unit: str, digits: int) -> 
     )
     changes = {"split_by": (), "order_by": (), "limit": None, "data_fields": (DRAFT,), "own_fields": (field,)}
     with problems.report_errors("The figure"):
-        answer = ask.audience(context, question.current(context).model_copy(update=changes))
+        answer = ask.audience(context, history.current(context).query.model_copy(update=changes))
         value = Numbers.of(context.locale).full(answer.total.values.get(DRAFT), field.data_field)
         st.markdown(plain(f"{value} for the question that is shown"))
 
@@ -163,7 +163,7 @@ def _save(context: PageContext, metric: OwnMetric | None, values: tuple[str, str
         store.change(metric.id, *values)
     else:
         new_metric = store.save(context.project, context.slicer_name, *values)
-        question.change_view(context, field=own_metrics.name(new_metric))
+        history.change_view(context, field=own_metrics.name(new_metric))
 
 
 def _attempt(work: Callable[[], None]) -> None:

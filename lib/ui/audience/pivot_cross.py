@@ -10,8 +10,8 @@ from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_table import OTHERS, SplitColumn
 from lib.ui.query import ask, filters, focus, precision, split_rows
 from lib.ui.query.focus import Focus
-from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.state import Path
 
 MOST_TIMES = 31
 Figures = Mapping[Path, Mapping[str, float]]

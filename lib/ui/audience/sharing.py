@@ -15,8 +15,7 @@ from lib.ui.audience.snapshots import Snapshots
 from lib.ui.charts.numbers import days, title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, focus, periods, share
-from lib.ui.query import view as views
+from lib.ui.query import ask, focus, periods, share, state
 from lib.wire.errors import AccessError, TrancheError
 
 LATEST = "The latest days, each time it is opened"
@@ -124,5 +123,5 @@ def _fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str
 def _title(context: PageContext, params: Params) -> str:
     query = links.from_params(params, context.slicer, context.project, context.slicer_name).query
     metrics = query.data_fields or focus.usual_metrics(context.slicer)
-    field = views.from_params(params, context.slicer).field or metrics[0]
+    field = state.view_from_params(params, context.slicer).field or metrics[0]
     return f"{title(context.slicer.data_field(field))} of {context.slicer_name}"

@@ -24,8 +24,7 @@ from lib.ui.audience.board import BoardAnswers
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import MINUS, STEPS, Numbers
 from lib.ui.kit import rows
-from lib.ui.query import filters
-from lib.ui.query import view as views
+from lib.ui.query import filters, state
 from lib.ui.query.focus import Focus
 from lib.wire.deadline import Deadline
 from lib.wire.text import straight
@@ -50,7 +49,7 @@ class Snapshots:
         slicer; raises the errors of the service.
         """
         question_params = {name: text for name, text in params.items() if name not in ("project", "slicer")}
-        deadline, lower = Deadline(self._settings.deadline_seconds), views.lower(question_params)
+        deadline, lower = Deadline(self._settings.deadline_seconds), state.tab(question_params)
         plain = {name: text for name, text in question_params.items() if name != "chart"} | {"lower": lower}
         request = BoardRequest(
             project=about[0],

@@ -15,21 +15,9 @@ from lib.ui.kit import problems, widgets
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.waiting import speaking
-from lib.ui.query import (
-    ask,
-    drill,
-    export_menu,
-    filters,
-    focus,
-    folds,
-    precision,
-    question,
-    split_rows,
-    values,
-)
+from lib.ui.query import ask, clicks, export_menu, filters, focus, history, precision, split_rows, values
 from lib.ui.query.focus import Focus
-from lib.ui.query.folds import Folds
-from lib.ui.query.view import CHARTS
+from lib.ui.query.state import CHARTS, Expansion
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 CHANGE_FORMAT = "+0.0;-0.0;0.0"
@@ -92,16 +80,16 @@ def _number_format(field: DataField) -> str:
 @st.fragment(parallel=True)
 def draw(context: PageContext) -> None:
     """The tab, if it is in sight: the controls at once, then the answer in the shape that is chosen."""
-    drill.catch_up(context)
-    if not context.slicer.data_fields or question.view(context).lower != "split":
+    clicks.catch_up(context)
+    if not context.slicer.data_fields or history.current(context).view.tab != "split":
         return
-    split_focus = focus.of(context)
+    split_focus = focus.current(context)
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
         split_rows.draw(context)
         if split_focus.query.split_by:
             _chart_picker(split_focus)
             if chart_kinds.kind(split_focus).drills:
-                drill.draw_mode()
+                clicks.draw_mode()
             if split_focus.view.chart == "pivot" and len(split_focus.query.split_by) > 1:
                 _cross_picker(split_focus)
                 _fold_buttons(split_focus)
@@ -112,7 +100,7 @@ def draw(context: PageContext) -> None:
         kind = chart_kinds.kind(split_focus)
         with problems.report_errors("The split"):
             view = split_focus.view
-            with speaking("The split", split_focus.query, context.slicer, view, HEIGHT, drill.CARDS):
+            with speaking("The split", split_focus.query, context.slicer, view, HEIGHT, clicks.CARDS):
                 data = kind.ask(split_focus)
             parts = data.pivot.levels if data.pivot is not None else [data]
             for part in parts:
@@ -126,7 +114,7 @@ def draw(context: PageContext) -> None:
                 kind.draw(split_focus, data)
                 if notes := chart_kinds.notes(split_focus, data):
                     st.caption(" ".join(notes))
-            elif split_focus.view.having:
+            elif split_focus.view.data_filters:
                 st.info("No row passes the filters by figures.")
             ask.refine("split")
 
@@ -169,29 +157,29 @@ def _cross_picker(focus: Focus) -> None:
 
 
 def _look_cross(context: PageContext) -> None:
-    question.change_view(context, cross=st.session_state[CROSS])
+    history.change_view(context, cross=st.session_state[CROSS])
 
 
 def _fold_buttons(focus: Focus) -> None:
     """Open or close all rows of the pivot; each is disabled where there is nothing for it to do."""
     keys = focus.view.pivot_keys(focus.query.split_by)
     for label, icon, opens in (("Expand all", "unfold_more", True), ("Collapse all", "unfold_less", False)):
-        new_folds = folds.everything(keys, opens)
+        expansion = Expansion.whole(keys, opens)
         st.button(
             label,
             icon=f":material/{icon}:",
             type="tertiary",
             key=f"split_{icon}",
             help=label,
-            disabled=focus.view.folds == new_folds,
-            on_click=_fold,
-            args=(focus.context, new_folds),
+            disabled=focus.view.expansion == expansion,
+            on_click=_expand,
+            args=(focus.context, expansion),
         )
 
 
-def _fold(context: PageContext, new_folds: Folds) -> None:
-    question.change_view(context, folds=new_folds)
+def _expand(context: PageContext, expansion: Expansion) -> None:
+    history.change_view(context, expansion=expansion)
 
 
 def _look_chart(context: PageContext) -> None:
-    question.change_view(context, chart=st.session_state[CHART])
+    history.change_view(context, chart=st.session_state[CHART])

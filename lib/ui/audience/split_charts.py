@@ -17,7 +17,7 @@ from lib.ui.charts.bars import Bars
 from lib.ui.charts.heatmap import Grid
 from lib.ui.kit import rows
 from lib.ui.kit.rows import Table
-from lib.ui.query import drill, export_menu, filters, focus, question, split_rows
+from lib.ui.query import clicks, export_menu, filters, focus, history, split_rows
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
@@ -25,9 +25,13 @@ from lib.ui.query.split_rows import SplitRows
 def draw_rows(focus: Focus, table: Table) -> None:
     """Draw table or pivot. A click on a value keeps it alone, a click on a figure keeps its whole row."""
     context = focus.context
-    about = {"project": context.project, "slicer": context.slicer_name, "params": question.whole(context)}
+    about = {
+        "project": context.project,
+        "slicer": context.slicer_name,
+        "params": history.current(context).params,
+    }
     request = {**about, "part": "split"}
-    rows.draw(drill.BOARD, [table], focus.receipt, partial(drill.follow, context), request)
+    rows.draw(clicks.BOARD, [table], focus.receipt, partial(clicks.follow, context), request)
 
 
 def table(focus: Focus, split: SplitRows) -> Table:
@@ -43,7 +47,7 @@ def fetch_pivot(focus: Focus) -> Pivot:
     rows = pivot_cross.row_focus(focus)
     levels = split_levels.fetch_levels(rows)
     cross = pivot_cross.fetch(focus, levels)
-    return Pivot(rows.query, levels, focus.view.folds, more, focus.numbers, cross)
+    return Pivot(rows.query, levels, focus.view.expansion, more, focus.numbers, cross)
 
 
 def pivot(focus: Focus, pivot: Pivot) -> Table:
@@ -68,7 +72,7 @@ def bars(focus: Focus, split: SplitRows) -> None:
         answer.low[name].tolist() if sampled and answer.low is not None else None,
         answer.high[name].tolist() if sampled and answer.high is not None else None,
     )
-    key = drill.key("split_bars")
+    key = clicks.key("split_bars")
     st.plotly_chart(
         bar_chart.figure(bars, focus.field, focus.numbers),
         key=key,
@@ -94,7 +98,7 @@ def heatmap(focus: Focus, split: SplitRows) -> None:
         few=few.reindex(index=grid.index, columns=grid.columns).fillna(value=False).to_numpy(dtype=bool),
     )
     figure = heat_chart.figure(label_grid, focus.field, focus.numbers, theme.ink(st.context.theme.type))
-    key = drill.key("split_heatmap")
+    key = clicks.key("split_heatmap")
     st.plotly_chart(
         figure,
         key=key,
@@ -150,7 +154,7 @@ def _square(focus: Focus, split: SplitRows, grid: pd.DataFrame, key: str) -> Non
     if points:
         down, across = split.keys
         row, column = round(points[0]["y"]), round(points[0]["x"])
-        drill.into(focus.context, [(down, str(grid.index[row])), (across, str(grid.columns[column]))])
+        clicks.into(focus.context, [(down, str(grid.index[row])), (across, str(grid.columns[column]))])
 
 
 def _points(key: str) -> list[Any]:
@@ -159,4 +163,4 @@ def _points(key: str) -> list[Any]:
 
 
 def _drill(focus: Focus, split: SplitRows, row: int, keys: list[str]) -> None:
-    drill.into(focus.context, [(key, str(split.answer.names[key].iloc[row])) for key in keys])
+    clicks.into(focus.context, [(key, str(split.answer.names[key].iloc[row])) for key in keys])

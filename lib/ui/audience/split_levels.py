@@ -13,11 +13,11 @@ import pandas as pd
 
 from lib.reporting.answers import Audience, Values
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, Order
-from lib.ui.query import ask, compared_answers, focus, folds
+from lib.ui.query import ask, compared_answers, focus
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import TIMES, Focus
-from lib.ui.query.folds import Path
 from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.state import Path
 
 ACROSS, DOWN = 14, 20
 
@@ -172,7 +172,7 @@ def fetch_levels(focus: Focus) -> list[Level]:
 def open_rows(focus: Focus, rows: Sequence[Path]) -> list[Path]:
     """The open ones of these rows; none on the last level."""
     keys = focus.query.split_by
-    return [row for row in rows if len(row) < len(keys) and folds.is_open(focus.view.folds, keys, row)]
+    return [row for row in rows if len(row) < len(keys) and focus.view.expansion.is_open(keys, row)]
 
 
 def order(row_focus: Focus, keys: Sequence[str]) -> tuple[Order, ...]:

@@ -14,17 +14,17 @@ from lib.ui.charts.numbers import NOT_SET
 from lib.ui.charts.panels import Panel
 from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import ValueLine
-from lib.ui.query import ask, export_menu, lines, split_rows
+from lib.ui.query import ask, export_menu, split_rows, state
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
 
 
 def fetch_value_lines(focus: Focus) -> list[ValueLine]:
     """A line per chosen value, with the line of the days compared; none if no value is chosen."""
-    if not focus.lines or focus.grain is None:
+    if not focus.value_lines or focus.grain is None:
         return []
-    name, *values = focus.lines
-    query, colors = _question(focus), lines.colors(focus.lines)
+    name, *values = focus.value_lines
+    query, colors = _question(focus), state.line_colors(focus.value_lines)
     _begin(focus, query)
     now = ask.estimate(focus.context, query)
     labels = {value: _label(now, name, value) for value in values}
@@ -58,7 +58,7 @@ def _begin(focus: Focus, query: AudienceQuery) -> None:
 
 def _question(focus: Focus) -> AudienceQuery:
     """The question about each value over time, without filters on their key field."""
-    name, *values = focus.lines
+    name, *values = focus.value_lines
     exact = Filter(name=name, value=tuple(values), match="equals")
     time = time_key_field(focus.grain or "day")
     filters = (*leaderboard_queries.others(focus.query, name), exact)
@@ -117,7 +117,7 @@ def fetch_courses(focus: Focus, name: str) -> Courses:
     if not values:
         return Courses(split, top, [])
     over_time = _over_time(focus, name, values)
-    colors = lines.colors(focus.lines)
+    colors = state.line_colors(focus.value_lines)
     courses = value_lines_courses(
         focus,
         over_time,

@@ -15,9 +15,9 @@ from lib.ui.audience.split_levels import Level
 from lib.ui.charts.change import Change, is_sampled, of_total
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values
-from lib.ui.query import filters, folds, precision, split_rows
-from lib.ui.query.folds import Folds, Path
+from lib.ui.query import filters, precision, split_rows
 from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.state import Expansion, Path
 
 Bar = tuple[float, float, float]
 
@@ -112,7 +112,7 @@ class Pivot:
 
     query: AudienceQuery
     levels: Sequence[Level]
-    folds: Folds
+    expansion: Expansion
     more: Sequence[DataField]
     figures: Numbers
     cross: Cross | None = None
@@ -171,7 +171,7 @@ class Pivot:
     def is_open(self, path: Path) -> bool | None:
         """Whether the rows below a row are shown; None on the last level."""
         keys = self.query.split_by
-        return folds.is_open(self.folds, keys, path) if len(path) < len(keys) else None
+        return self.expansion.is_open(keys, path) if len(path) < len(keys) else None
 
     def values(self, path: Path) -> Values:
         """The values of a row, as filters take them."""

@@ -18,7 +18,7 @@ from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import ask, filters, periods, question
+from lib.ui.query import ask, filters, history, periods
 from lib.wire.errors import TrancheError
 
 LONGEST_ID = 15
@@ -29,7 +29,7 @@ def draw_link(context: PageContext) -> None:
     """Draw a link for the one deal that the question keeps, else for the one package."""
     if not (context.now().deals.reads and report.tells_deals(context.slicer)):
         return
-    query = question.current(context)
+    query = history.current(context).query
     for name, entity in ENTITIES.items():
         if (number := only(query, name)) is not None:
             st.page_link(
@@ -84,9 +84,9 @@ def draw_new_package(context: PageContext) -> None:
 
 def package_question(context: PageContext) -> PackageQuestion:
     """The question on screen with fixed days, so that it goes on to show the same."""
-    query = question.current(context)
+    query = history.current(context).query
     start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
-    params = {**question.whole(context), "start": start.isoformat(), "end": end.isoformat()}
+    params = {**history.current(context).params, "start": start.isoformat(), "end": end.isoformat()}
     return PackageQuestion(context.project, context.slicer_name, params)
 
 
@@ -94,7 +94,7 @@ def _content(context: PageContext) -> None:
     if reason := catalog.abilities(context).why_not("supply_deals", "create"):
         st.caption(f":material/lock: {plain(reason)}.")
         return
-    query = question.current(context)
+    query = history.current(context).query
     translation = from_filters(query.filters, context.slicer, entries(catalog.lists(context)))
     if not translation.is_empty:
         descriptions = {**picker.describe(context, query, translation.targeting), **_list_names(context)}

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.confidence import LEVEL
-from lib.reporting.models import AudienceQuery, DataField, KeyField, Order
+from lib.reporting.models import DataField, KeyField, Order
 from lib.ui.charts.numbers import NOTHING, Numbers, days, title
 from lib.ui.explore import screen, top_values
 from lib.ui.explore.top_values import TopValues
@@ -18,8 +18,8 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt, Cell, Choice, Column, Ordering, Row, Table
-from lib.ui.query import ask, drill, precision, question
-from lib.ui.query.view import NO_EXPLORATION, Exploration, Lower
+from lib.ui.query import ask, clicks, history, precision, state
+from lib.ui.query.state import Exploration, PageState, Tab
 
 BOARD = "top_rows"
 SEARCH = "fields_search"
@@ -27,16 +27,17 @@ SEARCH = "fields_search"
 
 def catch_up(context: PageContext, fields: Exploration) -> tuple[ActReceipt, Exploration]:
     """Apply clicks that are not applied yet; returns the last one applied, and the order they ask for."""
-    acts, receipt = rows.new_acts(st.session_state.get(BOARD), question.receipt(BOARD))
+    acts, receipt = rows.new_acts(st.session_state.get(BOARD), history.receipt(BOARD))
     orderings = [act for act in acts if isinstance(act, Ordering) and act.table == fields.key]
     if orderings:
         order = Order(name=orderings[-1].column, direction=orderings[-1].direction)
         fields = replace(fields, order=order)
     choices = [act for act in acts if isinstance(act, Choice)]
     if choices:
-        carry(context, drill.apply(question.current(context), choices, context.slicer), fields.data, receipt)
+        *_, page_state = clicks.states(history.current(context), choices, context.slicer)
+        carry(page_state, fields.data, receipt)
     elif acts:
-        question.follow(context, [(question.current(context), {"exploration": fields})], {BOARD: receipt})
+        history.follow([history.current(context).with_view(exploration=fields)], {BOARD: receipt})
     return receipt, fields
 
 
@@ -45,16 +46,12 @@ def follow() -> None:
 
 
 def carry(
-    context: PageContext,
-    query: AudienceQuery,
-    data_field: str,
-    receipt: ActReceipt | None = None,
-    lower: Lower = "cards",
+    page_state: PageState, data_field: str, receipt: ActReceipt | None = None, tab: Tab = "cards"
 ) -> None:
-    """Open Audience with that question, data field and tab; `receipt` is the click that led there."""
-    changes = {"field": data_field, "lower": lower}
-    question.follow(context, [(query, changes)], {BOARD: receipt} if receipt else {})
-    st.switch_page(screens.AUDIENCE, query_params=question.params())
+    """Open Audience in that state, with that data field and tab; `receipt` is the click that led there."""
+    page_state = page_state.with_view(field=data_field, tab=tab)
+    history.follow([page_state], {BOARD: receipt} if receipt else {})
+    st.switch_page(screens.AUDIENCE, query_params=history.params())
 
 
 def board(top: TopValues, numbers: Numbers) -> Table:
@@ -151,7 +148,7 @@ def explorer(context: PageContext) -> None:
             live=True,
             label_visibility="collapsed",
         )
-        old = question.view(context).exploration
+        old = history.current(context).view.exploration
         lists = _lists(context)
         with st.container(key="fields"):
             names = [
@@ -164,7 +161,7 @@ def explorer(context: PageContext) -> None:
 
 def _lists(context: PageContext) -> tuple[FieldList, FieldList]:
     slicer, where = context.slicer, f"{context.project}/{context.slicer_name}"
-    first = next(iter(question.first_split(slicer)), slicer.key_fields[0].name)
+    first = next(iter(state.default_split(slicer)), slicer.key_fields[0].name)
     usual = slicer.data_fields[0].name
     return (
         FieldList(f"key_field:{where}", "Key field", "Mapping", slicer.key_fields, first, 8, True),
@@ -212,8 +209,8 @@ def _remember(context: PageContext, old: Exploration, names: Sequence[tuple[Fiel
     order = old.order if (key, data) == (old.key, old.data) else None
     fields = Exploration(key, data, order)
     is_usual = all(name == of.usual for of, name in names)
-    if fields != old and not (old == NO_EXPLORATION and is_usual):
-        question.change_view(context, exploration=fields)
+    if fields != old and not (old == Exploration() and is_usual):
+        history.change_view(context, exploration=fields)
     for of, name in names:
         st.session_state[of.key] = name
     return fields
@@ -227,8 +224,7 @@ def _answer(context: PageContext, fields: Exploration) -> None:
         name = key.description or key.name
         st.header(f"{plain(name)} by {plain(title(data))}", anchor=False, width="stretch")
         if st.button(f"Split by {plain(name)} in Audience", icon=":material/call_split:", key="split_by_it"):
-            query = question.current(context).model_copy(update={"split_by": (key.name,)})
-            carry(context, query, data.name, lower="split")
+            carry(history.current(context).with_query(split_by=(key.name,)), data.name, tab="split")
     with problems.report_errors("The top values"):
         query = screen.last_days(context)
         top = top_values.top_values(

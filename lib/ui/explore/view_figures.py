@@ -11,9 +11,9 @@ from lib.ui.charts import change, numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, compared_answers, focus, precision, saved
-from lib.ui.query import view as looks
+from lib.ui.query import ask, compared_answers, focus, precision, saved, state
 from lib.ui.query.focus import Focus
+from lib.ui.query.state import PageState
 from lib.views import Alert, SavedView
 from lib.wire.errors import TrancheError
 
@@ -63,8 +63,10 @@ def question(focus: Focus) -> AudienceQuery:
 def _view_focus(context: PageContext, view: SavedView) -> tuple[Focus, list[str]]:
     """The view's question, and a sentence for each part of it that the slicer no longer has."""
     reading = links.from_params(view.params, context.slicer, context.project, context.slicer_name)
-    missing = looks.left_out(view.params, context.slicer, context.slicer_name)
-    view_focus = focus.of_question(context, reading.query, looks.from_params(view.params, context.slicer))
+    missing = state.missing_in_view(view.params, context.slicer, context.slicer_name)
+    view_focus = focus.resolve(
+        context, PageState(reading.query, state.view_from_params(view.params, context.slicer))
+    )
     return view_focus, [*reading.left_out, *missing]
 
 

@@ -11,7 +11,7 @@ from lib.reporting.models import EXTENSIONS, AudienceQuery, ExportQuery
 from lib.ui.charts.numbers import title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import focus, precision, question, split_rows
+from lib.ui.query import focus, history, precision, split_rows
 from lib.wire.filters import Flag
 
 SAME = ({*AudienceQuery.model_fields} & {*ExportQuery.model_fields}) - {
@@ -49,16 +49,16 @@ def _query(context: PageContext, query: AudienceQuery) -> ExportQuery:
     unknown = {*EXTENSIONS} - {*context.slicer.extensions}
     same: dict[str, Any] = query.model_dump(include=SAME - unknown)
     if "order_by" not in unknown and query.split_by and context.slicer.data_fields:
-        same["order_by"] = focus.of(context).order
-    having = question.view(context).having
+        same["order_by"] = focus.current(context).order
+    having = history.current(context).view.data_filters
     return ExportQuery.model_validate(same | {"export_format": "csv", "data_filters": having})
 
 
 def _data_fields(context: PageContext, query: AudienceQuery) -> tuple[str, ...]:
     """Draw the picker of data fields; it starts with those chosen on Audience, if any."""
     names = {field.name: title(field) for field in context.slicer.data_fields}
-    is_chosen = question.view(context).field is not None or query.data_fields
-    usual = focus.of(context).fields if is_chosen else ()
+    is_chosen = history.current(context).view.field is not None or query.data_fields
+    usual = focus.current(context).fields if is_chosen else ()
     choice = st.multiselect(
         "Data fields, in this order",
         list(names),

@@ -192,7 +192,7 @@ def _columns(table: FileTable) -> str:
 
 def _receipt(context: PageContext, file: Preview) -> None:
     """Draw the comparison of the split on Audience with the file."""
-    query = focus.of(context).rows()
+    query = focus.current(context).rows()
     comparison = receipt.receipt(
         lambda q: ask.audience(context, q), _exporter(context), query, file, context.slicer
     )

@@ -19,14 +19,15 @@ from lib.ui.charts.numbers import Numbers, title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import (
+    clicks,
+    data_filter_form,
     dates_picker,
-    drill,
-    figure_filters,
     filter_editor,
     filters,
-    question,
+    history,
     saved,
     share,
+    state,
     values,
 )
 from lib.ui.query.filter_editor import LIST, PASTE
@@ -56,11 +57,15 @@ def draw_filter_picker(context: PageContext) -> None:
     The pills have a line of their own, in which they scroll: what is beside them stays where it is. Of many,
     the latest are in sight, and a button shows the others.
     """
-    query, having = question.current(context), question.view(context).having
+    page_state = history.current(context)
+    query = page_state.query
     _add(context)
     pills: list[Callable[[], None]] = [
         *(partial(_draw_pill, context, query, pill) for pill in _pills(query)),
-        *(partial(_draw_figures, context, place, one) for place, one in enumerate(having)),
+        *(
+            partial(_draw_figures, context, index, filter_)
+            for index, filter_ in enumerate(page_state.view.data_filters)
+        ),
     ]
     is_unfolded = st.session_state.get(IS_UNFOLDED, False)
     hidden_count = 0 if is_unfolded else max(len(pills) - IN_SIGHT, 0)
@@ -116,11 +121,11 @@ def _draw_pill(context: PageContext, query: AudienceQuery, pill: _Pill) -> None:
 def _draw_figures(context: PageContext, place: int, one: DataFilter) -> None:
     key = f"figure_filter_{place}"
     with _popover(
-        key, figure_filters.sentence(one, context.slicer, Numbers.of(st.context.locale))
+        key, data_filter_form.sentence(one, context.slicer, Numbers.of(st.context.locale))
     ) as popover:
         if not popover.open:
             return
-        figure_filters.draw(key, one, partial(_change_figures, context, one, key))
+        data_filter_form.draw(key, one, partial(_change_figures, context, one, key))
         filter_editor.draw_removal(key, partial(_remove_figures, context, one, key))
 
 
@@ -173,7 +178,7 @@ def _add(context: PageContext) -> None:
         if name is None:
             return
         if name in figures:
-            figure_filters.draw(DRAFT)
+            data_filter_form.draw(DRAFT)
             st.button(
                 "Add filter",
                 type="primary",
@@ -210,36 +215,39 @@ def _finish(context: PageContext, name: str) -> None:
 def _begin() -> None:
     """Clear the forms of a new filter. A callback."""
     filter_editor.fill(DRAFT)
-    figure_filters.fill(DRAFT)
+    data_filter_form.fill(DRAFT)
 
 
 def _finish_figures(context: PageContext, name: str) -> None:
     """Add the drafted filter by a figure; without a number it stays a draft."""
-    if (new_filter := figure_filters.read(DRAFT, name)) is not None:
+    if (new_filter := data_filter_form.read(DRAFT, name)) is not None:
         st.session_state[ADD], st.session_state[FIELD] = False, None
-        _have(context, lambda having: (*having, new_filter))
+        _ask_figures(context, lambda old: (*old, new_filter))
 
 
 def _change_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
-    if (new_filter := figure_filters.read(prefix, one.name)) is not None:
-        _have(context, lambda having: tuple(new_filter if filter_ == one else filter_ for filter_ in having))
+    if (new_filter := data_filter_form.read(prefix, one.name)) is not None:
+        _ask_figures(context, lambda old: tuple(new_filter if filter_ == one else filter_ for filter_ in old))
 
 
 def _remove_figures(context: PageContext, one: DataFilter, prefix: str) -> None:
     st.session_state[prefix] = False
-    _have(context, lambda having: tuple(filter_ for filter_ in having if filter_ != one))
+    _ask_figures(context, lambda old: tuple(filter_ for filter_ in old if filter_ != one))
 
 
-def _have(context: PageContext, change: Callable[[tuple[DataFilter, ...]], tuple[DataFilter, ...]]) -> None:
+def _ask_figures(
+    context: PageContext, change: Callable[[tuple[DataFilter, ...]], tuple[DataFilter, ...]]
+) -> None:
     """Change the filters by figures of the current view."""
-    having = tuple(dict.fromkeys(change(question.view(context).having)))[: figure_filters.MOST]
-    question.change_view(context, having=having)
+    page_state = history.current(context)
+    data_filters = tuple(dict.fromkeys(change(page_state.view.data_filters)))[: state.MOST_DATA_FILTERS]
+    history.push(page_state.with_view(data_filters=data_filters))
     st.rerun()
 
 
 def _clear(context: PageContext) -> None:
     """Clear all filters, in one step."""
-    question.change_view(context, question.current(context).model_copy(update={"filters": ()}), having=())
+    history.push(history.current(context).with_query(filters=()).with_view(data_filters=()))
     st.rerun()
 
 
@@ -257,14 +265,14 @@ def _remove(context: PageContext, filter_: Filter, prefix: str) -> None:
 
 def _ask(context: PageContext, change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> None:
     """Change the filters of the current question: a row may have been clicked since the pill was drawn."""
-    query = question.current(context)
-    question.ask(query.model_copy(update={"filters": change(query.filters)}))
+    page_state = history.current(context)
+    history.push(page_state.with_query(filters=change(page_state.query.filters)))
     st.rerun()
 
 
 def _draw_left_out() -> None:
     """What of a link was left out, where it moves nothing."""
-    if sentences := question.left_out():
+    if sentences := history.left_out():
         label = f":orange[{len(sentences)} left out of the link]"
         with st.popover(label, icon=":material/link_off:", type="tertiary"):
             for sentence in sentences:
@@ -273,11 +281,11 @@ def _draw_left_out() -> None:
 
 def draw_history(context: PageContext) -> None:
     """Three buttons; each is disabled while there is nothing for it to do."""
-    steps = question.steps()
-    _button(context, "Undo", "undo", question.undo, bool(steps.past))
-    _button(context, "Redo", "redo", question.redo, bool(steps.undone))
-    reset = partial(question.reset, context)
-    _button(context, "Reset", "restart_alt", reset, not question.is_usual(context))
+    steps = history.steps()
+    _button(context, "Undo", "undo", history.undo, bool(steps.undo))
+    _button(context, "Redo", "redo", history.redo, bool(steps.redo))
+    reset = partial(history.reset, context)
+    _button(context, "Reset", "restart_alt", reset, not history.is_default(context))
 
 
 def _button(context: PageContext, label: str, icon: str, act: Callable[[], None], is_possible: bool) -> None:
@@ -295,7 +303,7 @@ def _button(context: PageContext, label: str, icon: str, act: Callable[[], None]
 
 def _step(context: PageContext, act: Callable[[], None]) -> None:
     """Go a step from where the person is, who may just have clicked on a row."""
-    drill.catch_up(context)
+    clicks.catch_up(context)
     act()
     st.rerun()
 

@@ -19,9 +19,9 @@ from lib.reporting.models import AudienceQuery
 from lib.ui.charts import numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, periods, question
+from lib.ui.query import ask, history, periods
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR, Preset
-from lib.ui.query.view import NONE
+from lib.ui.query.state import NONE
 from lib.wire.errors import BadRequest
 
 PICKER_COUNTS = "followed_pickers"
@@ -66,7 +66,7 @@ KINDS = {
 
 def draw(context: PageContext) -> None:
     """Draw the date picker; a choice changes the question at once."""
-    query = question.current(context)
+    query = history.current(context).query
     now = ask.today(context, query)
     presets, period = (
         periods.presets(context.slicer, now),
@@ -116,7 +116,8 @@ def _last(context: PageContext, label: str | None) -> None:
 
 def draw_comparison(context: PageContext) -> None:
     """Draw the comparison picker: the days compared, and others beside them."""
-    query, view = question.current(context), question.view(context)
+    page_state = history.current(context)
+    query, view = page_state.query, page_state.view
     now = ask.today(context, query)
     period = periods.resolve(query.start_date, query.end_date, now)
     pairs = [periods.comparison(one, period, context.slicer, now)[1] for one in (view.compare, view.also)]
@@ -184,41 +185,42 @@ def _zone(context: PageContext, query: AudienceQuery) -> None:
 
 def _ask_preset(context: PageContext, presets: list[Preset], key: str) -> None:
     """Apply a preset; deselecting one keeps its days as fixed dates."""
-    query = question.current(context)
+    query = history.current(context).query
     label = st.session_state[key]
     match = next((preset for preset in presets if preset.label == label), None)
     period = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
     start, end = (match.start, match.end) if match else (day.isoformat() for day in period)
-    _ask_dates(context, query, start, end)
+    _ask_dates(context, start, end)
 
 
 def _ask_last(context: PageContext, key: str) -> None:
     """Apply the days of a text, if it can be read; clearing the field keeps the days."""
-    query, text = question.current(context), st.session_state[key] or ""
+    query, text = history.current(context).query, st.session_state[key] or ""
     try:
         preset = periods.parse_last(text, context.slicer, ask.today(context, query))
     except BadRequest:
         st.session_state[UNREAD] = text
     else:
-        _ask_dates(context, query, preset.start, preset.end)
+        _ask_dates(context, preset.start, preset.end)
 
 
 def _ask_range(context: PageContext, key: str) -> None:
     start, end = (day.isoformat() for day in st.session_state[key])
-    _ask_dates(context, question.current(context), start, end)
+    _ask_dates(context, start, end)
 
 
 def _ask_zone(context: PageContext, key: str) -> None:
     zone = st.session_state[key]
     timezone = None if zone == context.slicer.timezone else zone
-    question.ask(question.current(context).model_copy(update={"timezone": timezone}))
+    history.push(history.current(context).with_query(timezone=timezone))
     st.rerun()
 
 
-def _ask_dates(context: PageContext, query: AudienceQuery, start: str, end: str) -> None:
+def _ask_dates(context: PageContext, start: str, end: str) -> None:
     """Apply other dates and end a zoom."""
     st.session_state.pop(UNREAD, None)
-    question.change_view(context, query.model_copy(update={"start_date": start, "end_date": end}), zoom=())
+    page_state = history.current(context).with_query(start_date=start, end_date=end)
+    history.push(page_state.with_view(zoom=()))
     st.rerun()
 
 
@@ -235,5 +237,5 @@ def _compare_range(context: PageContext, key: str, name: str) -> None:
 
 def _compare(context: PageContext, name: str, compare: tuple[str, ...]) -> None:
     changes: dict[str, Any] = {name: compare}
-    question.change_view(context, **changes)
+    history.change_view(context, **changes)
     st.rerun()

@@ -4,9 +4,9 @@ The values of a key field to filter by, each with its figure: a click keeps it, 
 it alone. Values are found by typing; those that are chosen already follow the largest.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from lib.ui.charts.numbers import LONGEST, NOTHING, Numbers, title
 from lib.ui.kit import problems, rows
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import CardHeader, Cell, Choice, Column, Row, Search, Table
-from lib.ui.query import ask, drill, filter_paste, filters, focus, precision, question, values
+from lib.ui.query import ask, clicks, filter_paste, filters, focus, history, precision, values
 
 LIMIT, MOST_VALUES = 100, 100
 Figures = dict[str, float]
@@ -29,31 +29,23 @@ def draw(context: PageContext, prefix: str, name: str) -> None:
     catch_up(context, key, name)
     with problems.report_errors("The values"):
         table = _table(
-            context, question.current(context), name, st.session_state.get(_found_by(key, name), "")
+            context, history.current(context).query, name, st.session_state.get(_found_by(key, name), "")
         )
-        rows.draw(key, [table], question.receipt(key), partial(_follow, context, key, name))
+        rows.draw(key, [table], history.receipt(key), partial(_follow, context, key, name))
         ask.refine(key)
 
 
 def catch_up(context: PageContext, key: str, name: str) -> None:
     """Apply the clicks in the list that are not applied yet, then rerun the page."""
-    acts, latest = rows.new_acts(st.session_state.get(key), question.receipt(key))
+    acts, latest = rows.new_acts(st.session_state.get(key), history.receipt(key))
     for act in acts:
         if isinstance(act, Search):
             st.session_state[_found_by(key, name)] = act.text
     if acts:
         choices = [act for act in acts if isinstance(act, Choice)]
-        question.follow(context, _states(context, choices), {key: latest})
+        history.follow(clicks.states(history.current(context), choices, context.slicer), {key: latest})
         if choices:
             st.rerun()
-
-
-def _states(context: PageContext, clicks: Iterable[Choice]) -> Iterator[tuple[AudienceQuery, dict[str, Any]]]:
-    """The question after each of these clicks; the view stays."""
-    query = question.current(context)
-    for act in clicks:
-        query = drill.apply(query, [act], context.slicer)
-        yield query, {}
 
 
 def _follow(context: PageContext, key: str, name: str) -> None:
@@ -131,7 +123,7 @@ def _add_missing(
 
 def _page_field(context: PageContext, query: AudienceQuery) -> DataField | None:
     """The data field of the page."""
-    names = (question.view(context).field, *(query.data_fields or focus.usual_metrics(context.slicer)))
+    names = (history.current(context).view.field, *(query.data_fields or focus.usual_metrics(context.slicer)))
     return next((context.slicer.data_field(name) for name in names if name), None)
 
 
@@ -175,7 +167,7 @@ def draw_values(context: PageContext, prefix: str, name: str, way: str) -> None:
     """Draw the values of the key field `name` (a list, or pasted), and the controls for all chosen values."""
     with st.container(width=WIDTH):
         (filter_paste.draw if way == PASTE else draw)(context, prefix, name)
-        own_filters = filters.about(question.current(context), name)
+        own_filters = filters.about(history.current(context).query, name)
         if own_filters:
             _options(context, prefix, name, own_filters)
 
@@ -199,12 +191,12 @@ def _options(context: PageContext, prefix: str, name: str, own_filters: tuple[Fi
 
 def _flag(context: PageContext, prefix: str, name: str) -> None:
     flags = _read_flags(prefix)
-    question.ask(filters.change(question.current(context), name, lambda f: f.model_copy(update=flags)))
-    st.rerun()
+    _ask(context, name, partial(filters.change, work=lambda f: f.model_copy(update=flags)))
 
 
 def _ask(context: PageContext, name: str, work: Callable[[AudienceQuery, str], AudienceQuery]) -> None:
-    question.ask(work(question.current(context), name))
+    page_state = history.current(context)
+    history.push(replace(page_state, query=work(page_state.query, name)))
     st.rerun()
 
 

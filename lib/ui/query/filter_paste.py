@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote
 
@@ -14,7 +14,7 @@ from lib.ui.charts.numbers import NOT_SET, Numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import filters, question, values
+from lib.ui.query import filters, history, values
 
 WIDTH, HEIGHT, MOST_NAMES, MAX_LENGTH = 380, 120, 20, 100_000
 MOST_CHARACTERS = 15_000  # of the values of one key field, as the address has them
@@ -31,7 +31,7 @@ class PastedValues:
 
 def draw(context: PageContext, prefix: str, name: str) -> None:
     """Draw the field to paste into, then the values found with buttons to keep or leave them out."""
-    query, key = question.current(context), _key(prefix, name)
+    query, key = history.current(context).query, _key(prefix, name)
     text = st.text_area(
         "Values, one per line or separated by commas", key=key, height=HEIGHT, width=WIDTH,
         placeholder="Codes or descriptions",
@@ -134,7 +134,8 @@ def _take(
     st.session_state[key] = "\n".join(_quote(text) for text in rest)
     st.session_state[f"{key}_unknown"] = False
     codes = ["" if value == NOT_SET else value for value in new_values]
-    question.ask(filters.gather(question.current(context), name, codes, match))
+    page_state = history.current(context)
+    history.push(replace(page_state, query=filters.gather(page_state.query, name, codes, match)))
     st.rerun()
 
 

@@ -1,4 +1,4 @@
-"""The focus of the Audience page: question and view, resolved against the slicer's fields."""
+"""The state of a page resolved: its days, granularity and fields, and the queries behind its parts."""
 
 from dataclasses import dataclass, replace
 
@@ -16,21 +16,19 @@ from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
-from lib.ui.query import ask, cards, drill, lines, periods, question
-from lib.ui.query.cards import Card
-from lib.ui.query.lines import Lines
+from lib.ui.query import ask, clicks, history, periods, state
 from lib.ui.query.periods import Comparison
-from lib.ui.query.view import View, granularities
+from lib.ui.query.state import Card, PageState, ValueLines, View, granularities
 
 USUAL_METRICS, TIMES = 6, 100
 
 
 @dataclass(frozen=True)
 class Focus:
-    """A question as the page shows it. `period` and `compared_days` are days, `field` the data field shown.
+    """A state as the page shows it. `period` and `compared_days` are days, `field` the data field shown.
 
     `comparison` is the part of these two that can be compared, where there is any.
-    `receipt` is the last click on the split's rows that the question comes from, `cards_receipt` that on the
+    `receipt` is the last click on the split's rows that the state comes from, `cards_receipt` that on the
     leaderboards.
     """
 
@@ -62,7 +60,7 @@ class Focus:
     @property
     def other_days(self) -> tuple[Days, ...]:
         """The days to ask for in addition to the question's own, each once."""
-        candidates = (days for one in self.comparisons for days in one.comparison or ())
+        candidates = (days for focus in self.comparisons for days in focus.comparison or ())
         return tuple(dict.fromkeys(days for days in candidates if days != self.period))
 
     @property
@@ -95,12 +93,12 @@ class Focus:
 
     def passing_rows(self) -> AudienceQuery:
         """The same, but those alone whose figures pass the filters by figures."""
-        return self.rows().model_copy(update={"data_filters": self.view.having})
+        return self.rows().model_copy(update={"data_filters": self.view.data_filters})
 
     @property
     def cards(self) -> tuple[Card, ...]:
         """The leaderboards."""
-        return self.view.cards or cards.usual(self.slicer)
+        return self.view.cards or state.default_cards(self.slicer)
 
     @property
     def columns(self) -> tuple[DataField, ...]:
@@ -108,9 +106,9 @@ class Focus:
         return tuple(self.slicer.data_field(name) for name in self.view.columns if name != self.field.name)
 
     @property
-    def lines(self) -> Lines:
+    def value_lines(self) -> ValueLines:
         """A key field and its values with their own lines on the chart; empty without any."""
-        return lines.value_lines(self.query, self.view.lines) if self.grain is not None else ()
+        return state.value_lines(self.query, self.view.value_lines) if self.grain is not None else ()
 
     @property
     def order(self) -> tuple[Order, ...]:
@@ -133,15 +131,19 @@ class Focus:
         return self.query.model_copy(update={**whole, **changes})
 
 
-def of(context: PageContext) -> Focus:
-    """The focus as the URL has it now."""
-    last_act, cards_receipt = question.receipt(drill.BOARD), question.receipt(drill.CARDS)
-    focus = of_question(context, question.current(context), question.view(context))
-    return replace(focus, receipt=last_act, cards_receipt=cards_receipt)
+def current(context: PageContext) -> Focus:
+    """The focus of the current state, with the leaderboards that the person chose where it names none."""
+    # What is drawn acknowledges these clicks: they are read before the state, so that it has them at least.
+    receipt, cards_receipt = history.receipt(clicks.BOARD), history.receipt(clicks.CARDS)
+    page_state = history.current(context)
+    cards = page_state.view.cards or history.own_cards(context)
+    focus = resolve(context, page_state.with_view(cards=cards))
+    return replace(focus, receipt=receipt, cards_receipt=cards_receipt)
 
 
-def of_question(context: PageContext, query: AudienceQuery, view: View) -> Focus:
-    """The focus of a question about the slicer and its view."""
+def resolve(context: PageContext, page_state: PageState) -> Focus:
+    """The focus of a state about the context's slicer."""
+    query, view = page_state.query, page_state.view
     now = ask.today(context, query)
     period = periods.resolve(query.start_date, query.end_date, now)
     grains = granularities(context.slicer)

@@ -15,7 +15,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, entries, mail, note_list, question, share
+from lib.ui.query import ask, entries, history, mail, note_list, share
 from lib.ui.query.entries import Action, EntryShelf
 from lib.ui.query.note_list import NotePlace
 from lib.ui.query.share import Send
@@ -270,14 +270,14 @@ def draw(context: PageContext, page: str, is_elsewhere: bool = False, send: Send
     `send` draws what sends a view to others.
     """
     if is_elsewhere and st.session_state.pop(LEAVING, False):  # a callback knows no pages yet
-        st.switch_page(screens.AUDIENCE, query_params=question.params())
+        st.switch_page(screens.AUDIENCE, query_params=history.params())
     try:
         views = context.clients.view_store.views.of(context.project, context.slicer_name)
     except TrancheError as error:
         with st.popover("Views", icon=":material/bookmark:", type="tertiary", key=POPOVER):
             problems.show(error, "The saved views", "Your question is kept as it was.")
         return
-    whole = question.whole(context)
+    whole = history.current(context).params
     current = _current(views, whole)
     popover = st.popover(
         _label(current, whole), icon=":material/bookmark:", type="tertiary", key=POPOVER, on_change="rerun"
@@ -331,11 +331,11 @@ def _draw_change(context: PageContext, view: SavedView, whole: dict[str, str], o
 def go(is_elsewhere: bool, view: SavedView) -> None:
     """Ask the view's question; on Audience, where that is elsewhere. A callback."""
     st.session_state[OPEN], st.session_state[POPOVER] = view.id, False
-    question.go(view.params)
+    history.go(view.params)
     st.session_state[LEAVING] = is_elsewhere
     st.rerun()
 
 
 def _save(context: PageContext, name: str, is_shared: bool) -> None:
-    views, whole = context.clients.view_store.views, question.whole(context)
+    views, whole = context.clients.view_store.views, history.current(context).params
     st.session_state[OPEN] = views.save(context.project, context.slicer_name, name, whole, is_shared).id

@@ -6,12 +6,10 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from lib.reporting import links
-from lib.reporting.models import AudienceQuery
 from lib.ui.charts.numbers import days
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, periods, question
-from lib.ui.query import view as views
-from lib.ui.query.view import View
+from lib.ui.query import ask, history, periods
+from lib.ui.query.state import PageState
 from lib.views.share_links import LONGEST, USUAL
 
 WIDTH = 460
@@ -26,18 +24,20 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
     popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if not popover.open:
         return
-    query, view = question.current(context), question.view(context)
-    now = ask.today(context, query)
-    start, end = periods.resolve(query.start_date, query.end_date, now)
-    fixed_query = query.model_copy(update={"start_date": start.isoformat(), "end_date": end.isoformat()})
+    page_state = history.current(context)
+    # Whoever opens the link sees the leaderboards that its sender sees, not those that they chose themselves.
+    page_state = page_state.with_view(cards=page_state.view.cards or history.own_cards(context))
+    query = page_state.query
+    start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
+    fixed_state = page_state.with_query(start_date=start.isoformat(), end_date=end.isoformat())
     with popover, st.container(width=WIDTH):
-        if fixed_query != query:
+        if fixed_state != page_state:
             st.caption("Always shows the latest days")
-            st.code(_link(page, query, view), language=None, wrap_lines=True)
+            st.code(_link(page, page_state), language=None, wrap_lines=True)
         st.caption(f"Always shows {days(start, end)}")
-        st.code(_link(page, fixed_query, view), language=None, wrap_lines=True)
+        st.code(_link(page, fixed_state), language=None, wrap_lines=True)
         if send is not None:
-            send(context, links.to_params(query) | views.to_params(view), "")
+            send(context, links.to_params(query) | page_state.view.params, "")
 
 
 def address(page: str, params: Mapping[str, str | list[str]]) -> str:
@@ -46,5 +46,5 @@ def address(page: str, params: Mapping[str, str | list[str]]) -> str:
     return f"{context.scheme}://{context.netloc}/{links.href(page, params)}"
 
 
-def _link(page: str, query: AudienceQuery, view: View) -> str:
-    return address(page, links.to_params(query) | views.to_params(view))
+def _link(page: str, page_state: PageState) -> str:
+    return address(page, links.to_params(page_state.query) | page_state.view.params)

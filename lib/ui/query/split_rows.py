@@ -17,7 +17,7 @@ from lib.ui.charts.change import Change, of_total
 from lib.ui.charts.numbers import NOT_SET, Numbers, title
 from lib.ui.kit import widgets
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import filters, question
+from lib.ui.query import filters, history
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.filters import both
 from lib.ui.query.precision import LEAST_RANGE, half_range
@@ -28,7 +28,7 @@ SPLIT = "split_fields"
 
 def draw(context: PageContext, label_visibility: str = "collapsed", width: int = 380) -> None:
     """Draw the picker; a choice changes the question at once."""
-    query = question.current(context)
+    query = history.current(context).query
     widgets.set_value(SPLIT, list(query.split_by))
     st.multiselect(
         "Split by",
@@ -48,11 +48,12 @@ def draw(context: PageContext, label_visibility: str = "collapsed", width: int =
 
 def _ask(context: PageContext) -> None:
     """Change the split, and drop orders by key fields that are no longer in it."""
-    query = question.current(context)
+    page_state = history.current(context)
+    query = page_state.query
     split = tuple(st.session_state[SPLIT])
     old_names = set(query.split_by) - set(split)
     orders = tuple(order for order in query.order_by if order.name not in old_names)
-    question.ask(query.model_copy(update={"split_by": split, "order_by": orders}))
+    history.push(page_state.with_query(split_by=split, order_by=orders))
     st.rerun()
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.ui.kit import amounts, times
-from lib.ui.query.figure_filters import ANY
+from lib.ui.query.state import DATA_FILTER_LIMITS
 
 
 @pytest.mark.parametrize(
@@ -64,9 +64,9 @@ def test_there_and_back(number: Decimal) -> None:
 )
 def test_numbers_of_data_filters(text: str, value: float | None) -> None:
     """The value of a data filter is read by the same rule, and may be negative."""
-    assert bool(amounts.fault(text, limits=ANY)) is (value is None)
+    assert bool(amounts.fault(text, limits=DATA_FILTER_LIMITS)) is (value is None)
     if value is not None:
-        assert float(amounts.read(text, ANY) or 0) == value
+        assert float(amounts.read(text, DATA_FILTER_LIMITS) or 0) == value
 
 
 @pytest.mark.parametrize(

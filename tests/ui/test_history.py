@@ -1,4 +1,4 @@
-"""Undo and redo: the steps of a question as values, and as buttons of the question bar."""
+"""Undo and redo: the steps of a page's state as values, and as buttons of the question bar."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from opening import DESK, of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.query.question import MOST_STEPS, Steps
+from lib.ui.query.history import MOST_STEPS, Steps
 
 A, B, C, D = ({"split": name} for name in "ABCD")
 
@@ -48,11 +48,11 @@ def test_back_and_forward_lead_to_the_same_question() -> None:
     """Undoing and redoing all steps passes the same questions in reverse order, and ends where it began."""
     steps = Steps().after(A).after(B).after(C)
     now, seen = D, []
-    while steps.past:
+    while steps.undo:
         now, steps = steps.back(now)
         seen.append(now)
     assert seen == [C, B, A]
-    while steps.undone:
+    while steps.redo:
         now, steps = steps.forward(now)
         seen.append(now)
     assert seen == [C, B, A, B, C, D]
@@ -67,7 +67,7 @@ def test_nothing_to_undo() -> None:
 def test_a_new_step_forgets_what_was_undone() -> None:
     """After another step what was undone can't be redone."""
     now, steps = Steps().after(A).back(B)
-    assert (now, steps.undone) == (A, (B,))
+    assert (now, steps.redo) == (A, (B,))
     assert steps.after(A) == Steps((A,))
 
 
@@ -76,8 +76,8 @@ def test_the_oldest_steps_are_forgotten() -> None:
     steps = Steps()
     for number in range(MOST_STEPS + 3):
         steps = steps.after({"top": str(number)})
-    assert len(steps.past) == MOST_STEPS
-    assert steps.past[0] == {"top": "3"}
+    assert len(steps.undo) == MOST_STEPS
+    assert steps.undo[0] == {"top": "3"}
 
 
 def test_the_browsers_back_undoes_too() -> None:

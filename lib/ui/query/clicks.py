@@ -1,0 +1,215 @@
+"""Clicks on the board, in tables and in charts, and the state of the page after them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import date
+
+import streamlit as st
+
+from lib.reporting import links
+from lib.reporting.dates import Days
+from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, Order, Slicer
+from lib.ui.charts.trends import TRENDS
+from lib.ui.kit import rows, widgets
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.rows import (
+    Act,
+    CardChoice,
+    Choice,
+    Navigation,
+    Opening,
+    Ordering,
+    RecordLimit,
+    Search,
+    Setting,
+    Zoom,
+)
+from lib.ui.query import filters, history, state
+from lib.ui.query.state import Card, PageState, granularities
+
+BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
+COMPONENTS = (BOARD, CARDS, MOVERS)
+MODE, COUNT = "drill_mode", "drills"
+KEEP, EXCLUDE = "keep", "exclude"
+LABELS = {KEEP: "Click keeps", EXCLUDE: "Click excludes"}
+ICONS = {KEEP: ":material/filter_alt:", EXCLUDE: ":material/block:"}
+FILTER_CHANGES = {
+    "include": filters.include,
+    "add": filters.add,
+    "exclude": filters.exclude,
+    "release": filters.release,
+}
+LINE_CHANGES = {"draw": state.with_line, "undraw": state.without_line}
+EXPANSIONS = {"expand": True, "collapse": False}
+
+
+def catch_up(context: PageContext) -> None:
+    """Apply the clicks on rows that are not applied yet.
+
+    To be called before a screen reads the state.
+    """
+    # The callback that followed a click may have broken off, as any run that a newer click overtakes.
+    clicks = {name: rows.new_acts(st.session_state.get(name), history.receipt(name)) for name in COMPONENTS}
+    acts = [act for new_acts, _ in clicks.values() for act in new_acts]
+    if acts:
+        after = states(history.current(context), acts, context.slicer, history.own_cards(context))
+        history.follow(after, {name: last for name, (_, last) in clicks.items()})
+
+
+def follow(context: PageContext) -> None:
+    """The same, as the callback of the component."""
+    catch_up(context)
+    st.rerun()
+
+
+def states(
+    page_state: PageState, acts: Iterable[Act], slicer: Slicer, own_cards: tuple[Card, ...] | None = None
+) -> Iterator[PageState]:
+    """The state after each of these clicks; `own_cards` are shown where it has no leaderboards."""
+    for act in acts:
+        page_state = apply(page_state, act, slicer, own_cards)
+        yield page_state
+
+
+def apply(
+    page_state: PageState, act: Act, slicer: Slicer, own_cards: tuple[Card, ...] | None = None
+) -> PageState:
+    """The state after a click; the same where it names nothing that the slicer or the page has."""
+    # An act comes from a browser: nothing of it is taken for granted.
+    match act:
+        case Zoom():
+            return _zoom(page_state, act)
+        case RecordLimit(limit):
+            is_offered = limit in (API_ROWS_LIMIT, ROWS_LIMITS[1])
+            return page_state.with_query(audience_rows_limit=limit) if is_offered else page_state
+        case Navigation(params):
+            query = page_state.query
+            link = links.from_params(params, slicer, query.project_name, query.slicer_name)
+            return PageState(link.query, state.view_from_params(params, slicer))
+        case Setting():
+            return _set(page_state, act, slicer)
+        case Choice():
+            return _choose(page_state, act, slicer)
+        case _:
+            cards = page_state.view.cards or own_cards or state.default_cards(slicer)
+            return _change_table(page_state, act, slicer, {card.name: card for card in cards})
+
+
+def zoom(page_state: PageState, days: Days) -> PageState:
+    """The state about these days; its view keeps dates and granularity from before the first zoom."""
+    query, view = page_state.query, page_state.view
+    start, end = (day.isoformat() for day in days)
+    before = view.zoom or (query.start_date, query.end_date, *([view.grain] if view.grain else []))
+    return page_state.with_query(start_date=start, end_date=end).with_view(grain=None, zoom=before)
+
+
+def zoom_out(page_state: PageState) -> PageState:
+    """The state about the days of before the zoom, at the granularity of then; the same without a zoom."""
+    if not page_state.view.zoom:
+        return page_state
+    start, end, *grain = page_state.view.zoom
+    before = page_state.with_query(start_date=start, end_date=end)
+    return before.with_view(grain=next(iter(grain), None), zoom=())
+
+
+def _zoom(page_state: PageState, act: Zoom) -> PageState:
+    if not act.first and not act.last:
+        return zoom_out(page_state)
+    try:
+        days = date.fromisoformat(act.first), date.fromisoformat(act.last)
+    except ValueError:
+        return page_state
+    return zoom(page_state, days) if days[0] <= days[1] else page_state
+
+
+def _set(page_state: PageState, act: Setting, slicer: Slicer) -> PageState:
+    data = {field.name for field in slicer.data_fields}
+    choices: dict[str, set[str]] = {
+        "field": data,
+        "grain": {*granularities(slicer)},
+        "trend": {*TRENDS},
+        "second": {"", *data},
+        "lower": {*state.TABS},
+    }
+    name = "tab" if act.name == "lower" else act.name
+    return page_state.with_view(**{name: act.value}) if act.value in choices[act.name] else page_state
+
+
+def _choose(page_state: PageState, act: Choice, slicer: Slicer) -> PageState:
+    """After a click on values: their filters, their lines, or the rows of the pivot below them."""
+    keys = {field.name for field in slicer.key_fields}
+    values = [(name, value) for name, value in act.values if name in keys]
+    query, view = page_state.query, page_state.view
+    if act.kind in FILTER_CHANGES:
+        for name, value in values:
+            query = FILTER_CHANGES[act.kind](query, name, value)
+        return replace(page_state, query=query)
+    if act.kind in LINE_CHANGES:
+        before = after = state.value_lines(query, view.value_lines)
+        for name, value in values:
+            after = LINE_CHANGES[act.kind](after, name, value)
+        return page_state.with_view(value_lines=after) if after != before else page_state
+    names, path = zip(*act.values, strict=True)
+    pivot_keys = view.pivot_keys(query.split_by)
+    if len(path) >= len(pivot_keys) or names != pivot_keys[: len(path)]:
+        return page_state
+    return page_state.with_view(expansion=view.expansion.with_row(pivot_keys, path, EXPANSIONS[act.kind]))
+
+
+def _change_table(
+    page_state: PageState,
+    act: Ordering | Search | Opening | CardChoice,
+    slicer: Slicer,
+    cards: dict[str, Card],
+) -> PageState:
+    """After a click on a header, in a card, or on the tabs: the order is the split's, or that of a card."""
+    keys, data = ({field.name for field in fields} for fields in (slicer.key_fields, slicer.data_fields))
+    after = dict(cards)
+    match act:
+        case Opening(table) if table in keys:
+            page_state = page_state.with_query(split_by=(table,), order_by=())
+            return page_state.with_view(tab="split") if table in cards else page_state
+        case CardChoice(table) if table in keys:
+            first = after.pop(table, Card(table))
+            after = dict([*{table: first, **after}.items()][: state.MOST_CARDS])
+        case Search(table, text) if table in cards:
+            after[table] = replace(cards[table], find=text)
+        case Ordering(table, column, direction):
+            if table == "split" and column in {*page_state.query.split_by, *data}:
+                page_state = page_state.with_query(order_by=(Order(name=column, direction=direction),))
+            if table in cards:
+                by = column if state.is_card_order(column, slicer) else cards[table].by
+                after[table] = replace(cards[table], by=by, direction=direction)
+    new_cards = tuple(after.values())
+    return page_state.with_view(cards=new_cards) if new_cards != tuple(cards.values()) else page_state
+
+
+def draw_mode() -> None:
+    """Draw the control that chooses what a click on a chart does."""
+    widgets.set_value(MODE, st.session_state.get(MODE) or KEEP)
+    st.segmented_control(
+        "A click on a value",
+        [KEEP, EXCLUDE],
+        format_func=lambda mode: f"{ICONS[mode]} {LABELS[mode]}",
+        key=MODE,
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
+def key(name: str) -> str:
+    """A widget key that changes after each click, so that the same spot can be clicked again."""
+    # Plotly selects what is clicked, and a second click on it would only clear the selection.
+    return f"{name}_{st.session_state.get(COUNT, 0)}"
+
+
+def into(context: PageContext, values: Iterable[tuple[str, str]]) -> None:
+    """Keep or leave out these values of key fields. A callback of a chart."""
+    change = filters.exclude if st.session_state.get(MODE) == EXCLUDE else filters.include
+    page_state = history.current(context)
+    query = page_state.query
+    for name, value in values:
+        query = change(query, name, value)
+    history.push(replace(page_state, query=query))
+    st.session_state[COUNT] = st.session_state.get(COUNT, 0) + 1
+    st.rerun()

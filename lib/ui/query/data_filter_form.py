@@ -1,0 +1,70 @@
+"""A data filter, which keeps the rows whose figures pass: in words, and as a form."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import streamlit as st
+
+from lib.reporting.links import digits
+from lib.reporting.matches import COMPARE, DataMatch
+from lib.reporting.models import DataFilter, Slicer
+from lib.ui.charts.numbers import Numbers, title
+from lib.ui.kit import amounts
+from lib.ui.kit.field_problems import beside
+from lib.ui.query.state import DATA_FILTER_LIMITS
+
+SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
+MATCHES: tuple[DataMatch, ...] = (*COMPARE,)
+DEFAULT_MATCH = ">="
+
+
+def sentence(filter_: DataFilter, slicer: Slicer, numbers: Numbers) -> str:
+    """A filter in words: `Impressions ≥ 1,000`."""
+    places = max(0, -int(Decimal(digits(filter_.value)).as_tuple().exponent))
+    field = title(slicer.data_field(filter_.name), with_unit=True)
+    return f"{field} {SIGNS.get(filter_.match, filter_.match)} {numbers.number(filter_.value, places)}"
+
+
+def fill(prefix: str, filter_: DataFilter | None = None) -> None:
+    """Put a filter into the form's inputs, or the usual start without filter_."""
+    st.session_state[f"{prefix}_match"] = filter_.match if filter_ else DEFAULT_MATCH
+    st.session_state[f"{prefix}_value"] = digits(filter_.value) if filter_ else ""
+
+
+def draw(prefix: str, filter_: DataFilter | None = None, change: Callable[[], None] | None = None) -> None:
+    """Draw the form: the comparison and the number, with what is wrong with it beside it.
+
+    It shows `filter_`, unless what is typed in its place is no number yet; `change` is called after a change.
+    """
+    draft = st.session_state.get(f"{prefix}_value", "")
+    if filter_ is not None and not amounts.fault(draft, limits=DATA_FILTER_LIMITS):
+        fill(prefix, filter_)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+        st.selectbox(
+            "Comparison",
+            MATCHES,
+            format_func=lambda match: SIGNS.get(match, match),
+            key=f"{prefix}_match",
+            width=90,
+            on_change=change,
+        )
+        text = st.text_input(
+            "Figure",
+            placeholder="1000",
+            key=f"{prefix}_value",
+            live=change is None,
+            width=160,
+            on_change=change,
+        )
+    if wrong := amounts.fault(text, limits=DATA_FILTER_LIMITS):
+        beside([wrong])
+
+
+def read(prefix: str, name: str) -> DataFilter | None:
+    """The filter in the form's inputs; None while there is no number in it."""
+    try:
+        value = amounts.read(st.session_state[f"{prefix}_value"], DATA_FILTER_LIMITS)
+    except ValueError:
+        return None
+    match: DataMatch = st.session_state[f"{prefix}_match"]
+    return None if value is None else DataFilter(name=name, match=match, value=float(value))

@@ -1,0 +1,296 @@
+"""The states of the pages in this tab: the current one, those before it, and those that were undone.
+
+Audience, Export and Slicers share them. They are kept in the session, and the current one is in the URL.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from lib.reporting import links
+from lib.ui import streamlit_compat
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
+from lib.ui.query import state
+from lib.ui.query.state import Card, PageState
+from lib.wire.errors import TrancheError
+
+PAGE_STATE, ABOUT, LEFT_OUT, OWN_CARDS = "page_state", "page_state_about", "page_state_left_out", "own_cards"
+SCREEN, MEANINGS = "screen", "states_without_parameters"
+EXPLORATION, EXPLORATION_BEFORE = "explore", "exploration_before"
+SINGLE_SLICER_PARAMS = ("split", "fields", "field", "order", "source")
+MOST_STEPS, MOST_ADDRESSES = 50, 50
+Params = Mapping[str, str]
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """States as URL parameters: those that undo leads to, from the oldest to the latest, and those that redo
+    leads to, nearest first."""
+
+    undo: tuple[Params, ...] = ()
+    redo: tuple[Params, ...] = ()
+
+    def after(self, old: Params) -> "Steps":
+        """The steps after a change from `old`. Steps undone before can no longer be redone."""
+        return Steps((*self.undo, old)[-MOST_STEPS:])
+
+    def back(self, old: Params) -> tuple[Params, "Steps"]:
+        """The state before `old`, and the steps as seen from there; `old` itself without one."""
+        if not self.undo:
+            return old, self
+        return self.undo[-1], Steps(self.undo[:-1], (old, *self.redo))
+
+    def forward(self, old: Params) -> tuple[Params, "Steps"]:
+        """The state that was undone last, and the steps as seen from there; `old` itself without one."""
+        if not self.redo:
+            return old, self
+        return self.redo[0], Steps((*self.undo, old), self.redo[1:])
+
+    def after_navigation(self, old: Params, new: Params) -> "Steps":
+        """After the browser went from `old` to `new`.
+
+        To a state of these steps it undoes or redoes what lies between; to another it is a step.
+        """
+        if new == old:
+            return self
+        if new in self.redo:
+            index = self.redo.index(new)
+            return Steps((*self.undo, old, *self.redo[:index]), self.redo[index + 1 :])
+        if new in self.undo:
+            index = len(self.undo) - 1 - self.undo[::-1].index(new)
+            return Steps(self.undo[:index], (*self.undo[index + 1 :], old, *self.redo))
+        return self.after(old)
+
+
+@dataclass(frozen=True)
+class HistoryEntry:
+    """The current state as URL parameters, on a screen (None: decided when the screen opens).
+
+    `addresses` are the parameters that the browser was sent to, and may still show; `receipts` has the last
+    act applied of each component with rows.
+    """
+
+    # All in one value: every touch of the session is a place where Streamlit may break a run off for a newer
+    # one, and of two writes the second would be missing.
+    screen: str | None = None
+    params: Params = field(default_factory=dict)
+    addresses: tuple[Params, ...] = ()
+    receipts: Mapping[str, ActReceipt] = field(default_factory=dict)
+    steps: Steps = field(default_factory=Steps)
+
+
+def arrive(screen: str) -> None:
+    """Start drawing the screen of that name, which is also its URL without parameters."""
+    if st.session_state.get(SCREEN) != screen:
+        st.session_state[SCREEN] = screen
+        st.session_state[PAGE_STATE] = replace(_entry(), screen=None)
+
+
+def current(context: PageContext) -> PageState:
+    """The current state, about the slicer chosen in the header.
+
+    Where nothing is asked yet, it is the last complete week by the first key field: a screen opens on an
+    answer, not on an empty form. On the way to another slicer, days are kept, and those filters that it has.
+    The default state needs no parameters: a URL without any asks for it.
+    """
+    about = (context.project, context.slicer_name)
+    params = _params()
+    query, left_out = links.from_params(params, context.slicer, *about)
+    is_moved = st.session_state.get(ABOUT, about) != about
+    is_carried = params.get(EXPLORATION) == st.session_state.get(EXPLORATION_BEFORE)
+    if is_moved and (left_out or is_carried):
+        stale_names = (*SINGLE_SLICER_PARAMS * bool(left_out), *(EXPLORATION,) * is_carried)
+        params = {name: text for name, text in params.items() if name not in stale_names}
+        query, left_out = links.from_params(params, context.slicer, *about)
+    if "split" not in params and (is_moved or not state.has_query(params)):
+        query = query.model_copy(update={"split_by": state.default_split(context.slicer)})
+    page_state = PageState(query, state.view_from_params(params, context.slicer))
+    missing = [] if is_moved else state.missing_in_view(params, context.slicer, context.slicer_name)
+    if is_moved or left_out or missing:
+        st.session_state[LEFT_OUT] = [*left_out, *missing]
+    st.session_state[ABOUT], st.session_state[EXPLORATION_BEFORE] = about, params.get(EXPLORATION)
+    if params or is_moved:
+        _write(page_state.params if params else {}, steps=Steps() if is_moved else steps())
+    return page_state
+
+
+def own_cards(context: PageContext) -> tuple[Card, ...] | None:
+    """The leaderboards that the person chose for this slicer; None without a choice."""
+    choices: dict[tuple[str, str], str] = st.session_state.get(OWN_CARDS, {})
+    about = (context.project, context.slicer_name)
+    if about not in choices:
+        choices = choices | {about: read_own_cards(context)}
+        st.session_state[OWN_CARDS] = choices
+    return state.cards_from_text(choices[about], context.slicer)
+
+
+def read_own_cards(context: PageContext) -> str:
+    """The same as text, from the database; empty without a choice, or if the database fails (see the log)."""
+    try:
+        return context.clients.view_store.cards.get(context.project, context.slicer_name)
+    except TrancheError as error:
+        log.warning("The choice of leaderboards could not be read: %s", error.reason)
+        return ""
+
+
+def set_own_cards(context: PageContext, cards: tuple[Card, ...] | None) -> None:
+    """Store this choice; None removes it. If the database fails, it is kept for this session."""
+    text = state.cards_text(cards or ())
+    choices: dict[tuple[str, str], str] = st.session_state.get(OWN_CARDS, {})
+    st.session_state[OWN_CARDS] = choices | {(context.project, context.slicer_name): text}
+    try:
+        context.clients.view_store.cards.set(context.project, context.slicer_name, text)
+    except TrancheError as error:
+        log.warning("The choice of leaderboards could not be kept: %s", error.reason)
+
+
+def push(new_state: PageState) -> None:
+    """Change the state. Call it from a callback, or call `st.rerun` next."""
+    follow([new_state], {})
+
+
+def follow(states: Iterable[PageState], last_acts: Mapping[str, ActReceipt]) -> None:
+    """Go through these states: each is a step of its own to undo.
+
+    `last_acts` is the last act of each component that they come from.
+    """
+    entry = _entry()
+    params, new_steps = entry.params, entry.steps
+    for page_state in states:
+        new_steps = new_steps.after(params) if page_state.params != params else new_steps
+        params = page_state.params
+    _write(params, last_acts, new_steps)
+    if _query_part(params) != _query_part(entry.params):
+        st.session_state.pop(LEFT_OUT, None)
+
+
+def change_view(context: PageContext, **changes: object) -> None:
+    """Change these fields of the view. As `push`."""
+    push(current(context).with_view(**changes))
+
+
+def steps() -> Steps:
+    """The states before this one, and those that were undone."""
+    return _entry().steps
+
+
+def undo() -> None:
+    """Go one step back. From a callback, followed by `st.rerun`."""
+    params, new_steps = steps().back(_entry().params)
+    _write(params, steps=new_steps)
+
+
+def redo() -> None:
+    """Repeat the step that was undone last. From a callback, followed by `st.rerun`."""
+    params, new_steps = steps().forward(_entry().params)
+    _write(params, steps=new_steps)
+
+
+def reset(context: PageContext) -> None:
+    """Go to the slicer's default state; this is a step that can be undone."""
+    _write(_default(context))
+
+
+def is_default(context: PageContext) -> bool:
+    """Whether the state is the default one."""
+    return current(context).params == _default(context)
+
+
+def _default(context: PageContext) -> Params:
+    return state.from_params({}, context.slicer, context.project, context.slicer_name).params
+
+
+def go(params: Params, about: tuple[str, str] | None = None) -> None:
+    """Go to a saved state, as a link does: parts that no longer fit are reported and left out.
+
+    From a callback, followed by `st.rerun`. `about` are project and slicer, where the pickers change too.
+    """
+    if about is not None:
+        st.session_state[ABOUT] = about
+    st.session_state.pop(LEFT_OUT, None)
+    _write({name: text for name, text in params.items() if state.is_state_param(name)})
+
+
+def receipt(component: str) -> ActReceipt:
+    """The last click of this component that is part of the state."""
+    return _entry().receipts.get(component, NO_RECEIPT)
+
+
+def params() -> dict[str, str]:
+    """The state's URL parameters, for links to other screens."""
+    return dict(_entry().params)
+
+
+def left_out() -> list[str]:
+    """A sentence for each part of the link that was left out, until the query changes."""
+    sentences: list[str] = st.session_state.get(LEFT_OUT, [])
+    return sentences
+
+
+def _entry() -> HistoryEntry:
+    entry: HistoryEntry = st.session_state.get(PAGE_STATE, HistoryEntry())
+    return entry
+
+
+def _query_part(params: Params) -> Params:
+    return {name: text for name, text in params.items() if links.is_query_param(name)}
+
+
+def _params() -> Params:
+    """The state's parameters, from the session, or from the URL after a link or the browser's Back.
+
+    On the way from another screen a URL without parameters stands for the state of that screen, and goes on
+    to do so when the browser's Back leads to it; a screen opened without any asks for the default state.
+    """
+    entry, url, screen = _entry(), _in_url(), st.session_state.get(SCREEN)
+    # A browser sends its URL along with every click. Behind a slow network that may be the URL of a moment
+    # ago, which must not undo a click: it counts only where the person has gone there (a link, Back).
+    if entry.screen == screen and url in entry.addresses and not streamlit_compat.is_back():
+        return entry.params
+    meanings: Mapping[str | None, Params] = st.session_state.get(MEANINGS, {})
+    if not url and entry.screen != screen:
+        meanings = {**meanings, screen: entry.params}
+        st.session_state[MEANINGS] = meanings
+    params = url or meanings.get(screen, {})
+    steps = entry.steps.after_navigation(entry.params, params) if entry.addresses else entry.steps
+    st.session_state[PAGE_STATE] = replace(entry, screen=screen, params=params, addresses=(url,), steps=steps)
+    return params
+
+
+def _in_url() -> dict[str, str]:
+    """The state's parameters in the URL."""
+    # Streamlit keeps a removed parameter, without values, until the next run.
+    return {
+        name: text
+        for name, text in st.query_params.to_dict().items()
+        if state.is_state_param(name) and (text or st.query_params.get_all(name))
+    }
+
+
+def _write(
+    params: Params, last_acts: Mapping[str, ActReceipt] | None = None, steps: Steps | None = None
+) -> None:
+    """Store the parameters and put them into the URL in one step, as one entry of the browser's history.
+
+    Without `steps`, another state is one more of them.
+    """
+    entry, url = _entry(), _in_url()
+    if steps is None:
+        steps = entry.steps if params == entry.params else entry.steps.after(entry.params)
+    addresses = (*entry.addresses, *(one for one in (url, params) if one not in entry.addresses))
+    new = replace(
+        entry,
+        params=params,
+        addresses=addresses[-MOST_ADDRESSES:],
+        receipts={**entry.receipts, **(last_acts or {})},
+        steps=steps,
+    )
+    # Where a run breaks off between the two, the next one finds an older address, and puts this right.
+    if new != entry:
+        st.session_state[PAGE_STATE] = new
+    if url != params:
+        st.query_params.update({name: params.get(name, ()) for name in {**url, **params}})

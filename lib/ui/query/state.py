@@ -1,0 +1,511 @@
+"""The state of a page as one value, and its URL: the query, and the view of its answers.
+
+The URL has the query as lib/reporting/links.py writes it, and the view beside it, without default values.
+Reading is forgiving: what the slicer does not have is at its default, and `missing_in_view` names it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, Self, get_args
+
+from lib.deals.values import Limits
+from lib.reporting import dates, links
+from lib.reporting.links import CODES, join_texts, split_texts
+from lib.reporting.models import (
+    GRANULARITIES,
+    TIME_KEY_FIELDS,
+    AudienceQuery,
+    DataFilter,
+    Direction,
+    Granularity,
+    Order,
+    Slicer,
+)
+from lib.ui.charts import theme
+from lib.ui.charts.trends import EACH, TRENDS
+from lib.ui.kit import amounts
+from lib.ui.query.periods import COMPARISONS, PREVIOUS, resolve
+from lib.wire.errors import BadRequest
+
+Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
+Changes = Literal["percent", "amount"]
+Tab = Literal["cards", "split", "moved"]
+Rule = Literal["first", "all", "none"]
+Path = tuple[str, ...]
+ValueLines = tuple[str, ...]
+"""A key field, then its values that have lines of their own on the time chart."""
+
+CHARTS: tuple[Chart, ...] = get_args(Chart)
+CHANGES: tuple[Changes, ...] = get_args(Changes)
+TABS: Mapping[Tab, str] = {"cards": "Leaderboards", "split": "Split", "moved": "What moved"}
+NONE = "none"
+SLICER_PARAMS = ("project", "slicer")
+VIEW_PARAMS = {
+    *("compare", "also", "field", "grain", "trend", "second", "chart", "top", "zoom", "cards", "lines"),
+    *("changes", "across", "columns", "lower", "moved", "folds", "cross", "having", "explore"),
+}
+TOP_ROWS, MOST_ROWS = 20, 1000
+ACROSS, DEFAULT_ACROSS, MOST_COLUMNS = (2, 3, 4, 5), 4, 3
+MOST_LINES = len(theme.LINES)
+MOST_EXCEPTIONS = 60
+MOST_DATA_FILTERS = 10
+DATA_FILTER_LIMITS = Limits(least=-(10**15), below=10**15, decimals=15)
+
+CARD_ORDERS = ("volume", "value", "change", "name")
+FIELD_ORDER = "."
+DEFAULT_CARDS, MOST_CARDS = 4, 12
+USEFUL_KEYS = (
+    "advertiser", "publisher", "ssp", "country", "device", "domain", "site", "campaign", "browser",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Card:
+    """The leaderboard of a key field: its order, and the search text.
+
+    By `volume` is by the data field shown, or where that is a formula by the first that is none; by any
+    other data field as FIELD_ORDER and its name. In a link `device!-change!tab` is name, order and text.
+    """
+
+    name: str
+    by: str = "volume"
+    direction: Direction = "desc"
+    find: str = ""
+
+    @property
+    def text(self) -> str:
+        """The leaderboard in a link."""
+        order = "" if self.by == "volume" else f"{'-' * (self.direction == 'desc')}{self.by}"
+        if "!" in self.name or not (order or self.find):
+            return self.name
+        return "!".join((self.name, order, self.find) if self.find else (self.name, order))
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """The open rows of a pivot by `keys`: those of the first level, all or none, as `rule` says.
+
+    `exceptions` are the rows for which the opposite holds, each as its values from the first level on.
+    """
+
+    keys: tuple[str, ...] = ()
+    exceptions: tuple[Path, ...] = ()
+    rule: Rule = "first"
+
+    @classmethod
+    def whole(cls, keys: Iterable[str], opens: bool) -> Self:
+        """All rows open, or none."""
+        split = tuple(keys)
+        if opens and len(split) <= 2:
+            return cls()
+        return cls(split, rule="all" if opens else "none")
+
+    def is_open(self, keys: Iterable[str], path: Path) -> bool:
+        """Whether the rows below this one are shown, in a pivot by these key fields."""
+        expansion = self if self.keys == tuple(keys) else Expansion()
+        return expansion._opens_by_rule(path) != (path in expansion.exceptions)
+
+    def with_row(self, keys: Iterable[str], path: Path, opens: bool) -> "Expansion":
+        """The same with this row open or closed; rows of another split go, and the first of too many."""
+        split = tuple(keys)
+        before = self if self.keys == split else Expansion(split)
+        others = [other for other in before.exceptions if other != path]
+        exceptions = others if opens == before._opens_by_rule(path) else [*others, path]
+        return replace(before, exceptions=tuple(exceptions[-MOST_EXCEPTIONS:]))._normalize()
+
+    def _normalize(self) -> "Expansion":
+        return self if self.exceptions or self.rule != "first" else Expansion()
+
+    def _opens_by_rule(self, path: Path) -> bool:
+        return self.rule == "all" or (self.rule == "first" and len(path) == 1)
+
+    @property
+    def text(self) -> str:
+        """The split, then the path of each exception, joined twice over, after the rule `all` or `none`."""
+        if self._normalize() == Expansion():
+            return ""
+        rule = () if self.rule == "first" else ((self.rule,),)
+        return join_texts(map(join_texts, (*rule, self.keys, *self.exceptions)))
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """The fields shown on Slicers, empty for the default ones; `order` is that of the top values."""
+
+    key: str = ""
+    data: str = ""
+    order: Order | None = None
+
+    @property
+    def text(self) -> str:
+        """The fields and the order in a link; empty where nothing was chosen."""
+        if self == Exploration():
+            return ""
+        by = () if self.order is None else (_order_text(self.order),)
+        return join_texts((self.key, self.data, *by))
+
+
+@dataclass(frozen=True)
+class View:
+    """How the answers to a query are shown.
+
+    `compare` is `previous`, `weekdays`, `year`, a range of two dates, or empty; `also` are days compared
+    beside these; `field` is the data field shown, `grain` the granularity (None: by the range). `trend` is
+    what the lines over time say of their buckets (TRENDS); `second` a data field on an axis of its own
+    beside them; `value_lines` values that have lines of their own (None: those that a filter keeps). `zoom`
+    is the start and end that the query had before it was zoomed in to its days, and after them its
+    granularity where one was chosen; or it is empty.
+
+    `cards` are the leaderboards (None: those that the person chose, or the default ones), which show changes
+    in percent or as amounts, `across` of them in a row, and have more data fields as `columns`. `tab` is the
+    one in sight below the chart. The split is drawn as `chart`, with so many `rows`; `expansion` says which
+    rows of its pivot are open, `cross` is the key field whose values are its columns (empty: these are
+    metrics). `data_filters` choose rows of leaderboards and split, never of totals, headline and time chart.
+    """
+
+    compare: tuple[str, ...] = (PREVIOUS,)
+    also: tuple[str, ...] = ()
+    field: str | None = None
+    grain: Granularity | None = None
+    trend: str = EACH
+    second: str = ""
+    chart: Chart = "table"
+    rows: int = TOP_ROWS
+    zoom: tuple[str, ...] = ()
+    cards: tuple[Card, ...] | None = None
+    changes: Changes = "percent"
+    across: int = DEFAULT_ACROSS
+    columns: tuple[str, ...] = ()
+    tab: Tab = "cards"
+    value_lines: ValueLines | None = None
+    expansion: Expansion = Expansion()
+    cross: str = ""
+    data_filters: tuple[DataFilter, ...] = ()
+    exploration: Exploration = Exploration()
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The view as URL parameters, without default values."""
+        params = {
+            "compare": "" if self.compare == (PREVIOUS,) else join_texts(self.compare) or NONE,
+            "also": join_texts(self.also),
+            "field": self.field or "",
+            "grain": self.grain or "",
+            "trend": "" if self.trend == EACH else self.trend,
+            "second": self.second,
+            "chart": "" if self.chart == "table" else self.chart,
+            "top": "" if self.rows == TOP_ROWS else str(self.rows),
+            "zoom": join_texts(self.zoom),
+            "cards": cards_text(self.cards or ()),
+            "lines": "" if self.value_lines is None else join_texts(self.value_lines) or NONE,
+            "changes": "" if self.changes == "percent" else self.changes,
+            "across": "" if self.across == DEFAULT_ACROSS else str(self.across),
+            "columns": join_texts(self.columns),
+            "lower": "" if self.tab == _default_tab(self.chart) else self.tab,
+            "folds": self.expansion.text,
+            "cross": self.cross,
+            "having": links.having(self.data_filters),
+            "explore": self.exploration.text,
+        }
+        return {name: text for name, text in params.items() if text}
+
+    def pivot_keys(self, split_by: tuple[str, ...]) -> tuple[str, ...]:
+        """The key fields of a split that are rows of its pivot: all, or all but the one across."""
+        rows = tuple(name for name in split_by if name != self.cross)
+        return rows or split_by
+
+
+@dataclass(frozen=True)
+class PageState:
+    """What a page shows: a query about a slicer, and the view of its answers."""
+
+    query: AudienceQuery
+    view: View = View()
+
+    @property
+    def params(self) -> dict[str, str]:
+        """Its normalized URL parameters, without project and slicer."""
+        return query_params(self.query) | self.view.params
+
+    def with_query(self, **changes: object) -> Self:
+        """The same with these fields of the query."""
+        return replace(self, query=self.query.model_copy(update=changes))
+
+    def with_view(self, **changes: object) -> Self:
+        """The same with these fields of the view."""
+        return replace(self, view=replace(self.view, **changes))  # type: ignore[arg-type]
+
+
+def from_params(params: Mapping[str, str], slicer: Slicer, project: str, name: str) -> PageState:
+    """The state in URL parameters, about the slicer `name` of `project`.
+
+    Parameters that ask nothing stand for the default query: the last complete week by the first key field.
+    """
+    query = links.from_params(params, slicer, project, name).query
+    if not has_query(params):
+        query = query.model_copy(update={"split_by": default_split(slicer)})
+    return PageState(query, view_from_params(params, slicer))
+
+
+def query_params(query: AudienceQuery) -> dict[str, str]:
+    """The query's URL parameters, without those of the header's pickers."""
+    return {name: text for name, text in links.to_params(query).items() if name not in SLICER_PARAMS}
+
+
+def has_query(params: Mapping[str, str]) -> bool:
+    """Whether URL parameters ask anything, and not only how the default query is shown."""
+    return any(map(links.is_query_param, params))
+
+
+def is_state_param(name: str) -> bool:
+    """Whether a URL parameter of this name is part of the state."""
+    return name in VIEW_PARAMS or links.is_query_param(name)
+
+
+def default_split(slicer: Slicer) -> tuple[str, ...]:
+    """The first plain key field."""
+    return tuple(_plain_keys(slicer)[:1])
+
+
+def view_from_params(params: Mapping[str, str], slicer: Slicer) -> View:
+    """The view in URL parameters; parts that can't be shown are at their defaults."""
+    field, second, grain, rows = (params.get(name, "") for name in ("field", "second", "grain", "top"))
+    keys, data = _names(slicer)
+    chart = _chart(params)
+    compare = _compare(params.get("compare", PREVIOUS), slicer, (PREVIOUS,))
+    also = _compare(params.get("also", NONE), slicer, ())
+    return View(
+        compare=compare,
+        also=also if compare and also != compare else (),
+        field=field if field in data else None,
+        trend=next((trend for trend in TRENDS if trend == params.get("trend")), EACH),
+        second=second if second in data else "",
+        grain=next((name for name in granularities(slicer) if name == grain), None),
+        chart=chart,
+        rows=min(max(int(rows), 1), MOST_ROWS) if rows.isascii() and rows.isdigit() else TOP_ROWS,
+        zoom=_zoom(params.get("zoom", ""), slicer),
+        cards=cards_from_text(params.get("cards", ""), slicer),
+        value_lines=_value_lines(params.get("lines", ""), slicer),
+        changes=next((unit for unit in CHANGES if unit == params.get("changes")), "percent"),
+        across=next((count for count in ACROSS if str(count) == params.get("across")), DEFAULT_ACROSS),
+        columns=_columns(params.get("columns", ""), slicer),
+        tab=tab(params),
+        expansion=expansion_from_text(params.get("folds", ""), slicer),
+        cross=cross if (cross := params.get("cross", "")) in keys else "",
+        data_filters=data_filters_from_text(params.get("having", ""), slicer),
+        exploration=_exploration(params.get("explore", ""), slicer),
+    )
+
+
+def missing_in_view(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:
+    """A sentence for each field in the view's parameters that the slicer `name` does not have, and for days
+    to compare with that are none."""
+    keys, data = _names(slicer)
+    line = split_texts(params.get("lines", ""))[0]
+    fields = [field for param in ("field", "second") if (field := params.get(param))]
+    columns = split_texts(params["columns"]) if params.get("columns") else ()
+    card_texts = split_texts(params["cards"]) if params.get("cards") else ()
+    missing_cards = [text.partition("!")[0] for text in card_texts if _card(text, slicer) is None]
+    filters = [filter_.name for filter_ in _read_data_filters(params.get("having", ""))]
+    missing = [
+        *(f"the column {column}" for column in columns if column not in data),
+        *(f"the data field {field}" for field in fields if field not in data),
+        *(f"the key field {cross}" for cross in [params.get("cross", "")] if cross not in ("", *keys)),
+        *(f"the leaderboard of {card}" for card in missing_cards),
+        *(f"the filter by {field}" for field in filters if field not in data),
+        *([f"the lines of {line}"] if line not in ("", NONE, *keys) else []),
+    ]
+    comparisons = (params.get(param) or NONE for param in ("compare", "also"))
+    return [
+        *(f"Left out {what}: {name} has none of that name." for what in missing),
+        *(
+            f"Left out comparing with '{text[:40]}': no such days."
+            for text in comparisons
+            if text != NONE and _compared_days(text, slicer) is None
+        ),
+    ]
+
+
+def tab(params: Mapping[str, str]) -> Tab:
+    """The tab in sight of these URL parameters."""
+    # Links of before there were tabs name none: `moved=1` is one of them, and so is a chart of the split.
+    old: Tab = "moved" if params.get("moved") == "1" else _default_tab(_chart(params))
+    return next((tab for tab in TABS if tab == params.get("lower")), old)
+
+
+def _default_tab(chart: Chart) -> Tab:
+    return "cards" if chart == "table" else "split"
+
+
+def _chart(params: Mapping[str, str]) -> Chart:
+    return next((chart for chart in CHARTS if chart == params.get("chart")), "table")
+
+
+def granularities(slicer: Slicer) -> list[Granularity]:
+    """The granularities that a slicer's rows allow, the finest first."""
+    grains = {TIME_KEY_FIELDS.get(field.name) for field in slicer.key_fields}
+    return [grain for grain in GRANULARITIES if grain in grains]
+
+
+def _compare(text: str, slicer: Slicer, default: tuple[str, ...]) -> tuple[str, ...]:
+    if text == NONE:
+        return ()
+    days = _compared_days(text, slicer)
+    return default if days is None else days
+
+
+def _compared_days(text: str, slicer: Slicer) -> tuple[str, ...] | None:
+    """The days to compare with that a link names, by a word or two dates; None where these are none."""
+    parts = split_texts(text)
+    if len(parts) != 2:
+        return parts if parts[0] in COMPARISONS and len(parts) == 1 else None
+    try:
+        resolve(*parts, dates.today(slicer.timezone))
+    except BadRequest:
+        return None
+    return parts
+
+
+def _zoom(text: str, slicer: Slicer) -> tuple[str, ...]:
+    start, end, grain = (*split_texts(text), "", "", "")[:3]
+    if not (start and end):
+        return ()
+    return (start, end, grain) if grain in granularities(slicer) else (start, end)
+
+
+def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:
+    _, data = _names(slicer)
+    return tuple(name for name in dict.fromkeys(split_texts(text)) if name in data)[:MOST_COLUMNS]
+
+
+def _exploration(text: str, slicer: Slicer) -> Exploration:
+    """The default if the slicer lacks one of the fields."""
+    key, data, by = (*split_texts(text), "", "")[:3]
+    keys, fields = _names(slicer)
+    if key not in keys or data not in fields:
+        return Exploration()
+    order = Order(name=by.removeprefix("-"), direction="desc" if by.startswith("-") else "asc")
+    return Exploration(key, data, order if order.name in {key, *fields} else None)
+
+
+def _order_text(order: Order) -> str:
+    return "-" * (order.direction == "desc") + order.name
+
+
+def default_cards(slicer: Slicer) -> tuple[Card, ...]:
+    """The leaderboards that nobody chose: those of the key fields that people most often ask about."""
+    return tuple(Card(name) for name in sorted(_plain_keys(slicer), key=_rank)[:DEFAULT_CARDS])
+
+
+def _rank(name: str) -> int:
+    """The rank of a key field by the parts of its name; lower is more useful."""
+    parts = {part.removesuffix("_id") for part in name.lower().split(".")[-2:]}
+    return next((rank for rank, part in enumerate(USEFUL_KEYS) if part in parts), len(USEFUL_KEYS))
+
+
+def is_card_order(by: str, slicer: Slicer) -> bool:
+    """Whether a leaderboard can be ordered by a column of this name."""
+    return by in CARD_ORDERS or by in {FIELD_ORDER + field.name for field in slicer.data_fields}
+
+
+def cards_text(cards: Iterable[Card]) -> str:
+    """Leaderboards as one parameter: `country~device!-change!tab`."""
+    return join_texts(card.text for card in cards)
+
+
+def cards_from_text(text: str, slicer: Slicer) -> tuple[Card, ...] | None:
+    """The leaderboards that a parameter asks for, each once, of the key fields that the slicer has."""
+    cards: dict[str, Card] = {}
+    for item in split_texts(text) if text else ():
+        if (card := _card(item, slicer)) is not None:
+            cards.setdefault(card.name, card)
+    return tuple(cards.values())[:MOST_CARDS] or None
+
+
+def _card(item: str, slicer: Slicer) -> Card | None:
+    keys, _ = _names(slicer)
+    if item in keys:
+        return Card(item)
+    name, _, rest = item.partition("!")
+    order, _, find = rest.partition("!")
+    by = order.removeprefix("-")
+    by = by if is_card_order(by, slicer) else "volume"
+    if name not in keys:
+        return None
+    return Card(name, by, "desc" if order.startswith("-") or by == "volume" else "asc", find)
+
+
+def expansion_from_text(text: str, slicer: Slicer) -> Expansion:
+    """The open rows that a parameter names; the default where it names a key field that the slicer lacks."""
+    items = [split_texts(item) for item in split_texts(text)]
+    rules: dict[Path, Rule] = {("all",): "all", ("none",): "none"} if len(items) > 1 else {}
+    rule = rules.get(items[0], "first")
+    split, *paths = items[rule != "first" :]
+    keys, _ = _names(slicer)
+    if not keys.issuperset(split):
+        return Expansion()
+    exceptions = dict.fromkeys(path for path in paths if 0 < len(path) < len(split))
+    return Expansion(split, tuple(exceptions)[:MOST_EXCEPTIONS], rule)._normalize()
+
+
+def value_lines(query: AudienceQuery, selection: ValueLines | None) -> ValueLines:
+    """The lines of values: as chosen, or the two to five values that one filter includes; else empty."""
+    if selection is not None:
+        return selection
+    few = {f.name: f.value for f in query.filters if f.match == "equals" and 2 <= len(f.value) <= MOST_LINES}
+    return (name := next(iter(few)), *few[name]) if len(few) == 1 else ()
+
+
+def with_line(before: ValueLines, name: str, value: str) -> ValueLines:
+    """The lines with this value. Lines of another key field are dropped, as is the oldest of too many."""
+    values = [other for other in before[1:] if other != value] if before[:1] == (name,) else []
+    return (name, *[*values, value][-MOST_LINES:])
+
+
+def without_line(before: ValueLines, name: str, value: str) -> ValueLines:
+    """The lines without this value."""
+    if before[:1] != (name,):
+        return before
+    values = [other for other in before[1:] if other != value]
+    return (name, *values) if values else ()
+
+
+def line_colors(lines: ValueLines) -> Mapping[tuple[str, str], str]:
+    """The color of each value's line, by key field and value."""
+    return {(lines[0], value): theme.LINES[index] for index, value in enumerate(lines[1:])}
+
+
+def _value_lines(text: str, slicer: Slicer) -> ValueLines | None:
+    """A key field with its values; empty for `none`, None where the slicer has no such key field."""
+    if text == NONE:
+        return ()
+    name, *values = split_texts(text)
+    keys, _ = _names(slicer)
+    return (name, *dict.fromkeys(values[:MOST_LINES])) if name in keys and values else None
+
+
+def data_filters_from_text(text: str, slicer: Slicer) -> tuple[DataFilter, ...]:
+    """The data filters in a parameter that can be read and are about fields of the slicer, each once."""
+    _, data = _names(slicer)
+    filters = [filter_ for filter_ in _read_data_filters(text) if filter_.name in data]
+    return tuple(dict.fromkeys(filters))[:MOST_DATA_FILTERS]
+
+
+def _read_data_filters(text: str) -> list[DataFilter]:
+    """The filters of `imps~ge~1000~ctr~lt~0.2`, whatever fields they are about."""
+    parts = split_texts(text) if text else ()
+    matches = {code: match for match, code in CODES.items()}
+    return [
+        DataFilter(name=name, match=matches[code], value=float(number))
+        for name, code, number in zip(parts[::3], parts[1::3], parts[2::3], strict=False)
+        if code in matches and not amounts.fault(number, "none", DATA_FILTER_LIMITS)
+    ]
+
+
+def _names(slicer: Slicer) -> tuple[set[str], set[str]]:
+    """The names of its key fields and of its data fields."""
+    return {field.name for field in slicer.key_fields}, {field.name for field in slicer.data_fields}
+
+
+def _plain_keys(slicer: Slicer) -> list[str]:
+    return [f.name for f in slicer.key_fields if not f.is_segmented and f.name not in TIME_KEY_FIELDS]
