@@ -26,7 +26,7 @@ Refuse = Callable[[Reject], None]
 FORMATS: tuple[Format, ...] = get_args(Format)
 CHUNK = 4 << 20
 MOST_COLUMNS = 5_000
-_MOST_NAMES = 3
+_EXAMPLE_NAMES = 3
 _PACKED_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".zip")
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
@@ -38,7 +38,7 @@ _COMPRESSIONS: dict[bytes, Compression] = {
     b"\x28\xb5\x2f\xfd": "zstd",  # RFC 8878, 3.1.1
     b"PK\x03\x04": "zip",  # APPNOTE.TXT, 4.3.7
 }
-_OF_WORKBOOKS = {"[Content_Types].xml", "mimetype", "content.xml"}
+_WORKBOOK_PARTS = {"[Content_Types].xml", "mimetype", "content.xml"}
 _DAMAGE_ERRORS = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
 
@@ -173,7 +173,7 @@ def _is_workbook(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            return not _OF_WORKBOOKS.isdisjoint(names) or any(name.startswith("xl/") for name in names)
+            return not _WORKBOOK_PARTS.isdisjoint(names) or any(name.startswith("xl/") for name in names)
     except zipfile.BadZipFile:
         return True
 
@@ -237,6 +237,6 @@ def _only_member(archive: zipfile.ZipFile, name: str) -> str:
         part for part in archive.infolist() if not part.is_dir() and not part.filename.startswith("__MACOSX/")
     ]
     if len(files) != 1:
-        names = ", ".join(part.filename for part in files[:_MOST_NAMES]) or "none"
+        names = ", ".join(part.filename for part in files[:_EXAMPLE_NAMES]) or "none"
         raise ImportRefused(f"{name} holds {len(files):,} files ({names}), not one; unpack it first")
     return files[0].filename

@@ -19,7 +19,7 @@ from lib.reporting.warehouse.manifest import Import, Source
 from lib.wire.errors import ImportRefused, UnknownName
 
 BATCHES = 2
-_REJECTS = 1000
+_MOST_REJECTS = 1000
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class ImportJob:
 
 def import_files(
     job: ImportJob,
-    marks: Sequence[str],
+    file_digests: Sequence[str],
     warehouse: Warehouse,
     rejects: Rejects,
     progress: Progress | None = None,
     on_rows: Progress | None = None,
 ) -> StoredSlicer:
-    """Import the files of a job, whose digests are `marks`; the slicer as it is then.
+    """Import the files of a job, with their digests; the slicer as it is then.
 
     Rows that can't be read go to `rejects`; `progress` is told the bytes read (from a thread of its own),
     `on_rows` the rows that can be stored. ImportRefused, and nothing changed, when too many rows can't be
@@ -53,7 +53,7 @@ def import_files(
         refuse_missing(reader.file.name, reader.columns, job.definition)
     with warehouse.writer(job.project, job.slicer, job.definition, job.mappings, job.mode) as writer:
         if job.mode == "append":
-            _refuse_duplicates(writer.imports, marks)
+            _refuse_duplicates(writer.imports, file_digests)
 
         def write(table: pa.Table) -> None:
             writer.write(table)
@@ -62,12 +62,12 @@ def import_files(
 
         normalizer = Normalizer(job.definition)
         sources = [
-            Source(reader.file.name, mark, _rows(reader, normalizer, write, rejects, progress))
-            for reader, mark in zip(job.readers, marks, strict=True)
+            Source(reader.file.name, digest, _rows(reader, normalizer, write, rejects, progress))
+            for reader, digest in zip(job.readers, file_digests, strict=True)
         ]
         rejects.missing_words.update(normalizer.missing_words)
         _refuse_totals(normalizer)
-        _refuse_unseen(job)
+        _refuse_late_columns(job)
         _refuse_rejects(job, sum(source.rows for source in sources), rejects)
         rejects.flush()
         writer.commit_all(sources)
@@ -150,10 +150,10 @@ def _rows(
     return count
 
 
-def _refuse_duplicates(imports: Iterable[Import], marks: Collection[str]) -> None:
+def _refuse_duplicates(imports: Iterable[Import], file_digests: Collection[str]) -> None:
     for earlier in imports:
         for source in earlier.sources:
-            if source.digest in marks:
+            if source.digest in file_digests:
                 raise ImportRefused(
                     f"This file was imported already: {source.rows:,} rows were imported from it, as "
                     f"{source.name}, "
@@ -176,7 +176,7 @@ def _refuse_totals(normalizer: Normalizer) -> None:
     )
 
 
-def _refuse_unseen(job: ImportJob) -> None:
+def _refuse_late_columns(job: ImportJob) -> None:
     """The same for files whose columns are known only at the end.
 
     A column that a slicer has already may be missing: JSON often leaves out what is empty.
@@ -247,7 +247,7 @@ class _Reading:
 
     def _refuse(self, reject: Reject) -> None:
         self._rejects.append(reject)
-        if len(self._rejects) >= _REJECTS:
+        if len(self._rejects) >= _MOST_REJECTS:
             self._enqueue(None)
 
     def _enqueue(self, rows: RawRows | None, is_last: bool = False) -> None:

@@ -9,7 +9,7 @@ from lib.wire.errors import ImportRefused
 
 _COMMENT = re.compile(r"#+\s*(?:fields:\s*)?", re.IGNORECASE)
 _VALUE = re.compile(r"\W*[0-9][0-9TZ\W]*")
-_FULL = 0.9
+_FULL_SHARE = 0.9
 _MOST_CHARACTERS = 60
 
 
@@ -72,7 +72,7 @@ def table_layout(
     if has_header is None and not _is_header(rows[start], rows[start + 1 :]):
         start = -1
     if start >= 0:
-        names = _names(file, rows[start], rows[start + 1 :])
+        names = _column_names(file, rows[start], rows[start + 1 :])
         return TableLayout(delimiter, names, rows[start].line + 1, True, _shorten(rows[:start], delimiter))
     first = next(position for position, record in enumerate(rows) if len(record.cells) == width)
     names = [f"column_{number}" for number in range(1, width + 1)]
@@ -114,12 +114,12 @@ def _header_position(rows: Sequence[Record], width: int, columns: Collection[str
     """
     names = set(columns)
     for position, record in enumerate(rows):
-        if names and names <= set(_plain(record.cells)):
+        if names and names <= set(_plain_names(record.cells)):
             return position
     wide = [record for record in rows if len(record.cells) == width]
     fullest = max(map(_filled_cells, wide))
-    full = [record for record in wide if _filled_cells(record) >= _FULL * fullest]
-    first_row = next((record.line for record in full if _values(record)), rows[-1].line + 1)
+    full = [record for record in wide if _filled_cells(record) >= _FULL_SHARE * fullest]
+    first_row = next((record.line for record in full if _value_count(record)), rows[-1].line + 1)
     for position, record in enumerate(rows):
         if record in full and record.line < first_row and not _is_comment(record, rows[position + 1 :]):
             return position
@@ -131,9 +131,9 @@ def _header_position(rows: Sequence[Record], width: int, columns: Collection[str
 
 def _is_above_row(record: Record, rest: Sequence[Record], width: int) -> bool:
     """Whether a record has names, perhaps too many or too few, and the next one is a row."""
-    is_above = bool(rest) and len(rest[0].cells) == width and _values(rest[0]) > 0
+    is_above = bool(rest) and len(rest[0].cells) == width and _value_count(rest[0]) > 0
     has_names = _filled_cells(record) > 1 or len(record.cells) == width
-    return is_above and has_names and not _values(record) and not _is_comment(record, rest)
+    return is_above and has_names and not _value_count(record) and not _is_comment(record, rest)
 
 
 def _filled_cells(record: Record) -> int:
@@ -144,29 +144,30 @@ def _is_comment(record: Record, rest: Sequence[Record]) -> bool:
     """Whether a line with # is a remark, not the header: another one without values comes below it."""
     if not record.cells[0].startswith("#") or record.cells[0].strip() == "#":
         return False
-    return bool(rest) and (len(rest[0].cells) != len(record.cells) or not _values(rest[0]))
+    return bool(rest) and (len(rest[0].cells) != len(record.cells) or not _value_count(rest[0]))
 
 
 def _is_header(header: Record, rows: Sequence[Record]) -> bool:
     """Whether a line holds names rather than values: where rows have values, it has something else."""
     if not rows:
-        return _values(header) == 0
+        return _value_count(header) == 0
     same = [row for row in rows if len(row.cells) == len(header.cells)] or rows
     for position, cell in enumerate(header.cells):
         below = [is_value(row.cells[position]) for row in same if position < len(row.cells)]
         is_named = cell.strip() not in ("", *MISSING) and not is_value(cell)
         if is_named and below and sum(below) > len(below) / 2:
             return True
-    return _values(header) == 0
+    return _value_count(header) == 0
 
 
-def _values(record: Record) -> int:
+def _value_count(record: Record) -> int:
     return sum(map(is_value, record.cells))
 
 
-def _names(file: str, header: Record, rows: Sequence[Record]) -> list[str]:
+def _column_names(file: str, header: Record, rows: Sequence[Record]) -> list[str]:
     """The names of as many columns as rows have, each once."""
-    names, width = _plain(header.cells), usual_width([len(row.cells) for row in rows]) or len(header.cells)
+    names = _plain_names(header.cells)
+    width = usual_width([len(row.cells) for row in rows]) or len(header.cells)
     extra = [cell for row in rows for cell in row.cells[len(names) :] if len(row.cells) == width]
     if any(names[width:]) or any(extra):
         raise ImportRefused(_uneven(file, header, rows, width))
@@ -186,7 +187,7 @@ def _uneven(file: str, header: Record, rows: Sequence[Record], width: int) -> st
     )
 
 
-def _plain(cells: Sequence[str]) -> list[str]:
+def _plain_names(cells: Sequence[str]) -> list[str]:
     """Names without blanks around them, and without the # in front of a commented header."""
     first = _COMMENT.sub("", cells[0], count=1).strip() if cells[0].startswith("#") else cells[0].strip()
     return [first or cells[0].strip(), *(cell.strip() for cell in cells[1:])]

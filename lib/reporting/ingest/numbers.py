@@ -150,8 +150,8 @@ def clean(texts: pa.Array, unit: str | None = None) -> pa.Array:
         for kind, plain in ((_ODD_BLANKS, " "), (_MINUSES, "-"), (_APOSTROPHES, "'")):
             texts = pc.replace_substring_regex(texts, kind, plain)
     texts = pc.utf8_trim_whitespace(texts)
-    texts = _without(texts, unit)
-    texts = _without(pc.replace_substring_regex(texts, r"^\((.+)\)$", r"-\1"), unit)
+    texts = _without_unit(texts, unit)
+    texts = _without_unit(pc.replace_substring_regex(texts, r"^\((.+)\)$", r"-\1"), unit)
     texts = pc.replace_substring_regex(texts, r"^([^+-].*[^ ]) ?-$", r"-\1")
     return pc.replace_substring_regex(texts, "^([+-]) +", r"\1")
 
@@ -174,7 +174,7 @@ def notation_of(present: pa.Array) -> Notation | None:
     total = pc.sum(counts).as_py()
     if not total or not pc.any(pc.match_substring_regex(texts, "[0-9]")).as_py():
         return None
-    unit, problem = _unit(texts, counts, total)
+    unit, problem = _common_unit(texts, counts, total)
     texts = clean(texts, unit)
     point = pc.match_substring_regex(texts, notation(".", (",", " ", "'")))
     comma = pc.match_substring_regex(texts, notation(",", (".", " ", "'")))
@@ -204,7 +204,7 @@ def file_marks(
         main = decimal
     main = main or decimal or ("unknown" if columns else ".")
     marks_of = {
-        name: _marks(column, column.decimal or main, thousands)
+        name: _column_marks(column, column.decimal or main, thousands)
         for name, column in columns.items()
         if not column.problem
     }
@@ -231,7 +231,7 @@ def _with_percent(texts: pa.Array) -> pa.Array:
     return pc.if_else(bare, pa.scalar(None, pa.string()), texts)
 
 
-def _without(texts: pa.Array, unit: str | None) -> pa.Array:
+def _without_unit(texts: pa.Array, unit: str | None) -> pa.Array:
     if unit is None:
         return texts
     sign = re.escape(unit)
@@ -239,7 +239,7 @@ def _without(texts: pa.Array, unit: str | None) -> pa.Array:
     return pc.replace_substring_regex(texts, rf" ?{sign} ?(-?)$", r"\1")
 
 
-def _unit(texts: pa.Array, counts: pa.Array, total: int) -> tuple[str | None, str | None]:
+def _common_unit(texts: pa.Array, counts: pa.Array, total: int) -> tuple[str | None, str | None]:
     """The one sign at the numbers, if there is one; else why they don't add up, if they have several."""
     rests = pc.replace_substring_regex(texts, r"[0-9.,'()+\- ]", "")
     counts_of_unit: dict[str, int] = {}
@@ -302,7 +302,7 @@ def _are_groups(texts: pa.Array, either: pa.Array, mark: str) -> bool:
     return bool(len(either) >= _FEW_NUMBERS and ends_in_zero and same_mark and small and not large)
 
 
-def _marks(column: Notation, decimal: str, thousands: str | None) -> Marks:
+def _column_marks(column: Notation, decimal: str, thousands: str | None) -> Marks:
     """The marks of a column whose decimal mark is known."""
     other = [_OTHER[decimal]] if decimal in _OTHER else []
     counts = {

@@ -66,8 +66,8 @@ _STAMPS = {
     6: "%Y%m", 8: "%y%m%d%H", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S", 17: "%Y%m%d%H%M%S%f",
     20: "%Y%m%d%H%M%S%f",
 }  # fmt: skip
-_OF_MONTHS_AND_DAYS = {"a": "%b %a %B %A %p %Z", "9": "%Y %m %d %y %H %I %M %S %f %G %V %u"}
-_SHAPES = {code: shape for shape, codes in _OF_MONTHS_AND_DAYS.items() for code in codes.split()}
+_SHAPE_CODES = {"a": "%b %a %B %A %p %Z", "9": "%Y %m %d %y %H %I %M %S %f %G %V %u"}
+_SHAPES = {code: shape for shape, codes in _SHAPE_CODES.items() for code in codes.split()}
 _ZONE_SHAPES = ["a", "+9", "+9:9", "-9", "-9:9"]
 _SURE, _NEARLY = 0.99, 0.5
 _MOST_TESTS = 2_000
@@ -220,7 +220,7 @@ def _text_instants(column: pa.Array, format_: str | None, zone: dt.tzinfo) -> _I
 def _instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> _Instants:
     """Times parsed from texts of one format, or (None) of those that need none; from 1900 to 2199."""
     if format_ is not None:
-        return _in_range(_parse(texts, format_, zone))
+        return _in_range(_formatted_instants(texts, format_, zone))
     texts = texts.str.replace(",", ".", regex=False)
     is_date = texts.str.fullmatch(_ISO_DATE).to_numpy(bool)
     is_time = texts.str.fullmatch(_ISO_TIME).to_numpy(bool)
@@ -248,7 +248,7 @@ def _in_range(times: _Instants) -> _Instants:
     return times._replace(seconds=np.where(in_range, times.seconds, MISSING))
 
 
-def _parse(texts: pd.Series, format_: str, zone: dt.tzinfo) -> _Instants:
+def _formatted_instants(texts: pd.Series, format_: str, zone: dt.tzinfo) -> _Instants:
     """Times of one format. A month is its first day, a week its Monday.
 
     The zones of RFC 5322, 4.3, and others that name one offset only, are that offset, whatever the season.
