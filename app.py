@@ -53,7 +53,7 @@ from lib.ui.audience import board as audience_board
 from lib.ui.audience.board import BoardAnswers
 from lib.ui.audience.digest import Digest
 from lib.ui.audience.shared_pages import SnapshotPages
-from lib.ui.deals.dossier_pages import DossierPages
+from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.ui.kit import sign_in, sign_in_methods
 from lib.ui.kit.media import OwnedMedia, script_owner
 from lib.wire.apis import Apis

@@ -34,12 +34,13 @@ from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.work import DealsScope
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.deals import catalog, csv_deals, csv_text
-from lib.ui.deals.csv_deals import CsvEntry
-from lib.ui.deals.csv_job import CsvJob, CsvReading
-from lib.ui.deals.deal_list import csv
-from lib.ui.deals.questions import of_deal, quartile
-from lib.ui.deals.view import ListSearch
+from lib.ui.deals import catalog
+from lib.ui.deals.changes.confirmations import of_deal, quartile
+from lib.ui.deals.csv import csv_deals, csv_text
+from lib.ui.deals.csv.csv_deals import CsvEntry
+from lib.ui.deals.csv.csv_job import CsvJob, CsvReading
+from lib.ui.deals.list.deal_rows import csv
+from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.kit.job import Job
 from lib.wire.deadline import Deadline
 

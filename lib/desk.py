@@ -8,8 +8,9 @@ import streamlit as st
 
 from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
-from lib.ui.deals import deal_health, proposals
 from lib.ui.deals import screen as deals
+from lib.ui.deals.changes import proposals
+from lib.ui.deals.list import health
 from lib.ui.kit import frame, notes, page_scripts, sign_in
 from lib.ui.query import history, start_page
 
@@ -42,7 +43,7 @@ def title_of(name: str, title: str) -> str:
     """A screen's name in the navigation; that of the deals with how many need attention, or a decision."""
     if name != "deals" or person is None:
         return title
-    attention, proposals_open = deal_health.drawn_number(), proposals.number(person)
+    attention, proposals_open = health.drawn_number(), proposals.number(person)
     parts = [str(attention)] * bool(attention) + [f"{proposals_open} proposed"] * bool(proposals_open)
     return f"{title} ({', '.join(parts)})" if parts else title
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from lib.ui.admin import firing
 from lib.ui.audience import board, board_controls, moved, sharing, split
-from lib.ui.deals import from_audience
+from lib.ui.deals.insight import from_audience
 from lib.ui.kit import frame
 from lib.ui.query import bar, clicks, history
 

@@ -24,7 +24,7 @@ from lib.demo import build, stories
 from lib.demo.deals import date_back, seed
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
-from lib.ui.deals.draft import Draft
+from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.new_package.state import body_of
 
 TODAY, ROWS = dt.datetime.now(dt.UTC).date(), 300_000

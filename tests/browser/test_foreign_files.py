@@ -25,7 +25,7 @@ from lib.snapshot import render
 from lib.ui.audience.digest import Digest
 from lib.ui.audience.shared_pages import SnapshotPages
 from lib.ui.audience.snapshots import Snapshots
-from lib.ui.deals.dossier_pages import DossierPages
+from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.wire.policy import SecurityHeaders
 
 MARKUP = "a[href*='evil.example'], img:not([src^='data:']):not([src^='cid:']), script[src], iframe, .katex"

@@ -29,7 +29,7 @@ from lib.deals.sync.push import ALL_EVERY, ASKED_EVERY, PAUSES, Push, pushing
 from lib.people import DealsGrant
 from lib.settings import Settings
 from lib.settings.optional import Receiver
-from lib.ui.deals.details import sentences
+from lib.ui.deals.drawer.details import sentences
 from lib.wire.errors import Misconfigured
 
 SECRET = "sixteen characters or more"

@@ -22,7 +22,9 @@ from lib.deals.compat.dialect import Dialect
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.settings import Settings
-from lib.ui.deals import details, edits, facts, form_fields
+from lib.ui.deals import facts
+from lib.ui.deals.drawer import details, edits
+from lib.ui.deals.forms import form_fields
 from lib.ui.deals.targeting import words
 from lib.wire.errors import Forbidden, ServiceProblem
 

@@ -34,7 +34,7 @@ from lib.deals.models import (
     SupplyPackage,
 )
 from lib.insight.assessor import Assessor
-from lib.ui.deals.deal_health import check_health
+from lib.ui.deals.list.health import check_health
 from lib.wire.errors import (
     Conflict,
     Forbidden,

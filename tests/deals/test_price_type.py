@@ -13,10 +13,12 @@ import pytest
 from deals.caller import Caller, World, deals, option, package, unique
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
-from lib.ui.deals import csv_deals, csv_text, deal_list, edits, history
-from lib.ui.deals.csv_changes import CHANGES, PLAIN
-from lib.ui.deals.csv_text import CsvRow
-from lib.ui.deals.draft import Draft, Terms
+from lib.ui.deals.csv import csv_deals, csv_text
+from lib.ui.deals.csv.csv_changes import CHANGES, PLAIN
+from lib.ui.deals.csv.csv_text import CsvRow
+from lib.ui.deals.drawer import edits, history
+from lib.ui.deals.forms.draft import Draft, Terms
+from lib.ui.deals.list import deal_rows
 
 
 def test_it_is_set_changed_and_found(manager: Caller, there: World) -> None:
@@ -96,7 +98,7 @@ def test_files_have_it() -> None:
     csv_deals.read(CsvRow(2, {"Price": "2", "Price type": "free"}), None, {}, faults)
     assert faults == ["Price type: write one of floor price, fixed price."]
     deal = DemandDeal(id=1, name="A", price_type="fixed")
-    [written] = csv.DictReader(io.StringIO(b"".join(deal_list.csv([deal_list.of_deal(deal, {})])).decode()))
+    [written] = csv.DictReader(io.StringIO(b"".join(deal_rows.csv([deal_rows.of_deal(deal, {})])).decode()))
     assert written["Price type"] == "fixed price"
     assert csv_text.read(csv_text.template(csv_deals.SHAPE).decode(), csv_deals.SHAPE).faults
 

@@ -15,10 +15,14 @@ import pytest
 from deals.caller import Caller, World, deals, option, package, unique
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
-from lib.ui.deals import csv_deals, deal_list, details, hand_over, inputs
-from lib.ui.deals.csv_text import CsvRow
-from lib.ui.deals.draft import Draft, Terms
+from lib.ui.deals.buyers import hand_over
+from lib.ui.deals.csv import csv_deals
+from lib.ui.deals.csv.csv_text import CsvRow
+from lib.ui.deals.drawer import details
 from lib.ui.deals.facts import USUAL
+from lib.ui.deals.forms import inputs
+from lib.ui.deals.forms.draft import Draft, Terms
+from lib.ui.deals.list import deal_rows
 
 TERMS: dict[str, Any] = {
     "deal_type": "guaranteed",
@@ -124,7 +128,7 @@ def test_the_form_sends_them() -> None:
 def test_files_have_them() -> None:
     """New deals take them in columns, in words and digits, and the list writes what is read again alike."""
     deal = DemandDeal.model_validate({"id": 1, "name": "A", "price": 2, **TERMS})
-    [cells] = csv.DictReader(io.StringIO(b"".join(deal_list.csv([deal_list.of_deal(deal, {})])).decode()))
+    [cells] = csv.DictReader(io.StringIO(b"".join(deal_rows.csv([deal_rows.of_deal(deal, {})])).decode()))
     faults: list[str] = []
     values = csv_deals.read(CsvRow(2, {**cells, "Price": "2"}), None, {}, faults)
     assert faults == []
@@ -135,7 +139,7 @@ def test_the_buyer_is_told() -> None:
     """The text and the CSV for a buyer have the terms that are set, and no empty ones."""
     deal = DemandDeal.model_validate({"id": 1, "name": "A", "deal_id": "TR-1", "price": 2, **TERMS})
     plain = DemandDeal.model_validate({"id": 2, "name": "B", "deal_id": "TR-2", "price": 3})
-    of, rows = SupplyPackage(id=1, name="P"), [deal_list.of_deal(one, {}) for one in (deal, plain)]
+    of, rows = SupplyPackage(id=1, name="P"), [deal_rows.of_deal(one, {}) for one in (deal, plain)]
     lines = hand_over.text(of, rows[:1], USUAL).splitlines()
     assert "  Guaranteed impressions: 5,000,000" in lines
     assert "  Note to the buyer: Creatives by Friday, please" in lines
@@ -154,7 +158,7 @@ def test_a_deal_without_them_shows_none() -> None:
 
 def test_a_seat_has_them_when_copied() -> None:
     """The request of a deal for one more seat has the terms of the deal that it is like."""
-    from lib.ui.deals.more_deals import like
+    from lib.ui.deals.changes.additions import like
 
     deal = DemandDeal.model_validate({"id": 1, "name": "A", "price": 2, **TERMS})
     sent = like(deal, Seat(id=2, name="S"), Decimal(3)).body()

@@ -23,7 +23,7 @@ from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceQuery
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import targeting_figures
+from lib.ui.deals.insight import targeting_figures
 from lib.wire.errors import Abandoned, InternalError
 
 US, DE = (GeoTarget(type="country", value=value) for value in ("US", "DE"))

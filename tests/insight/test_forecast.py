@@ -29,7 +29,7 @@ from lib.reporting.models import DataField, Filter
 from lib.settings import Settings
 from lib.ui.charts import bars
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import targeting_figures
+from lib.ui.deals.insight import targeting_figures
 
 MONDAY = dt.date(2026, 11, 2)
 BIDS = DataField(name="bids", description="Bids")

@@ -29,7 +29,7 @@ from lib.front.shared_route import LARGEST_FORM, PREFIX, SharedRoute
 from lib.people import DealsGrant, Grant
 from lib.settings import Settings
 from lib.ui.audience.shared_pages import SnapshotPages
-from lib.ui.deals.dossier_pages import DossierPages
+from lib.ui.deals.buyers.dossier_pages import DossierPages
 from lib.views.tables import share_links
 from lib.wire.errors import BadRequest, StoreUnwritable
 from lib.wire.policy import SecurityHeaders

@@ -15,9 +15,9 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Reference, Seat, SupplyPackage
 from lib.people import DealsGrant, Person
 from lib.settings import Settings
-from lib.ui.deals.bulk import BulkJob
-from lib.ui.deals.deal_list import DealRow
-from lib.ui.deals.undo import UndoJob
+from lib.ui.deals.changes.bulk import BulkJob
+from lib.ui.deals.changes.undo import UndoJob
+from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import Forbidden, InUse, Invalid, NotFound, Unsupported
 
 ADAS = DealsGrant("write", frozenset({3}))

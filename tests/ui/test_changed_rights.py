@@ -13,9 +13,9 @@ from lib.deals.models import DemandDeal
 from lib.people import DealsGrant, Grant
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.ui.deals import export_csv
-from lib.ui.deals.bulk import BulkJob
-from lib.ui.deals.deal_list import DealRow
+from lib.ui.deals.changes.bulk import BulkJob
+from lib.ui.deals.list import export_csv
+from lib.ui.deals.list.deal_rows import DealRow
 from lib.ui.kit import job
 from lib.wire.errors import AccessError
 

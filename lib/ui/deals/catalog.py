@@ -26,11 +26,11 @@ from lib.deals.models import (
 from lib.insight.kinds import KINDS, key_field
 from lib.reporting.models import AudienceQuery, KeyField
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import report
-from lib.ui.deals.deal_list import KINDS as ENTITY_WORDS
-from lib.ui.deals.deal_list import DealRow, deal_label, of_deal, of_package
+from lib.ui.deals.insight import report
+from lib.ui.deals.list.deal_rows import KINDS as ENTITY_WORDS
+from lib.ui.deals.list.deal_rows import DealRow, deal_label, of_deal, of_package
+from lib.ui.deals.list.list_state import NEWEST, PAGE, ListSearch, search_words
 from lib.ui.deals.targeting import words
-from lib.ui.deals.view import NEWEST, PAGE, ListSearch, search_words
 from lib.ui.kit import session_cache, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.session_cache import SessionCache

@@ -22,8 +22,8 @@ from lib.deals.models import (
     Targeting,
     has_amount,
 )
-from lib.ui.deals.draft import Draft, FormValues, Terms, number, seat_name
-from lib.ui.deals.inputs import EMAIL, FEE, FEE_TYPE, capital
+from lib.ui.deals.forms.draft import Draft, FormValues, Terms, number, seat_name
+from lib.ui.deals.forms.inputs import EMAIL, FEE, FEE_TYPE, capital
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import EVERYTHING, Descriptions, Marks
 from lib.ui.kit.frame import PageContext

@@ -8,28 +8,17 @@ from lib.deals.abilities import Abilities, Verb
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
-from lib.ui.deals import (
-    catalog,
-    change,
-    dead,
-    details,
-    facts,
-    history,
-    more_deals,
-    overlap,
-    proposal_form,
-    proposals,
-    seat_guide,
-    table,
-    targeting_figures,
-    undo,
-)
-from lib.ui.deals.deal_list import KINDS, TONES, Key
-from lib.ui.deals.edits import Fields
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes import additions, dead_targets, proposal_form, proposals, undo
+from lib.ui.deals.drawer import change, details, history, overlap
+from lib.ui.deals.drawer.edits import Fields
 from lib.ui.deals.facts import Prices
+from lib.ui.deals.insight import seat_guide, targeting_figures
+from lib.ui.deals.list import table
+from lib.ui.deals.list.deal_rows import KINDS, TONES, Key
+from lib.ui.deals.list.list_state import NOTE, OPEN, open_key
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import picker, words
-from lib.ui.deals.view import NOTE, OPEN, open_key
 from lib.ui.kit import address, notes, page_scripts, screens, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
@@ -44,7 +33,7 @@ def draw_actions(context: PageContext, key: Key, entity: PackageOrDeal, does: Ab
     if entity.is_active is not None and not does.why_not(key[0], "change"):
         _pause(context, key, entity)
     if not does.why_not(key[0], "create"):
-        more_deals.draw_clone(context, entity)
+        additions.draw_clone(context, entity)
     if not does.why_not(key[0], "delete"):
         with st.popover("Delete", icon=":material/delete:", key="action_delete"):
             _delete(context, key, entity)
@@ -268,7 +257,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     problem()
     sections: dict[str, Callable[[], None]] = {
         FACTS: lambda: details.draw(context, entity),
-        ADD: lambda: more_deals.draw_add(context, entity),
+        ADD: lambda: additions.draw_add(context, entity),
         TARGETING: lambda: draw_targeting(context, entity),
         DELIVERY: lambda: history.draw_delivery(context, key, entity),
         CHANGE: lambda: change.draw(context, key, entity),
@@ -278,7 +267,7 @@ def _sections(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
         name
         for name, is_offered in (
             (CHANGE, may_change),
-            (ADD, more_deals.is_offered(entity, does)),
+            (ADD, additions.is_offered(entity, does)),
             (TARGETING, isinstance(entity, SupplyPackage)),
         )
         if not is_offered
@@ -329,7 +318,7 @@ def draw(context: PageContext) -> None:
             older(trouble, "The deals")
     if open_key() is None:
         overlap.draw_dialog(context)
-        dead.draw_dialog(context)
+        dead_targets.draw_dialog(context)
         undo.draw_dialog(context)
         proposals.draw_dialog(context)
     draw_drawer(context)
@@ -338,5 +327,5 @@ def draw(context: PageContext) -> None:
 def leave() -> None:
     """Another screen was opened: no dialog is to open again when this one is."""
     overlap.close()
-    dead.close()
+    dead_targets.close()
     undo.close()

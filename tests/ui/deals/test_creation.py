@@ -16,7 +16,7 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.deals.draft import Draft, Terms
+from lib.ui.deals.forms.draft import Draft, Terms
 from lib.ui.deals.new_package import review
 from lib.wire.errors import Unreachable
 

@@ -16,7 +16,7 @@ from lib.deals.models import DemandDeal
 from lib.deals.sync.models import BuyerSeat
 from lib.people import DealsGrant
 from lib.settings import Settings
-from lib.ui.deals import details
+from lib.ui.deals.drawer import details
 from lib.wire.errors import Unsupported
 
 

@@ -8,9 +8,9 @@ from dealing import Visit, clean, create_from_csv, finish, package
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
-from lib.ui.deals import csv_deals, csv_dialog, csv_text
-from lib.ui.deals.csv_deals import SHAPE, CsvPlan
-from lib.ui.deals.csv_job import CsvJob, CsvReading
+from lib.ui.deals.csv import csv_deals, csv_dialog, csv_text
+from lib.ui.deals.csv.csv_deals import SHAPE, CsvPlan
+from lib.ui.deals.csv.csv_job import CsvJob, CsvReading
 from lib.ui.kit import components
 from lib.wire.errors import Conflict, ResponseTimeout
 

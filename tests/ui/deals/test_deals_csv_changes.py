@@ -11,8 +11,8 @@ from dealing import START, Visit, clean, clients
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.settings import Settings
-from lib.ui.deals import csv_text
-from lib.ui.deals.csv_changes import CHANGES, OPEN, CsvChangeJob, CsvChanges
+from lib.ui.deals.csv import csv_text
+from lib.ui.deals.csv.csv_changes import CHANGES, OPEN, CsvChangeJob, CsvChanges
 
 UTC1 = START.tzinfo
 

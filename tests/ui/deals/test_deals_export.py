@@ -4,9 +4,9 @@ import pytest
 from dealing import Visit, clean
 
 from lib.deals.client import Deals
-from lib.ui.deals import export_csv
-from lib.ui.deals.export_csv import CsvExport
-from lib.ui.deals.view import ListSearch
+from lib.ui.deals.list import export_csv
+from lib.ui.deals.list.export_csv import CsvExport
+from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.kit import job
 from lib.wire.errors import AccessError
 

@@ -14,12 +14,14 @@ from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Reference, Seat, SupplyPackage
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import catalog, deal_list, facts, history
-from lib.ui.deals.deal_list import DealRow, cells, csv, of_deal, of_package
-from lib.ui.deals.view import NEWEST, ListSearch, orders, read_order
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.drawer import history
+from lib.ui.deals.list import deal_rows
+from lib.ui.deals.list.deal_rows import DealRow, cells, csv, of_deal, of_package
+from lib.ui.deals.list.list_state import NEWEST, ListSearch, orders, read_order
 
 DAY = dt.datetime(2026, 11, 20, 9, 0, tzinfo=dt.timezone(dt.timedelta(hours=1)))
-NAMES = deal_list.COLUMNS["supply_deals"]
+NAMES = deal_rows.COLUMNS["supply_deals"]
 ROWS = (
     DealRow("supply_deals", 1, "Morning News", "active", True, "banner", DAY, None, "US",
         ("Alpha", "Beta", "Gamma"), ("D1",), (Decimal("9"), Decimal("10.5")), ("Morning News - Alpha",)),
@@ -92,7 +94,7 @@ def test_orders_are_those_of_the_service() -> None:
         assert read_order(text, orders("supply_deals", simple)) == NEWEST
     for has_health in (True, False):
         assert ("spend_7_days" in orders("demand_deals", Abilities(), has_health)) == has_health
-    heads = deal_list.list_columns(
+    heads = deal_rows.list_columns(
         ("name", "targeting"), "Price", orders("supply_deals", simple), ("name", "asc")
     )
     assert [(head.order, head.sorted) for head in heads] == [("asc", "asc"), (None, None)]
@@ -108,7 +110,7 @@ def test_figures_of_the_last_days(is_estimate: bool, sign: str) -> None:
         "win_rate_30_days": 25.04,
         "pacing_7_days": 99.6,
     }
-    texts = deal_list.delivery_texts({**figures, "pacing_30_days": None}, is_estimate, Numbers())
+    texts = deal_rows.delivery_texts({**figures, "pacing_30_days": None}, is_estimate, Numbers())
     assert texts == {
         "impressions_7_days": f"{sign}1,204", "spend_7_days": f"{sign}3.50",
         "win_rate_30_days": f"{sign}25.0 %", "pacing_7_days": f"{sign}100 %",
@@ -119,11 +121,11 @@ def test_a_card_has_room_for_one_figure() -> None:
     """On a phone the first of the figures that are chosen stands in the third line, with its title; else the
     start does."""
     for names, below in (
-        (deal_list.COLUMNS["demand_deals"], ["spend_7_days"]),
-        (deal_list.ALL_COLUMNS["demand_deals"], ["impressions_7_days"]),
+        (deal_rows.COLUMNS["demand_deals"], ["spend_7_days"]),
+        (deal_rows.ALL_COLUMNS["demand_deals"], ["impressions_7_days"]),
         (("name", "start_date"), ["start_date"]),
     ):
-        heads = [head for head in deal_list.list_columns(names, "Price") if head.on_phone == "below"]
+        heads = [head for head in deal_rows.list_columns(names, "Price") if head.on_phone == "below"]
         assert [head.id for head in heads] == below
         assert all(head.is_titled == (head.id in FIGURES) for head in heads)
 

@@ -17,9 +17,11 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, GeoTarget, Seat, SupplyPackage
 from lib.people import Grant
-from lib.ui.deals import bulk, change, facts, more_deals
-from lib.ui.deals.change_job import ChangeJob
-from lib.ui.deals.deal_list import DealRow
+from lib.ui.deals import facts
+from lib.ui.deals.changes import additions, bulk
+from lib.ui.deals.changes.change_job import ChangeJob
+from lib.ui.deals.drawer import change
+from lib.ui.deals.list.deal_rows import DealRow
 
 LAST_MINUTE = dt.datetime.now(dt.UTC) - dt.timedelta(minutes=1)
 
@@ -318,7 +320,7 @@ def test_the_second_click_of_a_double_click_finds_nothing_to_do() -> None:
     """Save and Create may be clicked again before the screen shows that they are done: nothing fails."""
     nobody: Any = None
     change.save(nobody, ("demand_deals", 999))
-    more_deals.create(nobody, DemandDeal(id=999), {})
+    additions.create(nobody, DemandDeal(id=999), {})
 
 
 def test_what_was_saved_is_said(visit: Visit) -> None:

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals.deal_list import DealRow
-from lib.ui.deals.several import SeveralChanges, SeveralJob
+from lib.ui.deals.changes.edit_several import SeveralChanges, SeveralJob
+from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import ResponseTimeout
 
 ROWS = [DealRow("demand_deals", number, f"Deal {number}") for number in range(1, 5)]

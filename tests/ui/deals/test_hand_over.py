@@ -12,9 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
-from lib.ui.deals import hand_over, more_deals
-from lib.ui.deals.deal_list import DealRow
+from lib.ui.deals.buyers import hand_over
+from lib.ui.deals.changes import additions
 from lib.ui.deals.facts import Prices
+from lib.ui.deals.list.deal_rows import DealRow
 from lib.ui.deals.new_package.review import CreatedPackage
 
 PACKAGE = SupplyPackage(
@@ -143,7 +144,7 @@ def test_a_long_mail() -> None:
 
 def test_a_clone_has_no_contact_of_another_buyer() -> None:
     """A deal that is cloned for another seat does not take the first one's contact with it."""
-    assert more_deals.like(DEALS[0], Seat(id=9, name="Delta"), Decimal(2)).contact_email is None
+    assert additions.like(DEALS[0], Seat(id=9, name="Delta"), Decimal(2)).contact_email is None
 
 
 def buyer(desk: AppTest, number: int) -> AppTest:

@@ -13,12 +13,12 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal
 from lib.people import DealsGrant
 from lib.settings import Settings
-from lib.ui.deals import csv_text
-from lib.ui.deals.bulk import BulkJob
-from lib.ui.deals.change_job import ChangeJob
-from lib.ui.deals.csv_changes import CHANGES, CsvChangeJob
-from lib.ui.deals.deal_list import DealRow
-from lib.ui.deals.undo import UndoJob
+from lib.ui.deals.changes.bulk import BulkJob
+from lib.ui.deals.changes.change_job import ChangeJob
+from lib.ui.deals.changes.undo import UndoJob
+from lib.ui.deals.csv import csv_text
+from lib.ui.deals.csv.csv_changes import CHANGES, CsvChangeJob
+from lib.ui.deals.list.deal_rows import DealRow
 
 HIDDEN, NEVER = 1, 10**9
 Make = Callable[[connect.Clients, int, str], ChangeJob]

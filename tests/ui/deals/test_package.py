@@ -19,9 +19,10 @@ from lib.deals.models import (
 from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
-from lib.ui.deals import edits, more_deals
-from lib.ui.deals.draft import NO_DEAL_YET, Draft, Terms, dump_draft, load_draft
+from lib.ui.deals.changes import additions
+from lib.ui.deals.drawer import edits
 from lib.ui.deals.facts import Prices, amount, offset, sentences
+from lib.ui.deals.forms.draft import NO_DEAL_YET, Draft, Terms, dump_draft, load_draft
 from lib.ui.deals.new_package import screen
 from lib.ui.kit.field_problems import FieldProblems
 from lib.wire.errors import Invalid
@@ -256,7 +257,7 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
         deal(4, price=None, contact_email="a@b.example", **percent),
     ]
     package = SupplyPackage(id=9, name="N" * 200, media_type="video", start_date=dt.datetime.now(dt.UTC))
-    draft = more_deals.copy_of(package, deals)
+    draft = additions.copy_of(package, deals)
     names = ("agency_curation_fee_type", "agency_curation_fee", "contact_email", "price_type")
     assert [draft[name] for name in names] == [1, "12.5", "a@b.example", None]
     assert draft.seats == {
@@ -267,8 +268,8 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
     }
     assert len(draft["name"]) == 200
     assert draft["name"].endswith("… (copy)")
-    assert more_deals.note(deals) == ""
-    assert "S1" in more_deals.note([*deals, deal(1)])
+    assert additions.note(deals) == ""
+    assert "S1" in additions.note([*deals, deal(1)])
 
 
 def test_problems_have_places() -> None:

@@ -8,7 +8,7 @@ from dealing import SOLD, Visit, clean, listed
 from opening import Popover
 from streamlit.testing.v1 import AppTest
 
-from lib.ui.deals import deal_list
+from lib.ui.deals.list import deal_rows
 
 VIEWS = Popover("deals_views")
 
@@ -107,7 +107,7 @@ def test_columns_of_earlier_views(visit: Visit) -> None:
     desk = VIEWS.opened(visit("deals", slicer=SOLD, deal_columns="Deal id"))
     assert shown_columns(desk) == ["name", "deal_id"]
     desk = clean(desk.button(key="view_open_list_1").click().run())
-    assert shown_columns(desk) == ["name", *deal_list.COLUMNS["demand_deals"][1:], "contact_email"]
+    assert shown_columns(desk) == ["name", *deal_rows.COLUMNS["demand_deals"][1:], "contact_email"]
 
 
 def shown_columns(desk: AppTest) -> list[str]:

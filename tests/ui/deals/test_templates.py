@@ -8,7 +8,7 @@ from opening import Popover
 from streamlit.testing.v1 import AppTest
 
 from lib.deals.models import GeoTarget, Seat, Targeting
-from lib.ui.deals.draft import Draft, Terms
+from lib.ui.deals.forms.draft import Draft, Terms
 from lib.ui.deals.new_package import state
 from lib.wire.errors import BadRequest
 

@@ -17,11 +17,11 @@ from lib.deals.bulk_actions import ActionRecord, ActionRow, BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
-from lib.ui.deals import bulk
-from lib.ui.deals.change_job import ChangeJob
-from lib.ui.deals.deal_list import DealRow
-from lib.ui.deals.several import SeveralChanges, SeveralJob
-from lib.ui.deals.undo import UndoJob
+from lib.ui.deals.changes import bulk
+from lib.ui.deals.changes.change_job import ChangeJob
+from lib.ui.deals.changes.edit_several import SeveralChanges, SeveralJob
+from lib.ui.deals.changes.undo import UndoJob
+from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import BadRequest, Forbidden, ResponseTimeout, StoreUnavailable
 
 AnyJob = TypeVar("AnyJob", bound=ChangeJob)

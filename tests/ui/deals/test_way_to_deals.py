@@ -5,7 +5,7 @@ from dealing import SOLD, Visit, clean
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.models import AudienceQuery, Filter, Match
-from lib.ui.deals import from_audience
+from lib.ui.deals.insight import from_audience
 
 
 def links(desk: AppTest) -> dict[str, str]:

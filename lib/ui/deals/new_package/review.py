@@ -11,9 +11,11 @@ from lib.deals import doubts, fields
 from lib.deals.client import Deals, to_json
 from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
 from lib.insight.kinds import KINDS
-from lib.ui.deals import catalog, facts, hand_over, proposal_form, questions
-from lib.ui.deals.draft import PLAIN, Draft, Faults, FormValues, Terms, seat_name, terms_request
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.buyers import hand_over
+from lib.ui.deals.changes import confirmations, proposal_form
 from lib.ui.deals.facts import sentences
+from lib.ui.deals.forms.draft import PLAIN, Draft, Faults, FormValues, Terms, seat_name, terms_request
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.words import Descriptions, Marks
@@ -158,7 +160,7 @@ def draw(
         beside(problems.others(OWN_PLACES))
     is_doubtful = _doubt()
     for doubt, words in _doubts(context, draft).items():
-        questions.confirm(
+        confirmations.confirm(
             doubt, state.PREFIX, f"Not created: {words}." if state.ATTEMPT in st.session_state else ""
         )
     if proposal_form.may_only_propose(context):
@@ -222,7 +224,7 @@ def _doubt() -> bool:
 
 def _doubts(context: PageContext, draft: Draft) -> dict[str, str]:
     """What has to be confirmed, prices and dates, with what is said while it is not."""
-    of_prices = questions.of_deals(context, draft.new_deals) if draft.deals == "new" else ""
+    of_prices = confirmations.of_deals(context, draft.new_deals) if draft.deals == "new" else ""
     of_dates = doubts.dates(draft.moment("end_date"))
     advice_of = {of_prices: "confirm this price first", of_dates: "confirm these dates first"}
     return {doubt: words for doubt, words in advice_of.items() if doubt}
@@ -258,7 +260,8 @@ def create(context: PageContext) -> None:
         draft = state.read(catalog.named_lists(context))
         has_fees = bool(catalog.abilities(context).fees)
         is_wrong = draft.faults(has_fees).all or pending.tasks(state.TARGETING)
-        if is_wrong or not all(questions.is_confirmed(one, state.PREFIX) for one in _doubts(context, draft)):
+        doubts = _doubts(context, draft)
+        if is_wrong or not all(confirmations.is_confirmed(doubt, state.PREFIX) for doubt in doubts):
             return
         deals, seats = context.deals, catalog.seats(context)
     except TrancheError as error:

@@ -20,17 +20,12 @@ from lib.reporting.answers import Audience
 from lib.reporting.models import AudienceQuery, Slicer
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
-from lib.ui.deals import (
-    catalog,
-    facts,
-    form_fields,
-    proposal_form,
-    report,
-    seat_guide,
-    supply_path,
-    targeting_figures,
-)
-from lib.ui.deals.draft import PLAIN, Draft
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes import proposal_form
+from lib.ui.deals.drawer import supply_path
+from lib.ui.deals.forms import form_fields
+from lib.ui.deals.forms.draft import PLAIN, Draft
+from lib.ui.deals.insight import report, seat_guide, targeting_figures
 from lib.ui.deals.new_package import review, state
 from lib.ui.deals.new_package.review import CreatedPackage
 from lib.ui.deals.targeting import picker, words

@@ -14,10 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 from lib.deals.models import Seat, Targeting
 from lib.deals.package_records import Drafts, PackageQuestion
 from lib.deals.proposals.models import Proposal
-from lib.ui.deals import catalog, form_fields
-from lib.ui.deals.draft import PLAIN, Draft, Faults, Terms, dump_draft, load_draft
-from lib.ui.deals.form_fields import ZONE
-from lib.ui.deals.inputs import EMAIL
+from lib.ui.deals import catalog
+from lib.ui.deals.forms import form_fields
+from lib.ui.deals.forms.draft import PLAIN, Draft, Faults, Terms, dump_draft, load_draft
+from lib.ui.deals.forms.form_fields import ZONE
+from lib.ui.deals.forms.inputs import EMAIL
 from lib.ui.deals.targeting import pending, picker
 from lib.ui.deals.targeting.picker import NamedLists
 from lib.ui.kit import times

@@ -1,0 +1,1 @@
+"""What goes to buyers: hand-over, dossier, and what they count themselves."""

@@ -1,0 +1,213 @@
+"""The dossier of a deal as its buyer reads it: terms, both sides of the funnel, and since when they differ.
+
+It has what the buyer of this deal may know: nothing of other deals and seats, no fee (that of the agency and
+the curator), no names of lists, and nothing of the deal's health, whose reasons may name others.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from lib.deals import fields
+from lib.deals.models import PRICE_TYPES, AppList, DemandDeal, DomainList, SupplyPackage, Targeting
+from lib.insight.dossier import Dossier
+from lib.insight.two_sides_words import NOUNS
+from lib.reporting.models import Slicer
+from lib.snapshot.models import (
+    Snapshot,
+    SnapshotCell,
+    SnapshotChart,
+    SnapshotLine,
+    SnapshotRow,
+    SnapshotTable,
+)
+from lib.ui.charts import numbers, theme
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import facts
+from lib.ui.deals.buyers import hand_over
+from lib.ui.deals.facts import Prices
+from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting.words import Descriptions
+
+ENGLISH = Numbers()
+Lists = Iterable[DomainList | AppList]
+
+
+def terms(
+    deal: DemandDeal,
+    packages: Sequence[tuple[SupplyPackage, Descriptions]],
+    lists: Lists,
+    money: Prices,
+    usual: str,
+) -> Iterator[tuple[str, str]]:
+    """The terms by title. `usual` is the price type of deals without one; `packages` come with words for the
+    values of their targeting."""
+    deal, row = fields.redact(deal, "buyer"), hand_over.buyer_row(deal)
+    yield "Deal id", hand_over.deal_number(row)
+    yield "Seat", hand_over.seat_words(row)
+    kind = PRICE_TYPES.get(deal.price_type or usual, "")  # type: ignore[call-overload]
+    yield "Price", f"{facts.amount(deal.price)} {money.terms}, {kind}".rstrip(", ")
+    yield "Status", (deal.status or facts.NOTHING).capitalize()
+    terms = hand_over.terms_of(row.more)
+    yield from ((title, text) for title, text in terms.items() if title != facts.title("price_type"))
+    sizes = {(type(one).entity, one.id): len(_entries(one)) for one in lists}
+    for whole_package, descriptions in packages:
+        package = fields.redact(whole_package, "buyer")
+        yield (
+            package.name or "Package",
+            f"{(package.media_type or 'any media').capitalize()}, {facts.span(package)}",
+        )
+        yield from hand_over.package_terms(package).items()
+        yield "Targeting", words.sentence(_without_names(package, sizes), None, descriptions)
+
+
+def snapshot(
+    title: str, terms: Iterable[tuple[str, str]], dossier: Dossier, slicer: Slicer, at: datetime
+) -> Snapshot:
+    """The page of the buyer."""
+    days = f"{numbers.days(dossier.days[0], dossier.days[-1])}, days in {facts.offset(60 * slicer.timezone)}"
+    has_both = dossier.sides is not None and bool(dossier.sides.days)
+    return Snapshot(
+        title=title,
+        facts=(*terms, ("Report", days), ("Taken", f"{at:%-d %b %Y, %H:%M} UTC")),
+        address="",
+        chart=chart(dossier, "Yours") if dossier.step else None,
+        cards=(funnel(dossier, "Yours"),) if dossier.steps else (),
+        tables=(by_day(dossier, "yours", has_both),) if dossier.steps else (),
+        lead=dossier.sentences(is_buyer=True),
+    )
+
+
+def chart(dossier: Dossier, theirs: str) -> SnapshotChart:
+    """Both sides of the step to look at, by day; `theirs` is what the buyer's side is called."""
+    step = dossier.step
+    lines = []
+    if step in dossier.ours:
+        lines.append(_line(f"Ours: {our_noun(dossier, step)}", dossier.ours[step], step))
+    if step in dossier.theirs:
+        lines.append(
+            _line(
+                f"{theirs}: {NOUNS[step]}",
+                dossier.their_figures(step),
+                step,
+                theme.THEME["chartCategoricalColors"][1],
+            )
+        )
+    names = [numbers.days(day, day) for day in dossier.days]
+    return SnapshotChart(
+        title=NOUNS[step].capitalize(),
+        alt=f"{NOUNS[step].capitalize()} by day, {numbers.days(dossier.days[0], dossier.days[-1])}",
+        grain="day",
+        names=names,
+        starts=[f"{day.isoformat()}T00:00:00" for day in dossier.days],
+        parts=[""] * len(names),
+        lines=lines,
+    )
+
+
+def funnel(dossier: Dossier, theirs: str) -> SnapshotTable:
+    """The sums of each step: of the common days where there are counts of the buyer, else of all."""
+    common = set(dossier.sides.days) if dossier.sides is not None else set()
+    is_of = np.array([day in common or not common for day in dossier.days])
+    rows: list[SnapshotRow] = []
+    before: float | None = None
+    for step in dossier.steps:
+        ours = _sum(dossier.ours.get(step), is_of)
+        buyers = _sum(dossier.their_figures(step), is_of) if step in dossier.theirs and common else None
+        of_before = None if step == "spend" or not before or ours is None else 100 * ours / before
+        cells = [
+            SnapshotCell(NOUNS[step].capitalize()),
+            SnapshotCell(_text(ours, step), ours),
+            SnapshotCell(ENGLISH.percent(of_before), of_before),
+        ]
+        rows.append(
+            SnapshotRow([*cells, *(_theirs(buyers, ours, step, dossier.tolerance) if common else ())])
+        )
+        before = ours
+    titles = ["Step", "Ours", "Of the step before", *([theirs, "Difference"] if common else [])]
+    days = sorted(common or dossier.days)
+    about = f"{len(days)} common days, " if common else ""
+    return SnapshotTable(
+        "Funnel", f"{about}{numbers.days(days[0], days[-1])}", titles, 1, rows, _note(dossier)
+    )
+
+
+def by_day(dossier: Dossier, theirs: str, has_both: bool) -> SnapshotTable:
+    """All steps by day, the latest first."""
+    titles = ["Day"]
+    for step in dossier.steps:
+        noun = NOUNS[step].capitalize()
+        titles += [noun, f"{noun}, {theirs}", f"{noun}, difference"] if has_both else [noun]
+    rows = []
+    for place in reversed(range(len(dossier.days))):
+        day = dossier.days[place]
+        cells = [SnapshotCell(numbers.days(day, day), place)]
+        for step in dossier.steps:
+            ours = _at(dossier.ours.get(step), place)
+            cells.append(SnapshotCell(_text(ours, step), ours))
+            if has_both:
+                cells += _theirs(_at(dossier.their_figures(step), place), ours, step, dossier.tolerance)
+        rows.append(SnapshotRow(cells))
+    return SnapshotTable("By day", "", titles, 1, rows)
+
+
+def our_noun(dossier: Dossier, step: str) -> str:
+    """What our side of a step is called."""
+    return dossier.wins if step == "wins" else NOUNS[step]
+
+
+def _note(dossier: Dossier) -> str:
+    """What our side has in place of wins, if it has others."""
+    return "Our side has impressions in place of wins." if dossier.wins != "wins" else ""
+
+
+def _theirs(buyers: float | None, ours: float | None, step: str, tolerance: float) -> list[SnapshotCell]:
+    """The buyer's figure, and how it differs; one within the settled share is faint."""
+    share = None if buyers is None or not ours else buyers / ours - 1
+    is_faint = share is None or abs(share) <= tolerance
+    return [
+        SnapshotCell(_text(buyers, step), buyers),
+        SnapshotCell(ENGLISH.change(share) if share is not None else "–", share, is_faint=is_faint),
+    ]
+
+
+def _line(label: str, values: np.ndarray, step: str, color: str = "") -> SnapshotLine:
+    plain = [None if value != value else float(value) for value in values]
+    return SnapshotLine(label, plain, [_text(value, step) for value in plain], color)
+
+
+def _text(value: float | None, step: str) -> str:
+    return ENGLISH.number(value, 2 if step == "spend" else 0)
+
+
+def _sum(values: np.ndarray | None, is_of: np.ndarray) -> float | None:
+    return None if values is None or not np.isfinite(values[is_of]).any() else float(np.nansum(values[is_of]))
+
+
+def _at(values: np.ndarray | None, place: int) -> float | None:
+    return None if values is None or values[place] != values[place] else float(values[place])
+
+
+def _entries(one: DomainList | AppList) -> tuple[str, ...]:
+    return one.domains if isinstance(one, DomainList) else one.apps
+
+
+def _without_names(targeting: Targeting, sizes: dict[tuple[str, int | None], int]) -> Targeting:
+    """The targeting with the number of entries in place of each list's name."""
+    changes = {}
+    for name, entity, noun in (
+        ("domain_list_targetings", "domain_lists", "domains"),
+        ("app_list_targetings", "app_lists", "apps"),
+    ):
+        changes[name] = tuple(
+            one.model_copy(
+                update={
+                    "name": f"{sizes[entity, one.id]:,} {noun}"
+                    if (entity, one.id) in sizes
+                    else f"a list of {noun}"
+                }
+            )
+            for one in getattr(targeting, name)
+        )
+    return targeting.model_copy(update=changes)

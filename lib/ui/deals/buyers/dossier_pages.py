@@ -1,0 +1,124 @@
+"""The pages of share links to a deal: its dossier, and the form that takes what the buyer counts."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from lib import connect
+from lib.deals.models import AppList, DemandDeal, DomainList, SupplyPackage
+from lib.front.shared_route import Fields
+from lib.insight import dossier as insight
+from lib.insight.dossier import Dossier
+from lib.people import Person
+from lib.reporting.models import InfoQuery, Slicer
+from lib.settings import Settings
+from lib.snapshot import page
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.buyers import counts_form, dossier
+from lib.ui.deals.buyers.counts_form import EnteredForm
+from lib.ui.deals.insight import report
+from lib.ui.deals.targeting import picker
+from lib.ui.kit.frame import RequestContext
+from lib.views import ShareLink
+from lib.wire.deadline import Deadline
+from lib.wire.errors import AccessError, BadRequest, Forbidden, NotFound
+
+NO_DEAL = (NotFound, AccessError, Forbidden)
+MOST_PACKAGES = 50
+BOTH_SEE = (
+    "Both sides see these counts, and nobody else. Days that you send again replace what was there; a day "
+    "without counts is removed."
+)
+
+
+class DossierPages:
+    """The pages of an installation's share links to deals (`LinkedPages`), in their owners' names."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._audit = connect.installation(settings).access.audit
+
+    def html(self, link: ShareLink, owner: Person) -> str | None:
+        """The page; None where its owner may not see the deal any more. Raises the services' errors."""
+        context = self._context(link, owner)
+        deal = self._deal(link, context)
+        return None if deal is None else self._html(link, context, deal)
+
+    def enter(self, link: ShareLink, owner: Person, fields: Fields) -> str | None:
+        """Store what was entered: an empty text; the page with what is wrong with it, where that can't be.
+
+        None as of `html`.
+        """
+        context = self._context(link, owner)
+        deal = self._deal(link, context)
+        if deal is None:
+            return None
+        store, who = context.clients.buyer_counts, f"share link {link.id}"
+        if fields.get("do") == "remove":
+            store.remove(deal)
+            self._audit.note("counts removed", who, owner.username, f"deal {deal.id}")
+            return ""
+        form = counts_form.read(fields, datetime.now(UTC).date())
+        if not form.faults:
+            try:
+                store.enter(deal, form.days, link.id)
+            except BadRequest as error:
+                form = EnteredForm({}, (("Days", f"{error.reason}."),), form.text, form.texts)
+        if form.faults:
+            return self._html(link, context, deal, form)
+        self._audit.note("counts entered", who, owner.username, f"deal {deal.id}, {len(form.days)} days")
+        return ""
+
+    def _context(self, link: ShareLink, owner: Person) -> RequestContext:
+        clients = connect.connect(owner, self._settings, within=Deadline(self._settings.deadline_seconds))
+        query = InfoQuery(project_name=link.project, slicer_name=link.slicer)
+        return RequestContext(owner, link.project, link.slicer, clients.reporting.info(query), clients)
+
+    def _deal(self, link: ShareLink, context: RequestContext) -> DemandDeal | None:
+        """The deal, if the owner of the link may see it now, and the service is still that of the link."""
+        is_ours = link.deals_service == self._settings.curate_url
+        if link.deal is None or not is_ours or not context.person.deals.reads:
+            return None
+        try:
+            return context.clients.deals.get(DemandDeal, link.deal)
+        except NO_DEAL:
+            return None
+
+    def _html(
+        self, link: ShareLink, context: RequestContext, deal: DemandDeal, form: EnteredForm | None = None
+    ) -> str:
+        asking = report.deal_report(context, context.reporting)
+        buyer_counts = context.clients.buyer_counts.of(deal)
+        both = insight.dossier(asking, deal, buyer_counts, self._settings.dossier_tolerance)
+        packages = _packages(context, deal)
+        terms = dossier.terms(
+            deal,
+            [(one, picker.describe(context, catalog.usual_days(context), one)) for one in packages],
+            [*_lists(context, packages)],
+            facts.prices_of(context),
+            context.clients.usual_terms["price_type"],
+        )
+        snapshot = dossier.snapshot(link.name, terms, both, context.slicer, datetime.now(UTC))
+        about = _about(context.slicer, context.clients.currency, both)
+        return page.html(snapshot, counts_form.form(buyer_counts.days, both.days[-1], about, form))
+
+
+def _packages(context: RequestContext, deal: DemandDeal) -> list[SupplyPackage]:
+    ids = [one.id for one in deal.supply_deals if one.id is not None]
+    return [*context.clients.deals.get_many(SupplyPackage, ids[:MOST_PACKAGES]).values()]
+
+
+def _lists(context: RequestContext, packages: Iterable[SupplyPackage]) -> Iterator[DomainList | AppList]:
+    """The lists in the targeting of these packages."""
+    many = [*packages]
+    for model, name in ((DomainList, "domain_list_targetings"), (AppList, "app_list_targetings")):
+        ids = {one.id for package in many for one in getattr(package, name)}
+        yield from context.clients.deals.get_many(model, sorted(ids)[:MOST_PACKAGES]).values()
+
+
+def _about(slicer: Slicer, currency: str, both: Dossier) -> Iterator[str]:
+    """What the form has to say, and what is stored."""
+    money = currency or "the currency of the price"
+    yield f"By day in {facts.offset(60 * slicer.timezone)}, as ours; spend in {money}. {BOTH_SEE}"
+    if both.buyer_counts.at is not None:
+        count, at = len(both.buyer_counts.days), f"{both.buyer_counts.at:%-d %b %Y, %H:%M} UTC"
+        yield f"Stored: {count} day{'' if count == 1 else 's'}, the last at {at}."

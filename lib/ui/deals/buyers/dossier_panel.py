@@ -1,0 +1,170 @@
+"""A deal's dossier in the drawer: the link for its buyer, and the buyer's counts beside ours."""
+
+from dataclasses import replace
+from datetime import datetime, time, timedelta
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from lib.deals.models import DemandDeal
+from lib.front.shared_route import PREFIX
+from lib.insight.dossier import Dossier
+from lib.insight.dossier import dossier as both_sides
+from lib.insight.two_sides_words import NOUNS
+from lib.settings import Settings
+from lib.snapshot.models import SnapshotTable
+from lib.ui.charts import numbers, theme, time_chart
+from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.series import Series
+from lib.ui.charts.time_chart import ChartLine
+from lib.ui.deals import facts
+from lib.ui.deals.buyers import dossier
+from lib.ui.deals.insight import report
+from lib.ui.kit import notes, times
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain, straighten
+from lib.ui.query import ask, share
+from lib.wire.errors import TrancheError
+
+NEW, PROBLEM = "dossier_link_new", "dossier_link_problem"
+TITLE, LIFETIME = "dossier_title_{}", "dossier_lifetime_{}"
+WHAT = (
+    "The link opens a page about this deal alone: terms, days and its funnel by day, without an account. The "
+    "buyer adds their own counts there, and both of you see where they differ."
+)
+LINK_NOTE = "The link for the buyer. It is shown only now: copy it."
+
+
+def draw_share(context: PageContext, deal: DemandDeal) -> None:
+    """Draw the form of a link for the deal's buyer, for those who may share; or the link just made."""
+    if not (context.person.may_share and Settings.current().share_links):
+        return
+    number = deal.id or 0
+    of_deal, path = st.session_state.get(NEW, (0, ""))
+    with st.expander("Share with buyer", icon=":material/share:", expanded=of_deal == number):
+        if of_deal == number:
+            st.caption(LINK_NOTE)
+            st.code(share.address(path, {}), language=None, wrap_lines=True)
+            st.button("Make another", key="dossier_another", on_click=_forget)
+            return
+        deals_context = report.of_deals(context)
+        if deals_context is None:
+            st.caption("None of the slicers that you can see has a key field for deals.")
+            return
+        st.caption(WHAT)
+        _draw_links(context, number)
+        with st.form(f"dossier_form_{number}", border=False):
+            st.text_input(
+                "Title", (deal.name or f"Deal {number}")[:100], max_chars=100, key=TITLE.format(number)
+            )
+            st.selectbox("Works for", [*share.LIFETIMES], 1, key=LIFETIME.format(number), width=160)
+            st.form_submit_button(
+                "Make a link for the buyer",
+                icon=":material/share:",
+                on_click=_make,
+                args=(context, deals_context.project, deals_context.slicer_name, number),
+            )
+        if problem := st.session_state.pop(PROBLEM, None):
+            st.error(plain(problem), icon=":material/error:")
+
+
+def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDeal) -> None:
+    """Draw what the buyer counts beside what the report does; nothing where they entered nothing."""
+    counts = context.clients.buyer_counts.of(deal)
+    if counts.at is None:
+        return
+    asking = report.deal_report(deals_context, deals_context.reporting)
+    asking = replace(asking, ask=partial(ask.audience, deals_context))
+    both = both_sides(asking, deal, counts, Settings.current().dossier_tolerance)
+    st.markdown("**Counts of the buyer**")
+    first, *rest = both.sentences(is_buyer=False) or [""]
+    differs = both.sides is not None and both.sides.main is not None
+    (st.warning if differs else st.info)(plain(first), icon=":material/difference:")
+    if rest:
+        st.markdown(plain(" ".join(rest)))
+    _draw_chart(context, both)
+    _draw_table(dossier.funnel(both, "Buyer"))
+    with st.expander("By day"):
+        _draw_table(dossier.by_day(both, "buyer", both.sides is not None))
+    when = counts.at.astimezone(times.zone())
+    days = f"{len(counts.days)} day{'' if len(counts.days) == 1 else 's'}"
+    st.caption(f"{days} entered through share link {counts.link}, the last on {plain(facts.moment(when))}.")
+    if context.person.may_share:
+        st.button(
+            "Remove these counts",
+            type="tertiary",
+            key="dossier_remove",
+            on_click=_remove,
+            args=(context, deal),
+        )
+
+
+def _draw_links(context: PageContext, deal: int) -> None:
+    """Name the links that work."""
+    links = context.clients.view_store.share_links.of_deal(deal)
+    lines = [
+        f"- {plain(one.name)}, until {times.day(one.expires.date())}, {_visit(one.opened)}" for one in links
+    ]
+    if lines:
+        st.caption("\n".join(["Links that work (Access revokes them):", "", *lines]))
+
+
+def _visit(at: datetime | None) -> str:
+    return "never opened" if at is None else f"opened last on {times.day(at.astimezone(times.zone()).date())}"
+
+
+def _make(context: PageContext, project: str, slicer: str, number: int) -> None:
+    """Make the link, if the person may see the deal. A callback."""
+    state = st.session_state
+    try:
+        context.deals.get(DemandDeal, number)
+        lifetime = timedelta(days=share.LIFETIMES[state[LIFETIME.format(number)]])
+        links = context.clients.view_store.share_links
+        _, key = links.make(project, slicer, state[TITLE.format(number)], {}, lifetime, deal=number)
+    except TrancheError as error:
+        state[PROBLEM] = f"{error.reason.rstrip('.')}."
+        return
+    state[NEW] = (number, f"{PREFIX.strip('/')}/{key}")
+
+
+def _forget() -> None:
+    st.session_state.pop(NEW, None)
+
+
+def _remove(context: PageContext, deal: DemandDeal) -> None:
+    """Remove the buyer's counts. A callback."""
+    if not context.now().may_share:
+        return
+    try:
+        context.clients.buyer_counts.remove(deal)
+        context.clients.view_store.note("counts removed", f"deal {deal.id}")
+    except TrancheError as error:
+        notes.say(f"Not removed: {error.reason.rstrip('.')}")
+    else:
+        notes.say("Removed")
+
+
+def _draw_chart(context: PageContext, both: Dossier) -> None:
+    """Both sides of the step to look at, by day."""
+    step = both.step
+    if step not in both.ours:
+        return
+    names = tuple(numbers.days(day, day) for day in both.days)
+    starts = tuple(datetime.combine(day, time()) for day in both.days)
+    lines = [ChartLine("Ours", Series(names, starts, both.ours[step]))]
+    if np.isfinite(both.their_figures(step)).any():
+        lines.append(ChartLine("Buyer", Series(names, starts, both.their_figures(step))))
+    title = NOUNS[step].capitalize()
+    st.caption(f"{title} by day")
+    figure = time_chart.over_time(lines, both.fields[step], Numbers.of(context.locale))
+    st.plotly_chart(figure, key="dossier_chart", config=theme.CONFIG, alt=f"{title} of both sides by day")
+
+
+def _draw_table(table: SnapshotTable) -> None:
+    rows = [[cell.text for cell in row.cells] for row in table.rows]
+    st.dataframe(straighten(pd.DataFrame(rows, columns=[*table.columns])), hide_index=True, alt=table.title)
+    about = " · ".join(filter(None, (table.about, table.message)))
+    if about:
+        st.caption(plain(about))

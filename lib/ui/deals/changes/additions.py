@@ -1,0 +1,301 @@
+"""More of what is there: clones of packages and deals, and deals that are added to a package."""
+
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any
+
+import streamlit as st
+
+from lib.deals import fields
+from lib.deals.abilities import Abilities
+from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.fields import TERMS
+from lib.deals.models import (
+    LONGEST_NAME,
+    DemandDeal,
+    PackageOrDeal,
+    Seat,
+    SupplyPackage,
+    generated_name,
+    shorten,
+)
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes import confirmations
+from lib.ui.deals.forms import form_fields, inputs
+from lib.ui.deals.forms.draft import NEW, PLAIN, Draft, FormValues, NewDeals, Terms, number, seat_name
+from lib.ui.deals.forms.form_fields import seat_label
+from lib.ui.deals.list.list_state import NOTE, OPEN
+from lib.ui.deals.new_package import state
+from lib.ui.deals.new_package.review import advice
+from lib.ui.deals.targeting import words
+from lib.ui.kit import address, amounts, notes, screens
+from lib.ui.kit.field_problems import FieldProblems, beside
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import BadRequest, Invalid, TrancheError
+
+COPY = " (copy)"
+
+
+def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
+    """The draft. What most deals share is the form's; the others keep what they have of their own."""
+    start = package.start_date or datetime.now(UTC)
+    offset = start.utcoffset() or timedelta(0)
+    zone = timezone(offset)
+    first = max(start, datetime.now(UTC)).astimezone(zone).replace(microsecond=0, second=0)
+    deal_of = {deal.seat.id: deal for deal in deals if deal.seat is not None and deal.seat.id is not None}
+    common = _common_terms(deal_of.values())
+    name = f"{shorten(package.name or '', LONGEST_NAME - len(COPY))}{COPY}"
+    end = package.end_date and package.end_date.astimezone(zone)
+    own = {"name": name, "start_date": first, "end_date": end}
+    return Draft(
+        values={one: inputs.widget_value(one, own.get(one, getattr(package, one))) for one in PLAIN},
+        offset=int(offset.total_seconds() // 60),
+        targeting=package,
+        deals="new" if deal_of else "none",
+        seats={seat: _terms(deal, common) for seat, deal in deal_of.items()},
+        terms={one: common[one] for one in TERMS},
+    )
+
+
+def note(deals: Sequence[DemandDeal]) -> str:
+    """Parts of these deals that a copy lacks, in sentences; empty if none."""
+    seats = Counter(deal.seat.id for deal in deals if deal.seat is not None and deal.seat.id is not None)
+    sentences = []
+    if several := [seat for seat, count in seats.items() if count > 1]:
+        names = [
+            next(d.seat.name or f"Seat {s}" for d in deals if d.seat and d.seat.id == s) for s in several
+        ]
+        sentences.append(
+            f"Several deals are for the same seat ({', '.join(names)}): the copy has the last of each."
+        )
+    if odd := [deal.name or f"Deal {deal.id}" for deal in deals if "agency_curation_fee_type" in deal.unread]:
+        sentences.append(f"A fee that Tranche can't read is not copied: {', '.join(odd)}.")
+    if names := [
+        deal.name or f"Deal {deal.id}" for deal in deals if deal.seat is None or deal.seat.id is None
+    ]:
+        sentences.append(f"Without a known seat, and not copied: {', '.join(names)}.")
+    return " ".join(sentences)
+
+
+def _common_terms(deals: Iterable[DemandDeal]) -> FormValues:
+    """The terms that most of the active deals have: only active ones are created with a package."""
+    counts = Counter(tuple(_own(deal).items()) for deal in deals if deal.is_active is not False)
+    return dict(counts.most_common(1)[0][0]) if counts else _own(DemandDeal())
+
+
+def _terms(deal: DemandDeal, common: FormValues) -> Terms:
+    own = _own(deal)
+    return Terms(amounts.to_text(deal.price), bool(deal.deal_sync), None if own == common else own)
+
+
+def _own(deal: DemandDeal) -> FormValues:
+    terms = {name: inputs.widget_value(name, getattr(deal, name)) for name in TERMS}
+    return {"is_active": deal.is_active is not False, **terms}
+
+
+ADVICE = "Create it in the system in which the package was created."
+SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
+PREFIX = "clone_"
+PER_SEAT = ("name", "price", "deal_sync", "contact_email")
+
+
+def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
+    """Draw the button and its form."""
+    if isinstance(entity, DemandDeal):
+        popover = st.popover("Clone", icon=":material/content_copy:", key="action_clone", on_change="rerun")
+        if popover.open:
+            with popover:
+                _deal(context, entity)
+    elif odd := words.unread(entity):
+        with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
+            st.markdown(
+                f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {ADVICE}"
+            )
+    elif state.is_held(context.clients.drafts, catalog.named_lists(context)):
+        with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
+            st.markdown("New package holds an unfinished draft. The copy will replace it.")
+            if st.button("Replace draft", type="primary", key="action_clone_sure"):
+                _package(context, entity)
+    elif st.button("Clone", icon=":material/content_copy:", key="action_clone"):
+        _package(context, entity)
+
+
+def _package(context: PageContext, package: SupplyPackage) -> None:
+    """Fill the form New package with a copy, and open it."""
+    try:
+        deals = _deals_of(context.deals, package)
+    except TrancheError as error:
+        st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was copied.", icon=":material/error:")
+        return
+    state.fill(copy_of(package, deals), note(deals))
+    st.switch_page(screens.NEW_PACKAGE, query_params={})
+
+
+def _deals_of(client: Deals, package: SupplyPackage) -> list[DemandDeal]:
+    """The package's deals, in one call if the service lists them by package, else one by one."""
+    deals_by_id: dict[int | None, DemandDeal] = {}
+    if client.abilities.lists and package.demand_deals:
+        try:
+            page = client.list(DemandDeal, supply_deals=package.id, limit=LARGEST_PAGE)
+            deals_by_id = {deal.id: deal for deal in page.results}
+        except (BadRequest, Invalid):
+            deals_by_id = {}
+    return [deals_by_id.get(one.id) or client.get(DemandDeal, one.id) for one in package.demand_deals]
+
+
+def _deal(context: PageContext, deal: DemandDeal) -> None:
+    """Draw the form for a deal with the same terms for another seat."""
+    seats = catalog.seats(context)
+    problems: FieldProblems = st.session_state.get(PROBLEMS) or FieldProblems()
+    st.markdown("The same packages and terms, for another seat. The contact is not copied.")
+    st.selectbox(
+        "Seat", list(seats), index=None, key=SEAT, filter_mode="contains", placeholder="Who may buy it",
+        format_func=lambda seat: seat_label(seats.get(seat), seat),
+    )  # fmt: skip
+    beside(problems.at("seat"))
+    st.session_state.setdefault(PRICE, amounts.to_text(deal.price))
+    amounts.field(facts.prices_of(context).title, PRICE)
+    wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
+    beside([wrong] if wrong else problems.at("price"))
+    confirmations.confirm(_doubt(context, st.session_state[SEAT], number(st.session_state[PRICE])), PREFIX)
+    st.session_state.setdefault(KEY, str(uuid.uuid4()))
+    st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(context, deal, seats))
+    beside(problems.others([("seat",), ("price",)]))
+
+
+def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> None:
+    """Create the deal. A callback."""
+    if KEY not in st.session_state:
+        return  # the second click of a double click: the first one has created it
+    seat, price = seats.get(st.session_state[SEAT] or 0), number(st.session_state[PRICE])
+    if faults := _wrong(context, seat, price):
+        st.session_state[PROBLEMS] = FieldProblems({(): (f"Not created. To fix: {', '.join(faults)}.",)})
+        return
+    request = like(deal, seat, price)
+    is_once = True
+    try:
+        client = context.deals
+        is_once = client.abilities.repeats
+        new_deal = client.create(DemandDeal, request, st.session_state[KEY])
+    except Invalid as error:
+        st.session_state[PROBLEMS] = FieldProblems.of(error, request.body())
+    except TrancheError as error:
+        sentence = f"{error.reason.rstrip('.')}. {advice(error, is_once)}"
+        st.session_state[PROBLEMS] = FieldProblems({(): (sentence,)})
+    else:
+        for name in (KEY, PROBLEMS, PRICE):
+            st.session_state.pop(name, None)
+        catalog.forget()
+        st.session_state[NOTE] = f"{new_deal.name or ''} is created as deal {new_deal.id}"
+        address.write(OPEN, f"demand_deals-{new_deal.id}")
+        st.rerun()
+
+
+def _wrong(context: PageContext, seat: Seat | None, price: Decimal | None) -> list[str]:
+    """The fields with errors."""
+    doubt = _doubt(context, None if seat is None else seat.id, price)
+    is_confirmed = confirmations.is_confirmed(doubt, PREFIX)
+    faults = {"Seat": seat is None, "Price": price is None, f"confirm {doubt}": not is_confirmed}
+    return [name for name, is_wrong in faults.items() if is_wrong]
+
+
+def _doubt(context: PageContext, seat: int | None, price: Decimal | None) -> str:
+    """Why the price has to be confirmed; empty for a usual one."""
+    return confirmations.with_unit(context, confirmations.of_price(context, seat, price))
+
+
+def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDeal:
+    """The deal to create: named like generated deals, with the packages and terms of the original."""
+    package = deal.supply_deals[0].name if deal.supply_deals else deal.name
+    same = {name: getattr(deal, name) for name in fields.writable(fields.DEALS) if name not in PER_SEAT}
+    own = {
+        "name": generated_name(package or "", seat.name or f"Seat {seat.id}") if seat else deal.name,
+        "seat": None if seat is None else Seat(id=seat.id),
+        "price": price,
+        "supply_deals": tuple(SupplyPackage(id=one.id) for one in deal.supply_deals),
+    }
+    values: dict[str, Any] = {name: value for name, value in (same | own).items() if value is not None}
+    return DemandDeal.model_construct(**values)
+
+
+ADD_KEY, ADD_PROBLEMS, ATTEMPT = "key", "problems", "tried"
+
+
+def is_offered(entity: PackageOrDeal, does: Abilities) -> bool:
+    """Whether deals can be added to this package."""
+    may_create = not does.why_not("demand_deals", "create") and not does.why_not("supply_deals", "change")
+    return isinstance(entity, SupplyPackage) and may_create and does.finds and does.repeats
+
+
+def draw_add(context: PageContext, package: PackageOrDeal) -> None:
+    """Draw the form. The input is kept until the deals are created."""
+    if not isinstance(package, SupplyPackage):
+        return
+    prefix, state = _prefix(package), st.session_state
+    deals, is_tried = form_fields.read_seats(prefix), f"{prefix}{ATTEMPT}" in state
+    problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
+    draft_faults = deals.faults(bool(catalog.abilities(context).fees))
+    places = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *form_fields.cleared_places(prefix)}
+    remaining = problems.still({NEW: deals.request().body()}) if problems else problems
+    remaining = remaining.with_({place: text for place, text in draft_faults.all.items() if place in places})
+    form_fields.draw_seats(context, prefix, remaining, after=lambda: _warn_of_second(context, package, deals))
+    beside(remaining.others([(NEW,)]))
+    doubt = confirmations.of_deals(context, deals)
+    confirmations.confirm(doubt, prefix, "Not added: confirm this price first." if is_tried else "")
+    st.button(
+        f"Add {_count_label(deals)}" if deals.seats else "Add deals", type="primary", key=f"{prefix}add",
+        disabled=not deals.seats, on_click=add, args=(context, package),
+    )  # fmt: skip
+    if is_tried and draft_faults.all:
+        beside([f"Not added. To fix: {', '.join(draft_faults.names(deals, catalog.seats(context)))}."])
+
+
+def add(context: PageContext, package: SupplyPackage) -> None:
+    """Create the deals, only once for the same input. A callback."""
+    prefix, state = _prefix(package), st.session_state
+    deals = form_fields.read_seats(prefix)
+    if not deals.seats:
+        return  # the second click of a double click: the first one has created them
+    doubt = confirmations.of_deals(context, deals)
+    is_wrong = deals.faults(bool(catalog.abilities(context).fees)).all
+    if is_wrong or not confirmations.is_confirmed(doubt, prefix):
+        state[prefix + ATTEMPT] = True
+        return
+    request = deals.request()
+    key = state.setdefault(prefix + ADD_KEY, str(uuid.uuid4()))
+    try:
+        context.deals.add_deals(package.id or 0, request, key)
+    except Invalid as error:
+        state.pop(prefix + ADD_KEY, None)
+        state[prefix + ADD_PROBLEMS] = FieldProblems.of(error, {NEW: request.body()})
+    except TrancheError as error:
+        sentence = f"{error.reason.rstrip('.')}. {advice(error, True)}"
+        state[prefix + ADD_PROBLEMS] = FieldProblems({(): (sentence,)})
+    else:
+        for name in [name for name in state if str(name).startswith(prefix)]:
+            del state[name]
+        catalog.forget()
+        notes.say(f"{_count_label(deals)} added")
+
+
+def _prefix(package: SupplyPackage) -> str:
+    return f"add-{package.id or 0}-"
+
+
+def _count_label(deals: NewDeals) -> str:
+    return f"{len(deals.seats)} deal{'' if len(deals.seats) == 1 else 's'}"
+
+
+def _warn_of_second(context: PageContext, package: SupplyPackage, deals: NewDeals) -> None:
+    """Draw a warning for seats that have a deal of this package already: a second one is rarely intended."""
+    if not deals.seats or not package.demand_deals:
+        return
+    own_deals = catalog.deals_of(context.deals, [package])[package.id or 0]
+    has = {deal.seat.id for deal in own_deals if deal.seat is not None}
+    buyers = catalog.seats(context)
+    if names := [seat_name(buyers.get(seat), seat) for seat in deals.seats if seat in has]:
+        st.caption(f":orange[:material/warning:] There is a deal already for {plain(', '.join(names))}.")

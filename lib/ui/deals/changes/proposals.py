@@ -1,0 +1,290 @@
+"""The proposals on Deals: a dialog with the list, the diff in words, and what is decided about it."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from functools import partial
+
+import streamlit as st
+
+from lib import connect
+from lib.deals.proposals.models import STATES, Drift, Proposal
+from lib.deals.proposals.writers import ClientWriter
+from lib.insight.forecast import track_record
+from lib.people import Person
+from lib.settings import Settings
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes.proposal_form import draft_of, title
+from lib.ui.deals.drawer import change, history
+from lib.ui.deals.list.deal_rows import KINDS
+from lib.ui.deals.list.list_state import OPEN
+from lib.ui.deals.new_package import state as new_package
+from lib.ui.kit import address, listing, notes, screens
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.listing import ListCell, ListColumn, Listing, ListRow, OpenRow, new_acts
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import is_open, report_errors
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
+from lib.wire.errors import TrancheError
+
+PARAM, LIST, RECEIPT, PROBLEM = "proposal", "proposals_list", "proposals_taken", "proposals_problem"
+COUNT, AT, WORD, WHICH = "proposals_count", "proposals_counted", "proposals_word", "proposals_which"
+SECONDS, MOST, IN_SIGHT = 30.0, 100, 5
+OPEN_ONES, DECIDED_ONES = "Open", "Decided"
+TONES = {"open": "blue", "applying": "orange", "approved": "green", "declined": "gray"}
+COLUMNS = (
+    ListColumn("what", "Proposal", 14.0),
+    ListColumn("by", "By", 7.0, on_phone="left"),
+    ListColumn("at", "When", 10.0, on_phone="right"),
+    ListColumn("state", "State", 6.0, on_phone="top"),
+)
+NO_ESTIMATE = "No estimate of what it will do exists."
+
+
+def number(person: Person) -> int:
+    """How many proposals are open for this person, for the navigation; counted every half minute."""
+    state, now = st.session_state, datetime.now(UTC).timestamp()
+    if person.deals.proposes and now - state.get(AT, 0.0) > SECONDS:
+        try:
+            state[COUNT] = connect.connect(person, Settings.current()).proposals.page(("open",), 0)[0]
+        except TrancheError:
+            state[COUNT] = 0
+        state[AT] = now
+    return int(state.get(COUNT, 0)) if person.deals.proposes else 0
+
+
+def draw(context: PageContext) -> None:
+    """Draw the button, for whoever may propose or decide."""
+    if not context.now().deals.proposes:
+        return
+    count = number(context.now())
+    st.button(
+        f"Proposals {count}" if count else "Proposals", icon=":material/rate_review:", type="tertiary",
+        key="deals_proposals", on_click=_open, help="New packages and changes that somebody decides about",
+    )  # fmt: skip
+
+
+def draw_dialog(context: PageContext) -> None:
+    """Draw the dialog, if the address asks for it."""
+    if address.read(PARAM) and context.now().deals.proposes:
+        dialog = st.dialog("Proposals", width="large", icon=":material/rate_review:", on_dismiss=close)
+        dialog(_content)(context)
+
+
+def close() -> None:
+    """Close it. A callback, and what another screen does."""
+    address.write(PARAM)
+    st.session_state.pop(PROBLEM, None)
+
+
+def _open() -> None:
+    """Open it. A callback."""
+    address.write(PARAM, "all")
+
+
+def _content(context: PageContext) -> None:
+    with report_errors("The proposals", effect="Nothing was changed."):
+        text = address.read(PARAM)
+        selection = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+        which = st.segmented_control(
+            "Which", [OPEN_ONES, DECIDED_ONES], default=OPEN_ONES, key=WHICH, required=True,
+            label_visibility="collapsed", on_change=_open,
+        )  # fmt: skip
+        states = [one for one in STATES if (one in ("open", "applying")) == (which == OPEN_ONES)]
+        count, proposals = context.clients.proposals.page(states, MOST)
+        if proposals:
+            _list(proposals, count, selection)
+        else:
+            st.caption("There are none." if which == DECIDED_ONES else "Nothing is proposed right now.")
+        notes.draw()
+        if selection is not None:
+            _proposal(context, context.clients.proposals.get(selection))
+
+
+def _list(proposals: list[Proposal], count: int, selection: int | None) -> None:
+    rows = tuple(
+        ListRow(str(one.id), _cells(one), is_open=one.id == selection) for one in proposals
+    )  # fmt: skip
+    receipt: ActReceipt = st.session_state.get(RECEIPT, NO_RECEIPT)
+    page = Listing("Proposals", COLUMNS, rows, count, most_in_sight=IN_SIGHT)
+    listing.draw(LIST, page, receipt, _take)
+
+
+def _take() -> None:
+    """Open the proposal that was clicked. A callback."""
+    state = st.session_state
+    acts, state[RECEIPT] = new_acts(state.get(LIST) or {}, state.get(RECEIPT, NO_RECEIPT))
+    for act in acts:
+        if isinstance(act, OpenRow):
+            address.write(PARAM, act.key)
+            state.pop(PROBLEM, None)
+
+
+def _cells(one: Proposal) -> tuple[ListCell, ...]:
+    state = one.state.capitalize()
+    what = f"{'New package' if one.is_new else 'Change of'} {one.name}"
+    return ListCell(what), ListCell(one.by), ListCell(facts.moment(one.at)), ListCell(state, TONES[one.state])
+
+
+def _proposal(context: PageContext, one: Proposal) -> None:
+    st.markdown(f"**{title(one)}**")
+    st.caption(plain(f"Proposed by {one.by}, {facts.moment(one.at)}"))
+    st.markdown(plain(one.reason))
+    st.markdown("\n".join(f"- {line}" for line in _diff(context, one)))
+    st.caption(plain(_expected(one, Numbers.of(st.context.locale))))
+    drifts = _drifts(context, one) if one.state == "open" and not one.is_new else []
+    _links(context, one)
+    if one.state in ("open", "applying"):
+        _decide(context, one, any(drift.is_conflict for drift in drifts))
+    else:
+        _outcome(one)
+
+
+def _diff(context: PageContext, one: Proposal) -> list[str]:
+    """The change in words, a line for each field; a new package as its form says it."""
+    money = facts.prices_of(context)
+    seats = catalog.seats(context)
+    if one.is_new:
+        draft = draft_of(one.fields)
+        deals = {number: f"deal {number}" for number in draft.links}
+        lines = facts.sentences(draft, seats, deals, prices=money)
+        return [line.replace("\n- ", " ") for line in lines]
+    after = dict(one.fields)
+    if (seat := seats.get((after.get("seat") or {}).get("id", 0))) is not None:
+        after["seat"] = {"id": seat.id, "name": seat.name}
+    return [
+        plain(history.sentence(name, one.before.get(name), value, money)) for name, value in after.items()
+    ]
+
+
+def _expected(one: Proposal, words: Numbers) -> str:
+    """The expected range, and how often such a range held."""
+    if (of := one.expected) is None:
+        return NO_ESTIMATE
+    first, last = date.fromisoformat(of["first_day"]), date.fromisoformat(of["last_day"])
+    span = f"{words.rough(float(of['low']))} to {words.rough(float(of['high']))} {of['field']}"
+    record = ""
+    if tests := of.get("past_periods_tested"):
+        record = f", so {track_record(of['range_held'], tests, (last - first).days + 1)}"
+    return f"Expected in {numbers.days(first, last)}: {span}{record} ({of['project']}/{of['slicer']})."
+
+
+def _drifts(context: PageContext, one: Proposal) -> list[Drift]:
+    """Draw what others changed since: what stays, and where both values meet."""
+    entity_id = one.entity_id or 0
+    drifts = one.drifts(ClientWriter(context.deals).read(one.entity, entity_id)[0])
+    if not drifts:
+        return []
+    lines = [_drift_line(drift, facts.prices_of(context)) for drift in drifts]
+    st.warning(
+        "\n".join(f"- {plain(line)}" for line in lines), title="Changed since it was proposed",
+        icon=":material/group:",
+    )  # fmt: skip
+    return drifts
+
+
+def _drift_line(drift: Drift, money: facts.Prices) -> str:
+    before, now, new_value = (
+        facts.value(drift.field, part) for part in (drift.before, drift.now, drift.new_value)
+    )
+    sentence = f"{facts.title(drift.field, money)} went from {before} to {now}"
+    if drift.is_conflict:
+        return f"{sentence}; the proposal has {new_value}"
+    return f"{sentence}, as proposed" if drift.is_proposed else f"{sentence}, and stays so"
+
+
+def _links(context: PageContext, one: Proposal) -> None:
+    with st.container(horizontal=True):
+        if (of := one.question) is not None and context.now().may_see(of.project, of.slicer):
+            params = {**of.params, "project": of.project, "slicer": of.slicer}
+            st.page_link(
+                screens.AUDIENCE, label="The question", icon=":material/monitoring:", query_params=params
+            )
+        if (entity_id := one.applied_id or one.entity_id) is not None:
+            label = f"{KINDS[one.entity]} {entity_id}"
+            st.button(
+                f"Open {label.lower()}", icon=":material/open_in_new:", key="proposal_open", type="tertiary",
+                on_click=_show, args=(one, one.state == "approved"),
+            )  # fmt: skip
+
+
+def _show(one: Proposal, is_past: bool) -> None:
+    """Open the package or deal; of an approved change its history, with the evidence. A callback."""
+    close()
+    address.write(OPEN, f"{one.entity}-{one.applied_id or one.entity_id}")
+    if is_past:
+        st.session_state["drawer_shown"] = "History"
+    st.rerun()
+
+
+def _outcome(one: Proposal) -> None:
+    edits = " with edits" if one.is_edited else ""
+    word = f": {one.word}" if one.word else ""
+    note = f"{one.state.capitalize()}{edits} by {one.decided_by}, {facts.moment(one.decided_at)}{word}"
+    st.markdown(plain(note))
+
+
+def _decide(context: PageContext, one: Proposal, has_conflict: bool) -> None:
+    may_write = context.now().deals.writes
+    if failure := st.session_state.get(PROBLEM):
+        st.error(plain(failure), icon=":material/error:")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if may_write:
+            st.button(
+                "Overwrite and approve" if has_conflict else "Approve",
+                type="primary",
+                key="proposal_approve",
+                on_click=_attempt,
+                args=(partial(_approve, context, one, has_conflict), "Approved"),
+            )
+            if st.button("Approve with edits", key="proposal_edit"):
+                _edit(context, one)
+        if may_write or one.by == context.now().username:
+            with st.popover("Decline" if may_write else "Take back", key="proposal_decline"):
+                st.text_input("Why", key=WORD, max_chars=500)
+                st.button(
+                    "Decline", key="proposal_decline_sure",
+                    on_click=_attempt, args=(partial(_decline, context, one), "Declined"),
+                )  # fmt: skip
+    if may_write and one.is_new and new_package.is_held(context.clients.drafts, catalog.named_lists(context)):
+        st.caption(":material/warning: New package holds an unfinished draft. Edits will replace it.")
+
+
+def _approve(context: PageContext, one: Proposal, overwrites: bool) -> None:
+    writer = ClientWriter(context.deals)
+    context.clients.proposals.approve(one.id, {"overwrites": overwrites}, writer)
+
+
+def _decline(context: PageContext, one: Proposal) -> None:
+    word = " ".join((st.session_state.get(WORD) or "").split())
+    context.clients.proposals.decline(one.id, {"word": word or "Declined without a word"})
+
+
+def _attempt(work: Callable[[], None], note: str) -> None:
+    """Run `work`; errors are shown in the dialog. A callback."""
+    st.session_state.pop(PROBLEM, None)
+    try:
+        work()
+    except TrancheError as error:
+        outcome = "It may have been applied" if is_open(error) else "Nothing was changed"
+        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {outcome}."
+        return
+    finally:
+        st.session_state.pop(AT, None)
+        catalog.forget()
+    notes.say(note)
+    st.rerun()  # the list behind the dialog, and the number in the navigation
+
+
+def _edit(context: PageContext, one: Proposal) -> None:
+    """Open the form with the proposal's values: New package, or the drawer's."""
+    if one.is_new:
+        new_package.fill_proposal(draft_of(one.fields), one)
+        st.switch_page(screens.NEW_PACKAGE, query_params={})
+    key = (one.entity, one.entity_id or 0)
+    change.begin(key, context.deals.get(*key), one)
+    close()
+    address.write(OPEN, f"{key[0]}-{key[1]}")
+    st.session_state["drawer_shown"] = "Change"
+    st.rerun()

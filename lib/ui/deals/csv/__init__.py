@@ -1,0 +1,1 @@
+"""Packages and deals in CSV files: read, checked, created and changed."""

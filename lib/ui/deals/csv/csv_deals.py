@@ -1,0 +1,298 @@
+"""The deals that the rows of a CSV ask for, and what is wrong with each; nothing is created here.
+
+A deal belongs to a package that is there, or to one of the same file. Its columns are the plain fields of
+deals (lib/deals/fields.py).
+"""
+
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from lib.deals import fields
+from lib.deals.client import LARGEST_PAGE, Deals
+from lib.deals.fields import DEALS
+from lib.deals.models import (
+    FEE_TYPES,
+    NO_FEE,
+    DemandDeal,
+    Seat,
+    SupplyPackage,
+    generated_name,
+    guarantee_fault,
+)
+from lib.ui.deals import catalog
+from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
+from lib.ui.deals.forms import inputs
+from lib.ui.deals.forms.draft import seat_name
+from lib.ui.deals.forms.inputs import EMAIL, FEE, FEE_TYPE
+from lib.ui.kit import amounts
+
+MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, BATCH_SIZE = 100, 15, 50, 500, 50
+FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(DEALS))
+COLUMNS = {one.column: one for one in FIELDS}
+MOST, LARGEST = 50_000, 6_000_000
+SHAPE = CsvShape(
+    "deals",
+    ("Package", "Seat", "Price"),
+    tuple(title for title in COLUMNS if title != "Price"),
+    MOST,
+    LARGEST,
+)
+TWICE = "This seat has a deal of this package already."
+
+Match = TypeVar("Match", Seat, SupplyPackage)
+
+
+@dataclass(frozen=True)
+class CsvEntry:
+    """What to create for a line. A deal has its seat, and its package, or the line of that in the file.
+
+    `note` is what to know before.
+    """
+
+    line: int
+    request: DemandDeal | SupplyPackage
+    seat: Seat | None = None
+    package: SupplyPackage | None = None
+    package_line: int | None = None
+    note: str = ""
+
+    @property
+    def deal(self) -> DemandDeal:
+        """The request for a deal. TypeError for that of a package."""
+        if not isinstance(self.request, DemandDeal):
+            raise TypeError(f"Line {self.line} is a package")
+        return self.request
+
+    @property
+    def pair(self) -> tuple[int | None, int | None]:
+        """The package and the seat of a deal."""
+        return self.package.id if self.package else None, self.seat.id if self.seat else None
+
+    def model(self, packages: Mapping[int, int]) -> DemandDeal | SupplyPackage:
+        """The request; `packages` are the ids of packages that were created, by their lines."""
+        if self.package_line is None:
+            return self.request
+        links = (SupplyPackage(id=packages[self.package_line]),)
+        return self.request.model_copy(update={"supply_deals": links})
+
+
+@dataclass
+class CsvPlan:
+    """What a file asks for, or all of its faults: with any of them nothing is to be created.
+
+    `checked_lines` are the lines that are checked so far.
+    """
+
+    entries: list[CsvEntry] = field(default_factory=list)
+    faults: list[CsvFault] = field(default_factory=list)
+    checked_lines: int = 0
+
+    def end(self) -> None:
+        """All lines are checked."""
+        self.faults.sort(key=lambda one: one.line)
+        if self.faults:
+            self.entries.clear()
+
+
+class SeatIndex:
+    """Seats by what a row may call them: the id, the name whatever its case, or the id at the DSP."""
+
+    def __init__(self, seats: Mapping[int, Seat]) -> None:
+        self.by_id = seats
+        self._by_name: dict[str, list[Seat]] = defaultdict(list)
+        for one in seats.values():
+            names = {(one.name or "").strip().casefold(), one.external_id or ""}
+            for name in filter(None, names):
+                self._by_name[name].append(one)
+
+    def find(self, row: CsvRow, faults: list[str]) -> Seat | None:
+        """The seat that a row means; None, with the fault, for none and for several."""
+        name = row["Seat"]
+        if is_id(name) and int(name) in self.by_id:
+            return self.by_id[int(name)]
+        candidates: list[Seat] = [*self._by_name.get(name.casefold(), ()), *self._by_name.get(name, ())]
+        matches = {one.id: one for one in candidates if _same(one.name, name) or one.external_id == name}
+        return only("seat", name, [*matches.values()], "its id, its name, or its id at the DSP", faults)
+
+
+def plan(
+    client: Deals, rows: Sequence[CsvRow], seats: Mapping[int, Seat], fees: Mapping[int, str]
+) -> Iterator[CsvPlan]:
+    """The plan as it grows, at last whole. `fees` are the words of the fee types that may be set."""
+    csv_plan, index = CsvPlan(), SeatIndex(seats)
+    packages = yield from _packages(client, rows, csv_plan)
+    for count, row in enumerate(rows, 1):
+        faults: list[str] = []
+        package, seat = _package(row, packages, faults), index.find(row, faults)
+        values = read(row, seat, fees, faults)
+        if package is not None and seat is not None and not faults:
+            csv_plan.entries.append(CsvEntry(row.line, request(package, seat, values), seat, package))
+        csv_plan.faults += [CsvFault(row.line, text) for text in faults]
+        if count % PART == 0:
+            csv_plan.checked_lines = count
+            yield csv_plan
+    csv_plan.faults += _duplicates(csv_plan.entries)
+    if not csv_plan.faults:
+        yield from _note(client, csv_plan)
+    csv_plan.checked_lines = len(rows)
+    csv_plan.end()
+    yield csv_plan
+
+
+def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
+    """The plain fields of a deal's row; adds what is wrong with them."""
+    values = {
+        one.name: inputs.cell(one, row[title], faults)
+        for title, one in COLUMNS.items()
+        if one.name not in (FEE, FEE_TYPE)
+    }
+    if not row["Price"]:
+        faults.append("Price is empty.")
+    if values["deal_sync"] and not row[fields.BY_NAME[EMAIL].column]:
+        faults.append("Deal sync needs a contact.")
+    faults += filter(None, [guarantee_fault(values)])
+    dsp = seat.dsp if seat is not None else None
+    if values["deal_sync"] and dsp is not None and dsp.supports_deal_sync is False:
+        faults.append(f"The DSP of the seat '{seat and seat.name}' does not support deal sync.")
+    return values | fee(row, fees, faults)
+
+
+def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
+    """The fee of a row, and its type; nothing where both cells are empty."""
+    kind, size = row["Fee type"].casefold(), row["Fee"]
+    if not kind:
+        if size:
+            faults.append("A fee needs its type.")
+        return {}
+    numbers = [number for number, words in FEE_TYPES.items() if words.casefold() == kind and number in fees]
+    if not numbers:
+        names = ", ".join(fees.values()) or "none for this service"
+        faults.append(f"Unknown fee type '{kind[:50]}'. Known are: {names}.")
+        return {}
+    [number] = numbers
+    if number == NO_FEE:
+        if size:
+            faults.append("There is a fee, but its type is none.")
+        return {FEE_TYPE: number}
+    if sentence := inputs.fee_fault(size, number, "This type of fee needs an amount."):
+        faults.append(f"Fee: {sentence}")
+        return {}
+    return {FEE_TYPE: number, FEE: amounts.read(size)}
+
+
+def request(package: SupplyPackage, seat: Seat, fields_of_row: Mapping[str, Any]) -> DemandDeal:
+    """The request for a deal; without a name it gets one of its package and seat."""
+    values = {name: value for name, value in fields_of_row.items() if value is not None}
+    name = values.pop("name", None) or generated_name(package.name or "", seat_name(seat, seat.id or 0))
+    return DemandDeal.model_construct(
+        name=name, seat=_seat_link(seat.id), supply_deals=_links(package.id), **values
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _seat_link(seat_id: int | None) -> Seat:
+    return Seat(id=seat_id)
+
+
+@lru_cache(maxsize=10_000)
+def _links(package_id: int | None) -> tuple[SupplyPackage, ...]:
+    return (SupplyPackage(id=package_id),)
+
+
+def is_id(text: str) -> bool:
+    """Whether a cell can be the id of something."""
+    return text.isascii() and text.isdigit() and len(text) <= LONGEST_ID
+
+
+def _packages(
+    client: Deals, rows: Iterable[CsvRow], csv_plan: CsvPlan
+) -> Generator[CsvPlan, None, dict[str, list[SupplyPackage]]]:
+    """The packages by what the rows call them: an id, or the exact name whatever its case.
+
+    Of many names those that are written as they are stored are read together.
+    """
+    names = dict.fromkeys(row["Package"] for row in rows if row["Package"])
+    ids = [int(name) for name in names if is_id(name)]
+    packages_of_name: dict[str, list[SupplyPackage]] = {}
+    for first in range(0, len(ids), catalog.BATCH_SIZE):
+        for one in catalog.of_ids(client, SupplyPackage, ids[first : first + catalog.BATCH_SIZE]):
+            packages_of_name[str(one.id)] = [one]
+        yield csv_plan
+    by_name = {str(int(name)): name for name in names if is_id(name)}
+    packages = {by_name[number]: of for number, of in packages_of_name.items()}
+    others = [name for name in names if name not in packages]
+    if len(others) > FEW_NAMES and client.abilities.finds:
+        for first in range(0, len(others), BATCH_SIZE):
+            some = others[first : first + BATCH_SIZE]
+            for one in client.list(SupplyPackage, name=some, limit=LARGEST_PAGE).results:
+                packages.setdefault(one.name or "", []).append(one)
+            yield csv_plan
+    for name in others:
+        if name not in packages:
+            page = client.list(SupplyPackage, search=name, limit=MOST_OF_A_NAME)
+            packages[name] = [one for one in page.results if _same(one.name, name)]
+            yield csv_plan
+    return packages
+
+
+def _package(
+    row: CsvRow, packages: Mapping[str, Sequence[SupplyPackage]], faults: list[str]
+) -> SupplyPackage | None:
+    name = row["Package"]
+    package = only("package", name, packages.get(name, ()), "its id or its name", faults)
+    if package is not None and package.status == "complete":
+        faults.append(f"The package '{name[:80]}' has ended.")
+        return None
+    return package
+
+
+def only(kind: str, name: str, matches: Sequence[Match], how: str, faults: list[str]) -> Match | None:
+    """The one that a cell means; None, with the fault, for none and for several."""
+    if not name:
+        faults.append(f"{kind.capitalize()} is empty: give {how}.")
+    elif not matches:
+        faults.append(f"There is no {kind} '{name[:80]}'.")
+    elif len(matches) > 1:
+        ids = ", ".join(str(one.id) for one in matches)
+        faults.append(f"{len(matches)} {kind}s are called '{name[:80]}': use the id ({ids}).")
+    else:
+        return matches[0]
+    return None
+
+
+def _duplicates(entries: Iterable[CsvEntry]) -> list[CsvFault]:
+    """A second row for the same package and seat is a slip."""
+    lines: dict[tuple[int | None, int | None], list[int]] = defaultdict(list)
+    for one in entries:
+        lines[one.pair].append(one.line)
+    return [
+        CsvFault(line, f"Same package and seat as line {first}.")
+        for first, *others in lines.values()
+        for line in others
+    ]
+
+
+def _note(client: Deals, csv_plan: CsvPlan) -> Iterator[CsvPlan]:
+    """Note the deals whose seat has one of their package already."""
+    seats: dict[int, set[int]] = defaultdict(set)
+    for one in csv_plan.entries:
+        package, seat = one.pair
+        if one.package is not None and one.package.demand_deals and package and seat:
+            seats[package].add(seat)
+    has: set[tuple[int | None, int | None]] = set()
+    seat_ids = [*seats]
+    for first in range(0, len(seat_ids), BATCH_SIZE):
+        some = seat_ids[first : first + BATCH_SIZE]
+        buyers = sorted(set().union(*(seats[one] for one in some)))
+        params = {"seat": buyers} if client.abilities.finds and len(buyers) <= catalog.BATCH_SIZE else {}
+        for deal in client.everything(DemandDeal, supply_deals=some, ordering="id", **params):
+            has |= {(link.id, deal.seat.id) for link in deal.supply_deals if deal.seat is not None}
+        yield csv_plan
+    csv_plan.entries = [replace(one, note=TWICE) if one.pair in has else one for one in csv_plan.entries]
+
+
+def _same(name: str | None, text: str) -> bool:
+    return (name or "").strip().casefold() == text.casefold()

@@ -1,0 +1,217 @@
+"""The packages and deals that the rows of a CSV ask for, and all that is wrong; nothing is created here."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from lib.deals import fields
+from lib.deals.client import Deals
+from lib.deals.fields import SUPPLY
+from lib.deals.models import LONGEST_NAME, MEDIA_TYPES, Seat, SupplyPackage, Targeting
+from lib.insight.kinds import KINDS, TargetingKind
+from lib.ui.deals.csv import csv_deals
+from lib.ui.deals.csv.csv_deals import CsvEntry, CsvPlan, SeatIndex
+from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
+from lib.ui.deals.forms import form_fields, inputs
+from lib.ui.deals.forms.draft import Draft
+from lib.wire import text as texts
+
+ListNames = Mapping[str, Mapping[str, str]]
+FIELDS = tuple(fields.BY_NAME[name] for name in fields.writable(SUPPLY))
+_OWN = tuple(one.column for one in FIELDS)
+OF_DEALS = {
+    "Seat": "Seat",
+    **{f"Deal {title.lower()}" if title in _OWN else title: title for title in ("Price", *csv_deals.COLUMNS)},
+}
+"""The titles of a deal's columns, with those that a deals' CSV has for them."""
+REQUIRED = ("Name", "Media type", "Start")
+SHAPE = CsvShape(
+    "packages",
+    REQUIRED,
+    (
+        *("End", "Time zone"),
+        *(title for title in _OWN if title not in (*REQUIRED, "End")),
+        *(kind.title for kind in KINDS),
+        *OF_DEALS,
+    ),
+)
+BETWEEN, NOT, LARGEST_SIDE, LONGEST_VALUE = "|", "not ", 20_000, 200
+ZONE, SIZE = re.compile(r"([+-])([01][0-9]):?([0-5][0-9])"), re.compile(r"([0-9]{1,5})x([0-9]{1,5})")
+
+
+@dataclass
+class DealCells:
+    """Reads the deals of a file's rows, and remembers which seats each package has.
+
+    A package stands in the first row of its name. Each row of that name may have a deal, which is read like
+    a row of a deals' CSV. `why_not` says why nobody here may create deals.
+    """
+
+    seats: Mapping[int, Seat]
+    fees: Mapping[int, str]
+    why_not: str = ""
+    lines: dict[tuple[int, int | None], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._index = SeatIndex(self.seats)
+
+    def read(
+        self, row: CsvRow, package: SupplyPackage, package_line: int, faults: list[str]
+    ) -> CsvEntry | None:
+        """The deal of a row; None without one, or with what is wrong with it among the faults."""
+        if not any(row[title] for title in OF_DEALS):
+            return None
+        if self.why_not:
+            faults.append(f"{self.why_not.rstrip('.')}.")
+            return None
+        faults_of_deal: list[str] = []
+        plain = CsvRow(row.line, {theirs: row[title] for title, theirs in OF_DEALS.items()})
+        seat = self._index.find(plain, faults_of_deal)
+        values = csv_deals.read(plain, seat, self.fees, faults_of_deal)
+        if seat is not None:
+            first = self.lines.setdefault((package_line, seat.id), row.line)
+            if first != row.line:
+                faults_of_deal.append(f"Same package and seat as line {first}.")
+        faults += [f"Deal: {text}" for text in faults_of_deal]
+        if seat is None or faults_of_deal:
+            return None
+        return CsvEntry(row.line, csv_deals.request(package, seat, values), seat, package_line=package_line)
+
+
+def plan(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCells) -> Iterator[CsvPlan]:
+    """The plan as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
+    csv_plan = CsvPlan()
+    package_of_name: dict[str, tuple[CsvRow, SupplyPackage]] = {}
+    for row in rows:
+        faults: list[str] = []
+        name = row["Name"].casefold()
+        if name and name in package_of_name:
+            first, package = package_of_name[name]
+            _again(row, first, faults)
+        else:
+            first, package = package_of_name[name] = row, _package(row, lists, faults)
+            csv_plan.entries.append(CsvEntry(row.line, package))
+        deal = deals.read(row, package, first.line, faults)
+        csv_plan.entries += [deal] if deal is not None else []
+        csv_plan.faults += [CsvFault(row.line, text) for text in faults]
+    for place, one in enumerate(csv_plan.entries if not csv_plan.faults else ()):
+        if isinstance(one.request, SupplyPackage):
+            others = form_fields.of_name(client, one.request.name or "")
+            note = f"This name is taken ({', '.join(others)})." if others else ""
+            csv_plan.entries[place], csv_plan.checked_lines = replace(one, note=note), place
+            yield csv_plan
+    csv_plan.checked_lines = len(rows)
+    csv_plan.end()
+    yield csv_plan
+
+
+def _again(row: CsvRow, first: CsvRow, faults: list[str]) -> None:
+    """A further row of a package is for a deal; what it says of the package may only be said again."""
+    if not any(row[title] for title in OF_DEALS):
+        faults.append(f"Same name as line {first.line}.")
+        return
+    for title in SHAPE.titles:
+        if title not in OF_DEALS and row[title].casefold() not in ("", first[title].casefold()):
+            faults.append(f"{title}: not as in line {first.line}, the first of this package.")
+
+
+def _package(row: CsvRow, lists: ListNames, faults: list[str]) -> SupplyPackage:
+    """The package, as the form New package would make it; adds everything that is wrong with the row."""
+    draft = Draft(
+        values={one.name: _value(one, row, faults) for one in FIELDS},
+        offset=_offset(row, faults),
+        targeting=_targeting(row, lists, faults),
+        deals="none",
+    )
+    draft_faults = draft.faults()
+    faults += [f"{fields.BY_NAME[str(place[0])].column} is empty." for place in draft_faults.missing]
+    faults += [
+        f"{fields.BY_NAME[str(place[0])].column}: {text}" for place, text in draft_faults.wrong.items()
+    ]
+    if len(draft["name"]) > LONGEST_NAME:
+        faults.append(f"Name: at most {LONGEST_NAME} characters.")
+    return draft.package()
+
+
+def _value(one: fields.DealField, row: CsvRow, faults: list[str]) -> Any:
+    """A plain field as the form would hold it; its default where the cell is empty."""
+    text = row[one.column]
+    if one.name == "media_type":
+        return _media_type(row, faults)
+    if one.kind in (*fields.TEXTS, fields.MOMENT) or one.kind.limits is not None:
+        return text
+    value = inputs.cell(one, text, faults)
+    return inputs.blank(one) if value is None else value
+
+
+def _media_type(row: CsvRow, faults: list[str]) -> str | None:
+    text = row["Media type"].casefold()
+    if text in MEDIA_TYPES:
+        return text
+    faults.append(f"Media type: write one of {', '.join(MEDIA_TYPES)}.")
+    return None
+
+
+def _offset(row: CsvRow, faults: list[str]) -> int:
+    """Minutes east of UTC; an empty time zone is UTC."""
+    text = row["Time zone"].upper().removeprefix("UTC")
+    match = ZONE.fullmatch(text)
+    if match is None or (minutes := 60 * int(match[2]) + int(match[3])) > 14 * 60:
+        if text:
+            faults.append("Time zone: write UTC or an offset like +01:00.")
+        return 0
+    return -minutes if match[1] == "-" else minutes
+
+
+def _targeting(row: CsvRow, lists: ListNames, faults: list[str]) -> Targeting:
+    elements: dict[str, list[dict[str, Any]]] = {}
+    for kind in KINDS:
+        values: set[str] = set()
+        for part in filter(None, map(str.strip, row[kind.title].split(BETWEEN))):
+            is_excluded = part.casefold().startswith(NOT)
+            text = part[len(NOT) :].strip() if is_excluded else part
+            value = _target(kind, text, lists, faults)
+            if value is not None and value in values:
+                faults.append(f"{kind.title}: '{text[:80]}' is given twice.")
+            elif value is not None:
+                values.add(value)
+                names = {"name": lists[kind.name][value]} if kind.is_list else {}
+                elements.setdefault(kind.field, []).append(kind.element(value, is_excluded) | names)
+    try:
+        return Targeting.model_validate(elements)
+    except ValidationError:
+        faults.append("The targeting can't be read.")
+        return Targeting()
+
+
+def _target(kind: TargetingKind, text: str, lists: ListNames, faults: list[str]) -> str | None:
+    """The value of an element, of a list its id; None, with the fault, for what is none."""
+    if kind.is_list:
+        return _list(kind, text, lists[kind.name], faults)
+    if kind.name == "size":
+        match = SIZE.fullmatch(text.casefold().replace(" ", ""))
+        if match and all(0 < int(side) <= LARGEST_SIDE for side in match.groups()):
+            return f"{int(match[1])}x{int(match[2])}"
+        faults.append(f"Size: '{text[:80]}' is no size like 300x250.")
+        return None
+    if not text or len(text) > LONGEST_VALUE or texts.fault(text):
+        faults.append(f"{kind.title}: '{text[:80]}' is no value.")
+        return None
+    return text
+
+
+def _list(kind: TargetingKind, text: str, names: Mapping[str, str], faults: list[str]) -> str | None:
+    if text in names:
+        return text
+    ids = [number for number, name in names.items() if name.strip().casefold() == text.casefold()]
+    if len(ids) == 1:
+        return ids[0]
+    if ids:
+        sentence = f"{len(ids)} lists are called '{text[:80]}': use the id ({', '.join(ids)})."
+    else:
+        sentence = f"there is no list '{text[:80]}'."
+    faults.append(f"{kind.title}: {sentence}")
+    return None

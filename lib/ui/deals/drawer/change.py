@@ -1,0 +1,255 @@
+"""The form in the drawer: sends the edited fields, and never overwrites somebody else's changes unseen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from lib.deals.client import Deals, to_json
+from lib.deals.models import PackageOrDeal
+from lib.deals.proposals.models import Proposal
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes import confirmations, proposal_form
+from lib.ui.deals.drawer import change_form, edits
+from lib.ui.deals.drawer.edits import Fields, Meeting
+from lib.ui.deals.facts import Prices
+from lib.ui.deals.forms.draft import Draft
+from lib.ui.deals.list.deal_rows import Key
+from lib.ui.deals.targeting import pending
+from lib.ui.kit import notes, page_scripts
+from lib.ui.kit.field_problems import FieldProblems, Path, beside
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import is_open
+from lib.wire.errors import Conflict, Invalid, TrancheError, Unsupported
+
+NO_PROBLEMS = FieldProblems()
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit in progress: what was read, with which ETag; what somebody else changed meanwhile, and who.
+
+    `proposal` is the number of the one that it approves, with edits.
+    """
+
+    base: Fields
+    etag: str | None
+    meetings: tuple[Meeting, ...] = ()
+    by: Mapping[str, str] = field(default_factory=dict)
+    problems: FieldProblems = NO_PROBLEMS
+    failure: str = ""
+    proposal: int | None = None
+
+
+def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
+    """Draw the form. The input is kept until it is saved or discarded, even if the drawer is closed."""
+    prefix = _prefix(key)
+    edit: Edit | None = st.session_state.get(prefix)
+    if edit is None:
+        edit = Edit(edits.of(entity), entity.etag)
+        _start(prefix, key, edit, edit.base)
+    mine = change_form.read(context, prefix, key[0])
+    _meetings(edit, facts.prices_of(context))
+    wrong = change_form.wrong(context, prefix, key[0], edit.base)
+    problems = edit.problems.still(mine).with_(wrong)
+    change_form.draw(context, prefix, key[0], problems)
+    if problems:
+        beside([*problems.others((name,) for name in mine), _errors_text(wrong)])
+    if edit.failure:
+        st.error(plain(edit.failure), icon=":material/error:")
+    is_tried = f"{prefix}_tried" in st.session_state
+    doubt = change_form.doubt(context, prefix, key[0], edit.base)
+    confirmations.confirm(doubt, prefix, "Not saved: confirm this first." if is_tried else "")
+    if proposal_form.may_only_propose(context):
+        proposal_form.draw(prefix, "Propose change", propose, (context, key))
+        return
+    page_scripts.press_by_keys(f"{prefix}_save")
+    with st.container(horizontal=True):
+        st.button(
+            "Overwrite their version" if any(meeting.is_mine for meeting in edit.meetings) else "Save",
+            type="primary",
+            key=f"{prefix}_save",
+            help="Ctrl+Enter",
+            on_click=save,
+            args=(context, key),
+        )
+        st.button(
+            "Use their version" if edit.meetings else "Discard",
+            key=f"{prefix}_discard",
+            on_click=forget,
+            args=(key,),
+        )
+
+
+def begin(key: Key, entity: PackageOrDeal, proposal: Proposal) -> None:
+    """Begin an edit of the entity as it is now, with a proposal's values in the form."""
+    forget(key)
+    edit = Edit(edits.of(entity), entity.etag, proposal=proposal.id)
+    after = type(entity).model_validate({**entity.model_dump(), **proposal.fields})
+    values = {name: one for name, one in edits.of(after).items() if name in proposal.fields}
+    _start(_prefix(key), key, edit, {**edit.base, **values})
+
+
+def propose(context: PageContext, key: Key) -> None:
+    """Propose the edits. A callback."""
+    prefix = _prefix(key)
+    edit: Edit | None = st.session_state.get(prefix)
+    changes = unsaved_edits(context, key)
+    if edit is None or not changes:
+        notes.say("No field was changed")
+        return
+    if change_form.wrong(context, prefix, key[0], edit.base):
+        st.session_state[f"{prefix}_tried"] = True
+        return
+    fields = to_json(changes)
+    estimate = proposal_form.estimate_of_change(context, context.deals.get(*key), fields)
+    body = {"entity": key[0], "entity_id": key[1], "fields": fields, "expected": estimate}
+    if proposal_form.propose(context, prefix, body):
+        forget(key)
+
+
+def is_unsaved(context: PageContext, key: Key) -> bool:
+    """Whether this entity has unsaved edits, or values typed that are not added yet."""
+    return bool(unsaved_edits(context, key) or pending.pending(f"{_prefix(key)}target"))
+
+
+def unsaved_edits(context: PageContext, key: Key) -> Fields:
+    """The unsaved edits of this entity."""
+    prefix = _prefix(key)
+    edit: Edit | None = st.session_state.get(prefix)
+    if edit is None:
+        return {}
+    return edits.edited_fields(edit.base, change_form.read(context, prefix, key[0]))
+
+
+def as_draft(context: PageContext, package_id: int) -> Draft:
+    """The form of a package, as it is typed, as the draft of a new one."""
+    return change_form.as_draft(context, _prefix(("supply_deals", package_id)))
+
+
+def save(context: PageContext, key: Key) -> None:
+    """Send the edits if nobody changed the entity meanwhile; else show their changes. A callback.
+
+    Its button is never closed: what is typed last is known here only once the click has left its field.
+    """
+    prefix = _prefix(key)
+    edit: Edit | None = st.session_state.get(prefix)
+    if edit is None:
+        return  # the second click of a double click: the first one has saved it
+    if not unsaved_edits(context, key):
+        notes.say("No field was changed")
+        return
+    doubt = change_form.doubt(context, prefix, key[0], edit.base)
+    is_wrong = change_form.wrong(context, prefix, key[0], edit.base)
+    if is_wrong or not confirmations.is_confirmed(doubt, prefix):
+        st.session_state[f"{prefix}_tried"] = True
+        return
+    try:
+        st.session_state[prefix] = _save_edit(context, key, edit)
+    except TrancheError as error:
+        st.session_state[prefix] = replace(edit, failure=_failure_text(error))
+    if st.session_state[prefix] is None:
+        forget(key)
+        catalog.forget()
+        notes.say("Saved")
+
+
+def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
+    """None once it is saved; else the edit with its errors, or with somebody else's changes."""
+    client, mine = context.deals, change_form.read(context, _prefix(key), key[0])
+    try:
+        fields = edits.edited_fields(edit.base, mine)
+
+        def write() -> int:
+            client.change(*key, fields, edit.etag)
+            return key[1]
+
+        proposal_form.once(context, edit.proposal, write, fields)
+    except Invalid as error:
+        problems = FieldProblems.of(error, mine)
+        return Edit(edit.base, edit.etag, problems=problems, proposal=edit.proposal)
+    except Conflict as error:
+        return _rebase(client, key, edit, mine, error)
+    return None
+
+
+def forget(key: Key) -> None:
+    """Discard the edit and its input. A callback."""
+    prefix = _prefix(key)
+    for name in [name for name in st.session_state if str(name).startswith(prefix)]:
+        del st.session_state[name]
+
+
+def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) -> Edit:
+    """The edit rebased on the current state: my edits stay in the form, other fields are updated."""
+    try:
+        latest = client.get(*key)
+    except TrancheError as gone:
+        return Edit(edit.base, edit.etag, failure=_failure_text(gone), proposal=edit.proposal)
+    theirs = edits.of(latest)
+    values, meetings = edits.merge(edit.base, mine, theirs)
+    failure = "" if meetings else _failure_text(error)
+    new_edit = Edit(
+        theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure, proposal=edit.proposal
+    )
+    _start(_prefix(key), key, new_edit, values)
+    return new_edit
+
+
+def _by(client: Deals, key: Key) -> dict[str, str]:
+    """The last change of each field: person and time; empty if the service has no history."""
+    try:
+        changes = client.history(*key)
+    except TrancheError:
+        return {}
+    return {
+        name: f"{change.who}, {facts.moment(change.at)}"
+        for change in changes[::-1]
+        for name in change.after or {}
+    }
+
+
+def _start(prefix: str, key: Key, edit: Edit, values: Fields) -> None:
+    st.session_state[prefix] = edit
+    change_form.fill(prefix, key[0], values)
+
+
+def _errors_text(wrong: Mapping[Path, str]) -> str:
+    """A sentence that names the fields with errors."""
+    if not wrong:
+        return "Not saved yet. To fix: the fields marked above."
+    return f"Not saved. To fix: {', '.join(facts.title(str(place[0])) for place in wrong)}."
+
+
+def _meetings(edit: Edit, money: Prices) -> None:
+    """Draw somebody else's changes, and how the form has merged them."""
+    if not edit.meetings:
+        return
+    lines = [_meeting(meeting, edit.by.get(meeting.field, ""), money) for meeting in edit.meetings]
+    st.warning(
+        "Nothing was saved yet. What you typed is still here.\n\n" + "\n".join(f"- {line}" for line in lines),
+        title="Somebody else has changed this",
+        icon=":material/group:",
+    )
+
+
+def _meeting(meeting: Meeting, by: str, money: Prices) -> str:
+    before, theirs = (plain(facts.value(meeting.field, part)) for part in (meeting.before, meeting.theirs))
+    title, who = plain(facts.title(meeting.field, money)), f" ({plain(by)})" if by else ""
+    sentence = f"**{title}** went from {before} to {theirs}{who}"
+    if not meeting.is_mine:
+        return f"{sentence}; the form shows that now."
+    return f"{sentence}; you typed **{plain(facts.value(meeting.field, meeting.mine))}**."
+
+
+def _failure_text(error: TrancheError) -> str:
+    sentence = error.reason.rstrip(".")
+    if isinstance(error, Unsupported):
+        return f"{sentence}. What you typed is still here."
+    outcome = "It may have been saved" if is_open(error) else "Nothing was saved"
+    return f"{sentence}. {outcome}; what you typed is still here."
+
+
+def _prefix(key: Key) -> str:
+    return f"change-{key[0]}-{key[1]}-"

@@ -1,0 +1,319 @@
+"""The facts of a package or a deal: owner and note, links, the DSP's status, and what can't be read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+
+import streamlit as st
+
+from lib.deals import fields
+from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
+from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
+from lib.deals.sync.models import BuyerSeat
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.buyers import dossier_panel, hand_over
+from lib.ui.deals.drawer import supply_path
+from lib.ui.deals.facts import amount
+from lib.ui.deals.list import deal_rows, health
+from lib.ui.deals.list.deal_rows import DealRow, of_deal, of_package, seat_of
+from lib.ui.deals.list.list_state import OPEN
+from lib.ui.deals.targeting import picker, words
+from lib.ui.kit import address, components, listing, notes, screens, times
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.rows import NO_RECEIPT
+from lib.ui.query.entries import REMOTE
+from lib.wire import exact
+from lib.wire.errors import Conflict, NotFound, TrancheError
+
+OWNER, NOTE, NOTE_PROBLEM = "note_owner_{}", "note_text_{}", "note_problem"
+BEFORE, EDITOR = "note_before_{}", "note_editor"
+OWN = "Kept by Tranche beside the deals API."
+
+
+def draw_note(context: PageContext, package: SupplyPackage) -> None:
+    """Draw both, and the form for who may change deals."""
+    number = package.id or 0
+    try:
+        note = context.clients.package_notes.get(number)
+    except TrancheError as error:
+        st.caption(f":material/info: Owner and note could not be read: {plain(error.reason.rstrip('.'))}.")
+        return
+    if note.at is not None:
+        owner = f"**Owner** {plain(note.owner)}" if note.owner else "No owner"
+        st.markdown(owner)
+        if note.note:
+            st.text(note.note)
+        st.caption(f"{plain(note.who)}, {facts.moment(note.at)}")
+    if not catalog.abilities(context).refuses:
+        label = "Owner and note" if note.at is None else "Edit owner and note"
+        with st.popover(label, icon=":material/sticky_note_2:", key=EDITOR, type="tertiary"):
+            _note_form(context, number, note)
+
+
+def _note_form(context: PageContext, number: int, old_note: PackageNote) -> None:
+    """Draw the form. What is typed stays until it is saved; `before` is what it was typed over."""
+    state, owner, note = st.session_state, OWNER.format(number), NOTE.format(number)
+    if BEFORE.format(number) not in state:
+        state[BEFORE.format(number)], state[owner], state[note] = old_note, old_note.owner, old_note.note
+    with st.form(f"note_form_{number}", border=False):
+        st.text_input("Owner", key=owner, max_chars=LONGEST_OWNER, placeholder="Who looks after this package")
+        st.text_area("Note", key=note, max_chars=LONGEST_NOTE)
+        st.caption(REMOTE if context.clients.deals_address else OWN)
+        st.form_submit_button("Save", type="primary", on_click=save_note, args=(context, number))
+    if failure := state.get(NOTE_PROBLEM):
+        st.error(plain(failure), icon=":material/error:")
+
+
+def save_note(context: PageContext, number: int) -> None:
+    """Store what is typed, unless somebody else has changed it meanwhile. A callback."""
+    state = st.session_state
+    before: PackageNote | None = state.get(BEFORE.format(number))
+    state.pop(NOTE_PROBLEM, None)
+    if before is None or not context.now().deals.writes:
+        return
+    owner, note = state.get(OWNER.format(number)) or "", state.get(NOTE.format(number)) or ""
+    try:
+        context.clients.package_notes.keep(number, owner, note, before)
+    except Conflict as error:
+        state[NOTE_PROBLEM] = (
+            f"{error.reason.rstrip('.')}. What you typed is still here; Save again overwrites."
+        )
+        with suppress(TrancheError):  # unread, the next try meets the same conflict
+            state[BEFORE.format(number)] = context.clients.package_notes.get(number)
+        return
+    except TrancheError as error:
+        state[NOTE_PROBLEM] = f"{error.reason.rstrip('.')}. What you typed is still here."
+        return
+    del state[BEFORE.format(number)]
+    notes.say("Saved")
+
+
+def add_owners(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
+    """The rows of packages with their owners; without them where they can't be read now."""
+    try:
+        notes_of = context.clients.package_notes.of([row.id for row in rows])
+    except TrancheError:
+        notes_of = {}
+    return [
+        replace(row, more=(*row.more, ("owner", notes_of.get(row.id, PackageNote()).owner))) for row in rows
+    ]
+
+
+NO_DEFAULTS: Mapping[str, str] = {}
+NO_SEAT_ID = "The DSP can't fetch it yet: the seat has no id at the DSP."
+
+
+def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
+    """Draw it for a synchronized deal; nothing over a service that does not tell."""
+    client = context.deals
+    if not deal.deal_sync or not deal.deal_id or not client.abilities.syncs:
+        return
+    try:
+        lines = sentences(client.buyer_seat(deal.deal_id), times.zone())
+    except NotFound as error:
+        has_seat_id = deal.seat is None or deal.seat.external_id
+        lines = [f"{error.reason.rstrip('.')}." if has_seat_id else NO_SEAT_ID]
+    except TrancheError as error:
+        lines = [f"What the DSP reports could not be read: {error.reason.rstrip('.')}."]
+    st.markdown("  \n".join(f":material/sync: {plain(line)}" for line in lines))
+
+
+def sentences(buyer_seat: BuyerSeat, zone: tzinfo = UTC) -> list[str]:
+    """What the DSP said last, when it fetched or was sent the deal, what went wrong; times in that zone."""
+    sentences = [
+        f"The DSP says: {one.words}{f' ({one.ext.reason})' if one.ext.reason else ''}"
+        f"{_when(one.ext.reported_at, one.ext.reported_by, zone)}."
+        for one in buyer_seat.buyerstatus
+    ]
+    fetch = _when(buyer_seat.ext.fetched_at, buyer_seat.ext.fetched_by, zone)
+    if not sentences:
+        sentences.append("The DSP has not reported a status yet.")
+    delivery = buyer_seat.ext
+    if delivery.sent_at is not None:
+        sentences.append(f"The deal was sent to it{_when(delivery.sent_at, None, zone)}.")
+    if delivery.problem:
+        next_try = _when(delivery.next_try, None, zone)
+        sentences.append(f"The deal could not be sent to it: {delivery.problem}. The next try is{next_try}.")
+    if fetch or not (delivery.sent_at or delivery.problem):
+        sentences.append(f"It fetched the deal last{fetch}." if fetch else "It has not fetched the deal yet.")
+    return sentences
+
+
+def _when(at: datetime | None, who: str | None, zone: tzinfo) -> str:
+    """` on 21 Nov 2026, 10:00 UTC+1, by Alder Bidder (token 3)`; empty where the time is not known."""
+    if at is None:
+        return ""
+    return f" on {facts.moment(at.astimezone(zone))}{f', by {who}' if who else ''}"
+
+
+def draw_leftovers(entity: Resource) -> None:
+    """Draw these fields; nothing if all fields are known."""
+    for sentence, raw in unread(entity):
+        with st.expander(plain(sentence), icon=":material/data_object:"):
+            st.code(raw, language="json", wrap_lines=True)
+    if others := entity.model_extra:
+        with st.expander(f"Other fields ({len(others)})", icon=":material/data_object:"):
+            st.caption("The service returns them, and Tranche does not know them. They stay unchanged.")
+            st.code(exact.readable(others), language="json", wrap_lines=True)
+
+
+def unread(entity: Resource) -> Iterator[tuple[str, str]]:
+    """A sentence for each field, and its JSON."""
+    for name, part in entity.unread.items():
+        title = facts.title(name)
+        if isinstance(part, list):
+            what = f"{len(part)} of {title.lower()}"
+            stays = "it stays unchanged" if len(part) == 1 else "they stay unchanged"
+            yield f"{what} that Tranche can't read; {stays}", exact.readable(part)
+        else:
+            yield f"{title}: a value that Tranche can't read; it stays unchanged", exact.readable(part)
+
+
+OTHER_PLACES = frozenset(
+    {"name", "price", "is_active", "deal_sync", "agency_curation_fee", "agency_curation_fee_type"}
+    | {"media_type", "start_date", "end_date", "is_dynamic_bidding", "is_true_price_opt_enable"}
+)
+LINKS, RECEIPT = "linked_list", "linked_taken"
+
+
+def draw(context: PageContext, entity: PackageOrDeal) -> None:
+    """Draw the facts, then the linked entities."""
+    if isinstance(entity, SupplyPackage):
+        _facts(package_facts(context, entity))
+        supply_path.draw_package(context, entity)
+        draw_note(context, entity)
+        _question(context, entity)
+        deals = catalog.deals_of(context.deals, [entity])[entity.id or 0]
+        _draw_links(
+            context,
+            "Deals",
+            [of_deal(deal, {}) for deal in deals],
+            "No deal is linked: nobody can buy it yet.",
+        )
+        if deals:
+            with st.expander("For the buyers", icon=":material/send:"):
+                hand_over.draw(entity, deals, facts.prices_of(context))
+    else:
+        packages, money = _packages_of(context, entity), facts.prices_of(context)
+        health.draw_reasons(context, (entity.entity, entity.id or 0))
+        if entity.deal_id:
+            components.copy_button(entity.deal_id)
+        dossier_panel.draw_share(context, entity)
+        _facts(deal_facts(entity, money, context.clients.usual_terms))
+        draw_buyer_side(context, entity)
+        if packages:
+            st.markdown("**For the buyer**")
+            hand_over.draw_deal(entity, packages, money)
+        rows = [of_package(one, [entity]) for one in packages]
+        _draw_links(context, "Packages", rows, "It is not linked to a package yet.")
+    draw_leftovers(entity)
+
+
+def _question(context: PageContext, package: SupplyPackage) -> None:
+    """Draw the link to the question that the package came from, if any."""
+    try:
+        package_question = context.clients.package_questions.get(package.id or 0)
+    except TrancheError as error:
+        st.caption(f":material/info: Its question could not be read: {plain(error.reason.rstrip('.'))}.")
+        return
+    if package_question is not None:
+        st.page_link(
+            screens.AUDIENCE, label="Question it came from", icon=":material/query_stats:",
+            query_params={
+                "project": package_question.project,
+                "slicer": package_question.slicer,
+                **package_question.params,
+            },
+        )  # fmt: skip
+
+
+def package_facts(context: PageContext, package: SupplyPackage) -> dict[str, str]:
+    """A package's facts, by title."""
+    query = catalog.usual_days(context)
+    descriptions = picker.describe(context, query, package)
+    ways = {"dynamic bidding": package.is_dynamic_bidding, "true price": package.is_true_price_opt_enable}
+    return {
+        "Media type": (package.media_type or facts.NOTHING).capitalize(),
+        "Runs": facts.span(package),
+        "Targeting": words.sentence(package, None, descriptions, words.marks(context, query, [package])),
+        "Uses": " and ".join(name for name, is_on in ways.items() if is_on) or facts.NOTHING,
+        **_others(package),
+        "Created": facts.moment(package.created_at),
+        "Changed": facts.moment(package.updated_at),
+    }
+
+
+def deal_facts(
+    deal: DemandDeal, money: facts.Prices = facts.USUAL, usual: Mapping[str, str] = NO_DEFAULTS
+) -> dict[str, str]:
+    """A deal's facts, by title; `usual` is what a term means that is not set, by its field."""
+    dsp = deal.dsp or (deal.seat.dsp if deal.seat else None)
+    return {
+        "Seat": seat_of(deal) or facts.NOTHING,
+        "DSP": (dsp and dsp.name) or facts.NOTHING,
+        money.title: amount(deal.price),
+        "Deal sync": facts.value("deal_sync", deal.deal_sync),
+        "Agency fee": facts.fee(deal, money),
+        **_others(deal, usual),
+        "Created": facts.moment(deal.created_at),
+        "Changed": facts.moment(deal.updated_at),
+    }
+
+
+def _others(entity: PackageOrDeal, usual: Mapping[str, str] = NO_DEFAULTS) -> dict[str, str]:
+    """The plain fields that are shown nowhere else, by title."""
+
+    def text(name: str) -> str:
+        value = getattr(entity, name, None)
+        is_usual = value is None and name in usual
+        return f"{facts.value(name, usual[name])} (default)" if is_usual else facts.value(name, value)
+
+    terms = [name for name in fields.writable(entity.entity) if name not in OTHER_PLACES]
+    return {
+        facts.title(name): text(name) for name in terms if name in usual or not _is_left_out(entity, name)
+    }
+
+
+def _is_left_out(entity: PackageOrDeal, name: str) -> bool:
+    """Whether a term is none that every deal has, and this one has it not."""
+    return fields.BY_NAME[name].is_extension and getattr(entity, name) is None
+
+
+def _facts(texts: dict[str, str]) -> None:
+    st.table({name: plain(text) for name, text in texts.items()}, border="horizontal", alt="Facts")
+
+
+def _draw_links(context: PageContext, title: str, rows: Sequence[DealRow], nothing: str) -> None:
+    st.markdown(f"**{title}**")
+    if not rows:
+        st.caption(nothing)
+        return
+    names = deal_rows.BRIEF[rows[0].entity]
+    table = listing.Listing(
+        label=title,
+        columns=deal_rows.list_columns(names, facts.prices_of(context).title),
+        rows=deal_rows.list_rows(catalog.mark_rows(context, rows), names, frozenset(), None),
+        count=len(rows),
+    )
+    with st.container(key="linked_table"):
+        listing.draw(LINKS, table, st.session_state.get(RECEIPT, NO_RECEIPT), _open)
+
+
+def _open() -> None:
+    """Open the row that was clicked last. A callback."""
+    message, before = st.session_state.get(LINKS) or {}, st.session_state.get(RECEIPT, NO_RECEIPT)
+    acts, receipt = listing.new_acts(message, before)
+    keys = [act.key for act in acts if isinstance(act, listing.OpenRow)]
+    if keys:
+        st.session_state[RECEIPT] = receipt
+        address.write(OPEN, keys[-1])
+        st.rerun()
+
+
+def _packages_of(context: PageContext, deal: DemandDeal) -> list[SupplyPackage]:
+    """The packages of a deal, whole where they can be read."""
+    ids = [one.id for one in deal.supply_deals if one.id is not None]
+    whole_packages = {package.id: package for package in catalog.by_id(context, SupplyPackage, ids)}
+    return [whole_packages.get(one.id, one) for one in deal.supply_deals]

@@ -1,0 +1,358 @@
+"""The past of a package or a deal: its delivery, who changed what, and figures before and after a change."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import pandas as pd
+import streamlit as st
+
+from lib.deals.client import LARGEST_PAGE
+from lib.deals.models import DemandDeal, EntityChange, PackageOrDeal
+from lib.insight import evidence
+from lib.insight.evidence import Difference, EvidenceDays, EvidenceFigure
+from lib.reporting import links
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, DataField
+from lib.ui.charts import numbers, series, theme, time_chart
+from lib.ui.charts.numbers import Numbers
+from lib.ui.charts.time_chart import ChartLine
+from lib.ui.deals import facts
+from lib.ui.deals.buyers import dossier_panel
+from lib.ui.deals.facts import USUAL, Prices
+from lib.ui.deals.insight import report
+from lib.ui.deals.list import health
+from lib.ui.deals.list.deal_rows import KINDS, Key
+from lib.ui.kit import screens, times
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit.problems import report_errors
+from lib.ui.query import ask, focus, precision
+
+DAYS, NARROWEST = 30, 120
+
+
+def draw_delivery(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
+    """Draw the figures, the buyer's counts of a deal, the chart, and a link to Audience.
+
+    Or why there is no delivery to show.
+    """
+    with report_errors("The delivery", effect="Nothing was changed."):
+        health.draw_funnel(context, key)
+        deals_context = report.of_deals(context)
+        if deals_context is None:
+            st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
+            return
+        if isinstance(entity, DemandDeal):
+            dossier_panel.draw_counts(context, deals_context, entity)
+        query = delivery_question(deals_context, entity)
+        answer = ask.audience(deals_context, query)
+        if answer.total.records_found == 0:
+            st.info(f"Nothing was delivered in the last {DAYS} days.", icon=":material/hourglass_empty:")
+            return
+        _figures(deals_context, query, answer)
+        _chart(deals_context, query, answer)
+        _closer(query)
+
+
+def delivery_question(context: PageContext, entity: PackageOrDeal) -> AudienceQuery:
+    """The question about this deal or package."""
+    filters = report.only(context, [entity])
+    return report.question(context, filters, DAYS, focus.usual_metrics(context.slicer), by_day=True)
+
+
+def _closer(query: AudienceQuery) -> None:
+    st.page_link(
+        screens.AUDIENCE,
+        label="Open in Audience",
+        icon=":material/monitoring:",
+        query_params=links.to_params(query.model_copy(update={"split_by": (), "data_fields": None})),
+    )
+
+
+def _figures(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
+    locale_numbers, period = Numbers.of(st.context.locale), report.period(context, query)
+    with st.grid(4, min_column_width=NARROWEST, gap="small"):
+        for name in query.data_fields or ():
+            field = context.slicer.data_field(name)
+            with st.container(gap="xxsmall"):
+                st.metric(
+                    plain(numbers.title(field)),
+                    plain(locale_numbers.short(answer.total.values.get(name), field)),
+                    help=plain(field.formula_description or field.annotation or "") or None,
+                )
+                time_chart.draw_sparkline(
+                    series.over(answer, name, "day", period), field, "day", period, locale_numbers
+                )
+    where = f"{context.project}/{context.slicer_name}"
+    exact = precision.summary(
+        answer, [context.slicer.data_field(name) for name in query.data_fields or ()], locale_numbers
+    )
+    st.caption(f"{numbers.days(*period)} · {plain(where)} · {plain(exact)}")
+
+
+def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None:
+    """Draw the first of the figures over time, and its table."""
+    name = (query.data_fields or ("",))[0]
+    field, period = context.slicer.data_field(name), report.period(context, query)
+    daily, texts = series.over(answer, name, "day", period), Numbers.of(st.context.locale)
+    figure = time_chart.over_time([ChartLine(numbers.title(field), daily)], field, texts)
+    st.plotly_chart(
+        figure,
+        key="delivery_chart",
+        config=theme.CONFIG,
+        alt=f"{numbers.title(field)} by day, {numbers.days(*period)}",
+    )
+    with st.expander("As a table"):
+        columns = {
+            "Day": list(daily.names),
+            numbers.title(field): [texts.plain(v, field) for v in daily.values],
+        }
+        st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
+
+
+PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed", 90
+
+
+@dataclass(frozen=True)
+class EvidenceScope:
+    """A change's entity and days, and what else was changed around it.
+
+    `also` are the other changes of the entity in these days, `beside` the ids of its deals (or packages) that
+    have changed since the first of them, `others` the untouched ones that it is compared with.
+    `change_days` are the days of all changes of the entity.
+    """
+
+    entity: PackageOrDeal
+    also: Sequence[EntityChange]
+    beside: Sequence[int]
+    around: EvidenceDays
+    others: Sequence[PackageOrDeal]
+    change_days: Collection[date]
+
+
+def draw_evidence(
+    context: PageContext, key: Key, changes: Sequence[EntityChange], words: Sequence[str]
+) -> None:
+    """Draw the choice of a change, and its evidence; nothing where nothing was changed.
+
+    `words` say what each of the changes was.
+    """
+    names = {
+        one.id: f"{facts.moment(one.at.astimezone(times.zone()))} · {what[:LONGEST]}"
+        for one, what in zip(changes, words, strict=True)
+        if one.action == CHANGE_ACTION
+    }
+    if not names:
+        return
+    if st.session_state.get(SELECTION) not in (None, *names):
+        del st.session_state[SELECTION]
+    selection = st.selectbox(
+        "Evidence of a change",
+        list(names),
+        index=None,
+        placeholder="Choose a change to see the days before and after it",
+        format_func=lambda one: names[one],
+        key=SELECTION,
+    )
+    if selection is None:
+        report.forget(PLACE)
+        return
+    with report_errors("The evidence", effect="Nothing was changed."):
+        _draw(context, key, changes, next(one for one in changes if one.id == selection))
+
+
+def _draw(context: PageContext, key: Key, changes: Sequence[EntityChange], one: EntityChange) -> None:
+    deals_context = report.of_deals(context)
+    if deals_context is None:
+        st.info("None of the slicers that you can see has a key field for deals.", icon=":material/info:")
+        return
+    hours = deals_context.slicer.timezone
+    base = report.question(deals_context, (), 1, focus.usual_metrics(deals_context.slicer))
+    last = report.period(deals_context, base)[1]
+    first_date = deals_context.slicer.first_date
+    earliest = None if first_date is None else date.fromisoformat(first_date)
+    around = evidence.days(one.at, hours, last, earliest)
+    if around is None:
+        ready = evidence.day_of(one.at, hours) + timedelta(days=evidence.FEWEST + 1)
+        st.info(
+            f"There is evidence once the report has {evidence.FEWEST} complete days after the change, from "
+            f"{numbers.days(ready, ready)} on.",
+            icon=":material/hourglass_empty:",
+        )
+        return
+    scope = _scope(context, key, changes, one, around, hours)
+    asking = report.deal_report(deals_context, deals_context.reporting)
+    queries = evidence.questions(asking, base, scope.entity, scope.others, around)
+    batch = report.query_batch(deals_context, PLACE, queries)
+    answers = report.answers_or_progress(batch, PLACE, "the evidence")
+    if answers is None:
+        return
+    _draw_entries(deals_context, scope, base.data_fields or (), answers)
+
+
+def _scope(
+    context: PageContext,
+    key: Key,
+    changes: Sequence[EntityChange],
+    one: EntityChange,
+    around: EvidenceDays,
+    hours: int,
+) -> EvidenceScope:
+    entity = context.deals.get(*key)
+    entities, counterparts = (
+        context.deals.list(entity, limit=LARGEST_PAGE, ordering="id").results
+        for entity in sorted(KINDS, key=lambda one: one != key[0])
+    )
+    first, last = around.before[0], around.after[1]
+    also = [
+        other for other in changes if other is not one and first <= evidence.day_of(other.at, hours) <= last
+    ]
+    others = evidence.control_group(entities, counterparts, entity, first, hours)
+    beside = evidence.changed_with(entity, counterparts, first, hours)
+    days = evidence.change_days(changes, hours)
+    return EvidenceScope(entity, also, beside, around, others, days)
+
+
+def _draw_entries(
+    context: PageContext, scope: EvidenceScope, names: Sequence[str], answers: Sequence[Audience]
+) -> None:
+    fields = [context.slicer.data_field(name) for name in names]
+    rows = evidence.figures(fields, answers, scope.around, scope.change_days)
+    numbers = Numbers.of(st.context.locale)
+    st.dataframe(
+        straighten(_table(rows, numbers)), hide_index=True, alt="The figures before and after the change"
+    )
+    st.caption(plain(_note(context, scope, answers, fields, numbers)))
+    for sentence in _warnings(scope):
+        st.warning(sentence, icon=":material/warning:")
+
+
+def _warnings(scope: EvidenceScope) -> list[str]:
+    """What else was changed, so that the difference is not of this change alone."""
+    sentences = []
+    if count := len(scope.also):
+        what = f"{count} other change{'' if count == 1 else 's'}"
+        sentences.append(f"{what} in these days: the difference is of all of them.")
+    if count := len(scope.beside):
+        other = next(kind for entity, kind in KINDS.items() if entity != scope.entity.entity)
+        what = f"{count} linked {other.lower()}{'' if count == 1 else 's'}"
+        since = numbers.days(scope.around.before[0], scope.around.before[0])
+        sentences.append(f"{what} changed since {since} too: the difference may be of both.")
+    return sentences
+
+
+def _table(rows: Sequence[EvidenceFigure], locale_numbers: Numbers) -> dict[str, list[str]]:
+    columns = {
+        "Figure": [numbers.title(row.field) for row in rows],
+        "Difference": [_evidence_change(row.difference, locale_numbers) for row in rows],
+        "Without a change": [_placebos(row) for row in rows],
+        "Before": [locale_numbers.short(row.own[0], row.field) for row in rows],
+        "After": [locale_numbers.short(row.own[1], row.field) for row in rows],
+    }
+    if any(row.others for row in rows):
+        for place, title in enumerate(("Untouched before", "Untouched after")):
+            columns[title] = [
+                locale_numbers.short((row.others or (None, None))[place], row.field) for row in rows
+            ]
+    return columns
+
+
+def _evidence_change(difference: Difference | None, numbers: Numbers) -> str:
+    """The difference in words; one that is within its range is none."""
+    if difference is None:
+        return "Too few days with figures, before it or after"
+    span = f"{numbers.change(difference.low)} to {numbers.change(difference.high)}"
+    if difference.is_certain:
+        return f"{numbers.change(difference.value)} ({span})"
+    least = numbers.percent(100 * difference.reliable)
+    return f"None beyond chance ({span}; falls under {least} may not show)"
+
+
+def _placebos(row: EvidenceFigure) -> str:
+    """How often the figure moved as much around earlier days on which nothing was changed."""
+    if row.difference is None:
+        return ""
+    pairs = row.difference.pairs
+    spans = "fortnights" if pairs == evidence.LONGEST else f"spans of {pairs} and {pairs} days"
+    return f"Moved as much in {row.difference.as_large} of {row.difference.placebos} past {spans}"
+
+
+def _note(
+    context: PageContext,
+    scope: EvidenceScope,
+    answers: Sequence[Audience],
+    fields: Sequence[DataField],
+    locale_numbers: Numbers,
+) -> str:
+    """The days, the slicer, how exact the figures are, and what they are compared with."""
+    before, after = (numbers.days(*days) for days in (scope.around.before, scope.around.after))
+    exactly = dict.fromkeys(precision.summary(answer, fields, locale_numbers) for answer in answers)
+    kind, count = KINDS[scope.entity.entity].lower(), len(scope.others)
+    if count:
+        several = f"{count} {kind}{'' if count == 1 else 's'}"
+        since = numbers.days(scope.around.before[0], scope.around.before[0])
+        beside = f"Difference: beyond that of {several} not changed since {since}"
+    else:
+        beside = f"No other {kind} is known to be untouched, so the difference may be that of the market"
+    where = f"{context.project}/{context.slicer_name}"
+    return f"Before: {before}. After: {after} · {where} · {' / '.join(exactly)} · {beside}."
+
+
+ACTION_WORDS = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
+
+
+def sentences(change: EntityChange, money: Prices = USUAL) -> list[str]:
+    """A sentence for each field that a change touched."""
+    if change.action in ACTION_WORDS:
+        return [ACTION_WORDS[change.action]]
+    before, after = change.before or {}, change.after or {}
+    return [sentence(field, before.get(field), after.get(field), money) for field in after]
+
+
+def table(changes: list[EntityChange], money: Prices = USUAL) -> pd.DataFrame:
+    """A row per field that was touched, the latest first."""
+    rows = [(change.at, change.who, text) for change in changes for text in sentences(change, money)]
+    frame = pd.DataFrame(rows, columns=["When", "Who", "What"])
+    return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
+
+
+def draw(context: PageContext, key: Key) -> None:
+    """The changes of one package or deal, and the evidence of a chosen one."""
+    with report_errors("The history", effect="Nothing was changed."):
+        changes = context.deals.history(*key)
+        st.dataframe(
+            straighten(table(changes, facts.prices_of(context))),
+            hide_index=True,
+            column_config={
+                "When": st.column_config.DatetimeColumn(
+                    format="D MMM YYYY, HH:mm", width=140, timezone=st.context.timezone
+                ),
+                "Who": st.column_config.TextColumn(width=90),
+                "What": st.column_config.TextColumn(width=380),
+            },
+            alt="Changes, latest first",
+        )
+        words = ["; ".join(sentences(one, facts.prices_of(context))) for one in changes]
+        draw_evidence(context, key, changes, words)
+
+
+def sentence(field: str, before: object, after: object, money: Prices = USUAL) -> str:
+    """`Price: 2.50 → 2.75`, `Paused`, `Places: added FR`."""
+    if field == "is_active":
+        return "Resumed" if after else "Paused"
+    if isinstance(before, list) and isinstance(after, list):
+        return f"{facts.title(field)}: {_difference(field, before, after)}"
+    return f"{facts.title(field, money)}: {facts.value(field, before)} → {facts.value(field, after)}"
+
+
+def _difference(field: str, before: list[object], after: list[object]) -> str:
+    """The elements added to a list, and those removed."""
+    sides = {
+        "added": [one for one in after if one not in before],
+        "removed": [one for one in before if one not in after],
+    }
+    return (
+        "; ".join(f"{verb} {facts.value(field, some)}" for verb, some in sides.items() if some)
+        or "another order"
+    )

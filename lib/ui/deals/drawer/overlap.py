@@ -1,0 +1,175 @@
+"""The overlap of packages: how much inventory each two share, and which seats have two prices for it."""
+
+import pandas as pd
+import streamlit as st
+
+from lib.deals.fields import SUPPLY
+from lib.deals.models import SupplyPackage
+from lib.insight import estimate, overlap
+from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
+from lib.insight.filters import Translation, entries, report_filters
+from lib.insight.overlap import SharedInventory, TwoPrices
+from lib.reporting.models import DataField
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.facts import amount
+from lib.ui.deals.insight import report
+from lib.ui.deals.insight.targeting_figures import precision_of, range_text
+from lib.ui.deals.list import list_state
+from lib.ui.deals.list.list_state import ListSearch
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit.problems import report_errors
+
+OPEN, PLACE, DAYS, FEWEST = "overlap_of", "overlap", 30, 2
+
+
+def draw(search: ListSearch, list_view: list_state.ListView) -> None:
+    """Draw the button: the chosen packages, or without any the first ones of the list."""
+    if search.entity != SUPPLY:
+        return
+    selection = [row.id for row in list_view.selection.values() if row.entity == SUPPLY]
+    visible_ids = [row.id for row in list_state.current().visible_rows.values() if row.entity == SUPPLY]
+    ids = selection or visible_ids
+    st.button(
+        f"Overlap {len(selection)}" if selection else "Overlap",
+        icon=":material/join_inner:",
+        type="tertiary",
+        key="deals_overlap",
+        disabled=len(ids) < FEWEST,
+        help=f"What the chosen packages share; without a choice, the first {overlap.MOST} listed",
+        on_click=_ask,
+        args=(tuple(ids),),
+    )
+
+
+def draw_dialog(context: PageContext) -> None:
+    """Draw the dialog, if it is open."""
+    ids: tuple[int, ...] = st.session_state.get(OPEN, ())
+    if ids:
+        dialog = st.dialog(
+            "Overlap of packages", width="large", icon=":material/join_inner:", on_dismiss=close
+        )
+        dialog(_content)(context, ids)
+
+
+def _ask(ids: tuple[int, ...]) -> None:
+    """Open the dialog. A callback."""
+    st.session_state[OPEN] = ids
+
+
+def close() -> None:
+    """Close it; what is not answered yet is given up. A callback, and what another screen does."""
+    st.session_state.pop(OPEN, None)
+    report.forget(PLACE)
+
+
+def _content(context: PageContext, ids: tuple[int, ...]) -> None:
+    with report_errors("The overlap", effect="Nothing was changed."):
+        package_of = {one.id: one for one in catalog.by_id(context, SupplyPackage, ids[: overlap.MOST])}
+        packages = [package_of[one] for one in ids if one in package_of]
+        field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
+        if len(ids) > overlap.MOST:
+            number = Numbers.of(st.context.locale).number(len(ids))
+            st.caption(
+                f":material/info: The first {overlap.MOST} of {number} packages. Choose others in the list."
+            )
+        if field is None:
+            st.caption("This slicer has no data field for bids or impressions.")
+        elif len(packages) < FEWEST:
+            st.caption("Choose two packages or more.")
+        else:
+            _compute(context, packages, field)
+
+
+def _compute(context: PageContext, packages: list[SupplyPackage], field: DataField) -> None:
+    lists = entries(catalog.lists(context))
+    translations = [report_filters(one, context.slicer, lists, one.media_type) for one in packages]
+    filter_sets = overlap.questions([one.filters for one in translations])
+    queries = [report.question(context, one, DAYS, (field.name,)) for one in filter_sets]
+    batch = report.query_batch(context, PLACE, queries)
+    answers = report.answers_or_progress(batch, PLACE, "the overlap")
+    if answers is None:
+        return
+    days = numbers.days(*report.period(context, queries[0]))
+    if not any(map(estimate.has_data, answers)):
+        st.caption(f"The report has no data for {days}.")
+        return
+    single, pairs = overlap.overlaps(answers, len(packages), field.name)
+    names = [f"{place} · {one.name or one.id}" for place, one in enumerate(packages, 1)]
+    st.dataframe(straighten(matrix(names, single, pairs, field)), width="stretch", height="content")
+    st.caption(
+        plain(
+            f"{numbers.title(field)} of each package, and the share that also matches the package in the "
+            f"column. {days} · From {context.project}/{context.slicer_name} · "
+            f"{precision_of(answers, field)} · Dates of the packages are ignored."
+        )
+    )
+    _left_out(names, translations)
+    _two_prices(context, packages, names, pairs, field)
+
+
+def matrix(
+    names: list[str], single: list[Estimate], pairs: list[SharedInventory], field: DataField
+) -> pd.DataFrame:
+    """A row per package: what it has, and the percent of it that each other one, by number, has too."""
+    words = Numbers.of(st.context.locale)
+    cells = {(place, place): "–" for place in range(len(names))}
+    for pair in pairs:
+        cells[pair.first, pair.second] = _percent(pair.of_first, words)
+        cells[pair.second, pair.first] = _percent(pair.of_second, words)
+    columns = {numbers.title(field): [_volume(one, words) for one in single]}
+    columns |= {f"{at + 1}": [cells[place, at] for place in range(len(names))] for at in range(len(names))}
+    return pd.DataFrame(columns, index=pd.Index(names, name="Package"))
+
+
+def _percent(estimate: Estimate, words: Numbers) -> str:
+    if estimate.value is None:
+        return "no data"
+    if estimate.value == 0 and estimate.is_exact:
+        return "none"
+    return words.percent(estimate.value) + range_text(estimate, words.percent)
+
+
+def _volume(estimate: Estimate, words: Numbers) -> str:
+    return (
+        "no data"
+        if estimate.value is None
+        else words.rough(estimate.value) + range_text(estimate, words.rough)
+    )
+
+
+def _left_out(names: list[str], translations: list[Translation]) -> None:
+    """Name what the filters leave out of each targeting: its figures are then those of more."""
+    for name, one in zip(names, translations, strict=True):
+        if one.left_out:
+            st.caption(f":material/info: Not counted for {plain(name)}: {plain(' '.join(one.left_out))}")
+
+
+def _two_prices(
+    context: PageContext,
+    packages: list[SupplyPackage],
+    names: list[str],
+    pairs: list[SharedInventory],
+    field: DataField,
+) -> None:
+    """Draw the seats that are offered the same inventory at several prices."""
+    st.markdown("**Seats with two prices for shared inventory**")
+    of = catalog.deals_of(context.deals, packages)
+    two_pricess = overlap.two_prices([of[one.id or 0] for one in packages], pairs)
+    if not two_pricess:
+        st.caption(
+            "None: no seat has deals that are not paused, at different prices, in two of these packages."
+        )
+        return
+    words = Numbers.of(st.context.locale)
+    rows = [_row(one, names, words) for one in two_pricess]
+    titles = ("Seat", "Packages", facts.prices_of(context).title, f"Shared {numbers.title(field).lower()}")
+    st.dataframe(straighten(pd.DataFrame(rows, columns=list(titles))), hide_index=True, width="stretch")
+
+
+def _row(two_prices: TwoPrices, names: list[str], words: Numbers) -> tuple[str, str, str, str]:
+    both = " and ".join(names[place] for place in (two_prices.pair.first, two_prices.pair.second))
+    prices = " and ".join(map(amount, two_prices.prices))
+    return two_prices.seat, both, prices, _volume(two_prices.pair.volume, words)

@@ -1,0 +1,211 @@
+"""The supply path of a package in its facts and in forms, and the filter of the list by it.
+
+Nothing of it is drawn until a sellers.json is imported: without one, nothing is known of any site.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from lib.deals.fields import DEALS
+from lib.deals.models import SupplyPackage, Targeting
+from lib.deals.supply.states import AUTHORIZED, WORDS, State, SupplyIndex
+from lib.insight import supply_path
+from lib.insight.assessor import DAYS
+from lib.insight.estimate import BIDS, IMPRESSIONS, field_of, has_data, is_sampled
+from lib.insight.filters import Lists, entries, report_filters
+from lib.insight.supply_path import InventoryRow, SupplyPath
+from lib.reporting.answers import Audience
+from lib.reporting.models import Filter
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalog
+from lib.ui.deals.insight import report
+from lib.ui.kit import session_cache
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit.problems import report_errors
+from lib.ui.kit.session_cache import SessionCache
+
+INDEX, SECONDS, ONLY, MOST_ROWS, MOST_NAMES = "supply_index", 30.0, "unauthorized", 300, 3
+MOST_RESULTS, LEAST = 500, 1
+"""The most packages or deals that a list finds by their ids, and the percent of bids from which it does."""
+Filters = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def index(context: PageContext) -> SupplyIndex:
+    """What sites and apps are judged by, as it was some seconds ago."""
+    cache: SessionCache[SupplyIndex] = session_cache.of(INDEX, partial(SessionCache, SECONDS, 1))
+    return cache.get((context.person.username,), context.clients.supply_files.index)
+
+
+def forget() -> None:
+    """Read it again: files were imported or removed."""
+    session_cache.clear(INDEX, catalog.PAGES, catalog.HEALTH)
+
+
+def draw_package(context: PageContext, package: SupplyPackage) -> None:
+    """Draw the path of a package: of its own bids where a report tells packages apart, else of all bids that
+    its targeting selects."""
+    with report_errors("The supply path", effect="Nothing was changed."):
+        if not index(context).systems:
+            return
+        lists = entries(catalog.lists(context))
+        if (deals_context := report.of_deals(context)) is not None:
+            own = report.only(deals_context, [package])
+            draw(deals_context, "supply_facts", package, lists, own, "the package's bids")
+        else:
+            filters = report_filters(package, context.slicer, lists, package.media_type).filters
+            draw(context, "supply_facts", package, lists, filters, "all bids of its targeting")
+
+
+@st.fragment(parallel=True)
+def draw(
+    context: PageContext,
+    place: str,
+    targeting: Targeting,
+    lists: Lists,
+    filters: tuple[Filter, ...],
+    whose: str,
+    title: str = "",
+) -> None:
+    """Draw the sentence and the table of the sites and apps, once the report has answered for `filters`."""
+    with report_errors("The supply path", effect="What you entered is kept."):
+        supply_index, field = index(context), field_of(context.slicer, (*BIDS, *IMPRESSIONS))
+        if not supply_index.systems:
+            return
+        if title:
+            st.header(title, anchor=False)
+        answer, note = None, "This slicer can't tell sites or apps."
+        name = "" if field is None else field.name
+        fields = (*supply_path.split_fields(context.slicer).values(),)
+        if fields and name:
+            query = report.question(context, filters, DAYS, (name,)).model_copy(update={"split_by": fields})
+            batch = report.query_batch(context, place, [query])
+            answers = report.answers_or_progress(batch, place, "the supply path")
+            if answers is None:
+                return
+            answer, days = answers[0], numbers.days(*report.period(context, query))
+            note = f"Of {whose}, {days}. From {context.project}/{context.slicer_name}. {_precision(answer)}."
+        own_entries = supply_path.entries_in(targeting, lists)
+        path = supply_path.supply_path(supply_index, own_entries, context.slicer, answer, name)
+        _draw_path(path, note, "" if title else "**Supply path** ")
+
+
+def draw_lists(context: PageContext, targeting: Targeting) -> None:
+    """Draw a warning beside the lists of a form, if sites or apps of theirs are not authorized."""
+    with report_errors("The supply path", effect="What you entered is kept."):
+        if not (supply_index := index(context)).systems:
+            return
+        own_entries = supply_path.entries_in(targeting, entries(catalog.lists(context)))
+        path = supply_path.supply_path(supply_index, own_entries, context.slicer)
+        if wrong := path.of("unauthorized"):
+            of = f"{len(wrong):,} of {len(own_entries):,} in these lists"
+            st.warning(plain(f"Not authorized: {_names(wrong)} ({of})."), icon=":material/gpp_maybe:")
+
+
+def sentence(path: SupplyPath, texts: Numbers) -> str:
+    """`12 of 15 sites authorized (9 direct, 3 reseller), 2 not authorized (7.4 % of bids), 1 unknown.`"""
+    by_state = [f"{len(some):,} {one}" for one in AUTHORIZED if (some := path.of(one))]
+    kinds = {row.is_app for row in path.rows if row.name}
+    noun = "sites and apps" if len(kinds) != 1 else "apps" if True in kinds else "sites"
+    parts = [f"{len(path.of(*AUTHORIZED)):,} of {len(path.rows):,} {noun} authorized"]
+    parts[0] += f" ({', '.join(by_state)})" if by_state else ""
+    others: tuple[State, ...] = ("unauthorized", "unknown")
+    for state in others:
+        if some := path.of(state):
+            share = path.share(state)
+            of = "" if share is None else f" ({_share(share, path, texts)} of bids)"
+            parts.append(f"{len(some):,} {WORDS[state].lower()}{of}")
+    return f"{', '.join(parts)}."
+
+
+def draw_switch(context: PageContext, start_over: Callable[[], None]) -> bool:
+    """Draw the switch of the list; whether it is on. Nothing until there are supply files."""
+    with report_errors("The supply path", effect="The list is shown whole."):
+        if index(context).systems:
+            return st.toggle(
+                "Unauthorized", key=ONLY, bind="query-params", on_change=start_over,
+                help=f"At least {LEAST} % of the bids of the last {DAYS} days are for sites or apps whose "
+                "ads.txt or app-ads.txt does not authorize us",
+            )  # fmt: skip
+    return False
+
+
+def filters(context: PageContext, entity: str, is_on: bool) -> tuple[Filters, str]:
+    """The part of the list's filters that leaves those with unauthorized bids, or why it can't be applied."""
+    if not is_on:
+        return (), ""
+    with st.spinner("Checking the supply path", show_time=True):
+        ids = catalog.fetch_cached(context, ("unauthorized", entity), lambda: _ids_or_reason(context, entity))
+    if isinstance(ids, str):
+        return (), ids
+    if len(ids) > MOST_RESULTS:
+        return (), f"{len(ids):,} have such bids; {MOST_RESULTS:,} can be listed at once."
+    return (("id", tuple(sorted(ids)) or ("0",)),), ""
+
+
+def join(some: Filters, others: Filters) -> Filters:
+    """Both filters together: of ids those that both have."""
+    ids = [dict(one)["id"] for one in (some, others) if "id" in dict(one)]
+    if len(ids) < 2:
+        return (*some, *others)
+    both = tuple(one for one in ids[0] if one in set(ids[1]))
+    return (*(one for one in (*some, *others) if one[0] != "id"), ("id", both or ("0",)))
+
+
+def _ids_or_reason(context: PageContext, entity: str) -> list[str] | str:
+    """The ids of those with bids for unauthorized sites or apps; or why they can't be said."""
+    deals_context = report.of_deals(context)
+    field = None if deals_context is None else field_of(deals_context.slicer, BIDS)
+    if deals_context is None or field is None:
+        return "None of the slicers that you can see has bids by deal."
+    by = report.DEAL if entity == DEALS else report.PACKAGE
+    deals_report = report.deal_report(deals_context, deals_context.reporting)
+    shares = supply_path.unauthorized_shares(deals_report, index(context), by, field.name, DAYS)
+    if shares is None:
+        return "The report is too large to read every record of it."
+    return [one for one, share in shares.items() if share >= LEAST]
+
+
+def _draw_path(path: SupplyPath, note: str, title: str) -> None:
+    texts = Numbers.of(st.context.locale)
+    if not path.rows:
+        st.caption(f"{title}No sites or apps yet. {plain(note)}")
+        return
+    is_wrong = bool(path.of("unauthorized"))
+    icon = ":orange[:material/gpp_maybe:]" if is_wrong else ":material/verified_user:"
+    st.markdown(f"{icon} {title}{plain(sentence(path, texts))}")
+    doubts = [row for row in path.rows if row.state.doubt]
+    if doubts:
+        st.caption(f":material/info: ads.txt and sellers.json differ about {plain(_names(doubts))}.")
+    with st.expander("Sites and apps", icon=":material/lan:"):
+        rows = path.rows[:MOST_ROWS]
+        columns = {
+            "Site or app": [row.name or "(not set)" for row in rows],
+            "State": [WORDS[row.state.state] for row in rows],
+            "Bids": [
+                "" if not path.bids else _share(100 * row.bids / path.bids, path, texts) for row in rows
+            ],
+            "Why": [f"{row.state.why} {row.state.doubt}".strip() for row in rows],
+        }
+        st.dataframe(straighten(columns), hide_index=True, alt="Supply path")
+        more = f"The first {MOST_ROWS} of {len(path.rows):,}. " if len(path.rows) > MOST_ROWS else ""
+        st.caption(plain(more + note))
+
+
+def _names(rows: list[InventoryRow]) -> str:
+    """`a.example, b.example and 3 more`."""
+    more = f" and {len(rows) - MOST_NAMES:,} more" if len(rows) > MOST_NAMES else ""
+    return ", ".join(row.name for row in rows[:MOST_NAMES]) + more
+
+
+def _share(share: float, path: SupplyPath, texts: Numbers) -> str:
+    return ("" if path.is_exact else "about ") + texts.percent(share)
+
+
+def _precision(answer: Audience) -> str:
+    if not has_data(answer):
+        return "The report has no data for these days"
+    return "Estimated from a sample" if is_sampled(answer) else "Exact"

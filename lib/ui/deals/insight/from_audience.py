@@ -1,0 +1,182 @@
+"""From Audience to Deals: the drawer of the one deal that is kept, and the filters as a new package."""
+
+import uuid
+from dataclasses import replace
+
+import streamlit as st
+
+from lib.deals.models import AppList, DomainList, Targeting
+from lib.deals.package_records import PackageQuestion
+from lib.insight.filters import entries
+from lib.insight.from_filters import FromFilters, NewList, from_filters
+from lib.reporting.models import AudienceQuery
+from lib.ui.deals import catalog
+from lib.ui.deals.insight import report
+from lib.ui.deals.list.deal_rows import KINDS
+from lib.ui.deals.new_package import state
+from lib.ui.deals.targeting import picker, words
+from lib.ui.kit import screens
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.problems import report_errors
+from lib.ui.query import ask, filters, history, periods
+from lib.wire.errors import TrancheError
+
+LONGEST_ID = 15
+ENTITIES = {report.DEAL: "demand_deals", report.PACKAGE: "supply_deals"}
+
+
+def draw_link(context: PageContext) -> None:
+    """Draw a link for the one deal that the question keeps, else for the one package."""
+    if not (context.now().deals.reads and report.tells_deals(context.slicer)):
+        return
+    query = history.current(context).query
+    for name, entity in ENTITIES.items():
+        if (number := only(query, name)) is not None:
+            st.page_link(
+                screens.DEALS,
+                label=f"Open {KINDS[entity].lower()}",
+                icon=":material/handshake:",
+                help="Its delivery, its health and what can be changed, in Deals",
+                query_params={"deals_kind": f"{KINDS[entity]}s", "open": f"{entity}-{number}"},
+            )
+            return
+
+
+def only(query: AudienceQuery, name: str) -> int | None:
+    """The one id that the filters keep of this key field; None where they keep others, or any."""
+    filters = [one for one in query.filters if one.name == name]
+    if len(filters) != 1 or filters[0].match != "equals" or len(filters[0].value) != 1:
+        return None
+    text = filters[0].value[0]
+    is_id = text.isascii() and text.isdigit() and len(text) <= LONGEST_ID and text[0] != "0"
+    return int(text) if is_id else None
+
+
+POPOVER, WIDTH = "package_from", 420
+MOST_NAMES, LONGEST_NAME = 5, 200
+NEW_LISTS: dict[str, tuple[str, type[DomainList] | type[AppList], str]] = {
+    "domain_list": ("domain_lists", DomainList, "domains"),
+    "app_list": ("app_lists", AppList, "apps"),
+}
+HOW = (
+    "Keep some rows first: click values of a leaderboard or of the split, such as countries or site domains. "
+    "They become filters, and the filters become the targeting."
+)
+
+
+def draw_new_package(context: PageContext) -> None:
+    """Draw the popover, for those who may create packages."""
+    if not context.now().deals.writes:
+        return
+    popover = st.popover(
+        "New package", icon=":material/inventory_2:", type="tertiary", key=POPOVER, on_change="rerun",
+        help="New package from the rows that this question keeps",
+    )  # fmt: skip
+    if not popover.open:
+        return
+    with (
+        popover,
+        st.container(width=WIDTH),
+        report_errors("The new package", effect="Your question is kept."),
+    ):
+        _content(context)
+
+
+def package_question(context: PageContext) -> PackageQuestion:
+    """The question on screen with fixed days, so that it goes on to show the same."""
+    query = history.current(context).query
+    start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
+    params = {**history.current(context).params, "start": start.isoformat(), "end": end.isoformat()}
+    return PackageQuestion(context.project, context.slicer_name, params)
+
+
+def _content(context: PageContext) -> None:
+    if reason := catalog.abilities(context).why_not("supply_deals", "create"):
+        st.caption(f":material/lock: {plain(reason)}.")
+        return
+    query = history.current(context).query
+    translation = from_filters(query.filters, context.slicer, entries(catalog.lists(context)))
+    if not translation.is_empty:
+        descriptions = {**picker.describe(context, query, translation.targeting), **_list_names(context)}
+        st.markdown(f"Targeting: **{plain(_sentence(translation, descriptions))}**")
+    for one in translation.left_out:
+        left_out = filters.sentence(one.filter, context.slicer)
+        st.caption(f":material/info: Left out: {plain(left_out)} ({plain(one.why)}).")
+    if translation.is_empty:
+        st.caption(HOW)
+        return
+    _open(context, translation)
+
+
+def _list_names(context: PageContext) -> dict[str, dict[str, str]]:
+    """The names of lists, by what a target without a name is called."""
+    names = catalog.named_lists(context)
+    return {kind: {f"list {number}": name for number, name in of.items()} for kind, of in names.items()}
+
+
+def _sentence(from_filters: FromFilters, descriptions: words.Descriptions) -> str:
+    parts = (
+        []
+        if from_filters.targeting == Targeting()
+        else [words.sentence(from_filters.targeting, MOST_NAMES, descriptions)]
+    )
+    parts += [f"{'not ' * one.is_excluded}{_count_label(one)}" for one in from_filters.lists]
+    return " · ".join([*parts, *([from_filters.media_type] if from_filters.media_type else [])])
+
+
+def _count_label(one: NewList) -> str:
+    word = NEW_LISTS[one.kind.name][2]
+    return f"{len(one.entries)} {word[:-1] if len(one.entries) == 1 else word}"
+
+
+def _open(context: PageContext, from_filters: FromFilters) -> None:
+    """Draw the names of lists to create, and the button that opens the form."""
+    does = catalog.abilities(context)
+    refusals = [
+        reason
+        for one in from_filters.lists
+        if (reason := does.why_not(NEW_LISTS[one.kind.name][0], "create"))
+    ]
+    if refusals:
+        st.caption(
+            f":material/lock: The {_count_label(from_filters.lists[0])} need a list. {plain(refusals[0])}."
+        )
+        from_filters = replace(from_filters, lists=())
+    names = [_name(context, place, one) for place, one in enumerate(from_filters.lists)]
+    if state.is_held(context.clients.drafts, catalog.named_lists(context)):
+        st.caption(":material/warning: New package holds an unfinished draft. This will replace it.")
+    if from_filters.is_empty or not st.button("Open New package", type="primary", key=f"{POPOVER}_open"):
+        return
+    if not all(names):
+        st.error("Name the list first. Nothing was created.", icon=":material/error:")
+        return
+    try:
+        ids = [_list(context, one, name) for one, name in zip(from_filters.lists, names, strict=True)]
+    except TrancheError as error:
+        st.error(f"{plain(error.reason.rstrip('.'))}. Your question is kept.", icon=":material/error:")
+        return
+    state.fill_from(from_filters.with_lists(ids), from_filters.media_type, package_question(context))
+    st.switch_page(screens.NEW_PACKAGE, query_params={})
+
+
+def _name(context: PageContext, place: int, one: NewList) -> str:
+    """Draw the field for the name of a list that has to be created."""
+    word = NEW_LISTS[one.kind.name][2]
+    name = st.text_input(
+        f"Name of the new {plain(one.kind.title.lower())}", f"{_count_label(one)} of {context.slicer_name}",
+        key=f"{POPOVER}_name_{place}", max_chars=LONGEST_NAME,
+        help=f"A package is restricted to {word} by a list. No list has exactly these yet",
+    )  # fmt: skip
+    return name.strip()
+
+
+def _list(context: PageContext, one: NewList, name: str) -> int:
+    """Create the list, once: with the same name and entries it has the same key."""
+    entity, kind, field = NEW_LISTS[one.kind.name]
+    key = str(
+        uuid.uuid5(uuid.NAMESPACE_OID, "\n".join((context.person.username, entity, name, *one.entries)))
+    )
+    new_list = context.deals.create(kind, kind(**{"name": name, field: one.entries}), key)
+    catalog.forget()
+    return new_list.id or 0

@@ -1,0 +1,157 @@
+"""Report data about a deal, a package or a targeting: which slicer to ask, for what, in the background."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+
+from lib.insight.dead_search import DeadSearch
+from lib.insight.deal_report import DEAL, PACKAGE, DealReport, Entity, tells_deals
+from lib.insight.estimate import BIDS, IMPRESSIONS, WIN_CPM, field_of
+from lib.insight.query_batch import QueryBatch
+from lib.reporting import dates
+from lib.reporting.answers import Audience
+from lib.reporting.client import Reporting
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Slicer, time_key_field
+from lib.ui.deals.list.list_state import open_key
+from lib.ui.kit import redraw, session_cache
+from lib.ui.kit.frame import PageContext
+from lib.ui.query import ask, periods
+from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, TrancheError
+
+__all__ = ["DEAL", "PACKAGE", "tells_deals"]
+SLICERS = "slicers_of_deals"
+
+
+@dataclass(frozen=True)
+class ReportFigure:
+    """A figure of the panel: what it is called, and the data field; None where the slicer has none."""
+
+    title: str
+    field: DataField | None
+
+
+def of_deals(context: PageContext) -> PageContext | None:
+    """Looking at a slicer that tells deals apart: the one that is picked, else the first that does.
+
+    None where none of those that the person may see has the key field `deal`. Raises why the service can't be
+    asked; a slicer that it refuses is passed over.
+    """
+    if tells_deals(context.slicer):
+        return context
+    slicers: dict[tuple[str, str], Slicer] = session_cache.of(SLICERS, dict)
+    for pair in sorted(context.clients.slicers, key=lambda pair: pair[0] != context.project):
+        slicer = slicers.get(pair) or _info(context, *pair)
+        if slicer is not None:
+            slicers[pair] = slicer
+            if tells_deals(slicer):
+                return replace(context, project=pair[0], slicer_name=pair[1], slicer=slicer)
+    return None
+
+
+def report_figures(slicer: Slicer) -> tuple[ReportFigure, ...]:
+    """The figures of a targeting: bids, impressions, unique users and average win CPM."""
+    users = tuple(f"unique_{source.name}" for source in slicer.audience_sources)
+    return (
+        ReportFigure("Bids", field_of(slicer, BIDS)),
+        ReportFigure("Impressions", field_of(slicer, IMPRESSIONS)),
+        ReportFigure("Unique users", field_of(slicer, users)),
+        ReportFigure("Average win CPM", field_of(slicer, WIN_CPM)),
+    )
+
+
+def deal_report(context: PageContext, reporting: Reporting) -> DealReport:
+    """The slicer that is looked at, asked through this client."""
+    audience = partial(reporting.audience, slicer=context.slicer)
+    today, seats = dates.today(context.slicer.timezone), context.person.deals.seats
+    return DealReport(context.project, context.slicer_name, context.slicer, today, audience, seats is None)
+
+
+def question(
+    context: PageContext,
+    filters: tuple[Filter, ...],
+    days: int,
+    fields: tuple[str, ...],
+    by_day: bool = False,
+) -> AudienceQuery:
+    """These data fields over the last complete days with data, as exact as a quick answer can be."""
+    split = (time_key_field("day"),) if by_day else ()
+    update = {"filters": filters, "data_fields": fields, "split_by": split}
+    return deal_report(context, context.clients.reporting).query(days).model_copy(update=update)
+
+
+def only(context: PageContext, entities: Sequence[Entity]) -> tuple[Filter, ...]:
+    """The filters for the rows of these entities, as the person's deals client returned them."""
+    return deal_report(context, context.clients.reporting).only(entities)
+
+
+def period(context: PageContext, query: AudienceQuery) -> Days:
+    """The days that a question is about."""
+    return periods.resolve(query.start_date, query.end_date, ask.today(context, query))
+
+
+def figures_query(context: PageContext, filters: tuple[Filter, ...], days: int) -> AudienceQuery:
+    """The totals of the panel's data fields for these filters, over the last days."""
+    names = tuple(figure.field.name for figure in report_figures(context.slicer) if figure.field is not None)
+    return question(context, filters, days, names)
+
+
+def _info(context: PageContext, project: str, name: str) -> Slicer | None:
+    """The slicer; None where it is refused or broken: another one may do."""
+    try:
+        return context.reporting.info(InfoQuery(project_name=project, slicer_name=name))
+    except Refused:
+        raise
+    except (AccessError, BadRequest, InternalError):
+        return None
+
+
+BATCHES, MOMENT_SECONDS = "insights", 0.2
+BatchKey = tuple[object, ...]
+
+
+def query_batch(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:
+    """The questions of this place on the screen; those that it asked before are given up."""
+    batches: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.setdefault(BATCHES, {})
+    key = (context.viewer, *queries)
+    entry = batches.get(place)
+    if entry is None or entry[0] != key:
+        if entry is not None:
+            entry[1].cancel()
+        ask = partial(context.reporting.audience, slicer=context.slicer)
+        entry = batches[place] = (key, QueryBatch(ask, queries))
+    return entry[1]
+
+
+def answers_or_progress(batch: QueryBatch, place: str, what: str) -> list[Audience] | None:
+    """All answers if they come in a moment; else says how far it is, and draws again when they have come.
+
+    Where a question failed its error is raised, and this place asks again next time.
+    """
+    if batch.wait(MOMENT_SECONDS):
+        try:
+            return batch.answers()
+        except TrancheError:
+            forget(place)
+            raise
+    count, of = batch.progress
+    st.caption(f":material/hourglass_top: Computing {what}: {count} of {of} questions answered.")
+    look_again(batch)
+    return None
+
+
+def look_again(work: QueryBatch | DeadSearch) -> None:
+    """Draw the screen, or the open drawer, again once it is done."""
+    if open_key() is None:
+        redraw.when(lambda: work.is_done, f"done_{id(work)}")
+    else:
+        redraw.draw_again(f"draw_again_{id(work)}")
+
+
+def forget(place: str) -> None:
+    """Ask again next time: what came was a failure. Whatever is on its way is given up."""
+    batches: dict[str, tuple[BatchKey, QueryBatch]] = st.session_state.get(BATCHES, {})
+    if (entry := batches.pop(place, None)) is not None:
+        entry[1].cancel()

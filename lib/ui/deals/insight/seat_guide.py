@@ -1,0 +1,197 @@
+"""Beside a seat's price: what wins cost in a targeting, and where the typed price is among them.
+
+It is computed in the background and never waited for: what is typed is drawn at once, and the sentence comes
+when it is there. Another targeting gives up what was asked before.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from lib.deals.models import DemandDeal, Seat
+from lib.insight import seat_prices, win_prices
+from lib.insight.filters import Translation
+from lib.insight.query_batch import QueryBatch
+from lib.insight.seat_prices import SeatPrice, SeatPrices
+from lib.insight.win_prices import WinFields
+from lib.reporting.models import AudienceQuery, DataField
+from lib.ui.charts import numbers
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalog
+from lib.ui.deals.facts import BY_CPM, Prices
+from lib.ui.deals.forms.draft import Draft
+from lib.ui.deals.insight import report
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import TrancheError
+
+MOST, DAYS = 12, 30
+NO_FIELDS = "This slicer has no data field for the win CPM, or none that counts wins, to compare prices with."
+
+
+def is_fixed(context: PageContext, price_type: str | None) -> bool:
+    """Whether a deal with this price type has a fixed price, else a floor; without one, the setting says."""
+    return (price_type or context.clients.usual_terms.get("price_type")) == "fixed"
+
+
+def of_draft(context: PageContext, draft: Draft) -> dict[int, SeatPrice]:
+    """By the id of the seat; empty where no deal is chosen."""
+    if draft.deals == "existing":
+        return of_deals(context, draft.links)
+    if draft.deals == "none":
+        return {}
+    return {
+        seat: SeatPrice(terms.amount, is_fixed(context, (terms.own or draft.terms).get("price_type")))
+        for seat, terms in draft.seats.items()
+    }
+
+
+def of_deals(context: PageContext, ids: Sequence[int]) -> dict[int, SeatPrice]:
+    """By the id of the seat: that of its cheapest deal among these that is not paused."""
+    price_of_seat: dict[int, SeatPrice] = {}
+    for deal in catalog.by_id(context, DemandDeal, ids):
+        if deal.is_active is False or deal.seat is None or deal.seat.id is None:
+            continue
+        lowest, price = price_of_seat.get(deal.seat.id), deal.price
+        if lowest is None or lowest.amount is None or (price is not None and price < lowest.amount):
+            price_of_seat[deal.seat.id] = SeatPrice(price, is_fixed(context, deal.price_type))
+    return price_of_seat
+
+
+@dataclass(frozen=True)
+class GuidePlace:
+    """Where guides are drawn, as a key of the session, and the deal whose own wins are left out, if any."""
+
+    key: str
+    without: DemandDeal | None = None
+
+
+@dataclass(frozen=True)
+class SeatGuide:
+    """A sentence for each seat's price, and what they are all computed from; `batch` is under way."""
+
+    by_seat: Mapping[int, str]
+    note: str = ""
+    batch: QueryBatch | None = None
+
+
+NOTHING = SeatGuide({})
+
+
+def of(
+    context: PageContext,
+    place: GuidePlace,
+    translation: Translation,
+    price_of: Mapping[int, SeatPrice],
+    money: Prices,
+) -> SeatGuide:
+    """What is known by now; what is missing is asked for.
+
+    `translation` is the targeting, `price_of` the price of each seat, if there is one; 0 stands for no seat.
+    """
+    fields = win_prices.win_fields(context.slicer)
+    if not price_of or fields is None:
+        report.forget(place.key)
+        return SeatGuide({}, NO_FIELDS) if price_of else NOTHING
+    seats: list[Seat] = []
+    if seat_prices.tells_seats(context.slicer):
+        visible = catalog.seats(context)
+        seats = [visible[seat] for seat in price_of if seat in visible][:MOST]
+    asking = report.deal_report(context, context.reporting)
+    base = report.question(context, translation.filters, DAYS, ())
+    queries = [seat_prices.question(asking, base, fields, seat, place.without) for seat in (None, *seats)]
+    batch = report.query_batch(context, place.key, queries)
+    if not batch.is_done:
+        return SeatGuide({}, "Computing what wins cost in this targeting.", batch)
+    try:
+        answers = batch.answers()
+    except TrancheError as error:
+        report.forget(place.key)
+        return SeatGuide({}, f"What wins cost could not be loaded: {error.reason.rstrip('.')}.")
+    every, *each = (seat_prices.seat_prices(answer, context.slicer, fields) for answer in answers)
+    leaves_out = place.without is not None
+    cpm = context.slicer.data_field(fields.cpm)
+    words = SeatWords(cpm, Numbers.of(st.context.locale), money, leaves_out)
+    own_prices = dict(zip((seat.id or 0 for seat in seats), each, strict=True))
+    by_seat = {seat: words.sentence(price, every, own_prices.get(seat)) for seat, price in price_of.items()}
+    note = _note(context, queries, (every, *each), fields, leaves_out)
+    return SeatGuide(by_seat if every.win_prices else {}, note)
+
+
+def draw_note(guide: SeatGuide, left_out: str = "") -> None:
+    """Draw what the sentences are computed from and leave out; look again until they are there."""
+    if guide.note:
+        icon = ":material/hourglass_top:" if guide.batch else ":material/info:"
+        sentence = f"{guide.note} {left_out}" if guide.by_seat and left_out else guide.note
+        st.caption(f"{icon} {plain(sentence)}")
+    if guide.batch is not None:
+        report.look_again(guide.batch)
+
+
+@dataclass(frozen=True)
+class SeatWords:
+    """How win CPMs are written: the data field, the reader's numbers and the unit of prices.
+
+    `leaves_out`: a deal's own wins are left out.
+    """
+
+    field: DataField
+    numbers: Numbers
+    money: Prices
+    leaves_out: bool
+
+    @property
+    def other(self) -> str:
+        """What wins are of, where a deal's own are left out."""
+        return " by other deals" if self.leaves_out else ""
+
+    def sentence(self, price: SeatPrice, every: SeatPrices, own: SeatPrices | None) -> str:
+        """The quartiles of a seat's wins, else of all seats', with the place of the price among them."""
+        if own is None or own.win_prices is None:
+            first = "" if own is None else f"This seat won nothing{self.other} in this targeting. "
+            return f"{first}Wins of all seats: {self._figures(price, every)}"
+        return f"Wins of this seat: {self._figures(price, own)}"
+
+    def _figures(self, price: SeatPrice, of: SeatPrices) -> str:
+        if of.win_prices is None:
+            return "none."
+        low, median, high = (
+            self.numbers.short(value, field=self.field)
+            for value in (of.win_prices.low, of.win_prices.median, of.win_prices.high)
+        )
+        parts = [f"quartiles {low}, {median} and {high}."]
+        if price.amount is not None and self.money.unit.upper() == BY_CPM:
+            share = of.win_prices.share_from(price.amount)
+            parts.append(
+                f"Your fixed price is at or below what {share} of these wins cost."
+                if price.is_fixed
+                else f"As a floor, your price lets through {share} of these wins."
+            )
+        if of.win_rate is not None:
+            parts.append(f"Win rate {self.numbers.percent(of.win_rate)}.")
+        return " ".join(parts)
+
+
+def _note(
+    context: PageContext,
+    queries: Sequence[AudienceQuery],
+    seat_pricess: Sequence[SeatPrices],
+    fields: WinFields,
+    leaves_out: bool,
+) -> str:
+    """The days, how exact the figures are, and what they are of."""
+    days = numbers.days(*report.period(context, queries[0]))
+    win_prices = [one.win_prices for one in seat_pricess if one.win_prices is not None]
+    if not win_prices:
+        others = " of other deals" if leaves_out else ""
+        return f"No wins{others} are recorded in this targeting, {days}."
+    names = " and ".join(context.slicer.key_field(one).description or one for one in queries[0].split_by)
+    exact = "Exact" if all(one.is_exact for one in win_prices) else "Estimated from a sample"
+    wins = (context.slicer.data_field(fields.wins).description or fields.wins).lower()
+    groups = f"averages by {names.lower()}, " if names else ""
+    others = " of other deals" if leaves_out else ""
+    return (
+        f"Win CPM{others} in this targeting, {days} · {context.project}/{context.slicer_name} · {exact} · "
+        f"{groups}weighted by {wins}; single auctions scatter more widely."
+    )

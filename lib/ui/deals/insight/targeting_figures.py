@@ -1,0 +1,319 @@
+"""Figures of a targeting: volume per day, a forecast of the booked period, and what each target costs."""
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, timedelta, timezone
+
+import pandas as pd
+import streamlit as st
+
+from lib.deals.models import Targeting
+from lib.insight import cost, estimate, forecast, seat_prices, win_prices
+from lib.insight.cost import Element, TargetCost, Trials
+from lib.insight.estimate import BIDS, IMPRESSIONS, Estimate, field_of
+from lib.insight.filters import Lists
+from lib.insight.forecast import DayFigure, Forecast
+from lib.insight.seat_prices import SeatPrice
+from lib.insight.win_prices import WinFields
+from lib.reporting.answers import Audience
+from lib.reporting.models import DataField, Filter, Slicer
+from lib.ui.charts import bars, numbers, theme
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.insight import report
+from lib.ui.deals.targeting import words
+from lib.ui.deals.targeting.words import Descriptions
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit.problems import report_errors
+
+DAYS, HISTORY, MOST_SEATS = 30, 126, 12
+ALL_BUYERS = "what all buyers together may have"
+Booking = tuple[datetime | None, datetime | None]
+Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
+Prices = Mapping[int, SeatPrice]
+
+
+@st.fragment(parallel=True)
+def draw_days(
+    context: PageContext, place: str, filters: tuple[Filter, ...], booking: Booking, prices: Prices
+) -> None:
+    """The chart and the sentences, once the answers are there. `prices` are of the seats that are to buy."""
+    fields = [
+        field for names in (BIDS, IMPRESSIONS) if (field := field_of(context.slicer, names)) is not None
+    ]
+    st.header("Per day, and in the booked period", anchor=False)
+    if not fields:
+        st.caption("This slicer has no data field for bids or impressions.")
+    elif forecast.DAY not in {field.name for field in context.slicer.key_fields}:
+        st.caption("This slicer can't be split by day.")
+    else:
+        with report_errors("The forecast", effect="What you entered is kept."):
+            if facts.prices_of(context).unit.upper() != facts.BY_CPM:
+                prices = {seat: SeatPrice() for seat in prices}
+            _draw_forecast(context, place, filters, booking, fields, prices)
+
+
+def _draw_forecast(
+    context: PageContext,
+    place: str,
+    filters: tuple[Filter, ...],
+    booking: Booking,
+    fields: list[DataField],
+    prices: Prices,
+) -> None:
+    query = report.question(context, filters, HISTORY, tuple(field.name for field in fields), by_day=True)
+    seats = catalog.seats(context)
+    prices = {seat: price for seat, price in prices.items() if seat in seats}
+    wins = seat_fields(context.slicer, prices)
+    asking = report.deal_report(context, context.reporting)
+    by_seat = (
+        []
+        if wins is None
+        else seat_prices.daily_questions(asking, query, wins, [seats[one] for one in prices])
+    )
+    batch = report.query_batch(context, place, [query, *by_seat])
+    answers = report.answers_or_progress(batch, place, "the figures per day")
+    if answers is None:
+        return
+    answer, *answers_by_seat = answers
+    period = report.period(context, query)
+    if not estimate.has_data(answer):
+        st.caption(f"The report has no data for {numbers.days(*period)}.")
+        return
+    figures = [(field, forecast.daily(answer, field.name, period)) for field in fields]
+    shown_days = (period[1] - timedelta(days=DAYS - 1), period[1])
+    _chart(place, [(field, daily[-DAYS:]) for field, daily in figures], numbers.days(*shown_days))
+    texts = Numbers.of(st.context.locale)
+    phrases = {ALL_BUYERS: figures}
+    if wins is not None:
+        daily = seat_prices.daily_wins(answers_by_seat, prices, wins, period)
+        phrases = {wins_of(prices): [(context.slicer.data_field(wins.wins), daily)], **phrases}
+    for sentence in sentences(phrases, booking, context.slicer.timezone, texts):
+        st.markdown(plain(sentence))
+    st.caption(plain(caution(figures, numbers.days(*period), left_out(prices, wins))))
+
+
+def seat_fields(slicer: Slicer, prices: Prices) -> WinFields | None:
+    """The data fields that say what these seats won at which price; None where the slicer can't."""
+    is_told = 0 < len(prices) <= MOST_SEATS and seat_prices.tells_seats(slicer)
+    return win_prices.win_fields(slicer) if is_told else None
+
+
+def wins_of(prices: Prices) -> str:
+    """`what this seat may win at or above its floor`, `what these 3 seats may win at any price`."""
+    who, whose = ("this seat", "its") if len(prices) == 1 else (f"these {len(prices)} seats", "their")
+    flags = [price.is_fixed for price in prices.values() if price.amount is not None]
+    if not flags:
+        return f"what {who} may win at any price"
+    noun = "price" if any(flags) else "floor"
+    some = "" if len(flags) == len(prices) else f" ({len(prices) - len(flags)} without one at any price)"
+    return f"what {who} may win at or above {whose} {noun}{'s' if len(prices) > 1 else ''}{some}"
+
+
+def left_out(prices: Prices, wins: WinFields | None) -> str:
+    """What the forecast leaves out, and why."""
+    if wins is not None:
+        return (
+            "Wins reach a price where those of a site (or deal) and day do on average. Seasons and holidays "
+            "are not in it."
+        )
+    if len(prices) > MOST_SEATS:
+        why = f"With more than {MOST_SEATS} seats, they and their prices"
+    else:
+        why = "This slicer can't tell what a seat won: seats and prices" if prices else "Seats, prices"
+    return f"{why}, seasons and holidays are not in it."
+
+
+def sentences(phrases: Mapping[str, Figures], booking: Booking, hours: int, texts: Numbers) -> list[str]:
+    """The forecasts for the booked period, of figures by whose they are, or why there are none."""
+    start, end = booking
+    if start is None:
+        return ["Choose a start to see what the booked period would have."]
+    parts = forecast.weekdays(start, end or start + timedelta(days=DAYS), hours)
+    if not parts:
+        return ["The booked period has no days."]
+    length = sum(parts.values())
+    what = (
+        f"The booked period ({_days(length, texts)})" if end else f"The first {DAYS} days (no end is booked)"
+    )
+    first = start.astimezone(timezone(timedelta(hours=hours))).date()
+    return [
+        f"{what}, {whose}: "
+        + "; ".join(
+            _sentence(field, forecast.forecast(daily, parts, _ahead(first, daily)), texts)
+            for field, daily in of
+        )
+        + "."
+        for whose, of in phrases.items()
+    ]
+
+
+def _ahead(first: date, daily: tuple[DayFigure, ...]) -> int:
+    """How many days lie between the data and the first day of the period."""
+    return max((first - daily[-1].day).days - 1, 0)
+
+
+def _sentence(field: DataField, outlook: Forecast, texts: Numbers) -> str:
+    """The range with how often it held in the past, the figure alone, or that there is none."""
+    name = numbers.title(field).lower()
+    if math.isnan(outlook.value):
+        return f"no estimate of {name}, since days of the last two weeks have no data"
+    if math.isnan(outlook.low):
+        return f"about {texts.rough(outlook.value)} {name} (too little history for a range)"
+    span = f"{texts.rough(outlook.low)} to {texts.rough(outlook.high)} {name}"
+    return f"{span} (so {forecast.track_record(outlook.hits, outlook.tests, outlook.days)})"
+
+
+def caution(figures: Figures, days: str, without_what: str) -> str:
+    """Where the range comes from, and what it leaves out."""
+    empty = sum(one.figure.value is None for one in figures[0][1])
+    which = "1 day has no data and is" if empty == 1 else f"{empty} days have no data and are"
+    without = f" {which} left out." if empty else ""
+    return (
+        f"By the weekdays of the last two weeks, tested on past periods as long and as far ahead, {days}. "
+        f"{without_what}{without}"
+    )
+
+
+def _days(days: float, numbers: Numbers) -> str:
+    return f"{numbers.number(days, 0 if days == int(days) else 1)} {'day' if days == 1 else 'days'}"
+
+
+def _chart(place: str, figures: Figures, period: str) -> None:
+    """The first figure per day, and its table twin."""
+    field, daily = figures[0]
+    texts = Numbers.of(st.context.locale)
+    values = [one.figure.value for one in daily]
+    title = f"{numbers.title(field)} per day"
+    st.caption(plain(title))
+    st.plotly_chart(
+        bars.day_bars_figure([one.day for one in daily], values, field, texts),
+        key=f"per_day_{place}",
+        config=theme.CONFIG,
+        alt=f"{title}, {period}",
+    )
+    with st.expander("As a table"):
+        columns = {
+            "Day": [f"{one.day:%a} {one.day.isoformat()}" for one in daily],
+            **{
+                numbers.title(each): [
+                    "no data" if one.figure.value is None else texts.plain(one.figure.value, each)
+                    for one in of
+                ]
+                for each, of in figures
+            },
+        }
+        st.dataframe(straighten(columns), hide_index=True, alt=title)
+
+
+COST_DAYS = 30
+NO_RANGE = "range unknown"
+
+
+@st.fragment(parallel=True)
+def draw_costs(
+    context: PageContext,
+    place: str,
+    targeting: Targeting,
+    lists: Lists,
+    media_type: str | None,
+    descriptions: Descriptions,
+) -> None:
+    """The table, once it is computed; nothing where the targeting has no element."""
+    trials = cost.trials(targeting, context.slicer, lists, media_type)
+    field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
+    if not (trials.each or trials.omissions):
+        report.forget(place)
+        return
+    st.header("Cost of each target", anchor=False)
+    if field is None:
+        st.caption("This slicer has no data field for bids or impressions.")
+        return
+    with report_errors("The cost of each target", effect="What you entered is kept."):
+        _draw_trials(context, place, trials, field, descriptions)
+
+
+def _draw_trials(
+    context: PageContext, place: str, trials: Trials, field: DataField, descriptions: Descriptions
+) -> None:
+    filters = (trials.whole.filters, *(trial.filters for trial in trials.each))
+    queries = [report.question(context, one, COST_DAYS, (field.name,)) for one in filters]
+    batch = report.query_batch(context, place, queries)
+    answers = report.answers_or_progress(batch, place, "the cost of each target")
+    if answers is None:
+        return
+    first, last = report.period(context, queries[0])
+    if not any(map(estimate.has_data, answers)):
+        st.caption(f"The report has no data for {numbers.days(first, last)}.")
+        return
+    _table(cost.costs(trials, answers, field.name), field, descriptions)
+    where = f"{plain(context.project)}/{plain(context.slicer_name)}"
+    st.caption(f"{numbers.days(first, last)} · From {where} · {precision_of(answers, field)}")
+    for sentence in _omission_note(trials, descriptions):
+        st.caption(f":material/info: {plain(sentence)}")
+
+
+def precision_of(answers: list[Audience], field: DataField) -> str:
+    """Whether the figures of these answers are exact."""
+    if all(estimate.total(answer, field.name).is_exact for answer in answers):
+        return "Exact"
+    return "Estimates, with their 95 % ranges"
+
+
+def share(costs: TargetCost, texts: Numbers) -> str:
+    """`−38.0 %` for what a target costs, `brings 43.9 %`; with its range if it is estimated."""
+    estimate = costs.share
+    if estimate.value is None:
+        return "no data" if costs.change.value is None else "none either way"
+    if estimate.value == 0 and estimate.is_exact:
+        return "costs nothing" if costs.restricts else "brings nothing"
+    sign = numbers.MINUS if costs.restricts else ""
+    text = f"{'' if costs.restricts else 'brings '}{sign}{texts.percent(estimate.value)}"
+    return text + range_text(estimate, lambda value: f"{sign}{texts.percent(value)}")
+
+
+def without(costs: TargetCost, numbers: Numbers) -> str:
+    """`4.10 M more`, `1.20 M fewer`, `the same`."""
+    estimate = costs.change
+    if estimate.value is None:
+        return "no data"
+    if estimate.value == 0:
+        return "the same" + range_text(estimate, numbers.rough)
+    more = "more" if costs.restricts else "fewer"
+    return f"{numbers.rough(estimate.value)} {more}{range_text(estimate, numbers.rough)}"
+
+
+def name(element: Element, descriptions: Descriptions) -> str:
+    """`not Safari`; `only US, CA` for all of a kind, as its targets are named one by one too."""
+    text = words.sentence(element.targeting, None if len(element.targets) <= 2 else 2, descriptions)
+    return f"only {text}" if len(element.targets) > 1 and not element.is_excluded else text
+
+
+def range_text(estimate: Estimate, write: Callable[[float], str]) -> str:
+    """` (1.20 M to 1.40 M)` for an estimate; empty for an exact figure."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
+        return f" ({NO_RANGE})"
+    return f" ({write(max(estimate.low, 0.0))} to {write(estimate.high)})"
+
+
+def _table(target_costs: list[TargetCost], field: DataField, descriptions: Descriptions) -> None:
+    """The costs, highest first, then the gains."""
+    texts = Numbers.of(st.context.locale)
+    columns = {
+        numbers.title(field): [share(one, texts) for one in target_costs],
+        "Without it": [without(one, texts) for one in target_costs],
+    }
+    index = pd.Index([plain(name(one.element, descriptions)) for one in target_costs], name="Target")
+    st.table(pd.DataFrame(columns, index=index), border="horizontal", alt="What each target costs or brings")
+
+
+def _omission_note(trials: Trials, descriptions: Descriptions) -> list[str]:
+    """A note on what the table leaves out."""
+    names = [name(element, descriptions) for element in trials.omissions]
+    sentences = [f"Not measured, as this slicer can't tell: {', '.join(names)}."] if names else []
+    if trials.rest:
+        sentences.append(f"Measured are the first {len(trials.each)}; {len(trials.rest)} more are not.")
+    return sentences

@@ -1,0 +1,1 @@
+"""The screen Lists: domain and app lists, and supply files."""

@@ -1,0 +1,385 @@
+"""The screen Lists: domain and app lists, searched by the service, and supply files; the drawer of one."""
+
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.deals.models import AppList, DomainList, SupplyPackage
+from lib.deals.supply.store import ImportedFile
+from lib.ui.deals import catalog
+from lib.ui.deals.changes.change_steps import number
+from lib.ui.deals.inventory import supply_files
+from lib.ui.deals.inventory.list_entries import KINDS, ListKind, Paste, read
+from lib.ui.kit import address, listing, notes
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain, straighten
+from lib.ui.kit.problems import is_open, report_errors, show
+from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
+from lib.wire.errors import NotFound, TrancheError
+
+KIND, SEARCH, LIST, RECEIPT, NEW = "lists_kind", "lists_find", "lists_list", "lists_taken", "lists_new"
+OPEN, WIDTH, MOST_ROWS, MOST = "list", 720, 1_000, 100
+FIND, PROBLEM = "list_find", "list_problem"
+ADDRESS = re.compile(r"(domain_lists|app_lists|supply_files)-([1-9][0-9]{0,15})")
+PLACEHOLDERS = {supply_files.ENTITY: "Domain or file"}
+COLUMNS = (
+    listing.ListColumn("name", "Name", 24.0),
+    listing.ListColumn("entries", "Entries", 7.0, is_right=True, on_phone="top"),
+    listing.ListColumn("first", "First entries", 34.0, on_phone="left"),
+    listing.ListColumn("id", "Id", 5.0, is_right=True),
+)
+
+
+@dataclass(frozen=True)
+class OpenList:
+    """The list that is open in the drawer, as it was read."""
+
+    context: PageContext
+    entity: str
+    entry_list: DomainList | AppList
+
+    @property
+    def kind(self) -> ListKind:
+        """Its kind."""
+        return KINDS[self.entity]
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Its domains or apps."""
+        return self.kind.entries(self.entry_list)
+
+    def key(self, name: str) -> str:
+        """The key of a widget of its own."""
+        return f"list_{name}_{self.entity}-{self.entry_list.id}"
+
+    def read_paste(self) -> Paste:
+        """The parsed content of the field for new entries."""
+        return read(st.session_state.get(self.key("paste")) or "", self.kind)
+
+    def change(self, fields: dict[str, Any], note: str) -> bool:
+        """Change the list unless somebody else did; errors are shown in the drawer. True if it worked."""
+        try:
+            self.context.deals.change(self.entity, self.entry_list.id or 0, fields, self.entry_list.etag)
+        except TrancheError as error:
+            st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
+            return False
+        finally:
+            catalog.forget()
+        notes.say(note)
+        return True
+
+
+def draw(context: PageContext) -> None:
+    """Draw the lists of a kind, and the drawer of the open one."""
+    with report_errors("The lists", effect="Nothing was changed."):
+        does = catalog.abilities(context)
+        if not does.lists:
+            st.info("This service has no lists that Tranche can read.", icon=":material/info:")
+        if does.refuses:
+            st.caption(f":material/lock: {plain(does.refuses)}.")
+        _draw_list(context, [*(KINDS if does.lists else ()), supply_files.ENTITY])
+    _draw_drawer(context)
+
+
+def _draw_list(context: PageContext, kinds: list[str]) -> None:
+    """Draw the lists of one of these kinds, or the supply files."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        entity = st.segmented_control(
+            "Kind", kinds, format_func=_kind_title, key=KIND, bind="query-params", required=True,
+            default=kinds[0], label_visibility="collapsed",
+        )  # fmt: skip
+        text = st.text_input(
+            "Search", type="search", live="200ms", key=SEARCH, bind="query-params",
+            placeholder=PLACEHOLDERS.get(entity, "Name or id"), label_visibility="collapsed",
+        )  # fmt: skip
+        if entity == supply_files.ENTITY:
+            supply_files.draw_import(context)
+        else:
+            _draw_new(context, entity)
+    if _open_key() is None:
+        notes.draw()
+    is_supply = entity == supply_files.ENTITY
+    count, rows = supply_files.rows(context, text or "", MOST) if is_supply else _rows(context, entity, text)
+    if not rows:
+        what = "files" if is_supply else "lists"
+        st.info(f"No {what} match." if text else f"There are no {what} yet.", icon=":material/list_alt:")
+        if is_supply and not text:
+            st.caption(plain(supply_files.WHAT))
+        return
+    columns = supply_files.COLUMNS if is_supply else COLUMNS
+    receipt: ActReceipt = st.session_state.get(RECEIPT, NO_RECEIPT)
+    with st.container(key="lists_table"):
+        listing.draw(LIST, listing.Listing(_kind_title(entity), columns, rows, count), receipt, _open)
+    if count > MOST:
+        st.caption(f"The first {MOST:d} of {number(count)}. Search to find the others.")
+
+
+def _rows(context: PageContext, entity: str, text: str | None) -> tuple[int, list[listing.ListRow]]:
+    """How many lists of a kind a search finds, and rows of the first of them."""
+    kind = KINDS[entity]
+    search = {"search": text} if text else {}
+    page = context.deals.list(kind.model, limit=MOST, ordering="name", **search)
+    rows = []
+    for one in page.results:
+        entries = kind.entries(one)
+        texts = (one.name or "", number(len(entries)), ", ".join(entries[:5]), str(one.id))
+        rows.append(listing.ListRow(f"{entity}-{one.id}", tuple(map(listing.ListCell, texts))))
+    return page.count, rows
+
+
+def _kind_title(entity: str) -> str:
+    return supply_files.TITLE if entity == supply_files.ENTITY else KINDS[entity].title
+
+
+def _open() -> None:
+    """Open the row that was clicked last. A callback."""
+    state = st.session_state
+    acts, receipt = listing.new_acts(state.get(LIST) or {}, state.get(RECEIPT, NO_RECEIPT))
+    keys = [act.key for act in acts if isinstance(act, listing.OpenRow)]
+    if keys:
+        state[RECEIPT] = receipt
+        address.write(OPEN, keys[-1])
+
+
+def _draw_new(context: PageContext, entity: str) -> None:
+    if catalog.abilities(context).why_not(entity, "create"):
+        return
+    with st.popover("New list", icon=":material/add:", key=NEW, on_change="rerun"):
+        st.text_input("Name", key=f"{NEW}_name", max_chars=200)
+        st.button(
+            "Create list", type="primary", key=f"{NEW}_create", on_click=_create, args=(context, entity)
+        )
+        if problem := st.session_state.get(f"{NEW}_problem"):
+            st.error(plain(problem), icon=":material/error:")
+
+
+def _create(context: PageContext, entity: str) -> None:
+    """Create an empty list and open it. A callback."""
+    state, kind = st.session_state, KINDS[entity]
+    name = (state.get(f"{NEW}_name") or "").strip()
+    state.pop(f"{NEW}_problem", None)
+    if not name:
+        state[f"{NEW}_problem"] = "Type a name."
+        return
+    fields: dict[str, Any] = {"name": name, kind.word: ()}
+    key = state.setdefault(f"{NEW}_key", str(uuid.uuid4()))
+    try:
+        new_list = context.deals.create(kind.model, kind.model(**fields), key)
+    except TrancheError as error:
+        advice = "Check the list before you retry." if is_open(error) else "Nothing was created."
+        if not is_open(error):
+            del state[f"{NEW}_key"]
+        state[f"{NEW}_problem"] = f"{error.reason.rstrip('.')}. {advice}"
+        return
+    del state[f"{NEW}_key"]
+    catalog.forget()
+    notes.say(f"{name} is created")
+    state[NEW], state[f"{NEW}_name"] = False, ""
+    address.write(OPEN, f"{entity}-{new_list.id}")
+
+
+def _open_key() -> tuple[str, int] | None:
+    """The list that is open, by the URL."""
+    match = ADDRESS.fullmatch(address.read(OPEN))
+    return (match[1], int(match[2])) if match else None
+
+
+def _close() -> None:
+    """Close the drawer. A callback."""
+    address.write(OPEN)
+    st.session_state.pop(PROBLEM, None)
+
+
+def _draw_drawer(context: PageContext) -> None:
+    """Draw the drawer of the open list, if any."""
+    key = _open_key()
+    if key is None:
+        return
+    if key[0] == supply_files.ENTITY:
+        _draw_file_drawer(context, key[1])
+        return
+    try:
+        entry_list = context.deals.get(*key)
+    except NotFound:
+        _close()
+        st.warning(f"List {key[1]:d} no longer exists.", icon=":material/link_off:")
+        return
+    except TrancheError as error:
+        show(error, "The list", "Nothing was changed.")
+        return
+    title = plain(entry_list.name or f"List {key[1]}")
+    drawer = st.dialog(title, position="right", width=WIDTH, icon=":material/list_alt:", on_dismiss=_close)
+    drawer(_content)(context, key)
+
+
+def _draw_file_drawer(context: PageContext, file_id: int) -> None:
+    """Draw the drawer of a supply file."""
+    with report_errors("The file", effect="Nothing was changed."):
+        one = context.clients.supply_files.get(file_id)
+        if one is None:
+            _close()
+            st.warning("This file was removed, or imported again.", icon=":material/link_off:")
+            return
+        drawer = st.dialog(
+            plain(supply_files.title(one)), position="right", width=WIDTH, icon=":material/lan:",
+            on_dismiss=_close,
+        )  # fmt: skip
+        drawer(_draw_file)(context, one)
+
+
+def _draw_file(context: PageContext, one: ImportedFile) -> None:
+    with report_errors("The file", effect="Nothing was changed."):
+        if supply_files.draw_file(context, one):
+            _close()
+            st.rerun()
+
+
+def _content(context: PageContext, key: tuple[str, int]) -> None:
+    with report_errors("The list", "What you typed is kept."):
+        open_list = OpenList(context, key[0], context.deals.get(*key))
+        does = catalog.abilities(context)
+        may_change = not does.why_not(key[0], "change")
+        notes.draw()
+        if problem := st.session_state.pop(PROBLEM, None):
+            st.error(plain(problem), icon=":material/error:")
+        _draw_entries(open_list, may_change)
+        if may_change:
+            _draw_paste(open_list)
+            _draw_name(open_list)
+        if not does.why_not(key[0], "delete"):
+            _draw_delete(open_list)
+
+
+def _draw_entries(one: OpenList, may_change: bool) -> None:
+    """Draw the entries, with a search, a download, and a button that removes those chosen."""
+    entries, word = one.entries, one.kind.word
+    with st.container(horizontal=True, vertical_alignment="center"):
+        text = st.text_input(
+            "Search entries", type="search", live="200ms", key=FIND, label_visibility="collapsed",
+            placeholder=f"Search among {number(len(entries))} {word}",
+        )  # fmt: skip
+        st.download_button(
+            "Download", data="\r\n".join(entries), file_name=f"{one.entity}-{one.entry_list.id}.txt",
+            mime="text/plain", icon=":material/download:", on_click="ignore", key="list_download",
+            disabled=not entries,
+        )  # fmt: skip
+    if not entries:
+        st.caption("No entries yet: the list selects nothing.")
+        return
+    matches = [entry for entry in entries if (text or "").strip().casefold() in entry.casefold()]
+    _draw_table({word.capitalize(): matches[:MOST_ROWS]}, len(matches), 300, "Entries")
+    more = f", the first {number(MOST_ROWS)} shown" if len(matches) > MOST_ROWS else ""
+    st.caption(f"{number(len(matches))} of {number(len(entries))} {word}{more}")
+    if may_change and text and matches and len(matches) < len(entries):
+        label = f"Remove these {number(len(matches))}"
+        st.button(
+            label, icon=":material/remove:", key="list_remove", on_click=_remove, args=(one, tuple(matches))
+        )
+
+
+def _draw_table(columns: dict[str, list[Any]], count: int, highest: int, alt: str) -> None:
+    height = min(highest, 38 + 35 * max(1, count))
+    st.dataframe(straighten(columns), hide_index=True, height=height, alt=alt)
+
+
+def _draw_paste(one: OpenList) -> None:
+    """Draw the field to paste entries. Unreadable entries are listed by line, and stay in it."""
+    st.text_area(
+        f"Add {one.kind.word}", key=one.key("paste"), height=120, persist_state="session",
+        placeholder="Paste entries, one a line or separated by commas",
+    )  # fmt: skip
+    paste = one.read_paste()
+    new, broken = paste.new(one.entries), paste.broken
+    if broken:
+        st.markdown(f":red[{number(len(broken))} can't be read] and are not added:")
+        columns: dict[str, list[Any]] = {
+            "Line": [each.line for each in broken],
+            "Entry": [each.text for each in broken],
+            "Why": [each.why for each in broken],
+        }
+        _draw_table(columns, len(broken), 250, "Not readable")
+    present = len(paste.entries) - len(new)
+    parts = [f"{number(len(new))} new" if paste.entries else ""]
+    parts += [f"{number(present)} already in the list" if present else ""]
+    parts += [f"{number(paste.repeats)} pasted twice" if paste.repeats else ""]
+    if sentence := ", ".join(filter(None, parts)):
+        st.caption(sentence)
+    label = f"Add {number(len(new))} {one.kind.word}" if new else f"Add {one.kind.word}"
+    st.button(label, type="primary", key="list_add", on_click=_add, args=(one,))
+
+
+def _add(one: OpenList) -> None:
+    """Add the readable entries; the others stay in the field. A callback.
+
+    It reads the field itself: what is pasted is known only once the click has left it.
+    """
+    paste = one.read_paste()
+    new = paste.new(one.entries)
+    if not new:
+        notes.say("Paste new entries first")
+    elif one.change({one.kind.word: [*one.entries, *new]}, f"{number(len(new))} added"):
+        st.session_state[one.key("paste")] = paste.rest
+
+
+def _remove(one: OpenList, some: tuple[str, ...]) -> None:
+    """Remove these entries. A callback."""
+    rest = [entry for entry in one.entries if entry not in set(some)]
+    if one.change({one.kind.word: rest}, f"{number(len(some))} removed"):
+        st.session_state[FIND] = ""
+
+
+def _draw_name(one: OpenList) -> None:
+    st.session_state.setdefault(one.key("name"), one.entry_list.name or "")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Name", key=one.key("name"), max_chars=200)
+        st.button("Rename", key="list_rename", on_click=_rename, args=(one,))
+
+
+def _rename(one: OpenList) -> None:
+    """Rename the list to the content of the field. A callback."""
+    name = (st.session_state[one.key("name")] or "").strip()
+    if not name:
+        st.session_state[PROBLEM] = "Type a name. Nothing was changed."
+    elif name != one.entry_list.name:
+        one.change({"name": name}, "Renamed")
+
+
+def _draw_delete(one: OpenList) -> None:
+    """Draw the packages that depend on the list; without any, the button that deletes it."""
+    popover = st.popover("Delete", icon=":material/delete:", key="list_delete", on_change="rerun")
+    if not popover.open:
+        return
+    with popover:
+        if users := dependants(one.context.deals, (one.entity, one.entry_list.id or 0)):
+            st.markdown(f"**{len(users):d} packages use this list.** Remove it from their targeting first:")
+            st.markdown("\n".join(f"- {plain(user)}" for user in users))
+            return
+        st.markdown("This can't be undone.")
+        st.button("Delete list", type="primary", key="list_delete_sure", on_click=_delete, args=(one,))
+
+
+def dependants(client: Deals, key: tuple[str, int]) -> list[str]:
+    """The packages that target or exclude the list, by name and id."""
+    name, field = client.get(*key).name or "", KINDS[key[0]].targeting
+    packages = client.everything(SupplyPackage, search=name, ordering="id") if client.abilities.finds else ()
+    return [
+        f"{one.name} ({one.id})" for one in packages if any(part.id == key[1] for part in getattr(one, field))
+    ]
+
+
+def _delete(one: OpenList) -> None:
+    """Delete the list. A callback."""
+    try:
+        one.context.deals.remove(one.entity, one.entry_list.id or 0, one.entry_list.etag)
+    except TrancheError as error:
+        if not isinstance(error, NotFound):
+            st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}."
+            return
+    _close()
+    catalog.forget()
+    notes.say(f"{one.entry_list.name} is deleted")
+    st.rerun()

@@ -1,0 +1,159 @@
+"""The supply files on the screen Lists: their table, the import, and the drawer of one."""
+
+from functools import partial
+
+import streamlit as st
+
+from lib.deals.supply.formats import APPS, KINDS, MEGABYTE, SELLERS, identify
+from lib.deals.supply.store import ImportedFile, ImportOutcome
+from lib.ui.deals import facts
+from lib.ui.deals.changes.change_steps import count_label, number
+from lib.ui.deals.drawer import supply_path
+from lib.ui.kit import components, notes, times
+from lib.ui.kit.components import ChosenFile
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.listing import ListCell, ListColumn, ListRow
+from lib.ui.kit.markdown import plain, straighten
+from lib.wire.errors import ImportRefused, TrancheError
+
+ENTITY, TITLE = "supply_files", "Supply files"
+IMPORT, FILE, WAITING, HOST = "supply_import", "supply_file", "supply_waiting", "supply_host"
+OUTCOME, LARGEST = "supply_outcome", 3 * MEGABYTE
+COLUMNS = (
+    ListColumn("name", "Domain", 20.0),
+    ListColumn("file", "File", 8.0, on_phone="top"),
+    ListColumn("records", "Records", 7.0, is_right=True),
+    ListColumn("rejects", "Lines not read", 8.0, is_right=True),
+    ListColumn("imported", "Imported", 12.0, on_phone="left", is_titled=True),
+    ListColumn("by", "By", 8.0),
+)
+WHAT = (
+    "Sites say in ads.txt, developers of apps in app-ads.txt, who may sell their inventory; an advertising "
+    "system says in sellers.json who its sellers are. Import the sellers.json of your own system first: the "
+    "lines that name it are yours. apps.csv has the columns app and domain, the developer's."
+)
+
+
+def rows(context: PageContext, text: str, limit: int) -> tuple[int, list[ListRow]]:
+    """How many files have this text in their domain or kind, and rows of the first of them."""
+    count, files = context.clients.supply_files.files(text, limit)
+    return count, [ListRow(f"{ENTITY}-{one.id}", tuple(map(ListCell, _texts(one)))) for one in files]
+
+
+def title(one: ImportedFile) -> str:
+    """`ads.txt of news.example`."""
+    return f"{one.kind} of {one.domain}" if one.domain else one.kind
+
+
+def draw_import(context: PageContext) -> None:
+    """Draw the import, for who may; what became of the last file stays until the next."""
+    if not may_change(context):
+        return
+    state = st.session_state
+    with st.popover("Import file", icon=":material/upload_file:", key=IMPORT, on_change="rerun"):
+        st.caption(plain(WHAT))
+        st.caption(
+            "Files of up to 3 MB, named like news.example.ads.txt, news.example.app-ads.txt, "
+            "exchange.example.sellers.json or apps.csv. Many or larger ones: tranche supply FOLDER."
+        )
+        components.draw(FILE, "File", ".txt,.json,.csv", LARGEST, partial(_take, context))
+        if (waiting := state.get(WAITING)) is not None:
+            st.text_input(f"Domain of {plain(waiting.name)}", key=HOST, placeholder="news.example")
+            st.button("Import", type="primary", key="supply_import_go", on_click=_import, args=(context,))
+        _draw_outcome(state.get(OUTCOME))
+
+
+def may_change(context: PageContext) -> bool:
+    """Whether the person may import and remove files, now."""
+    deals = context.now().deals
+    return deals.writes and deals.seats is None
+
+
+def _take(context: PageContext) -> None:
+    """Import the file that was chosen; where its name has no domain, ask for that first. A callback."""
+    state = st.session_state
+    file = components.chosen_file(state.get(FILE), LARGEST)
+    if file is None:
+        return
+    state[WAITING], state[OUTCOME] = None, None
+    if file.problem:
+        state[OUTCOME] = ImportOutcome(file.name, refusal=file.problem)
+        return
+    try:
+        identify(file.name)
+    except ImportRefused as error:
+        if file.name.lower() in KINDS:
+            state[WAITING] = file
+        else:
+            state[OUTCOME] = ImportOutcome(file.name, refusal=error.reason)
+        return
+    _add(context, file, "")
+
+
+def _import(context: PageContext) -> None:
+    """Import the file that waits for its domain. A callback."""
+    waiting = st.session_state.get(WAITING)
+    if waiting is not None:
+        _add(context, waiting, (st.session_state.get(HOST) or "").strip())
+
+
+def _add(context: PageContext, file: ChosenFile, host: str) -> None:
+    state = st.session_state
+    if not may_change(context):
+        return
+    try:
+        (outcome,) = context.clients.supply_files.add([(file.name, file.text.encode())], host)
+    except TrancheError as error:
+        outcome = ImportOutcome(file.name, refusal=f"{error.reason.rstrip('.')}. Nothing was imported")
+    state[OUTCOME], state[IMPORT] = outcome, True
+    if not outcome.refusal:
+        state[WAITING] = None
+        supply_path.forget()
+
+
+def _draw_outcome(outcome: ImportOutcome | None) -> None:
+    if outcome is None:
+        return
+    if outcome.refusal:
+        st.error(f"{plain(outcome.refusal.rstrip('.'))}.", icon=":material/error:")
+        return
+    unread = (
+        f"; {count_label('line', outcome.problem_count)} could not be read" if outcome.problem_count else ""
+    )
+    what = f"{plain(outcome.name)} is imported: {count_label('record', outcome.records)}{unread}."
+    st.success(what, icon=":material/check_circle:")
+
+
+def draw_file(context: PageContext, one: ImportedFile) -> bool:
+    """Draw a file's facts, the lines that were not read, and for who may the button that removes it; whether
+    it was removed."""
+    st.caption(plain(f"{count_label('record', one.records)} · imported by {one.who}, {_day(one)}"))
+    if one.kind not in (SELLERS, APPS) and not one.records:
+        st.info("Without a record the file says nothing: its site stays unknown.", icon=":material/info:")
+    if one.problems:
+        what = count_label("seller" if one.kind == SELLERS else "line", one.problem_count)
+        more = f", the first {len(one.problems)} shown" if one.problem_count > len(one.problems) else ""
+        st.markdown(f"**{what} could not be read**{more}")
+        columns = {
+            "Seller" if one.kind == SELLERS else "Line": [each.line for each in one.problems],
+            "Text": [each.text for each in one.problems],
+            "Why": [each.why for each in one.problems],
+        }
+        st.dataframe(straighten(columns), hide_index=True, alt="Lines that could not be read")
+    if not may_change(context):
+        return False
+    if not st.button("Remove file", icon=":material/delete:", key="supply_remove"):
+        return False
+    context.clients.supply_files.remove([one.id])
+    supply_path.forget()
+    notes.say(f"{title(one)} is removed")
+    return True
+
+
+def _texts(one: ImportedFile) -> tuple[str, ...]:
+    unread = number(one.problem_count) if one.problem_count else ""
+    return one.domain or "–", one.kind, number(one.records), unread, _day(one), one.who
+
+
+def _day(one: ImportedFile) -> str:
+    return facts.moment(one.at.astimezone(times.zone()))

@@ -1,0 +1,113 @@
+"""The list as a CSV: a short one at once, a long one step by step, with progress and a way to stop."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes.change_steps import count_label, number
+from lib.ui.deals.csv.csv_dialog import close
+from lib.ui.deals.list.deal_rows import KINDS, csv
+from lib.ui.deals.list.list_state import CSV_MENU, PLURALS, ListSearch
+from lib.ui.kit import job, sign_in
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.job import PartsJob
+from lib.ui.kit.markdown import plain
+
+EXPORT, SHORT, PART = "deals_export", 2_000, 500
+
+
+@dataclass(kw_only=True)
+class CsvExport(PartsJob):
+    """The file as far as it has come; its parts are lines. `check` raises once the rights have changed."""
+
+    search: ListSearch
+    lines: bytearray = field(default_factory=bytearray)
+    start: float = field(default_factory=time.monotonic)
+    end: float = 0.0
+    is_stopped: bool = False
+    check: Callable[[], None] = lambda: None
+
+    def take(self, part: bytes) -> None:
+        """Write a line."""
+        self.lines += part
+        self.done_count, self.end = self.done_count + 1, time.monotonic()
+
+    def stop(self) -> None:
+        """Give the file up. A callback."""
+        super().stop()
+        self.is_stopped = True
+
+    @property
+    def content(self) -> bytes | None:
+        """The whole file, once it is there."""
+        return bytes(self.lines) if self.is_over and not (self.is_stopped or self.problem) else None
+
+    def file(self) -> bytes:
+        """The same, for who may see now what they saw when it was made."""
+        self.check()
+        return self.content or b""
+
+
+def lines(client: Deals, search: ListSearch, price: str, check: Callable[[], None]) -> Iterator[bytes]:
+    """The lines of the file, for as long as the person is signed in: `check` raises once they are not."""
+    check()
+    for count, line in enumerate(csv(catalog.all_rows(client, search), price), 1):
+        yield line
+        if count % PART == 0:
+            check()
+    check()
+
+
+def draw(context: PageContext, search: ListSearch, count: int) -> None:
+    """Draw the button, and the dialog of a long file."""
+    price = facts.prices_of(context).title
+    check = sign_in.session_check()
+    make = partial(lines, context.deals, search, price[:1].lower() + price[1:], check)
+    look: dict[str, Any] = {
+        "icon": ":material/download:", "type": "tertiary", "key": "deals_csv", "disabled": not count,
+    }  # fmt: skip
+    if count > SHORT:
+        st.button("Download list", on_click=_begin, args=(make, count, search, check), **look)
+    else:
+        _download("Download list", lambda: b"".join(make()), search, **look)
+    if (export := st.session_state.get(EXPORT)) is not None:
+        dialog = st.dialog(f"Export {_count_label(export)}", on_dismiss=lambda: close(EXPORT))
+        dialog(_dialog)(context, export)
+
+
+def _download(label: str, data: bytes | Callable[[], bytes], search: ListSearch, **look: Any) -> None:
+    name = f"{PLURALS[search.entity].lower()}.csv"
+    st.download_button(label, data=data, file_name=name, mime="text/csv", on_click="ignore", **look)
+
+
+def _begin(
+    make: Callable[[], Iterator[bytes]], count: int, search: ListSearch, check: Callable[[], None]
+) -> None:
+    """Begin the file, and open the dialog. A callback."""
+    st.session_state[EXPORT] = CsvExport(make(), count, search=search, check=check)
+    st.session_state[CSV_MENU] = False
+
+
+def _dialog(context: PageContext, export: CsvExport) -> None:
+    with st.empty().container():
+        if export.is_running:
+            job.draw(context, export, number, lambda: close(EXPORT) if export.is_stopped else None)
+        elif export.problem:
+            st.error(f"The file was not made. {plain(export.problem)}", icon=":material/error:")
+        else:
+            seconds = export.end - export.start
+            st.success(f"{_count_label(export)} in {seconds:.1f} s.", icon=":material/check_circle:")
+            _download(
+                "Download", export.file, export.search, icon=":material/download:", type="primary",
+                key="deals_export_file",
+            )  # fmt: skip
+
+
+def _count_label(export: CsvExport) -> str:
+    return count_label(KINDS[export.search.entity], export.total)

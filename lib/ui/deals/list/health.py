@@ -1,0 +1,400 @@
+"""The health of deals on screen: a column, a switch for those that need attention, and a deal's funnel.
+
+The desk stores the health of its own deals (StoredHealths), for people who see all of them: its reasons are
+from every deal and its whole past. For people with some seats, and of a remote service, it is computed in the
+background of a session, in the name of the person, for some minutes (SessionHealth).
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as WaitedTooLong
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import cached_property, partial
+
+import pandas as pd
+import streamlit as st
+
+from lib.deals.client import Deals
+from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
+from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.insight import assessor, health
+from lib.insight.assessor import Assessor
+from lib.insight.health import DealHealth, Surroundings
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalog
+from lib.ui.deals.drawer import supply_path
+from lib.ui.deals.insight import report
+from lib.ui.deals.list.deal_rows import DealRow, delivery_texts
+from lib.ui.deals.list.list_state import REPORT_ORDERS
+from lib.ui.kit import redraw, session_cache, times
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.ui.kit.session_cache import SessionCache
+from lib.wire.errors import TrancheError
+
+SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50, 500
+Healths = Mapping[int, DealHealth]
+Check = Future[Healths | TrancheError | None]
+Assess = Callable[[Sequence[DemandDeal], Surroundings], Healths]
+
+
+class SessionHealth:
+    """What was found in this session; see StoredHealths for what its methods do."""
+
+    def __init__(self, context: PageContext) -> None:
+        self._coming = _check(context)
+
+    def of(self, ids: Collection[int]) -> Healths:
+        """The health of these deals, as far as it comes at once."""
+        healths = self._fetch(MOMENT_SECONDS) or {}
+        return {one: healths[one] for one in ids if one in healths}
+
+    def report_filter(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """No part of a list's filters: the service does not know health."""
+        return ()
+
+    def selection(self) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], str]:
+        """The filter of the list for those that need attention: their ids; or why there is none."""
+        healths = self._fetch(None)
+        if healths is None:
+            return (), self.why_not()
+        ids = tuple(str(deal) for deal, one in sorted(healths.items()) if one.state == "attention")
+        if len(ids) > MOST_RESULTS:
+            return (), f"{len(ids):,} deals need attention; this service finds {MOST_RESULTS:,} at once."
+        return (("id", ids or ("0",)),), ""
+
+    def count(self) -> int:
+        """How many deals need attention, as far as that is known."""
+        healths = self._fetch(0) if self._coming.done() else None
+        return sum(one.state == "attention" for one in (healths or {}).values())
+
+    def is_coming(self) -> bool:
+        """Whether it is still being computed."""
+        return not self._coming.done()
+
+    def note(self) -> str:
+        """How far it is, as a sentence."""
+        return "Checking the health of the deals." if self.is_coming() else self.why_not()
+
+    def why_not(self) -> str:
+        """Why there is no health, as a sentence; empty where there is, or will be."""
+        if not self._coming.done():
+            return ""
+        if isinstance(outcome := self._coming.result(), TrancheError):
+            return f"The health of the deals could not be loaded: {outcome.reason.rstrip('.')}."
+        few = f"Health is shown here for up to {MOST:,} deals that are not paused."
+        return few if outcome is None else ""
+
+    def _fetch(self, seconds: float | None) -> Healths | None:
+        try:
+            outcome = self._coming.result(seconds)
+        except WaitedTooLong:
+            return None
+        return None if isinstance(outcome, TrancheError) else outcome
+
+
+def _check(context: PageContext) -> Check:
+    """The check of this person's deals; one that failed stands as long as one that did not."""
+    cache: SessionCache[Healths | TrancheError | None]
+    cache = session_cache.of(catalog.HEALTH, partial(SessionCache, SECONDS, 1))
+    key = (context.person.username, context.person.grants)
+    if (check := cache.find(key)) is not None:
+        return check
+    try:
+        assess = _assessor(context).assess
+        fetch = partial(_result, context.deals, catalog.seats(context), assess)
+    except TrancheError as error:
+        trouble = error
+        return cache.begin(key, lambda: trouble)[0]
+    return cache.begin(key, fetch)[0]
+
+
+def _assessor(context: PageContext) -> Assessor:
+    """By the report that the person may see, in their name."""
+    report_context = report.of_deals(context)
+    asking = None if report_context is None else report.deal_report(report_context, report_context.reporting)
+    usual = context.clients.usual_terms.get("price_type", "floor")
+    return Assessor(asking, usual, context.clients.supply_files.index())
+
+
+def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
+    """The health of all deals that are not paused themselves; None where they are more than MOST.
+
+    A service that can't search may not return `is_active` either: of its deals all are checked.
+    """
+    running = {"is_active": True} if client.abilities.finds else {}
+    if client.list(DemandDeal, limit=1, **running).count > MOST:
+        return None
+    deals = [one for one in client.everything(DemandDeal, ordering="id", **running) if one.id]
+    ids = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
+    packages = {
+        one.id: one
+        for first in range(0, len(ids), BATCH_SIZE)
+        for one in client.everything(SupplyPackage, id=ids[first : first + BATCH_SIZE], ordering="id")
+        if one.id
+    }
+    dsps = {seat.dsp.id: seat.dsp for seat in seats.values() if seat.dsp is not None and seat.dsp.id}
+    history = client.history if client.abilities.history else None
+    return assess(deals, Surroundings(packages, seats, dsps, datetime.now(UTC), history))
+
+
+def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | TrancheError | None:
+    try:
+        return check_health(client, seats, assess)
+    except TrancheError as error:
+        return error
+
+
+DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
+OLD = timedelta(minutes=20)
+COUNT, DRAWN_COUNT = "deals_attention_count", "deals_health_drawn"
+TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
+STILL_LOADING = "Health follows once the report is loaded."
+NOTHING_YET = "The health of the deals has not been computed yet."
+Selection = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]
+
+
+@dataclass(frozen=True)
+class StoredHealths:
+    """What is stored of a report (project, slicer) that the person may see; NO_REPORT if there is none.
+
+    `trouble` is why that can't be said now, as a sentence: nothing is shown then, and no store is needed.
+    """
+
+    context: PageContext
+    store: HealthStore | None
+    pair: Pair
+    trouble: str = ""
+
+    def of(self, ids: Collection[int]) -> Mapping[int, DealHealth]:
+        """The health of these deals, as far as it is known."""
+        healths = {} if self.trouble or self.store is None else self.store.of(self.pair, ids)
+        return {
+            deal: DealHealth.from_facts(one.state, one.facts, one.delivery) for deal, one in healths.items()
+        }
+
+    def selection(self) -> Selection:
+        """The filter of the list for those that need attention; or a sentence why it can't be applied."""
+        if self.trouble or self._report is None or not self._progress[1]:
+            return (), self.why_not() or NOTHING_YET
+        return (("health", (ATTENTION,)), *self.report_filter()), ""
+
+    def report_filter(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The part of a list's filters that says by which report; none is left out by it."""
+        return () if self.pair == NO_REPORT else (("report", ("/".join(self.pair),)),)
+
+    def count(self) -> int:
+        """How many deals need attention."""
+        filters = {name: list(values) for name, values in self.selection()[0]}
+        if not filters:
+            return 0
+        client = self.context.deals
+        matches = catalog.fetch_cached(
+            self.context, ("attention", self.pair), lambda: client.list(DemandDeal, limit=1, **filters).count
+        )
+        return int(matches)
+
+    def is_coming(self) -> bool:
+        """Whether some deals are still to be computed with the present data."""
+        report = self._report
+        if self.trouble or report is None:
+            return not self.trouble
+        return not report.problem and (report.checked_at is None or self._part() < 1)
+
+    def note(self) -> str:
+        """How far it is, or how old, as a sentence."""
+        report = self._report
+        if report is None:
+            return self.trouble or NOTHING_YET
+        if self.is_coming():
+            rest = "" if report.checked_at else " Needs attention is not complete yet."
+            return f"Checking the health of the deals: {int(100 * self._part())} % done.{rest}"
+        return self.why_not() or self._age(report)
+
+    def why_not(self) -> str:
+        """Why it can't be computed, as a sentence; empty if it can."""
+        report = self._report
+        if self.trouble or report is None or not report.problem:
+            return self.trouble
+        age = "" if report.checked_at is None else f" {self._age(report)}"
+        return f"The health of the deals could not be computed: {report.problem}{age}"
+
+    @cached_property
+    def _report(self) -> HealthReport | None:
+        return None if self.trouble or self.store is None else self.store.reports().get(self.pair)
+
+    @cached_property
+    def _progress(self) -> tuple[int, int, int]:
+        return (0, 0, 0) if self.store is None else self.store.counts(self.pair)
+
+    def _part(self) -> float:
+        """The part of all deals with health by the present data."""
+        current, _, everything = self._progress
+        return current / max(1, everything)
+
+    def _age(self, report: HealthReport) -> str:
+        """`Health as of 23 Nov 2026, 14:05 · report to 22 Nov 2026`."""
+        if report.checked_at is None:
+            return ""
+        at = report.checked_at.astimezone(times.zone())
+        data = f" · report to {_day(date.fromisoformat(report.last_day))}" if report.last_day else ""
+        late = " · not updated since" if datetime.now(UTC) - report.checked_at > OLD else ""
+        return f"Health as of {_day(at.date())}, {at:%H:%M}{data}{late}"
+
+
+def of(context: PageContext) -> StoredHealths | SessionHealth:
+    """The health of the deals that the person may see, by a report that they may see."""
+    store = context.clients.healths if context.person.deals.seats is None else None
+    if context.is_loading:
+        return StoredHealths(context, store, NO_REPORT, STILL_LOADING)
+    if store is None:
+        return SessionHealth(context)
+    try:
+        source = report.of_deals(context)
+    except TrancheError as error:
+        why = f"The health of the deals could not be loaded: {error.reason.rstrip('.')}."
+        return StoredHealths(context, store, NO_REPORT, why)
+    if source is None:
+        return StoredHealths(context, store, NO_REPORT)
+    if source.viewer[1]:  # what is stored is of all rows
+        return SessionHealth(context)
+    return StoredHealths(context, store, (source.project, source.slicer_name))
+
+
+def is_stored(context: PageContext) -> bool:
+    """Whether it is stored for this person, so that lists are filtered and ordered by it."""
+    return isinstance(of(context), StoredHealths)
+
+
+def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
+    """The rows with their health and delivery, as far as these are known by now; packages have none."""
+    if not rows or rows[0].entity != DEALS:
+        return [*rows]
+    healths, numbers = of(context).of([row.id for row in rows]), Numbers.of(context.locale)
+    return [
+        replace(
+            row,
+            health=(one.words, TONES[one.state]),
+            delivery=delivery_texts(one.delivery, one.is_estimate, numbers),
+        )
+        if (one := healths.get(row.id))
+        else row
+        for row in rows
+    ]
+
+
+def look_again(context: PageContext) -> None:
+    """Draw the screen again once all of it is there; meanwhile say how far it is."""
+    redraw.when(partial(_is_there, context), "health_is_there", partial(_draw_note, context))
+
+
+def _is_there(context: PageContext) -> bool:
+    """Whether all of it is there. Then the next run reads the list again, which health filters and orders."""
+    if of(context).is_coming():
+        return False
+    session_cache.clear(catalog.PAGES)
+    return True
+
+
+def _draw_note(context: PageContext) -> None:
+    st.caption(f":material/hourglass_top: {plain(of(context).note())}")
+
+
+def drawn_number() -> int:
+    """How many deals need attention as last seen on the screen, for the navigation, which remembers it."""
+    number = st.session_state[DRAWN_COUNT] = st.session_state.get(COUNT, 0)
+    return int(number)
+
+
+def note_number(context: PageContext) -> bool:
+    """Note how many deals need attention; whether the navigation shows another number."""
+    st.session_state[COUNT] = of(context).count()
+    return bool(st.session_state[COUNT] != st.session_state.get(DRAWN_COUNT, 0))
+
+
+def _day(day: date) -> str:
+    return f"{day.day} {day:%b %Y}"
+
+
+ONLY = "attention"
+Filters = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def draw_switch(entity: str, start_over: Callable[[], None]) -> bool:
+    """Draw the switch; whether it is on."""
+    return entity == DEALS and st.toggle(
+        "Needs attention", key=ONLY, bind="query-params", on_change=start_over,
+        help=f"Deals whose settings or funnel of the last {DAYS} days have a fault",
+    )  # fmt: skip
+
+
+def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str]:
+    """The part of the list's filters that is about health, or why it can't be applied."""
+    if not is_on and order not in REPORT_ORDERS:
+        return (), ""
+    healths = of(context)
+    if not is_on:
+        return healths.report_filter(), ""
+    with st.spinner("Checking the deals", show_time=True):
+        return healths.selection()
+
+
+def draw_refusal(why: str) -> None:
+    """Draw why the list is not filtered by a switch, in place of a list that would have everything."""
+    st.warning(f"The list can't be filtered so now. {plain(why)}", icon=":material/filter_alt_off:")
+    st.button("Show all", icon=":material/filter_list_off:", key="attention_off", on_click=_turn_off)
+
+
+def _turn_off() -> None:
+    """Turn the switches off. A callback."""
+    st.session_state[ONLY] = st.session_state[supply_path.ONLY] = False
+
+
+def follow(context: PageContext, entity: str) -> None:
+    """How old the health is, or how far; drawn again when it arrives."""
+    if entity != DEALS:
+        return
+    healths = of(context)
+    if healths.is_coming():
+        look_again(context)
+    elif note_number(context):
+        st.rerun()
+    elif note := healths.note():
+        st.caption(f":material/info: {plain(note)}" if healths.why_not() else plain(note))
+
+
+def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | None:
+    """Draw a deal's health in words: what is wrong with it, and what to do; its health, if it is known."""
+    if key[0] != DEALS:
+        return None
+    healths = of(context)
+    one = healths.of([key[1]]).get(key[1])
+    if one is None:
+        if healths.is_coming():
+            st.caption(f":material/hourglass_top: {plain(healths.note())}")
+            redraw.draw_again("health_of_deal")
+        return None
+    st.markdown(f"Health: **{plain(one.words)}**")
+    if one.findings:
+        st.markdown("\n".join(f"- {plain(finding)}" for finding in one.findings))
+    if one.advice:
+        st.info(plain(one.advice), icon=":material/lightbulb:")
+    return one
+
+
+def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
+    """Draw a deal's health, and its funnel with the share of each step in the one before."""
+    one, numbers = draw_reasons(context, key), Numbers.of(st.context.locale)
+    if one is not None and one.steps:
+        steps = health.rates(one.steps)
+        columns = {
+            f"Last {DAYS} days": [numbers.number(value) for _, value, _ in steps],
+            "Of the step before": [numbers.percent(share.value) for _, _, share in steps],
+        }
+        index = [name.capitalize() for name, _, _ in steps]
+        st.table(
+            pd.DataFrame(columns, index=pd.Index(index, name="Step")),
+            border="horizontal",
+            alt="Funnel of this deal",
+        )

@@ -1,0 +1,323 @@
+"""The list of packages and deals: searched, filtered, sorted and paged by the service."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from lib.deals.fields import DEALS
+from lib.deals.models import MEDIA_TYPES, STATUSES, DemandDeal
+from lib.reporting.models import Direction
+from lib.ui.charts.numbers import Numbers
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes import bulk, dead_targets, proposals, undo
+from lib.ui.deals.csv import csv_changes, csv_dialog
+from lib.ui.deals.drawer import details, overlap, supply_path
+from lib.ui.deals.forms import form_fields
+from lib.ui.deals.list import deal_rows, export_csv, health, list_state, saved_lists
+from lib.ui.deals.list.deal_rows import KINDS
+from lib.ui.deals.list.list_state import (
+    COLUMNS,
+    CSV_MENU,
+    FILTER,
+    FIND,
+    KIND,
+    NOTE,
+    OPEN,
+    PAGE,
+    PLURALS,
+    ListSearch,
+    active_filters,
+    available_filters,
+    open_key,
+    orders,
+    read_order,
+)
+from lib.ui.kit import address, listing, notes, screens
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import NotFound, TrancheError
+
+BY_ID, ID, ID_PROBLEM = "bring_in", "bring_in_id", "bring_in_problem"
+WHAT_IT_IS = "Created or opened in Tranche; this service has no list"
+
+
+def draw_by_id(context: PageContext) -> None:
+    """Draw the field for a deal's id; nothing if the service lists its deals."""
+    if catalog.abilities(context).lists:
+        return
+    with st.popover(
+        "Add a deal by id", icon=":material/add_link:", type="tertiary", key=BY_ID, on_change="rerun"
+    ):
+        st.markdown(
+            "A deal that was created outside Tranche appears in this list once you have opened it here."
+        )
+        st.text_input("Deal id", key=ID, placeholder="The number in the service", autocomplete="off")
+        st.button("Open deal", type="primary", key="bring_in_open", on_click=open_it, args=(context,))
+        if failure := st.session_state.get(ID_PROBLEM):
+            st.error(plain(failure), icon=":material/error:")
+
+
+def open_it(context: PageContext) -> None:
+    """Read the deal, which adds it to the list, and open it. A callback."""
+    state = st.session_state
+    state.pop(ID_PROBLEM, None)
+    number = form_fields.read_number(state.get(ID) or "")
+    if number is None:
+        state[ID_PROBLEM] = "Type the id, a whole number like 4711."
+        return
+    try:
+        deal = context.deals.get(DemandDeal, number)
+    except NotFound:
+        state[ID_PROBLEM] = f"The service has no deal {number}. Check the id."
+    except TrancheError as error:
+        state[ID_PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
+    else:
+        catalog.forget()
+        state[NOTE] = f"{deal.name or f'Deal {number}'} is in the list"
+        address.write(OPEN, f"demand_deals-{number}")
+        state[BY_ID], state[ID] = False, ""
+
+
+NARROW = "deals_filters_shown"
+
+
+def draw(context: PageContext) -> None:
+    """Draw the controls, a page of rows, and the actions on chosen rows."""
+    list_view, (search, why_not) = list_state.current(), _search_bar(context)
+    if why_not:
+        health.draw_refusal(why_not)
+        health.follow(context, search.entity)
+        return
+    part = catalog.page(context, search)
+    if search.page and not part.rows:
+        search = _first(search)
+        part = catalog.page(context, search)
+    list_state.note_rows(list_view, part.rows)
+    with st.container(horizontal=True, vertical_alignment="center", key="deals_actions"):
+        summary = st.container(horizontal=True, vertical_alignment="center", key="deals_summary")
+        bar = st.container(
+            horizontal=True, vertical_alignment="center", width="content", gap="xsmall", key="deals_bar"
+        )
+    with bar:
+        names = (deal_rows.MAIN, *_choose_columns(context, search.entity))
+    if part.rows:
+        _listing(context, search, part, list_view, names)
+        number = Numbers.of(st.context.locale).number
+        listing.draw_pager("deals", search.page, part.count, PAGE, number, list_state.turn)
+    else:
+        _nothing(context, search)
+    with summary:
+        st.caption(_count_label(context, search, part.count), width="content")
+        with st.container(width="content"):
+            health.follow(context, search.entity)
+        if open_key() is None and not address.read(proposals.PARAM):
+            notes.draw()
+    with bar:
+        saved_lists.draw(context, search.entity, catalog.abilities(context), partial(_options, context))
+        bulk.draw(context, search, part.count, list_view)
+        undo.draw(context)
+        proposals.draw(context)
+        overlap.draw(search, list_view)
+        dead_targets.draw(search)
+        with st.popover("CSV", icon=":material/csv:", type="tertiary", key=CSV_MENU, on_change="rerun"):
+            export_csv.draw(context, search, part.count)
+            csv_dialog.draw(context, search.entity)
+            csv_changes.draw(context, search.entity)
+        draw_by_id(context)
+
+
+def _search_bar(context: PageContext) -> tuple[ListSearch, str]:
+    """Draw the search and the filters, which are in the URL so that a link shows the same list.
+
+    Returns what they ask for, and why the list can't be filtered so, if it can't.
+    """
+    does = catalog.abilities(context)
+    with context.row, st.container(horizontal=True, vertical_alignment="center", key="deals_search"):
+        entity = st.segmented_control(
+            "Kind", [*KINDS][::-1], format_func=PLURALS.__getitem__, key=KIND, bind="query-params",
+            required=True, default=DEALS, label_visibility="collapsed", on_change=list_state.start_over,
+        )  # fmt: skip
+        text = st.text_input(
+            "Search", type="search", live="200ms", key=FIND, bind="query-params",
+            on_change=list_state.start_over, label_visibility="collapsed",
+            placeholder="Name, deal id, seat, DSP, place, contact",
+        )  # fmt: skip
+        names = available_filters(entity, does)
+        key = "deals_filters" if _phone_switch(names) else "deals_filters_closed"
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=key):
+            filters = {name: _several(context, name) for name in names}
+            is_on = health.draw_switch(entity, list_state.start_over)
+            is_unauthorized = supply_path.draw_switch(context, list_state.start_over)
+    order: tuple[str, Direction] = read_order(address.read(list_state.ORDER_PARAM), _orders(context, entity))
+    words = " ".join((text or "").split())
+    means = catalog.meanings(context, words) if does.finds else ()
+    only, why_not = health.filters(context, is_on, order[0])
+    those, why_none = supply_path.filters(context, entity, is_unauthorized)
+    conditions = (*active_filters(filters, entity, does), *supply_path.join(only, those))
+    return ListSearch(entity, words, means, conditions, order, _page()), why_not or why_none
+
+
+def _phone_switch(names: Sequence[str]) -> bool:
+    """Draw the button that shows the filters on a phone, where they fill the screen; whether they are shown.
+
+    One that is set is always shown. style.css hides the button elsewhere.
+    """
+    state = st.session_state
+    switches = (state.get(health.ONLY), state.get(supply_path.ONLY))
+    is_set = any(state.get(FILTER.format(name)) for name in names) or any(switches)
+    is_open = is_set or bool(state.get(NARROW))
+    st.button(
+        "Hide filters" if is_open else "Filters", icon=":material/filter_list:", key="deals_show_filters",
+        disabled=is_set, on_click=_narrow, args=(not is_open,),
+    )  # fmt: skip
+    return is_open
+
+
+def _narrow(is_open: bool) -> None:
+    """Show or hide the filters on a phone. A callback."""
+    st.session_state[NARROW] = is_open
+
+
+def _several(context: PageContext, name: str) -> list[str]:
+    """Draw a filter; returns its values as the service takes them."""
+    titles = {"status": "Status", "media_type": "Media type", "seat": "Seat", "dsp": "DSP"}
+    options, label_of = _options(context, name)
+    return st.multiselect(
+        titles[name],
+        options,
+        format_func=label_of,
+        key=FILTER.format(name),
+        bind="query-params",
+        placeholder=titles[name],
+        label_visibility="collapsed",
+        select_all=False,
+        filter_mode="contains",
+        on_change=list_state.start_over,
+    )
+
+
+def _options(context: PageContext, name: str) -> tuple[list[str], Callable[[str], str]]:
+    if name == "status":
+        return list(STATUSES), str.capitalize
+    if name == "media_type":
+        return list(MEDIA_TYPES), str.capitalize
+    several = catalog.seats(context) if name == "seat" else catalog.dsps(context)
+    names = {str(one.id): one.name or f"{name} {one.id}" for one in several.values()}
+    duplicates = (
+        {text for text in names.values() if [*names.values()].count(text) > 1} if len(names) < 500 else set()
+    )
+    return sorted(
+        names, key=lambda one: names[one].casefold()
+    ), lambda one: f"{names.get(one, one)} ({one})" if names.get(one) in duplicates else names.get(one, one)
+
+
+def _page() -> int:
+    text = address.read(list_state.PAGE_PARAM) or "1"
+    return int(text) - 1 if text.isascii() and text.isdigit() and 0 < int(text) < 10**6 else 0
+
+
+def _first(search: ListSearch) -> ListSearch:
+    """Go to the first page: the list has become shorter than the page in the URL."""
+    address.write(list_state.PAGE_PARAM)
+    return ListSearch(search.entity, search.text, search.meanings, search.filters, search.order)
+
+
+def _listing(
+    context: PageContext,
+    search: ListSearch,
+    part: catalog.RowsPage,
+    list_view: list_state.ListView,
+    names: Sequence[str],
+) -> None:
+    does = catalog.abilities(context)
+    rows = health.add_health(context, catalog.mark_rows(context, part.rows))
+    rows = details.add_owners(context, rows) if "owner" in names else rows
+    title = facts.prices_of(context).title
+    selection = (
+        frozenset(row.key for row in part.rows)
+        if list_view.all_of == bulk.question(search)
+        else list_view.keys
+    )
+    listing_table = listing.Listing(
+        label=PLURALS[search.entity],
+        columns=deal_rows.list_columns(names, title, _orders(context, search.entity), search.order),
+        rows=deal_rows.list_rows(rows, names, selection, open_key()),
+        count=part.count,
+        ticks=not does.why_not(search.entity, "change"),
+    )
+    with st.container(key="deals_table"):
+        listing.draw(list_state.LIST, listing_table, list_view.receipt, list_state.catch_up)  # type: ignore[arg-type]
+
+
+def _orders(context: PageContext, entity: str) -> frozenset[str]:
+    return orders(entity, catalog.abilities(context), entity == DEALS and health.is_stored(context))
+
+
+def _choose_columns(context: PageContext, entity: str) -> list[str]:
+    """Draw the menu of columns beside the name; those chosen, which are a person's own, and in the link."""
+    state, key = st.session_state, COLUMNS[entity]
+    if key not in state and key not in st.query_params:
+        state[key] = _own_columns(context, entity)
+    titles, usual = deal_rows.column_titles(deal_rows.PRICE), deal_rows.COLUMNS[entity][1:]
+    with st.popover("Columns", icon=":material/view_column:", type="tertiary", key="deals_columns"):
+        columns = st.pills(
+            "Columns", options := deal_rows.ALL_COLUMNS[entity][1:], selection_mode="multi",
+            default=usual, format_func=titles.__getitem__, key=key, bind="query-params",
+            on_change=_keep_columns, args=(context, entity), label_visibility="collapsed",
+        )  # fmt: skip
+        st.caption("Beside the name. Kept for you.")
+    return [one for one in options if one in columns]
+
+
+def _own_columns(context: PageContext, entity: str) -> list[str]:
+    """The columns that the person chose before, or the usual ones."""
+    try:
+        names = context.clients.view_store.deal_columns.get("", entity)
+    except TrancheError:
+        names = ""
+    return [*deal_rows.read_columns(entity, names.split(","))[1:]]
+
+
+def _keep_columns(context: PageContext, entity: str) -> None:
+    """Keep the choice for the next visits. A callback."""
+    names = deal_rows.stored_columns(entity, st.session_state[COLUMNS[entity]])
+    try:
+        context.clients.view_store.deal_columns.set("", entity, ",".join(names))
+    except TrancheError as error:
+        notes.say(f"The columns are shown, but not kept: {error.reason.rstrip('.')}")
+
+
+def _nothing(context: PageContext, search: ListSearch) -> None:
+    """Draw a note that nothing was found, and how many of the other kind the search finds."""
+    other = next(entity for entity in KINDS if entity != search.entity)
+    count_of_other = catalog.count(context, search.of_kind(other, catalog.abilities(context)))
+    word, others = PLURALS[search.entity].lower(), PLURALS[other].lower()
+    if not search.is_narrowed:
+        st.info(f"There are no {word} yet.", icon=":material/handshake:")
+        if not catalog.abilities(context).why_not("supply_deals", "create"):
+            st.page_link(screens.NEW_PACKAGE, label="Set up a package", icon=":material/add_box:")
+    else:
+        st.info(f"No {word} match. Shorten the search, or remove a filter.", icon=":material/search_off:")
+    if count_of_other:
+        number = Numbers.of(st.context.locale).number(count_of_other)
+        label = f"Show {number} {others if count_of_other > 1 else others[:-1]}"
+        st.button(label, icon=":material/arrow_forward:", key="deals_other", on_click=_show, args=(other,))
+
+
+def _show(entity: str) -> None:
+    """Switch to the other kind. A callback."""
+    st.session_state[KIND] = entity
+    list_state.start_over()
+
+
+def _count_label(context: PageContext, search: ListSearch, count: int) -> str:
+    """`1,149 packages: 800 active · 349 paused`."""
+    numbers, word = Numbers.of(st.context.locale), PLURALS[search.entity].lower()
+    by_status = catalog.statuses(context, search) if count else {}
+    parts = [f"{numbers.number(by_status[one])} {one}" for one in STATUSES if by_status.get(one)]
+    whole = f"{numbers.number(count)} {word if count != 1 else word[:-1]}"
+    statuses = dict(search.filters).get("status")
+    if statuses:
+        return f"{whole} · without the filter by status: {', '.join(parts)}"
+    return f"{whole}: {' · '.join(parts)}" if parts else whole
