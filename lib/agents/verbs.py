@@ -12,6 +12,8 @@ from lib.python_client.answer import QuestionParts
 from lib.reporting.matches import DataMatch, Match
 from lib.wire.errors import BadRequest, UnknownName, requirement
 
+Kind = Literal["read", "propose"]
+
 
 class Arguments(BaseModel):
     """The arguments of a verb. Unknown ones are refused: a misspelled filter would be a wrong figure."""
@@ -57,7 +59,6 @@ class SlicerSelection(DayRange):
 
 
 Input = TypeVar("Input", bound=Arguments)
-Kind = Literal["read", "propose"]
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ from lib.wire.errors import BadRequest, Misconfigured
 
 PIECE_BYTES = 1 << 20
 LARGEST_MANIFEST = 256 << 20
+DESK = "desk.lock"
 
 
 def receive(archive: Path, folder: Path) -> Inventory:
@@ -144,9 +145,6 @@ def _compare(members: dict[str, Member], manifest: dict[str, Member]) -> None:
 def _printable(name: str) -> str:
     """A name from outside, fit for a line of a terminal."""
     return "".join(character if character.isprintable() else "?" for character in name)[:200]
-
-
-DESK = "desk.lock"
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ from lib.wire.errors import (
 State = Literal["ok", "note", "refused", "failed"]
 REFUSALS = (AccessError, Unauthorized, Forbidden)
 CERTIFICATE, NO_HOST = "certificate", ("name or service", "nodename", "name resolution", "getaddrinfo")
+Result = TypeVar("Result")
+SMALL = 1_048_576
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,6 @@ class Step:
         return self.state in ("ok", "note")
 
 
-Result = TypeVar("Result")
 Steps = Generator[Step, None, Result]
 
 
@@ -88,9 +89,6 @@ def timer() -> Iterator[Callable[[], str]]:
     """The duration of the block, as the end of a sentence."""
     began = time.perf_counter()
     yield lambda: f"in {time.perf_counter() - began:.2f} s"
-
-
-SMALL = 1_048_576
 
 
 def check_reachable(service: ServiceSetting, line: Line, settings: Settings, identifier: str) -> Steps[bool]:

@@ -18,6 +18,9 @@ from lib.settings import Settings
 from lib.wire.errors import BadRequest, UnknownName
 from lib.wire.filters import Filter
 
+UNITS = {"d": "days", "h": "hours", "m": "minutes"}
+LONGEST = timedelta(days=36_500)
+
 
 def write_definition(slicer: str, head: str, definition: Definition) -> Path:
     """Write it, with `head` above as a comment, beside files of that name that say something else."""
@@ -33,12 +36,6 @@ def write_definition(slicer: str, head: str, definition: Definition) -> Path:
 def plain_name(name: str) -> str:
     """A name as the name of a file, wherever it is read."""
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
-
-
-UNITS = {"d": "days", "h": "hours", "m": "minutes"}
-
-
-LONGEST = timedelta(days=36_500)
 
 
 class Duration(click.ParamType[timedelta]):

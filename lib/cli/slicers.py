@@ -27,6 +27,8 @@ from lib.wire.errors import BadRequest, TrancheError
 _ROWS = 5
 _WIDTH = 24
 YES = click.option("--yes", is_flag=True, help="Don't ask.")
+_UNITS = ["B", "kB", "MB", "GB", "TB"]
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def try_files(request: ImportRequest) -> None:
@@ -78,12 +80,6 @@ def _cell_text(value: Any) -> str:
         return f"{value:.15g}"
     text = " | ".join(value) if isinstance(value, list) else str(value).removesuffix("+00:00")
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
-
-
-_UNITS = ["B", "kB", "MB", "GB", "TB"]
-
-
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.command("import")

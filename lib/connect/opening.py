@@ -55,6 +55,8 @@ SIGN_IN, WEBHOOK, RECEIVER = "company sign-in", "alert webhook", "receiver of DS
 SECONDS, MOST_BYTES = 5.0, 1_048_576
 PORTS = {"http": 80, "https": 443}
 Check = Callable[[Deadline], object]
+GRACE_SECONDS = 10
+_opening = threading.Lock()
 
 
 def connection_checks(settings: Settings, connected: ConnectedSlicers) -> dict[str, Check]:
@@ -180,10 +182,6 @@ def _proposals_of(access: Access, reporting: str, caller: Caller) -> Proposals:
 def note_event(access: Access, person: Person, event: Event, detail: str) -> None:
     """Note in the audit log what a person did."""
     access.audit.note(event, person.username, person.username, detail)
-
-
-GRACE_SECONDS = 10
-_opening = threading.Lock()
 
 
 @dataclass(frozen=True)

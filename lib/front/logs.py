@@ -22,6 +22,10 @@ CALLERS = (
 )
 """Loggers of what anybody can cause without signing in."""
 A_MINUTE = 60.0
+OUTSIDE_A_RUN = ("scriptrunner_utils.script_run_context", "caching.cache_data_api")
+"""Warn of components that are declared before a page runs; streamlit-authenticator's are, at its import."""
+MIGRATIONS = "alembic.runtime.migration"
+"""Says at each start what it could do; only what it does is of interest."""
 
 
 class JsonLines(logging.Formatter):
@@ -90,13 +94,8 @@ def _origin(record: logging.LogRecord) -> tuple[str, int] | None:
     return None if trace is None else (trace.tb_frame.f_code.co_filename, trace.tb_lineno)
 
 
-OUTSIDE_A_RUN = ("scriptrunner_utils.script_run_context", "caching.cache_data_api")
-"""Warn of components that are declared before a page runs; streamlit-authenticator's are, at its import."""
 for name in OUTSIDE_A_RUN:
     logging.getLogger(f"streamlit.runtime.{name}").addFilter(lambda record: record.levelno > logging.WARNING)
-
-MIGRATIONS = "alembic.runtime.migration"
-"""Says at each start what it could do; only what it does is of interest."""
 
 
 def log(level: str, shape: Format = "text") -> None:

@@ -23,6 +23,15 @@ from lib.wire.errors import BadRequest
 from lib.wire.problems import problem
 
 AT_ONCE = struct.pack("ii", 1, 0)  # what the kernel still has is dropped, and the peer told (RST)
+RESIZE = "tranche.resize"
+"""The extension of a WebSocket's scope: a function that sets the size of its largest message, in bytes."""
+POLICY_VIOLATION = 1008
+MOST_PIECES = 1024
+PINGS = Rate(20, 1.0)
+TWO_LENGTHS = "Content-Length and Transfer-Encoding exclude one another (RFC 9112, 6.3)"
+NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+LATE = h11.Response(status_code=408, headers=[("Connection", "close"), ("Content-Length", "0")])
+_log = logging.getLogger(__name__)
 
 
 class SlowReader:
@@ -56,17 +65,6 @@ class SlowReader:
         _log.info("%s took nothing of an answer for %g seconds", self._who, self._seconds)
         self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
         self._transport.abort()
-
-
-RESIZE = "tranche.resize"
-"""The extension of a WebSocket's scope: a function that sets the size of its largest message, in bytes."""
-POLICY_VIOLATION = 1008
-MOST_PIECES = 1024
-PINGS = Rate(20, 1.0)
-TWO_LENGTHS = "Content-Length and Transfer-Encoding exclude one another (RFC 9112, 6.3)"
-NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-LATE = h11.Response(status_code=408, headers=[("Connection", "close"), ("Content-Length", "0")])
-_log = logging.getLogger(__name__)
 
 
 class WholeRequests:

@@ -7,6 +7,7 @@ from lib.deals.models import GeoTarget, ListTarget, SizeTarget, Targeting, Value
 from lib.reporting.models import KeyField, Slicer
 
 Target = GeoTarget | ValueTarget | SizeTarget | ListTarget
+PLACES = "Places"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,6 @@ class TargetingKind:
         return self.name in ("domain_list", "app_list")
 
 
-PLACES = "Places"
 KINDS = (
     TargetingKind("country", "Country", PLACES, "geo_targetings", ("country",)),
     TargetingKind("region", "Region", PLACES, "geo_targetings", ("region", "country_region")),

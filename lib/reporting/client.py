@@ -54,6 +54,13 @@ OF_A_FILE = {
     "full_digits": "This service can't write all digits to csv or tsv; its tsv2 may have them",
     "escape_formulas": "This service can't leave formulas in a file unescaped: it has its own way",
 }
+PATH = "/API/v2"
+JSON = "application/json"
+ANY_FILE = "application/json, */*;q=0.9"
+ONCE = call.Patience(retries=0)
+KEPT_IN_MEMORY = 32 * 1024 * 1024
+MOST_OF_AN_ERROR = 16 * 1024
+Answer = TypeVar("Answer")
 
 
 def describe(slicer: Slicer) -> Slicer:
@@ -265,15 +272,6 @@ def _ranged_total(total: Total) -> Total:
         low={name: value - abs(value) * share for name, value in present.items()},
         high={name: value + abs(value) * share for name, value in present.items()},
     )
-
-
-PATH = "/API/v2"
-JSON = "application/json"
-ANY_FILE = "application/json, */*;q=0.9"
-ONCE = call.Patience(retries=0)
-KEPT_IN_MEMORY = 32 * 1024 * 1024
-MOST_OF_AN_ERROR = 16 * 1024
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,44 @@ EXPORT_EXAMPLES: dict[str, tuple[str, Schema]] = {
 
 AWAY = "The database can't be reached right now; nothing was changed. Try again later"
 RETRY: Schema = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
+PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
+CELL = an_object({"name": TEXT, "value": NUMBER}, {"percent": NUMBER} | PRECISE)
+ROW = an_object(
+    {"data": a_list(CELL), "name": a_list(TEXT)}, {"description": a_list(TEXT), "confidence_range": TEXT}
+)
+TOTAL = an_object(
+    {"data": a_list(CELL), "records_found": {"type": "integer"}, "dates": a_list(TEXT | {"format": "date"})},
+    {"confidence_range": TEXT, "missing": a_list(an_object({"name": TEXT, "value": NUMBER}))},
+)
+PRECISION = an_object(
+    {
+        "records_read": {"type": "integer"},
+        "records_in_range": {"type": "integer"},
+        "unread": a_list(TEXT),
+    },
+    {"exact_milliseconds": {"type": "integer"}},
+)
+ANSWER = an_object(
+    {"status": {"const": "success"}, "total": TOTAL, "rows": a_list(ROW)}, {"precision": PRECISION}
+) | {"title": "Audience"}
+ANSWER_EXAMPLE = {
+    "status": "success",
+    "total": {
+        "data": [{"name": "imps", "value": 41250}, {"name": "ctr", "value": 0.31}],
+        "records_found": 2,
+        "dates": ["2026-01-30", "2026-01-31"],
+    },
+    "rows": [
+        {
+            "data": [{"name": "imps", "value": 33000, "percent": 80}, {"name": "ctr", "value": 0.3}],
+            "name": ["US"],
+        },
+        {
+            "data": [{"name": "imps", "value": 8250, "percent": 20}, {"name": "ctr", "value": 0.35}],
+            "name": ["CA"],
+        },
+    ],
+}
 
 
 def _request(
@@ -136,44 +174,6 @@ FAILURES: dict[int | str, Schema] = {
     DeadlineExceeded.http: _failure(
         "timeout", "The query took too long", "The query took longer than the 30 seconds allowed"
     ),
-}
-PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
-CELL = an_object({"name": TEXT, "value": NUMBER}, {"percent": NUMBER} | PRECISE)
-ROW = an_object(
-    {"data": a_list(CELL), "name": a_list(TEXT)}, {"description": a_list(TEXT), "confidence_range": TEXT}
-)
-TOTAL = an_object(
-    {"data": a_list(CELL), "records_found": {"type": "integer"}, "dates": a_list(TEXT | {"format": "date"})},
-    {"confidence_range": TEXT, "missing": a_list(an_object({"name": TEXT, "value": NUMBER}))},
-)
-PRECISION = an_object(
-    {
-        "records_read": {"type": "integer"},
-        "records_in_range": {"type": "integer"},
-        "unread": a_list(TEXT),
-    },
-    {"exact_milliseconds": {"type": "integer"}},
-)
-ANSWER = an_object(
-    {"status": {"const": "success"}, "total": TOTAL, "rows": a_list(ROW)}, {"precision": PRECISION}
-) | {"title": "Audience"}
-ANSWER_EXAMPLE = {
-    "status": "success",
-    "total": {
-        "data": [{"name": "imps", "value": 41250}, {"name": "ctr", "value": 0.31}],
-        "records_found": 2,
-        "dates": ["2026-01-30", "2026-01-31"],
-    },
-    "rows": [
-        {
-            "data": [{"name": "imps", "value": 33000, "percent": 80}, {"name": "ctr", "value": 0.3}],
-            "name": ["US"],
-        },
-        {
-            "data": [{"name": "imps", "value": 8250, "percent": 20}, {"name": "ctr", "value": 0.35}],
-            "name": ["CA"],
-        },
-    ],
 }
 
 

@@ -14,6 +14,18 @@ from lib.wire.filters import Texts
 
 MOST_DECIMALS = 15
 FLAGS = {"0": 0, "false": 0, "no": 0, "1": 1, "true": 1, "yes": 1}
+DateValue = Annotated[
+    str,
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "pattern": RELATIVE}]}
+    ),
+]
+Names = Annotated[Texts, Field(json_schema_extra={"uniqueItems": True})]
+Polarity = Literal["up", "down", "none"]
+LenientPolarity = Annotated[
+    Polarity, BeforeValidator(lambda value: value if value in get_args(Polarity) else "none")
+]
+"""Whether a rise is good news (`up`), a fall (`down`), or neither; an extension, `none` where not sent."""
 
 
 def _number(value: Any) -> Any:
@@ -53,20 +65,8 @@ Limit = Annotated[
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": -1}, {"type": "null"}]}),
 ]
 Milliseconds = Annotated[int, Field(ge=0, le=3_600_000), BeforeValidator(_number)] | None
-DateValue = Annotated[
-    str,
-    WithJsonSchema(
-        {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "pattern": RELATIVE}]}
-    ),
-]
-Names = Annotated[Texts, Field(json_schema_extra={"uniqueItems": True})]
 LenientFlag = Annotated[Literal[0, 1], BeforeValidator(_lenient_flag), use_defaults(0)]
 LenientText = Annotated[str, use_defaults("")]
 LenientName = Annotated[str | None, use_defaults(None)]
 Day = Annotated[str | None, BeforeValidator(_day)]
-Polarity = Literal["up", "down", "none"]
-LenientPolarity = Annotated[
-    Polarity, BeforeValidator(lambda value: value if value in get_args(Polarity) else "none")
-]
-"""Whether a rise is good news (`up`), a fall (`down`), or neither; an extension, `none` where not sent."""
 Decimals = Annotated[int, AfterValidator(lambda places: min(max(places, 0), MOST_DECIMALS)), use_defaults(0)]

@@ -33,6 +33,8 @@ admissions = numbered_table(
     *required(process=String(32), at=Double, count=Integer),
     Index(None, "at"),
 )
+UNKNOWN, BY_RULE = "unknown name", "company sign-in"
+DEMO_LOCK = "'{}' still has the password of the demo; give them another: tranche user password {}"
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,6 @@ class Tally:
         except TrancheError as error:
             log.warning("Requests could not be counted with those of other processes: %s", error.reason)
             return None
-
-
-UNKNOWN, BY_RULE = "unknown name", "company sign-in"
-DEMO_LOCK = "'{}' still has the password of the demo; give them another: tranche user password {}"
 
 
 class Access:

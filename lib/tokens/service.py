@@ -47,6 +47,14 @@ _TOKEN_BODY = {
 
 
 _WAIT = {"Retry-After": {"description": "Seconds to wait", "schema": {"type": "string"}}}
+FORM = "application/x-www-form-urlencoded"
+SCOPE = "service_id="
+PASSWORD_THREADS = 2
+PLACES = 64
+LARGEST_FORM = 16_384
+CLOSE = {"Connection": "close"}
+NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+Form = dict[str, str]
 
 
 def _refusal(error: str, description: str) -> dict[str, Any]:
@@ -78,16 +86,6 @@ DOCUMENTATION: dict[str, Any] = {
 
 
 __all__ = ["Access", "Caller", "Token", "routes"]
-
-FORM = "application/x-www-form-urlencoded"
-SCOPE = "service_id="
-PASSWORD_THREADS = 2
-PLACES = 64
-LARGEST_FORM = 16_384
-CLOSE = {"Connection": "close"}
-NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
-
-Form = dict[str, str]
 
 
 class TokenRefusal(TrancheError):

@@ -26,30 +26,21 @@ SERVICE, USER, NAME = String(500), String(64), String(100)
 REPORT: dict[str, Any] = {"project": String(200), "slicer": String(200)}
 SLICER: dict[str, Any] = {"service": SERVICE, **REPORT}
 SHARED_COLUMNS: dict[str, Any] = {"owner": USER, "is_shared": Boolean, "created": Instant, "changed": Instant}
-
-
-def _view_id(nullable: bool) -> Column[Any]:
-    return Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=nullable)
-
-
 saved_views = numbered_table(
     "saved_views",
     *required(**SLICER, name=NAME, params=Document, **SHARED_COLUMNS),
     Index(None, "service", "project", "slicer"),
 )
-
 deal_entries = numbered_table(
     "deal_entries",
     *required(service=SERVICE, kind=String(20), name=NAME, body=Document, **SHARED_COLUMNS),
     Index(None, "service", "kind"),
 )
-
 own_metrics = numbered_table(
     "own_metrics",
     *required(**SLICER, name=NAME, formula=Text, unit=String(20), digits=Integer, **SHARED_COLUMNS),
     Index(None, "service", "project", "slicer"),
 )
-
 share_links = numbered_table(
     "share_links",
     *required(**SLICER, name=NAME, params=Document, origins=Document, secret_hash=String(64)),
@@ -59,6 +50,22 @@ share_links = numbered_table(
     Column("deals_service", String(500)),
     Index(None, "service", "owner"),
 )
+chosen_cards = Table(
+    "chosen_cards", metadata, *keys(username=USER, **SLICER), *required(cards=Text, at=Instant)
+)
+alert_messages = numbered_table("alert_messages", *required(body=Text, attempts=Integer, due=Instant))
+mail_messages = numbered_table(
+    "mail_messages",
+    Column("subscription_id", Key, ForeignKey("mail_subscriptions.id", ondelete="CASCADE")),
+    *required(owner=USER, recipient=String(254), **REPORT),
+    *required(body=Text, created=Instant, attempts=Integer, due=Instant),
+    Index(None, "subscription_id"),
+)
+
+
+def _view_id(nullable: bool) -> Column[Any]:
+    return Column("view_id", Key, ForeignKey("saved_views.id", ondelete="CASCADE"), nullable=nullable)
+
 
 start_views = Table(
     "start_views",
@@ -68,9 +75,6 @@ start_views = Table(
     *required(at=Instant),
 )
 
-chosen_cards = Table(
-    "chosen_cards", metadata, *keys(username=USER, **SLICER), *required(cards=Text, at=Instant)
-)
 
 notes = numbered_table(
     "notes",
@@ -96,7 +100,6 @@ alerts = numbered_table(
     Index(None, "owner"),
 )
 
-alert_messages = numbered_table("alert_messages", *required(body=Text, attempts=Integer, due=Instant))
 
 mail_subscriptions = numbered_table(
     "mail_subscriptions",
@@ -108,12 +111,4 @@ mail_subscriptions = numbered_table(
     Column("sent", Instant),
     Index(None, "owner"),
     Index(None, "view_id"),
-)
-
-mail_messages = numbered_table(
-    "mail_messages",
-    Column("subscription_id", Key, ForeignKey("mail_subscriptions.id", ondelete="CASCADE")),
-    *required(owner=USER, recipient=String(254), **REPORT),
-    *required(body=Text, created=Instant, attempts=Integer, due=Instant),
-    Index(None, "subscription_id"),
 )

@@ -19,6 +19,16 @@ from lib.wire.schemas import Schema
 PREFIX = "/openapi/"
 TOKENS = "/oauth2/"  # both APIs need a token: how to get one is in both documents
 APIS = {"reporting": "/API/", "deals": "/api/"}
+TITLE = "Tranche"
+OWN = frozenset({"/healthz", "/readyz", "/metrics"})
+PREFIXES = ("/API/", "/api/", "/oauth2/", "/docs", "/openapi.json", "/openapi/")
+ASSETS = "/docs/assets"
+SMALLEST_TO_COMPRESS = 16 * 1024
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
+PACKED_TYPES = (
+    "application/vnd.apache.arrow.stream",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)
 
 
 def add_documents(app: FastAPI) -> None:
@@ -47,18 +57,6 @@ def _answering(app: FastAPI, name: str) -> Callable[[Request], Awaitable[JSONRes
         return JSONResponse(of_api(app.openapi(), name))
 
     return answer
-
-
-TITLE = "Tranche"
-OWN = frozenset({"/healthz", "/readyz", "/metrics"})
-PREFIXES = ("/API/", "/api/", "/oauth2/", "/docs", "/openapi.json", "/openapi/")
-ASSETS = "/docs/assets"
-SMALLEST_TO_COMPRESS = 16 * 1024
-LOOPBACK = frozenset({"127.0.0.1", "::1"})
-PACKED_TYPES = (
-    "application/vnd.apache.arrow.stream",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-)
 
 
 def api(

@@ -77,6 +77,8 @@ WORDS = {
     "value_error": "{error}",
     "definition": "{reason}",
 }
+LIMITED = "Your access is limited to some rows of"
+"""How the reason begins where a grant of some rows opens nothing; by it a screen knows the sentence."""
 
 
 class TrancheError(Exception):
@@ -116,10 +118,6 @@ class BadDefinition(BadRequest):
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
-
-
-LIMITED = "Your access is limited to some rows of"
-"""How the reason begins where a grant of some rows opens nothing; by it a screen knows the sentence."""
 
 
 class AccessError(TrancheError):

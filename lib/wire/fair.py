@@ -15,6 +15,8 @@ from lib.wire.errors import Abandoned
 from lib.wire.request_ids import carry_id
 
 Result = TypeVar("Result")
+NOBODY = object()
+Work = tuple["Future[Any]", Callable[[], Any]]
 
 
 async def answer(work: "Future[Result]", receive: Receive, deadline: Deadline) -> Result:
@@ -42,10 +44,6 @@ async def wait_for_disconnect(receive: Receive) -> None:
     """Return once the caller has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-NOBODY = object()
-Work = tuple["Future[Any]", Callable[[], Any]]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,11 @@ from lib.wire.errors import (
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
+DEALS = "/api/"
+TOO_LARGE = {413: 504}  # the deals specification, Errors: 504, request too large
+NO_STORE = {"Cache-Control": "no-store"}
+OAUTH_ERRORS = {"internal_error": "server_error", "timeout": "temporarily_unavailable"}
+AWAY_SECONDS = 5  # after which a caller may ask again
 
 
 def _reporting(status: str, reason: str) -> Body:
@@ -48,11 +53,6 @@ def _plain(status: str, reason: str) -> Body:
     return {"detail": reason}
 
 
-DEALS = "/api/"
-TOO_LARGE = {413: 504}  # the deals specification, Errors: 504, request too large
-NO_STORE = {"Cache-Control": "no-store"}
-OAUTH_ERRORS = {"internal_error": "server_error", "timeout": "temporarily_unavailable"}
-AWAY_SECONDS = 5  # after which a caller may ask again
 SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting, "/oauth2/": _oauth}
 
 

@@ -22,6 +22,12 @@ from lib.reporting.answers.as_json import (
     encode_total,
 )
 
+MEDIA_TYPE = "application/vnd.apache.arrow.stream"
+REST = b"tranche"
+END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # Arrow columnar format, IPC streaming format: end-of-stream
+NUMBERS = {"values": "value", "percents": "percent"} | {extra: extra for extra in EXTRAS}
+TEXTS = {"names": "name", "descriptions": "description"}
+
 
 def number_frame(block: npt.NDArray[np.float64], names: Iterable[str]) -> pd.DataFrame:
     """The columns of a block (rows × names) of float64."""
@@ -43,13 +49,6 @@ def _index(names: tuple[str, ...]) -> pd.Index:
     index = pd.Index(names) if names else pd.RangeIndex(0)
     index.get_indexer(index)
     return index
-
-
-MEDIA_TYPE = "application/vnd.apache.arrow.stream"
-REST = b"tranche"
-END = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # Arrow columnar format, IPC streaming format: end-of-stream
-NUMBERS = {"values": "value", "percents": "percent"} | {extra: extra for extra in EXTRAS}
-TEXTS = {"names": "name", "descriptions": "description"}
 
 
 def encode(audience: Audience) -> bytes:

@@ -44,6 +44,11 @@ LEAST_BYTES = 2 * 1024 * 1024
 HEAD = 64 * 1024
 NAME_IN_LIST = re.compile(rb'"name"\s*:\s*\[')
 TEXT = pa.string()
+UNAUTHORIZED, TOO_MANY, GATEWAY_TIMEOUT = 401, 429, 504
+UNKNOWN_WAIT_SECONDS = 60
+ERRORS: dict[str, type[TrancheError]] = {
+    error.status: error for error in (BadRequest, AccessError, DeadlineExceeded, InternalError)
+}
 
 
 def decode(body: bytes, split_by: Sequence[str], least_bytes: int = LEAST_BYTES) -> Audience | None:
@@ -143,17 +148,6 @@ def _confidence(rows: pa.StructArray) -> pd.Series | None:
     ranges = rows.field("confidence_range")
     _floats(ranges)
     return None if ranges.null_count == len(ranges) else pd.Series(ranges.cast(TEXT).to_pandas(), dtype="str")
-
-
-UNAUTHORIZED, TOO_MANY, GATEWAY_TIMEOUT = 401, 429, 504
-
-
-UNKNOWN_WAIT_SECONDS = 60
-
-
-ERRORS: dict[str, type[TrancheError]] = {
-    error.status: error for error in (BadRequest, AccessError, DeadlineExceeded, InternalError)
-}
 
 
 def slicer(answer: httpx.Response) -> Slicer:

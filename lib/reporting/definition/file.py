@@ -21,6 +21,30 @@ from lib.wire.shallow_yaml import ShallowLoader
 
 Where = tuple[str | int, ...]
 Lines = dict[Where, int]
+_PARTS: dict[str, type[BaseModel]] = {
+    "time": TimeColumn,
+    "key_fields": KeyFieldDefinition,
+    "data_fields": DataFieldDefinition,
+    "audience_sources": AudienceSourceDefinition,
+}
+_ORDER = list(Definition.model_fields)
+_SENTENCES = {
+    "missing": "is missing",
+    "string_type": "should be text; put {input} in quotes",
+    "string_too_short": "is empty",
+    "string_pattern_mismatch": "has a quote or a control character, which a name can't have",
+    "literal_error": "should be {expected}, not {input}",
+    "tuple_type": "should be a list, each item with a dash before it",
+    "model_type": "should be fields and values, as in {{name: site_id}}",
+    "int_type": "should be a whole number, not {input}",
+    "int_parsing": "should be a whole number, not {input}",
+    "int_from_float": "should be a whole number, not {input}",
+    "bool_type": "should be true or false, not {input}",
+    "bool_parsing": "should be true or false, not {input}",
+    "greater_than_equal": "should be at least {ge}, not {input}",
+    "less_than_equal": "should be at most {le}, not {input}",
+    "value_error": "{error}",
+}
 
 
 def read_yaml(text: str, file: str) -> tuple[Any, Lines]:
@@ -107,32 +131,6 @@ class _Content:
 
     def _refuse(self, node: Node, reason: str) -> NoReturn:
         raise BadDefinition([f"{self._file}, line {node.start_mark.line + 1}: {reason}"])
-
-
-_PARTS: dict[str, type[BaseModel]] = {
-    "time": TimeColumn,
-    "key_fields": KeyFieldDefinition,
-    "data_fields": DataFieldDefinition,
-    "audience_sources": AudienceSourceDefinition,
-}
-_ORDER = list(Definition.model_fields)
-_SENTENCES = {
-    "missing": "is missing",
-    "string_type": "should be text; put {input} in quotes",
-    "string_too_short": "is empty",
-    "string_pattern_mismatch": "has a quote or a control character, which a name can't have",
-    "literal_error": "should be {expected}, not {input}",
-    "tuple_type": "should be a list, each item with a dash before it",
-    "model_type": "should be fields and values, as in {{name: site_id}}",
-    "int_type": "should be a whole number, not {input}",
-    "int_parsing": "should be a whole number, not {input}",
-    "int_from_float": "should be a whole number, not {input}",
-    "bool_type": "should be true or false, not {input}",
-    "bool_parsing": "should be true or false, not {input}",
-    "greater_than_equal": "should be at least {ge}, not {input}",
-    "less_than_equal": "should be at most {le}, not {input}",
-    "value_error": "{error}",
-}
 
 
 def read_definition(path: Path) -> Definition:

@@ -19,28 +19,6 @@ DataRole = Literal[
 BAD = {"nobids", "error", "errors", "anomaly", "timeouts", "latency", "blocked", "invalid"}
 MONEY = {"cost", "costs", "spend", "price", "payout", "amount", "fee", "fees", "revenue"}
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f'\"]+$")]
-
-
-def time_zone(name: str) -> dt.tzinfo:
-    """The time zone of that name; ValueError says how one is written."""
-    if name.upper() in ("UTC", "Z"):
-        return dt.UTC
-    if match := _OFFSET.fullmatch(name):
-        sign, hours, minutes = match.groups()
-        offset = dt.timedelta(hours=int(hours), minutes=int(minutes))
-        if int(minutes) < 60 and offset <= dt.timedelta(hours=14):
-            return dt.timezone(-offset if sign == "-" else offset)
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise ValueError(f"'{name}' is not a time zone; write Europe/Berlin, UTC or +02:00") from None
-
-
-def hours_zone(hours: int) -> dt.tzinfo:
-    """The zone so many whole hours east of UTC."""
-    return dt.timezone(dt.timedelta(hours=hours))
-
-
 Decimal = Literal[".", ",", "unknown"]
 Thousands = Literal[".", ",", " ", "'"]
 MISSING = (
@@ -66,6 +44,26 @@ _WHOLE_DATES = [
     set("Yb"),
     set("YB"),
 ]
+
+
+def time_zone(name: str) -> dt.tzinfo:
+    """The time zone of that name; ValueError says how one is written."""
+    if name.upper() in ("UTC", "Z"):
+        return dt.UTC
+    if match := _OFFSET.fullmatch(name):
+        sign, hours, minutes = match.groups()
+        offset = dt.timedelta(hours=int(hours), minutes=int(minutes))
+        if int(minutes) < 60 and offset <= dt.timedelta(hours=14):
+            return dt.timezone(-offset if sign == "-" else offset)
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise ValueError(f"'{name}' is not a time zone; write Europe/Berlin, UTC or +02:00") from None
+
+
+def hours_zone(hours: int) -> dt.tzinfo:
+    """The zone so many whole hours east of UTC."""
+    return dt.timezone(dt.timedelta(hours=hours))
 
 
 class DefinitionPart(BaseModel):

@@ -30,6 +30,11 @@ USUAL = "90 days"
 SERVICES = {"reporting": "Reporting", "deals": "Deals"}
 SYNC, TOKEN = "deal sync", "token"
 ADDRESSES = {"deals": "supply_deals", SYNC: "deal_sync"}
+OPEN, CLICK, SEARCH = "person_open", "person_clicked", "people_search"
+NEW = "+"
+PERSON, EVENT, PAGE = "log_person", "log_event", "log_page"
+PAGE_SIZE = 200
+TOKENS, LINKS, PEOPLE, MAILS, LOG = "Tokens", "Share links", "People", "Mails", "Log"
 
 
 def draw_token_form(context: PageContext, access: Access, settings: Settings) -> None:
@@ -140,10 +145,6 @@ def _address() -> str:
     return f"{scheme}://{rest.partition('/')[0]}" if rest else "http://localhost:8501"
 
 
-OPEN, CLICK, SEARCH = "person_open", "person_clicked", "people_search"
-NEW = "+"
-
-
 def matching(people: Iterable[Person], text: str) -> list[Person]:
     """The people that match every word of `text`, ignoring case."""
     words = text.casefold().split()
@@ -221,10 +222,6 @@ def _search_text(person: Person) -> str:
     ).casefold()
 
 
-PERSON, EVENT, PAGE = "log_person", "log_event", "log_page"
-PAGE_SIZE = 200
-
-
 def table(entries: Iterable[Entry]) -> pd.DataFrame:
     """A row per entry, times in UTC."""
     rows = [(one.at, one.event.capitalize(), one.about, one.who, one.address, one.detail) for one in entries]
@@ -272,9 +269,6 @@ def draw_log(access: Access) -> None:
         st.pagination(pages, key=PAGE)
     label = "One entry" if count == 1 else f"{count:,} entries"
     st.caption(f"{label}. `tranche log` shows them on the command line.")
-
-
-TOKENS, LINKS, PEOPLE, MAILS, LOG = "Tokens", "Share links", "People", "Mails", "Log"
 
 
 def draw(context: PageContext) -> None:

@@ -29,6 +29,12 @@ ABOUT_DEALS = (
     "somebody proposes, somebody who may write approves"
 )
 ALL_SEATS, SEATS_OF_DSP = "All seats", "The seats of the DSP"
+REMOVAL_EFFECT = (
+    "With the next company sign-in they are added again, if a rule matches: to keep them out, block them."
+)
+USERNAME, NAME, EMAIL, PASSWORD = "person_username", "person_name", "person_email", "person_password"
+LIVE = "100ms"
+TRIES, WORST = "person_tried", "Lower-case letters, digits and . _ @ + -, beginning with a letter or digit."
 
 
 def draw_deals_grant(
@@ -100,11 +106,6 @@ def _label(seat: Seat) -> str:
     return " · ".join(filter(None, (seat.name or f"Seat {seat.id}", dsp)))
 
 
-REMOVAL_EFFECT = (
-    "With the next company sign-in they are added again, if a rule matches: to keep them out, block them."
-)
-
-
 def any_of(people: Iterable[Person]) -> bool:
     """Whether one of them has a company account."""
     return any(person.company for person in people)
@@ -138,11 +139,6 @@ def draw_company_person(person: Person, *, is_oneself: bool) -> bool:
         st.caption(f"Blocking signs {plain(person.name)} out everywhere; their tokens stop working.")
     label, icon = ("Unblock", ":material/lock_open:") if person.is_shut_out else ("Block", ":material/block:")
     return st.button(label, icon=icon, key="person_block", disabled=is_oneself)
-
-
-USERNAME, NAME, EMAIL, PASSWORD = "person_username", "person_name", "person_email", "person_password"
-LIVE = "100ms"
-TRIES, WORST = "person_tried", "Lower-case letters, digits and . _ @ + -, beginning with a letter or digit."
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,6 @@ from lib.tokens.models import Token
 from lib.ui.kit import notes, sign_in
 from lib.ui.kit.markdown import plain, straighten
 
-
-def key(prefix: str, rows: Iterable[Hashable]) -> str:
-    """The key of a table with these rows; a selection among other rows is dropped."""
-    digest = hashlib.sha256(repr([*rows]).encode()).hexdigest()
-    return f"{prefix}_{digest[:16]}"
-
-
 ALL, TO_REVOKE = "tokens_all", "tokens_to_revoke"
 OPENS_ALL, NEVER = "all that its owner can see", "never"
 COLUMNS = {
@@ -33,6 +26,12 @@ COLUMNS = {
     "Expires": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
     "Last used": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm"),
 }
+
+
+def key(prefix: str, rows: Iterable[Hashable]) -> str:
+    """The key of a table with these rows; a selection among other rows is dropped."""
+    digest = hashlib.sha256(repr([*rows]).encode()).hexdigest()
+    return f"{prefix}_{digest[:16]}"
 
 
 def of(access: Access, person: Person) -> list[Token]:

@@ -13,6 +13,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.theme import ROW, plain_text, shorten
 
 HEIGHT, SATURDAY = 130, 5
+WIDEST = 1.5
 
 
 def day_bars_figure(
@@ -42,9 +43,6 @@ def day_bars_figure(
     )
     chart.update_yaxes(rangemode="tozero", nticks=4)
     return chart
-
-
-WIDEST = 1.5
 
 
 @dataclass(frozen=True)

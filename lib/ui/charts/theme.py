@@ -11,6 +11,13 @@ import plotly.graph_objects as go
 
 from lib.wire.text import straight
 
+THEME = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())["theme"]
+LINES: tuple[str, ...] = tuple(THEME["chartCategoricalColors"][:5])
+SECOND: str = THEME["chartCategoricalColors"][-1]
+ACCENT, GRAY = LINES[0], "#8a95a3"
+FONT, ROW, LABEL_LENGTH = 13, 26, 34
+CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "doubleClick": False}
+
 
 def translucent(color: str, opacity: float) -> str:
     """`#rrggbb` as `rgba(…)`; the opacity from 0 to 1."""
@@ -18,15 +25,9 @@ def translucent(color: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity})"
 
 
-THEME = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())["theme"]
-LINES: tuple[str, ...] = tuple(THEME["chartCategoricalColors"][:5])
-SECOND: str = THEME["chartCategoricalColors"][-1]
-ACCENT, GRAY = LINES[0], "#8a95a3"
 PART, BAND = translucent(ACCENT, 0.55), translucent(ACCENT, 0.18)
 FAINT, CLEAR = translucent(GRAY, 0.22), "rgba(0,0,0,0)"
 SCALE = [[0.0, translucent(ACCENT, 0.04)], [1.0, translucent(ACCENT, 0.75)]]
-FONT, ROW, LABEL_LENGTH = 13, 26, 34
-CONFIG = {"displayModeBar": False, "displaylogo": False, "scrollZoom": False, "doubleClick": False}
 
 
 def ink(theme: str | None) -> str:

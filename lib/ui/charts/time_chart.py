@@ -20,6 +20,13 @@ MOST_NOTES = 20
 WIDTH, HEIGHT, EDGE, LEAST_SIDE = 120, 24, 1.5, 0.25
 MOST_LABELS = 31
 KEY = "sparkline"
+TIME_HEIGHT, MOST_TICKS, LABEL_SPACE = 168, 13, 96
+SCALE_SPACE, DATES_SPACE = 52, 44
+TICK_FORMATS = [
+    {"dtickrange": [None, 86_399_999], "value": "%H:%M<br>%-d %b"},
+    {"dtickrange": [86_400_000, None], "value": "%-d %b"},
+]
+"""Of ticks less than a day (in milliseconds) apart, and of others."""
 
 
 def notes_text(notes: Sequence[Note]) -> str:
@@ -32,10 +39,6 @@ def notes_text(notes: Sequence[Note]) -> str:
 
 def _note_text(note: Note) -> str:
     return f"{numbers.days(note.day, note.day)}: {note.text}"
-
-
-TIME_HEIGHT, MOST_TICKS, LABEL_SPACE = 168, 13, 96
-SCALE_SPACE, DATES_SPACE = 52, 44
 
 
 @dataclass(frozen=True)
@@ -177,13 +180,6 @@ def _ticks(times: Series, most: int) -> dict[str, object]:
         return {"tickformatstops": TICK_FORMATS}
     values = [times.starts[place] for place, _ in marks]
     return {"tickmode": "array", "tickvals": values, "ticktext": [text for _, text in marks]}
-
-
-TICK_FORMATS = [
-    {"dtickrange": [None, 86_399_999], "value": "%H:%M<br>%-d %b"},
-    {"dtickrange": [86_400_000, None], "value": "%-d %b"},
-]
-"""Of ticks less than a day (in milliseconds) apart, and of others."""
 
 
 def _tick(name: str, start: datetime) -> str:

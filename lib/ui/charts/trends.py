@@ -11,6 +11,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.charts.series import Series
 
 SHARE_DIGITS = 1
+EACH = "each"
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,6 @@ def _share(line: Series, total: Series) -> Series:
     return replace(line, values=values, low=None, high=None)
 
 
-EACH = "each"
 TRENDS: Mapping[str, Trend] = {
     EACH: Trend("Single values", lambda line, total: line),
     "cumulative": Trend(

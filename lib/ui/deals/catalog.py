@@ -40,6 +40,13 @@ from lib.wire.errors import TrancheError
 CATALOG, PAGES, HEALTH = "deals_catalog", "deals_pages", "deals_health"
 QUARTILES, SECONDS, MOST = "deals_quartiles", 15.0, 20
 Model = TypeVar("Model", bound=Resource)
+LOOKING = "You can see deals, but not change them"
+PROPOSING = "What you change is proposed, and somebody else decides about it"
+PAGE_SECONDS, MOST_PAGES, BATCH_SIZE = 15.0, 20, 250
+Value = TypeVar("Value")
+Entities = tuple[PackageOrDeal, ...]
+MOST_OPTIONS = 50
+MOST_CODES = 20
 
 
 def seats(context: PageContext) -> dict[int, Seat]:
@@ -97,21 +104,12 @@ def _dsp_name(seat: Seat) -> str:
     return (seat.dsp and seat.dsp.name) or ""
 
 
-LOOKING = "You can see deals, but not change them"
-PROPOSING = "What you change is proposed, and somebody else decides about it"
-
-
 def abilities(context: PageContext) -> Abilities:
     """As screens ask for it. Raises ServiceProblem where it is not known yet what the service does."""
     does = context.deals.abilities
     grant = context.now().deals
     why_not = "" if grant.writes else PROPOSING if grant.proposes else LOOKING
     return replace(does, refuses=why_not) if why_not else does
-
-
-PAGE_SECONDS, MOST_PAGES, BATCH_SIZE = 15.0, 20, 250
-Value = TypeVar("Value")
-Entities = tuple[PackageOrDeal, ...]
 
 
 @dataclass(frozen=True)
@@ -275,9 +273,6 @@ def _statuses(client: Deals, search: ListSearch) -> dict[str, int]:
     return {status: number for status, number in counts.items() if number}
 
 
-MOST_OPTIONS = 50
-
-
 def choose_links(context: PageContext, label: str, key: str, model: type[PackageOrDeal]) -> None:
     """A choice of several by id; what is chosen already is offered, known or not."""
     selection: Sequence[int] = st.session_state[key]
@@ -335,9 +330,6 @@ def mark_rows(context: PageContext, some: Sequence[DealRow]) -> list[DealRow]:
         row if row.package is None else replace(row, targeting=words.sentence(row.package, marks=marks))
         for row in some
     ]
-
-
-MOST_CODES = 20
 
 
 def meanings(context: PageContext, text: str) -> tuple[str, ...]:

@@ -30,6 +30,23 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
 BY_CPM = "CPM"
+TITLES = {
+    **{field.name: field.title for field in FIELDS},
+    "app_list_targetings": "App lists",
+    "browser_targetings": "Browsers",
+    "device_targetings": "Devices",
+    "domain_list_targetings": "Domain lists",
+    "geo_targetings": "Places",
+    "operating_system_targetings": "Operating systems",
+    "size_targetings": "Sizes",
+    "demand_deals": "Deals",
+    "supply_deals": "Packages",
+    "seat": "Seat",
+    "buyer_status": "Status at the DSP",
+}
+NOTHING, NO_END = "–", "no end"
+_ODD_OFFSETS = (-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765)
+OFFSETS = tuple(sorted({*range(-720, 841, 60), *_ODD_OFFSETS}))
 
 
 @dataclass(frozen=True)
@@ -85,23 +102,6 @@ def shortest(value: Decimal) -> str:
     """A number with marks between thousands and all of its decimals: `1,234.5`."""
     text = f"{value:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-TITLES = {
-    **{field.name: field.title for field in FIELDS},
-    "app_list_targetings": "App lists",
-    "browser_targetings": "Browsers",
-    "device_targetings": "Devices",
-    "domain_list_targetings": "Domain lists",
-    "geo_targetings": "Places",
-    "operating_system_targetings": "Operating systems",
-    "size_targetings": "Sizes",
-    "demand_deals": "Deals",
-    "supply_deals": "Packages",
-    "seat": "Seat",
-    "buyer_status": "Status at the DSP",
-}
-NOTHING, NO_END = "–", "no end"
 
 
 def title(field: str, money: Prices | None = None) -> str:
@@ -194,10 +194,6 @@ def _name_of(one: Any) -> str:
     """Another entity by its name, else by its id."""
     content = one if isinstance(one, Mapping) else getattr(one, "__dict__", {})
     return str(content.get("name") or content.get("id") or one)
-
-
-_ODD_OFFSETS = (-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765)
-OFFSETS = tuple(sorted({*range(-720, 841, 60), *_ODD_OFFSETS}))
 
 
 def sentences(

@@ -26,6 +26,12 @@ from lib.ui.kit.problems import is_open, older, report_errors, show
 from lib.wire.errors import NotFound, TrancheError
 
 PROBLEM = "action_problem"
+DRAFT_KEY = "gone_kept"
+PLACE = "drawer"
+VERBS: tuple[Verb, ...] = ("create", "change", "delete")
+SECTION, WIDTH = "drawer_shown", 720
+FACTS, ADD, TARGETING, DELIVERY = "Facts", "Add deals", "Targeting", "Delivery"
+CHANGE, HISTORY = "Change", "History"
 
 
 def draw_actions(context: PageContext, key: Key, entity: PackageOrDeal, does: Abilities) -> None:
@@ -121,9 +127,6 @@ def _attempt(work: Callable[[], None]) -> bool:
     return True
 
 
-DRAFT_KEY = "gone_kept"
-
-
 def draw_missing(context: PageContext, key: Key) -> None:
     """Draw who deleted it and what becomes of unsaved edits, and let the list be read again.
 
@@ -180,9 +183,6 @@ def _list(values: Fields, money: Prices) -> None:
         st.markdown("\n".join(["What you typed, and was not saved:\n", *lines]))
 
 
-PLACE = "drawer"
-
-
 def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
     """The targeting in words, its days and the cost of its targets."""
     if not isinstance(entity, SupplyPackage):
@@ -203,12 +203,6 @@ def draw_targeting(context: PageContext, entity: PackageOrDeal) -> None:
             seat_guide.of_deals(context, [one.id for one in entity.demand_deals]),
         )  # fmt: skip
         targeting_figures.draw_costs(context, PLACE, entity, lists, entity.media_type, descriptions)
-
-
-VERBS: tuple[Verb, ...] = ("create", "change", "delete")
-SECTION, WIDTH = "drawer_shown", 720
-FACTS, ADD, TARGETING, DELIVERY = "Facts", "Add deals", "Targeting", "Delivery"
-CHANGE, HISTORY = "Change", "History"
 
 
 def close() -> None:

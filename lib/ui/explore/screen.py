@@ -24,6 +24,7 @@ Field = TypeVar("Field", KeyField, DataField)
 TYPES = {"text": "text", "int": "number"}
 SEGMENTED = "segmented"
 PROJECT, NAME, SURE = "manage_project", "manage_name", "manage_sure"
+NARROWEST = 132
 
 
 def matching(fields: Sequence[Field], text: str) -> list[Field]:
@@ -118,9 +119,6 @@ def _carry_out(context: PageContext, to: hanging.Pair | None) -> None:
         slicer_info.pick(*after)
     notes.say(f"Removed {'/'.join(pair)}" if to is None else f"Renamed to {'/'.join(to)}")
     st.rerun()
-
-
-NARROWEST = 132
 
 
 def last_days(context: PageContext) -> AudienceQuery:

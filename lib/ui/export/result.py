@@ -31,6 +31,10 @@ from lib.wire.errors import BadRequest, DeadlineExceeded, TrancheError
 
 State = Literal["nothing", "making", "made", "failed"]
 TOO_LONG = "It took longer than the service allows: choose csv, fewer data fields or fewer days"
+EXPORT_JOB = "export_making"
+MANY_ROWS, POLL_SECONDS = 20_000, 2
+UNITS = ((1e6, "MB"), (1e3, "kB"))
+RECEIPT = "Receipt: the Audience screen and the file compared"
 
 
 class ExportJob:
@@ -80,11 +84,6 @@ class ExportJob:
     def _end(self, state: State, filename: str = "", size: int = 0, reason: str = "") -> None:
         self.filename, self.size, self.reason, self._ended = filename, size, reason, time.monotonic()
         self.state = state
-
-
-EXPORT_JOB = "export_making"
-MANY_ROWS, POLL_SECONDS = 20_000, 2
-UNITS = ((1e6, "MB"), (1e3, "kB"))
 
 
 def draw_download(
@@ -137,9 +136,6 @@ def _size(count: int, figures: Numbers) -> str:
         if count >= size:
             return f"{figures.number(count / size, 1)} {unit}"
     return f"{count} bytes"
-
-
-RECEIPT = "Receipt: the Audience screen and the file compared"
 
 
 def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> None:

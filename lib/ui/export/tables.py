@@ -25,6 +25,8 @@ from lib.ui.query import precision
 
 TOKEN, VARIABLE = "<TOKEN>", "TRANCHE_TOKEN"
 _ALWAYS = ("slicer_name", "project_name")
+ROW, HEADER, MOST_LINES = 33, 35, 10
+NO_TOOLBAR = "<style>.st-key-preview [data-testid=stElementToolbar] { display: none; }</style>"
 
 
 def json_body(query: ExportQuery) -> str:
@@ -65,10 +67,6 @@ def _replaced_last(text: str, old: str, new: str) -> str:
 def _filename(query: ExportQuery) -> str:
     name = re.sub(r"[^\w.-]", "_", query.slicer_name)
     return f"{name}.{query.export_format}"
-
-
-ROW, HEADER, MOST_LINES = 33, 35, 10
-NO_TOOLBAR = "<style>.st-key-preview [data-testid=stElementToolbar] { display: none; }</style>"
 
 
 def preview(file: Preview, table: FileTable) -> None:

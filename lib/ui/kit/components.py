@@ -11,6 +11,18 @@ from lib.wire.text import straight
 _IN_SIGHT = (
     "<style>[class*=st-key-to_copy] [data-testid=stCode] > div { opacity: 1; visibility: visible; }</style>"
 )
+FOLDER = Path(__file__).parent
+PROBLEMS = {
+    "size": "The file is larger than {most:,} bytes. Split it.",
+    "encoding": "The file is not UTF-8. In a spreadsheet, save it as 'CSV UTF-8'.",
+    "reading": "The browser could not read the file. Choose it again.",
+}
+_mount = st.components.v2.component(
+    "tranche_text_file",
+    html='<label><span></span><input type="file"></label>',
+    css=(FOLDER / "text_file.css").read_text(),
+    js=(FOLDER / "text_file.js").read_text(),
+)
 
 
 def copy_button(text: str, name: str = "") -> None:
@@ -18,21 +30,6 @@ def copy_button(text: str, name: str = "") -> None:
     with st.container(key=f"to_copy{name}"):
         st.html(_IN_SIGHT)
         st.code(straight(text), language=None, wrap_lines=True)
-
-
-FOLDER = Path(__file__).parent
-PROBLEMS = {
-    "size": "The file is larger than {most:,} bytes. Split it.",
-    "encoding": "The file is not UTF-8. In a spreadsheet, save it as 'CSV UTF-8'.",
-    "reading": "The browser could not read the file. Choose it again.",
-}
-
-_mount = st.components.v2.component(
-    "tranche_text_file",
-    html='<label><span></span><input type="file"></label>',
-    css=(FOLDER / "text_file.css").read_text(),
-    js=(FOLDER / "text_file.js").read_text(),
-)
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,6 @@ export default function () {
 }
 """,
 )
-
-
-def close_after_choice() -> None:
-    """Close the menu after a choice where it covers the page."""
-    _CLOSING(key="closing_menu", height=0)
-
-
 _GUARD = st.components.v2.component(
     "unsaved_work",
     js="""
@@ -37,14 +30,6 @@ export default function ({ data }) {
 }
 """,
 )
-
-
-def ask_before(is_unsaved: bool) -> None:
-    """Turn the confirmation on or off for this page."""
-    with st.container(key="unsaved_work", height=1, border=False):
-        _GUARD(data={"unsaved": is_unsaved}, key="unsaved_work_guard", height=0)
-
-
 _KEYS = st.components.v2.component(
     "pressed_by_keys",
     js="""
@@ -64,6 +49,17 @@ export default function ({ data }) {
 }
 """,
 )
+
+
+def close_after_choice() -> None:
+    """Close the menu after a choice where it covers the page."""
+    _CLOSING(key="closing_menu", height=0)
+
+
+def ask_before(is_unsaved: bool) -> None:
+    """Turn the confirmation on or off for this page."""
+    with st.container(key="unsaved_work", height=1, border=False):
+        _GUARD(data={"unsaved": is_unsaved}, key="unsaved_work_guard", height=0)
 
 
 def press_by_keys(key: str) -> None:

@@ -10,6 +10,11 @@ import streamlit as st
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.markdown import plain
 
+SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
+YEARS = range(2000, 3000)
+FORM = "2026-11-30 or 2026-11-30 09:00"
+DAY_SUFFIX = "_picked"
+
 
 def zone() -> tzinfo:
     """The browser's time zone; where its name is not known here, its offset of today."""
@@ -22,12 +27,6 @@ def zone() -> tzinfo:
 def offset() -> int:
     """Minutes east of UTC on the reader's clock now."""
     return -(st.context.timezone_offset or 0)
-
-
-SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
-YEARS = range(2000, 3000)
-FORM = "2026-11-30 or 2026-11-30 09:00"
-DAY_SUFFIX = "_picked"
 
 
 def day(one: date) -> str:

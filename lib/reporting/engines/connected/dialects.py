@@ -19,6 +19,15 @@ from psycopg import sql
 
 from lib.wire.errors import Misconfigured
 
+NULL = ""
+NAN_IS_GREATEST = frozenset({"parquet", "duckdb", "postgresql"})
+_TEXTS = ("text", "character varying", "character", "name")
+_COLUMNS = """
+SELECT attname FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
+  AND format_type(atttypid, NULL) <> ALL (%s) AND typelem = 0
+"""
+
 
 def url_options(parts: SplitResult, names: Collection[str], whose: str) -> dict[str, str]:
     """The options by name. Misconfigured, which lists those of `whose` connections, for any other one."""
@@ -26,10 +35,6 @@ def url_options(parts: SplitResult, names: Collection[str], whose: str) -> dict[
     if unknown := sorted(options.keys() - set(names)):
         raise Misconfigured(f"{whose} connection's url can have {', '.join(sorted(names))}, not {unknown[0]}")
     return options
-
-
-NULL = ""
-NAN_IS_GREATEST = frozenset({"parquet", "duckdb", "postgresql"})
 
 
 class _DuckDBCompiler(DuckDBCompiler):  # type: ignore[misc]
@@ -66,14 +71,6 @@ def postgresql(**options: Any) -> SQLBackend:
     """A connection to PostgreSQL."""
     backend: SQLBackend = _PostgreSQL().connect(**options)
     return backend
-
-
-_TEXTS = ("text", "character varying", "character", "name")
-_COLUMNS = """
-SELECT attname FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
-WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped
-  AND format_type(atttypid, NULL) <> ALL (%s) AND typelem = 0
-"""
 
 
 def postgresql_schema(backend: SQLBackend, relation: ir.Table, schema: str, table: str) -> ibis.Schema:

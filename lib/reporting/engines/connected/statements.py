@@ -36,6 +36,12 @@ TESTS: dict[str, Callable[[ir.StringColumn, str], ir.BooleanColumn]] = {
 }
 Values = Callable[[str], list[str]]
 Describe = Callable[[str], dict[str, str]]
+_WEEK, _DAYS_FROM_MONDAY_1970 = 7, 3
+Hours = npt.NDArray[np.int64]
+FIRST_DAY = dt.date(1970, 1, 1)
+MARGIN_HOURS = 2 * DAY_HOURS  # for records that came after the days were read
+Cells = Mapping[str, ir.Value]
+Aggregates = Callable[[Cells | ir.Table], dict[str, ir.Scalar]]
 
 
 class Conditions:
@@ -164,10 +170,6 @@ def _day_number(day: dt.date) -> int:
     return (day - dt.date(1970, 1, 1)).days
 
 
-_WEEK, _DAYS_FROM_MONDAY_1970 = 7, 3
-Hours = npt.NDArray[np.int64]
-
-
 class TimeKey:
     """A time key field of a question: hours, days and weeks are counted, longer spans begin at known days.
 
@@ -207,12 +209,6 @@ class TimeKey:
                 hours = self._first_days[numbers] * DAY_HOURS
         names: list[str] = format_time(self._granularity, hours).tolist()
         return names
-
-
-FIRST_DAY = dt.date(1970, 1, 1)
-MARGIN_HOURS = 2 * DAY_HOURS  # for records that came after the days were read
-Cells = Mapping[str, ir.Value]
-Aggregates = Callable[[Cells | ir.Table], dict[str, ir.Scalar]]
 
 
 class Statements:

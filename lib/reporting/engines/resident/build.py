@@ -18,6 +18,8 @@ from lib.reporting.warehouse import StoredSlicer
 from lib.reporting.warehouse.manifest import read_manifest
 
 ENDING = ".draft"
+_log = logging.getLogger(__name__)
+SEED = 20_151
 
 
 @contextmanager
@@ -53,10 +55,6 @@ def is_in_use(folder: Path) -> bool:
         return not any(folder.iterdir())
     finally:
         os.close(handle)
-
-
-_log = logging.getLogger(__name__)
-SEED = 20_151
 
 
 def build(slicer: StoredSlicer, progress: Progress | None = None, seed: int = SEED) -> Path:

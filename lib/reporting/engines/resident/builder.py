@@ -44,6 +44,7 @@ from lib.reporting.warehouse import StoredSlicer
 Hashes = npt.NDArray[np.uint64]
 Records = npt.NDArray[np.uint32]
 MISSING = np.uint64(2**64 - 1)
+Progress = Callable[[float], None]
 
 
 class IdentityWriter:
@@ -126,9 +127,6 @@ def _by_place(places: Records, values: int) -> Records:
     records = len(places)
     each = np.ones(records, np.int8), places.view(np.int32), np.arange(records + 1, dtype=np.int32)
     return np.asarray(csc_array(each, shape=(values + 1, records)).tocsr().indices)
-
-
-Progress = Callable[[float], None]
 
 
 class Builder:

@@ -35,6 +35,7 @@ PLACE_BYTES = 8  # the place of an element's group, and where a record's element
 MOST_OPEN = 32
 SECONDS_BETWEEN_CHECKS = 0.25
 SECONDS_UNTIL_VERIFIED_AGAIN = 3600
+ATTEMPTS = 3
 
 
 def needed_bytes(query: Query) -> int:
@@ -91,9 +92,6 @@ def _identity_bytes(query: Query, groups: int, elements: int) -> int:
     names = (atom.partition(":")[2] for atom in query.question.atoms if not is_additive(atom))
     values = [distinct[name].values for name in names if name in distinct]
     return max((KEY_BYTES * min(elements, groups * value) for value in values), default=0)
-
-
-ATTEMPTS = 3
 
 
 class ResidentEngine:

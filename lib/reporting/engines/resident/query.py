@@ -47,6 +47,8 @@ from lib.wire.deadline import Deadline
 LARGEST_TABLE = 1 << 22
 FEW = 8  # values that are looked for one after the other in less time than all together
 Mask = npt.NDArray[np.bool_]
+EPOCH = date(1970, 1, 1)
+KeySums = tuple[Ints, list[Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -136,11 +138,6 @@ def _by_rule(texts: pa.Array, values: Sequence[str], match: Rule, deadline: Dead
 
 def _mask(matches: pa.Array) -> Mask:
     return np.asarray(matches.fill_null(False).to_numpy(zero_copy_only=False), dtype=bool)
-
-
-EPOCH = date(1970, 1, 1)
-
-KeySums = tuple[Ints, list[Floats], Floats]
 
 
 class Query:

@@ -38,6 +38,11 @@ from lib.ui.kit.markdown import plain
 from lib.wire.errors import BadRequest, Invalid, TrancheError
 
 COPY = " (copy)"
+ADVICE = "Create it in the system in which the package was created."
+SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
+PREFIX = "clone_"
+PER_SEAT = ("name", "price", "deal_sync", "contact_email")
+ADD_KEY, ADD_PROBLEMS, ATTEMPT = "key", "problems", "tried"
 
 
 def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
@@ -95,12 +100,6 @@ def _terms(deal: DemandDeal, common: FormValues) -> Terms:
 def _own(deal: DemandDeal) -> FormValues:
     terms = {name: inputs.widget_value(name, getattr(deal, name)) for name in TERMS}
     return {"is_active": deal.is_active is not False, **terms}
-
-
-ADVICE = "Create it in the system in which the package was created."
-SEAT, PRICE, KEY, PROBLEMS = "clone_seat", "clone_price", "clone_key", "clone_problems"
-PREFIX = "clone_"
-PER_SEAT = ("name", "price", "deal_sync", "contact_email")
 
 
 def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
@@ -220,9 +219,6 @@ def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDe
     }
     values: dict[str, Any] = {name: value for name, value in (same | own).items() if value is not None}
     return DemandDeal.model_construct(**values)
-
-
-ADD_KEY, ADD_PROBLEMS, ATTEMPT = "key", "problems", "tried"
 
 
 def is_offered(entity: PackageOrDeal, does: Abilities) -> bool:

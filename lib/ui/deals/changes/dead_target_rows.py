@@ -32,6 +32,8 @@ COLUMNS = (
     ListColumn("value", "Value", 10.0, on_phone="left"),
     ListColumn("last", "Last bid", 9.0, on_phone="below", is_titled=True),
 )
+Describe = Callable[[Targeting], Descriptions]
+MATCH_NOUNS = {"app_list_targetings": "apps", "domain_list_targetings": "domains"}
 
 
 @dataclass(frozen=True)
@@ -121,10 +123,6 @@ def _last(dead: DeadTarget) -> str:
     if dead.last is None:
         return "none" if dead.is_exact else "none in a sample"
     return numbers.days(dead.last, dead.last) + ("" if dead.is_exact else " or later")
-
-
-Describe = Callable[[Targeting], Descriptions]
-MATCH_NOUNS = {"app_list_targetings": "apps", "domain_list_targetings": "domains"}
 
 
 @dataclass(kw_only=True)

@@ -41,6 +41,17 @@ CHANGES = CsvShape(
 )
 DATES = {"Start": START, "End": END}
 ACTIVE = {"active": True, "paused": False}
+OPEN, FILE = "deals_csv_changes", "deals_csv_changes_file"
+TITLE = "Change deals by CSV"
+_OTHERS = ", ".join(f"**{plain(title)}**" for title in PLAIN if title != "Price")
+WHAT = f"""Each line changes a deal that exists.
+
+- **Deal id**, like TR-7K2Q-9FXA-4M1D
+- Optional: **Price**, with a decimal point · **Status**: active or paused · **Start** and **End** of its
+  package, like 2026-11-30 or 2026-11-30 09:00; *none* removes the end
+- Optional: {_OTHERS}
+
+An empty cell keeps what is there. Nothing is saved unless every line is right."""
 
 
 @dataclass(kw_only=True)
@@ -236,19 +247,6 @@ def _moment(text: str, zone: tzinfo) -> datetime:
     if local is None:
         raise ValueError(f"Not a date: write it like {times.FORM}.")
     return local.replace(tzinfo=zone)
-
-
-OPEN, FILE = "deals_csv_changes", "deals_csv_changes_file"
-TITLE = "Change deals by CSV"
-_OTHERS = ", ".join(f"**{plain(title)}**" for title in PLAIN if title != "Price")
-WHAT = f"""Each line changes a deal that exists.
-
-- **Deal id**, like TR-7K2Q-9FXA-4M1D
-- Optional: **Price**, with a decimal point · **Status**: active or paused · **Start** and **End** of its
-  package, like 2026-11-30 or 2026-11-30 09:00; *none* removes the end
-- Optional: {_OTHERS}
-
-An empty cell keeps what is there. Nothing is saved unless every line is right."""
 
 
 @dataclass

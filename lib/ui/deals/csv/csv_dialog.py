@@ -27,6 +27,8 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
 
 OPEN, FILE, MOST_ROWS = "{}_from_csv", "{}_csv_file", 1_000
+_OPTIONAL = [title for title in csv_deals.SHAPE.optional if title != "Name"]
+_SWITCHES = [one.column for one in csv_packages.FIELDS if one.kind is fields.SWITCH]
 
 
 @dataclass(frozen=True)
@@ -268,7 +270,6 @@ def _titles(titles: Iterable[str]) -> str:
     return ", ".join(f"**{plain(title)}**" for title in titles)
 
 
-_OPTIONAL = [title for title in csv_deals.SHAPE.optional if title != "Name"]
 OF_DEALS = f"""Each line is a deal of a package that exists.
 
 - **Package**: its id or its name · **Seat**: its id, its name, or its id at the DSP · **Price**,
@@ -276,7 +277,6 @@ OF_DEALS = f"""Each line is a deal of a package that exists.
 - Optional: **Name** (else package and seat), {_titles(_OPTIONAL)}; yes or no for what is switched
 
 Nothing is created unless every line is right."""
-_SWITCHES = [one.column for one in csv_packages.FIELDS if one.kind is fields.SWITCH]
 OF_PACKAGES = f"""Each line is a package, with a deal if it has a seat; further lines of its name add deals.
 
 - **Name** · **Media type** · **Start**, like 2026-11-30 or 2026-11-30 09:00

@@ -30,6 +30,13 @@ from lib.wire.errors import Conflict, NotFound, TrancheError
 OWNER, NOTE, NOTE_PROBLEM = "note_owner_{}", "note_text_{}", "note_problem"
 BEFORE, EDITOR = "note_before_{}", "note_editor"
 OWN = "Kept by Tranche beside the deals API."
+NO_DEFAULTS: Mapping[str, str] = {}
+NO_SEAT_ID = "The DSP can't fetch it yet: the seat has no id at the DSP."
+OTHER_PLACES = frozenset(
+    {"name", "price", "is_active", "deal_sync", "agency_curation_fee", "agency_curation_fee_type"}
+    | {"media_type", "start_date", "end_date", "is_dynamic_bidding", "is_true_price_opt_enable"}
+)
+LINKS, RECEIPT = "linked_list", "linked_taken"
 
 
 def draw_note(context: PageContext, package: SupplyPackage) -> None:
@@ -101,10 +108,6 @@ def add_owners(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     ]
 
 
-NO_DEFAULTS: Mapping[str, str] = {}
-NO_SEAT_ID = "The DSP can't fetch it yet: the seat has no id at the DSP."
-
-
 def draw_buyer_side(context: PageContext, deal: DemandDeal) -> None:
     """Draw it for a synchronized deal; nothing over a service that does not tell."""
     client = context.deals
@@ -169,13 +172,6 @@ def unread(entity: Resource) -> Iterator[tuple[str, str]]:
             yield f"{what} that Tranche can't read; {stays}", exact.readable(part)
         else:
             yield f"{title}: a value that Tranche can't read; it stays unchanged", exact.readable(part)
-
-
-OTHER_PLACES = frozenset(
-    {"name", "price", "is_active", "deal_sync", "agency_curation_fee", "agency_curation_fee_type"}
-    | {"media_type", "start_date", "end_date", "is_dynamic_bidding", "is_true_price_opt_enable"}
-)
-LINKS, RECEIPT = "linked_list", "linked_taken"
 
 
 def draw(context: PageContext, entity: PackageOrDeal) -> None:

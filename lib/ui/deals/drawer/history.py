@@ -30,6 +30,8 @@ from lib.ui.kit.problems import report_errors
 from lib.ui.query import ask, focus, precision
 
 DAYS, NARROWEST = 30, 120
+PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed", 90
+ACTION_WORDS = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
 
 
 def draw_delivery(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
@@ -109,9 +111,6 @@ def _chart(context: PageContext, query: AudienceQuery, answer: Audience) -> None
             numbers.title(field): [texts.plain(v, field) for v in daily.values],
         }
         st.dataframe(straighten(columns), hide_index=True, alt=f"{numbers.title(field)} by day")
-
-
-PLACE, SELECTION, CHANGE_ACTION, LONGEST = "evidence", "evidence_of", "changed", 90
 
 
 @dataclass(frozen=True)
@@ -297,9 +296,6 @@ def _note(
         beside = f"No other {kind} is known to be untouched, so the difference may be that of the market"
     where = f"{context.project}/{context.slicer_name}"
     return f"Before: {before}. After: {after} · {where} · {' / '.join(exactly)} · {beside}."
-
-
-ACTION_WORDS = {"created": "Created", "removed": "Deleted", "seen": "Opened here for the first time"}
 
 
 def sentences(change: EntityChange, money: Prices = USUAL) -> list[str]:

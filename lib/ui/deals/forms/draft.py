@@ -31,6 +31,8 @@ OPTIONS: Path = (NEW, "demand_deals_options")
 PLAIN = rows.writable(SUPPLY)
 NO_DEAL_YET = {name: inputs.blank(rows.BY_NAME[name]) for name in TERMS}
 NO_PACKAGE_YET = {name: inputs.blank(rows.BY_NAME[name]) for name in PLAIN}
+_NEW_NAMES = {"start": "start_date", "end": "end_date", "fee_type": FEE_TYPE, "fee": FEE}
+_PARTS = {"values": PLAIN, "terms": TERMS}
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,6 @@ def _option(seat: int, terms: Terms) -> DemandDealOption:
 
 
 ADAPTER = TypeAdapter(Draft)
-_NEW_NAMES = {"start": "start_date", "end": "end_date", "fee_type": FEE_TYPE, "fee": FEE}
 
 
 def dump_draft(draft: Draft) -> dict[str, Any]:
@@ -278,6 +279,3 @@ def _of_before(body: FormValues) -> dict[str, Any]:
 
 def _own_of_before(own: FormValues | None) -> FormValues | None:
     return own and {_NEW_NAMES.get(name, name): one for name, one in own.items()}
-
-
-_PARTS = {"values": PLAIN, "terms": TERMS}

@@ -29,6 +29,12 @@ SWITCHES = fields.writable(fields.SUPPLY, fields.SWITCH)
 MAIN_FIELDS = ("name", "media_type", START, END, *SWITCHES)
 OTHERS = tuple(name for name in fields.writable(fields.SUPPLY) if name not in MAIN_FIELDS)
 SAME_NAME, MOST = "np_same_name", 100
+WRONG = "An id is a number; others were left out"
+NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
+NO_FEE_TYPE = "The settings don't name the type of its fee (fee_types): change the fee at the service."
+SEATS, OWN, PRICE, SYNC, FOR_ALL = "{}seats", "{}own", "{}price_{}", "{}sync_{}", "{}price_all"
+PRICE_WIDTH, SYNC_WIDTH, TERM_WIDTH = 150, 110, 220
+NO_GUIDES: Mapping[int, str] = {}
 
 
 def draw_package_fields(
@@ -113,14 +119,6 @@ def _draw_dates(prefix: str, problems: FieldProblems, names: Collection[str], di
         st.selectbox(
             "Time zone", offsets, format_func=offset, key=key, persist_state="session", disabled=disabled
         )
-
-
-WRONG = "An id is a number; others were left out"
-NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
-NO_FEE_TYPE = "The settings don't name the type of its fee (fee_types): change the fee at the service."
-SEATS, OWN, PRICE, SYNC, FOR_ALL = "{}seats", "{}own", "{}price_{}", "{}sync_{}", "{}price_all"
-PRICE_WIDTH, SYNC_WIDTH, TERM_WIDTH = 150, 110, 220
-NO_GUIDES: Mapping[int, str] = {}
 
 
 def read_seats(prefix: str) -> NewDeals:

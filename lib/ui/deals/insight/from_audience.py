@@ -24,6 +24,16 @@ from lib.wire.errors import TrancheError
 
 LONGEST_ID = 15
 ENTITIES = {report.DEAL: "demand_deals", report.PACKAGE: "supply_deals"}
+POPOVER, WIDTH = "package_from", 420
+MOST_NAMES, LONGEST_NAME = 5, 200
+NEW_LISTS: dict[str, tuple[str, type[DomainList] | type[AppList], str]] = {
+    "domain_list": ("domain_lists", DomainList, "domains"),
+    "app_list": ("app_lists", AppList, "apps"),
+}
+HOW = (
+    "Keep some rows first: click values of a leaderboard or of the split, such as countries or site domains. "
+    "They become filters, and the filters become the targeting."
+)
 
 
 def draw_link(context: PageContext) -> None:
@@ -51,18 +61,6 @@ def only(query: AudienceQuery, name: str) -> int | None:
     text = filters[0].value[0]
     is_id = text.isascii() and text.isdigit() and len(text) <= LONGEST_ID and text[0] != "0"
     return int(text) if is_id else None
-
-
-POPOVER, WIDTH = "package_from", 420
-MOST_NAMES, LONGEST_NAME = 5, 200
-NEW_LISTS: dict[str, tuple[str, type[DomainList] | type[AppList], str]] = {
-    "domain_list": ("domain_lists", DomainList, "domains"),
-    "app_list": ("app_lists", AppList, "apps"),
-}
-HOW = (
-    "Keep some rows first: click values of a leaderboard or of the split, such as countries or site domains. "
-    "They become filters, and the filters become the targeting."
-)
 
 
 def draw_new_package(context: PageContext) -> None:

@@ -23,6 +23,8 @@ from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, Tra
 
 __all__ = ["DEAL", "PACKAGE", "tells_deals"]
 SLICERS = "slicers_of_deals"
+BATCHES, MOMENT_SECONDS = "insights", 0.2
+BatchKey = tuple[object, ...]
 
 
 @dataclass(frozen=True)
@@ -106,10 +108,6 @@ def _info(context: PageContext, project: str, name: str) -> Slicer | None:
         raise
     except (AccessError, BadRequest, InternalError):
         return None
-
-
-BATCHES, MOMENT_SECONDS = "insights", 0.2
-BatchKey = tuple[object, ...]
 
 
 def query_batch(context: PageContext, place: str, queries: Sequence[AudienceQuery]) -> QueryBatch:

@@ -32,6 +32,8 @@ ALL_BUYERS = "what all buyers together may have"
 Booking = tuple[datetime | None, datetime | None]
 Figures = list[tuple[DataField, tuple[DayFigure, ...]]]
 Prices = Mapping[int, SeatPrice]
+COST_DAYS = 30
+NO_RANGE = "range unknown"
 
 
 @st.fragment(parallel=True)
@@ -205,10 +207,6 @@ def _chart(place: str, figures: Figures, period: str) -> None:
             },
         }
         st.dataframe(straighten(columns), hide_index=True, alt=title)
-
-
-COST_DAYS = 30
-NO_RANGE = "range unknown"
 
 
 @st.fragment(parallel=True)

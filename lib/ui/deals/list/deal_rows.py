@@ -20,6 +20,61 @@ from lib.ui.kit import listing
 from lib.ui.kit.listing import ListCell, ListColumn, PhonePlace
 from lib.wire.text import csv_text
 
+KINDS = {"supply_deals": "Package", "demand_deals": "Deal"}
+ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date", "price")
+Key = tuple[str, int]
+PRICE = "Price"
+Tone = Literal["green", "blue", "orange", "gray"]
+TONES: dict[str, Tone] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
+MOST_NAMES = 2
+WRITERS: Mapping[DeliveryKind, Callable[[Numbers, float], str]] = {
+    "impressions": Numbers.number,
+    "spend": lambda numbers, value: numbers.number(value, 2),
+    "win_rate": Numbers.percent,
+    "pacing": lambda numbers, value: numbers.percent(value, 0),
+}
+FIGURE_WIDTHS: Mapping[DeliveryKind, float] = {
+    "impressions": 9.8,
+    "spend": 7.8,
+    "win_rate": 8.4,
+    "pacing": 8.2,
+}
+LINK_COLUMNS = {
+    "seat": ("Seats", 9.0),
+    "deals": ("Deals", 3.7),
+    "targeting": ("Targeting", 8.0),
+    "id": ("Id", 4.0),
+    "health": ("Health", 8.5),
+    "owner": ("Owner", 8.0),
+    **{name: (figure.title, FIGURE_WIDTHS[figure.kind]) for name, figure in FIGURES.items()},
+}
+WIDTHS = {name: width for name, (_, width) in LINK_COLUMNS.items()} | {
+    field.name: field.width for field in FIELDS if field.width is not None
+}
+EXTRAS = {
+    entity: tuple(field.name for field in fields.of(entity) if field.is_extra)
+    for entity in (fields.SUPPLY, fields.DEALS)
+}
+USUAL_FIGURES = ("spend_7_days", "win_rate_7_days")
+OPTIONAL: Mapping[str, frozenset[str]] = {
+    fields.SUPPLY: frozenset({"owner", *EXTRAS[fields.SUPPLY]}),
+    fields.DEALS: frozenset(
+        {*FIGURES, "media_type", "start_date", "targeting", *EXTRAS[fields.DEALS]} - {*USUAL_FIGURES}
+    ),
+}
+"""Columns that are shown by choice alone."""
+MAIN = "name"
+BRIEF = {
+    "supply_deals": ("name", "status", "targeting"),
+    "demand_deals": ("name", "status", "seat", "price"),
+}
+ON_PHONE: Mapping[str, PhonePlace] = {
+    "status": "top", "seat": "left", "price": "right", **dict.fromkeys(FIGURES, "below"),
+    "start_date": "below", "health": "end",
+}  # fmt: skip
+RIGHT = ("price", "deals", "id", *FIGURES, *(one.name for one in FIELDS if one.kind.limits is not None))
+FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date", *FIGURES})
+
 
 def seat_of(deal: DemandDeal) -> str:
     """The seat that may buy it, by name or id; empty where the service does not tell it."""
@@ -33,11 +88,6 @@ def deal_label(deal: DemandDeal) -> str:
     name = deal.name or f"Deal {deal.id}"
     parts = (name, "" if seat in name else seat, (dsp.name if dsp else None) or "", str(deal.id))
     return " · ".join(filter(None, parts))
-
-
-KINDS = {"supply_deals": "Package", "demand_deals": "Deal"}
-ATTRIBUTES = ("name", "status", "deal_id", "media_type", "start_date", "end_date", "price")
-Key = tuple[str, int]
 
 
 def title_of(entity: PackageOrDeal) -> str:
@@ -185,38 +235,6 @@ def _dsp(deal: DemandDeal) -> str | None:
     return dsp.name if dsp else None
 
 
-PRICE = "Price"
-Tone = Literal["green", "blue", "orange", "gray"]
-TONES: dict[str, Tone] = {"active": "green", "pending": "blue", "paused": "orange", "complete": "gray"}
-MOST_NAMES = 2
-WRITERS: Mapping[DeliveryKind, Callable[[Numbers, float], str]] = {
-    "impressions": Numbers.number,
-    "spend": lambda numbers, value: numbers.number(value, 2),
-    "win_rate": Numbers.percent,
-    "pacing": lambda numbers, value: numbers.percent(value, 0),
-}
-FIGURE_WIDTHS: Mapping[DeliveryKind, float] = {
-    "impressions": 9.8,
-    "spend": 7.8,
-    "win_rate": 8.4,
-    "pacing": 8.2,
-}
-LINK_COLUMNS = {
-    "seat": ("Seats", 9.0),
-    "deals": ("Deals", 3.7),
-    "targeting": ("Targeting", 8.0),
-    "id": ("Id", 4.0),
-    "health": ("Health", 8.5),
-    "owner": ("Owner", 8.0),
-    **{name: (figure.title, FIGURE_WIDTHS[figure.kind]) for name, figure in FIGURES.items()},
-}
-WIDTHS = {name: width for name, (_, width) in LINK_COLUMNS.items()} | {
-    field.name: field.width for field in FIELDS if field.width is not None
-}
-EXTRAS = {
-    entity: tuple(field.name for field in fields.of(entity) if field.is_extra)
-    for entity in (fields.SUPPLY, fields.DEALS)
-}
 OTHERS = {
     entity: tuple(name for name in more(entity) if name not in names) for entity, names in EXTRAS.items()
 }
@@ -230,29 +248,10 @@ ALL_COLUMNS: Mapping[str, tuple[str, ...]] = {
         "start_date", "end_date", "id", "targeting", *EXTRAS[fields.DEALS],
     ),
 }  # fmt: skip
-USUAL_FIGURES = ("spend_7_days", "win_rate_7_days")
-OPTIONAL: Mapping[str, frozenset[str]] = {
-    fields.SUPPLY: frozenset({"owner", *EXTRAS[fields.SUPPLY]}),
-    fields.DEALS: frozenset(
-        {*FIGURES, "media_type", "start_date", "targeting", *EXTRAS[fields.DEALS]} - {*USUAL_FIGURES}
-    ),
-}
-"""Columns that are shown by choice alone."""
 COLUMNS = {
     entity: tuple(name for name in names if name not in OPTIONAL[entity])
     for entity, names in ALL_COLUMNS.items()
 }
-MAIN = "name"
-BRIEF = {
-    "supply_deals": ("name", "status", "targeting"),
-    "demand_deals": ("name", "status", "seat", "price"),
-}
-ON_PHONE: Mapping[str, PhonePlace] = {
-    "status": "top", "seat": "left", "price": "right", **dict.fromkeys(FIGURES, "below"),
-    "start_date": "below", "health": "end",
-}  # fmt: skip
-RIGHT = ("price", "deals", "id", *FIGURES, *(one.name for one in FIELDS if one.kind.limits is not None))
-FALLING: frozenset[str] = frozenset({"id", "price", "start_date", "end_date", *FIGURES})
 
 
 def read_columns(entity: str, names: Iterable[str]) -> tuple[str, ...]:

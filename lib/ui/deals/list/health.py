@@ -37,6 +37,15 @@ SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50,
 Healths = Mapping[int, DealHealth]
 Check = Future[Healths | TrancheError | None]
 Assess = Callable[[Sequence[DemandDeal], Surroundings], Healths]
+DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
+OLD = timedelta(minutes=20)
+COUNT, DRAWN_COUNT = "deals_attention_count", "deals_health_drawn"
+TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
+STILL_LOADING = "Health follows once the report is loaded."
+NOTHING_YET = "The health of the deals has not been computed yet."
+Selection = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]
+ONLY = "attention"
+Filters = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 class SessionHealth:
@@ -144,15 +153,6 @@ def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths
         return check_health(client, seats, assess)
     except TrancheError as error:
         return error
-
-
-DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
-OLD = timedelta(minutes=20)
-COUNT, DRAWN_COUNT = "deals_attention_count", "deals_health_drawn"
-TONES = {ATTENTION: "orange", "unknown": "gray", "healthy": "green", "idle": ""}
-STILL_LOADING = "Health follows once the report is loaded."
-NOTHING_YET = "The health of the deals has not been computed yet."
-Selection = tuple[tuple[tuple[str, tuple[str, ...]], ...], str]
 
 
 @dataclass(frozen=True)
@@ -315,10 +315,6 @@ def note_number(context: PageContext) -> bool:
 
 def _day(day: date) -> str:
     return f"{day.day} {day:%b %Y}"
-
-
-ONLY = "attention"
-Filters = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def draw_switch(entity: str, start_over: Callable[[], None]) -> bool:

@@ -31,6 +31,13 @@ ORDERS = {
 LINKED_ORDERS = {SUPPLY: ("price",), DEALS: ("seat", "media_type", "start_date", "end_date")}
 HEALTH, REPORT = "health", "report"
 REPORT_ORDERS = (HEALTH, *FIGURES)
+OPEN, NOTE = "open", notes.NEXT_NOTE
+FIND, KIND, FILTER = "find", "deals_kind", "deals_{}"
+COLUMNS = {SUPPLY: "package_columns", DEALS: "deal_columns"}
+CSV_MENU = "deals_csv_menu"
+PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
+ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
+VIEW, LIST, ORDER_PARAM, PAGE_PARAM = "deals_view", "deals_list", "deals_order", "deals_page"
 
 
 @dataclass(frozen=True)
@@ -104,21 +111,10 @@ def active_filters(
     return tuple((name, tuple(filters.get(name) or ())) for name in available_filters(entity, does))
 
 
-OPEN, NOTE = "open", notes.NEXT_NOTE
-FIND, KIND, FILTER = "find", "deals_kind", "deals_{}"
-COLUMNS = {SUPPLY: "package_columns", DEALS: "deal_columns"}
-CSV_MENU = "deals_csv_menu"
-PLURALS = {entity: f"{word}s" for entity, word in KINDS.items()}
-ADDRESS = re.compile(r"(supply_deals|demand_deals)-([1-9][0-9]{0,15})")
-
-
 def open_key() -> tuple[str, int] | None:
     """The package or deal that is open, by the URL."""
     match = ADDRESS.fullmatch(address.read(OPEN))
     return (match[1], int(match[2])) if match else None
-
-
-VIEW, LIST, ORDER_PARAM, PAGE_PARAM = "deals_view", "deals_list", "deals_order", "deals_page"
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ from lib.wire.errors import NotFound, TrancheError
 
 BY_ID, ID, ID_PROBLEM = "bring_in", "bring_in_id", "bring_in_problem"
 WHAT_IT_IS = "Created or opened in Tranche; this service has no list"
+NARROW = "deals_filters_shown"
 
 
 def draw_by_id(context: PageContext) -> None:
@@ -77,9 +78,6 @@ def open_it(context: PageContext) -> None:
         state[NOTE] = f"{deal.name or f'Deal {number}'} is in the list"
         address.write(OPEN, f"demand_deals-{number}")
         state[BY_ID], state[ID] = False, ""
-
-
-NARROW = "deals_filters_shown"
 
 
 def draw(context: PageContext) -> None:

@@ -27,6 +27,12 @@ from lib.ui.kit.problems import is_open
 from lib.wire.errors import Conflict, Invalid, NotFound, TrancheError
 
 Seats = Mapping[int, Seat]
+OWN_PLACES = (
+    *((name,) for name in PLAIN), ("create_demand_deals",), ("demand_deals",),
+    *((kind.field,) for kind in KINDS),
+)  # fmt: skip
+INPUT_NOTE = "What you entered is kept."
+LOOK = f"It may have been created: check the service and Deals before you retry. {INPUT_NOTE}"
 
 
 class Undone(TrancheError):
@@ -133,14 +139,6 @@ def _terms(own: FormValues, is_change: bool = False) -> dict[str, Any]:
     values = {"is_active": own.get("is_active", True), **terms_request(own)}
     nullable = {name for name in values if is_change and not fields.BY_NAME[name].is_extension}
     return {name: value for name, value in values.items() if value is not None or name in nullable}
-
-
-OWN_PLACES = (
-    *((name,) for name in PLAIN), ("create_demand_deals",), ("demand_deals",),
-    *((kind.field,) for kind in KINDS),
-)  # fmt: skip
-INPUT_NOTE = "What you entered is kept."
-LOOK = f"It may have been created: check the service and Deals before you retry. {INPUT_NOTE}"
 
 
 def draw(

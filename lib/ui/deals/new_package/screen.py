@@ -39,6 +39,17 @@ from lib.ui.query import ask, precision
 GUIDES = seat_guide.GuidePlace("form_prices")
 LEFT_OUT_NOTE = "Some targeting isn't included; see the panel."
 DEAL_CHOICES = {"new": "New deals for seats", "existing": "Existing deals", "none": "None yet"}
+PLACE = "form_win_cpm"
+DAYS = (7, 30)
+HEIGHT = 200
+STAYS = """<style>
+[data-testid=stLayoutWrapper]:has(> .st-key-np_beside) { position: sticky; top: 4.5rem; }
+@media (min-width: 641px) {
+    [data-testid=stLayoutWrapper]:has(> .st-key-np_beside) {
+        max-height: calc(100vh - 5rem); overflow-y: auto;
+    }
+}
+</style>"""
 
 
 def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, translation: Translation) -> None:
@@ -87,9 +98,6 @@ def _links(context: PageContext, problems: FieldProblems, does: Abilities, is_cl
         disabled=is_closed,
     )
     beside(problems.at("demand_deals"))
-
-
-PLACE = "form_win_cpm"
 
 
 @st.fragment(parallel=True)
@@ -147,10 +155,6 @@ def _draw_answers(
     )
 
 
-DAYS = (7, 30)
-HEIGHT = 200
-
-
 @st.fragment(parallel=True)
 def draw_panel(context: PageContext, translation: Translation) -> None:
     """Ask for both periods, then the table; what the filters leave out is named under it."""
@@ -205,16 +209,6 @@ def _precision(slicer: Slicer, answers: list[Audience], numbers: Numbers) -> str
         return "no figures"
     _, answer, name = max(pairs, key=lambda pair: pair[0] if pair[0] == pair[0] else -1.0)
     return precision.sentence(answer, name, numbers)
-
-
-STAYS = """<style>
-[data-testid=stLayoutWrapper]:has(> .st-key-np_beside) { position: sticky; top: 4.5rem; }
-@media (min-width: 641px) {
-    [data-testid=stLayoutWrapper]:has(> .st-key-np_beside) {
-        max-height: calc(100vh - 5rem); overflow-y: auto;
-    }
-}
-</style>"""
 
 
 def draw(context: PageContext) -> None:

@@ -38,6 +38,14 @@ KEY, PROBLEMS, FAILURE, RESULT = "np_idempotency_key", "np_problems", "np_failur
 DOUBT, SURE, ATTEMPT, NOTE = "np_asked", "np_sure", "np_tried", "np_note"
 DRAFT_BODY, DRAFT_TIME, QUESTION, PROPOSAL = "np_kept", "np_found", "np_question", "np_proposal"
 STORED_QUESTION = TypeAdapter(PackageQuestion)
+POPOVER, WIDTH, REPLACE = "package_templates", 420, "replace"
+TEMPLATES = EntryShelf(
+    "template_",
+    lambda context: context.clients.view_store.templates,
+    "templates",
+    "Share with everybody who may see deals",
+    "Everybody loses it.",
+)
 
 
 def begin(drafts: Drafts) -> None:
@@ -212,16 +220,6 @@ def _show(draft: Draft) -> None:
 def _tomorrow() -> datetime:
     day = datetime.now(times.zone()).replace(tzinfo=None) + timedelta(days=1)
     return day.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-POPOVER, WIDTH, REPLACE = "package_templates", 420, "replace"
-TEMPLATES = EntryShelf(
-    "template_",
-    lambda context: context.clients.view_store.templates,
-    "templates",
-    "Share with everybody who may see deals",
-    "Everybody loses it.",
-)
 
 
 def draw_templates(context: PageContext, draft: Draft) -> None:

@@ -37,6 +37,10 @@ SAME = (
     ("czechia", "cz", "czech republic"),
 )
 CLOSE, MOST_NEAR = 0.6, 3
+SIDES = {False: "Only", True: "Never"}
+BEGINNING, WIDTH = 3, 340
+Place = tuple[str, TargetingKind, bool]
+Pending = Mapping[str, tuple[str, ...]]
 
 
 def exact(text: str, words_of: Mapping[str, str]) -> str | None:
@@ -59,12 +63,6 @@ def near(text: str, words_of: Mapping[str, str]) -> list[str]:
     others = [word for group in SAME if text in group for word in group]
     similar = difflib.get_close_matches(text, codes, n=MOST_NEAR, cutoff=CLOSE)
     return list(dict.fromkeys(codes[word] for word in [*others, *similar] if word in codes))[:MOST_NEAR]
-
-
-SIDES = {False: "Only", True: "Never"}
-BEGINNING, WIDTH = 3, 340
-Place = tuple[str, TargetingKind, bool]
-Pending = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ EVERYTHING = "everything"
 MOST_NAMES = 3
 Descriptions = Mapping[str, Mapping[str, str]]
 Marks = Mapping[str, Mapping[str, str]]
+UNKNOWN, NO_CHECK = "unknown", "not checked"
+MOST_SECONDS = 1.5
 
 
 def sentence(
@@ -68,10 +70,6 @@ def _part(
     names = [value_label(value, descriptions.get(kind.name, {}), own_marks) for value in values]
     rest = f" and {len(names) - limit} more" if limit is not None and len(names) > limit else ""
     return f"{'not ' if side[0].is_excluded else ''}{', '.join(names[:limit])}{rest}"
-
-
-UNKNOWN, NO_CHECK = "unknown", "not checked"
-MOST_SECONDS = 1.5
 
 
 def marks(
