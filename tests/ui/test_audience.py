@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from lib.reporting.client import Reporting
 from lib.reporting.warehouse import Warehouse
-from lib.ui.audience import leaderboard_queries, split_levels
+from lib.ui.audience import leaderboards, split_levels
 from lib.ui.charts import numbers
 from lib.ui.query import clicks
 from lib.wire.errors import Unreachable
@@ -123,7 +123,7 @@ def test_counts_of_a_sample_are_lower_bounds(
         writer.write(many)
         writer.commit("made for the tests", "many")
     monkeypatch.setenv("TRANCHE_HOME", str(own_home))
-    monkeypatch.setattr(leaderboard_queries, "LIMIT", 6)
+    monkeypatch.setattr(leaderboards, "LIMIT", 6)
     desk = visit(start="-20d", end="yesterday", rows="10000", split="granularity_hour~campaign_id")
     true = many.to_pandas().assign(hour=lambda f: f["time"].dt.floor("h"))
     true = true[true["time"].dt.date > LAST_DAY - pd.Timedelta(days=20).to_pytimedelta()]

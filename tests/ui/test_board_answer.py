@@ -21,7 +21,7 @@ from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer, 
 from lib.settings import Settings
 from lib.ui.audience.answer import of_nothing
 from lib.ui.audience.board import BoardAnswers
-from lib.ui.audience.leaderboard_queries import LIMIT
+from lib.ui.audience.leaderboards import LIMIT
 from lib.ui.charts.series import bucket_words
 from lib.wire.deadline import Deadline
 

@@ -11,7 +11,7 @@ from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
 from lib.reporting.models import DataField, KeyField, Slicer
-from lib.ui.audience import leaderboard_queries
+from lib.ui.audience import leaderboards
 from lib.ui.query import clicks, state
 from lib.ui.query.state import Card, View
 
@@ -26,7 +26,7 @@ def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
     It has eight campaigns: cards of six values have others.
     """
     monkeypatch.setenv("TRANCHE_HOME", str(home))
-    monkeypatch.setattr(leaderboard_queries, "LIMIT", 6)
+    monkeypatch.setattr(leaderboards, "LIMIT", 6)
     return of_delivery
 
 

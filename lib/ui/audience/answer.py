@@ -15,7 +15,7 @@ import numpy.typing as npt
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import DataField
-from lib.ui.audience import chart_kinds, headline, leaderboards, over_time, split_lines
+from lib.ui.audience import chart_kinds, headline, leaderboards, over_time
 from lib.ui.audience.headline import NoData
 from lib.ui.charts import numbers, theme, time_chart
 from lib.ui.charts.series import Series, bucket_words
@@ -40,7 +40,7 @@ def head(focus: Focus, params: Params) -> Json:
     comparisons = compared_answers.fetch_each(focus, query, now)
     if not headline.is_there(now):
         return _about(focus) | _nothing(headline.no_data(focus), params)
-    values = over_time.value_trends(focus, split_lines.fetch_value_lines(focus), now)
+    values = over_time.value_trends(focus, over_time.fetch_value_lines(focus), now)
     notes = over_time.notes_of(focus).notes
     lines = {name: over_time.lines(_showing(focus, name), now, comparisons) for name in focus.headline}
     other = headline.other_precision(focus, now)

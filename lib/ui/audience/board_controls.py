@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.ui.audience import headline, over_time, own_metrics
-from lib.ui.audience import leaderboard_queries as queries
+from lib.ui.audience import headline, leaderboards, over_time, own_metrics
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
@@ -92,9 +91,13 @@ def draw_leaderboard_csv(focus: Focus) -> None:
 
 
 def _files(focus: Focus, card: Card) -> None:
-    board = queries.board(focus, card, queries.rows(focus, card))
+    board = leaderboards.fetch_board(focus, card, leaderboards.fetch_rows(focus, card))
     whole = focus.query.model_copy(
-        update={"split_by": (card.name,), "filters": queries.question(focus, card).filters, "order_by": ()}
+        update={
+            "split_by": (card.name,),
+            "filters": leaderboards.card_query(focus, card).filters,
+            "order_by": (),
+        }
     )
     card_focus = replace(focus, query=whole)
     export_menu.rows(card_focus, "leaderboard", board.split.answer, [focus.field], "Download its rows as CSV")

@@ -1,25 +1,27 @@
-"""The leaderboards: a card per key field, queried in parallel."""
+"""The leaderboards: a card per key field, with its top and chosen values, also on the days compared."""
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from lib.reporting.models import DataField, Direction
-from lib.ui.audience import leaderboard_queries as queries
-from lib.ui.audience.leaderboard_queries import Board
+from lib.reporting.answers import Audience
+from lib.reporting.models import AudienceQuery, DataField, Direction, Filter, Order
+from lib.ui.audience import split_levels
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change
+from lib.ui.charts.change import Change, is_sampled
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
-from lib.ui.query import filters, focus, precision, split_rows, state, values
+from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows, state, values
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.state import Card
 from lib.wire.errors import TrancheError
 
+LIMIT, FAR_LIMIT = 8, 1000
 OTHERS, ALL_OTHERS = "Others", "All others"
 SHARE_RANK = 9  # the first to go where there is no room
 AGAINST = {PREVIOUS: "vs prior", WEEKDAYS: "vs weeks", YEAR: "vs year"}
@@ -27,7 +29,41 @@ VAGUE = "Smaller than its uncertainty: it may not be a real rise or fall"
 Bar = tuple[float, float, float]
 
 
-def table(focus: Focus, board: Board) -> Table:
+@dataclass(frozen=True)
+class Board:
+    """A leaderboard: its rows, the total for shares, and the number of values.
+
+    Where `is_cut`, the order is that of the values with the largest volume only.
+    """
+
+    card: Card
+    split: SplitRows
+    whole: float | None
+    count: int
+    is_cut: bool = False
+
+
+def tables(focus: Focus) -> list[Table]:
+    """The tables. The rows of all cards are queried first, then their comparisons."""
+    _begin(focus)
+    answers, failures = {}, {}
+    for card in focus.cards:
+        try:
+            answers[card] = fetch_rows(focus, card)
+        except TrancheError as error:
+            failures[card] = _failed_table(focus, card, problems.sentence(error))
+    _begin_comparison(focus, list(answers.items()))
+    card_tables = {}
+    for card, answer in answers.items():
+        try:
+            card_tables[card] = _table(focus, fetch_board(focus, card, answer))
+        except TrancheError as error:
+            failures[card] = _failed_table(focus, card, problems.sentence(error))
+        values.remember(focus.context, answer)
+    return [card_tables.get(card) or failures[card] for card in focus.cards]
+
+
+def _table(focus: Focus, board: Board) -> Table:
     """The card of a leaderboard: name with its share as a bar, value, share and change."""
     card = board.card
     field = focus.slicer.key_field(card.name)
@@ -45,7 +81,7 @@ def table(focus: Focus, board: Board) -> Table:
     )
 
 
-def failed_table(focus: Focus, card: Card, why: str) -> Table:
+def _failed_table(focus: Focus, card: Card, why: str) -> Table:
     """The card of a leaderboard that could not be loaded."""
     title = filters.field(card.name, focus.slicer)
     return Table(card.name, title, [], [], card=rows.CardHeader(title, find=card.find, message=why))
@@ -129,8 +165,8 @@ def _row(
     return Row(
         cells,
         ((name, code),),
-        included=(_is_asked(focus, name, code, "equals"),),
-        excluded=(_is_asked(focus, name, code, "not equals"),),
+        included=(code in filters.values(focus.query, name, "equals"),),
+        excluded=(code in filters.values(focus.query, name, "not equals"),),
         color=state.line_colors(focus.value_lines).get((name, code)),
     )
 
@@ -206,7 +242,7 @@ def _about(focus: Focus, board: Board) -> str:
     """The number of values and the precision of their figures, and a note if not all are sorted."""
     text = precision.sentence(board.split.answer, focus.field.name, focus.numbers)
     count = precision.count(board.split.answer, focus.numbers, board.count)
-    parts = [f"top {focus.numbers.number(queries.FAR_LIMIT)} of {count}" if board.is_cut else count]
+    parts = [f"top {focus.numbers.number(FAR_LIMIT)} of {count}" if board.is_cut else count]
     return " · ".join([*parts, *([] if text == precision.EXACT else [text])])
 
 
@@ -222,25 +258,183 @@ def _message(board: Board, card: Card) -> str:
     )
 
 
-def _is_asked(focus: Focus, name: str, code: str, match: str) -> bool:
-    return any(f.name == name and f.match == match and code in f.value for f in focus.query.filters)
+def _begin(focus: Focus) -> None:
+    """Start the first queries of all leaderboards."""
+    ask.prefetch(focus.context, [query for card in focus.cards for query in _first(focus, card)])
 
 
-def tables(focus: Focus) -> list[Table]:
-    """The tables. The rows of all cards are queried first, then their comparisons."""
-    queries.begin(focus)
-    answers, failures = {}, {}
-    for card in focus.cards:
-        try:
-            answers[card] = queries.rows(focus, card)
-        except TrancheError as error:
-            failures[card] = failed_table(focus, card, problems.sentence(error))
-    queries.begin_comparison(focus, list(answers.items()))
-    card_tables = {}
-    for card, answer in answers.items():
-        try:
-            card_tables[card] = table(focus, queries.board(focus, card, answer))
-        except TrancheError as error:
-            failures[card] = failed_table(focus, card, problems.sentence(error))
-        values.remember(focus.context, answer)
-    return [card_tables.get(card) or failures[card] for card in focus.cards]
+def _begin_comparison(focus: Focus, answers: Sequence[tuple[Card, Audience]]) -> None:
+    """Start the queries for the days compared that depend on the rows shown."""
+    queries = [_query_of_rows(focus, card, answer) for card, answer in answers if not _is_ranked(focus, card)]
+    ask.prefetch(
+        focus.context, [focus.in_days(query, days) for query in queries for days in focus.other_days]
+    )
+
+
+def fetch_rows(focus: Focus, card: Card) -> Audience:
+    """The leaderboard's rows on the question's days: the top ones, and those chosen."""
+    answer = ask.estimate(focus.context, card_query(focus, card))
+    names = set(answer.names[card.name])
+    missing = tuple(value for value in _chosen_values(focus, card.name) if value not in names)
+    if not missing or _is_ranked(focus, card):
+        return answer
+    exact = Filter(name=card.name, value=missing, match="equals")
+    only = (*filters.other_filters(focus.query, card.name), exact)
+    more = card_query(focus, card).model_copy(update={"filters": only, "limit": None, "data_filters": ()})
+    return split_levels.with_rows(answer, ask.estimate(focus.context, more))
+
+
+def fetch_board(focus: Focus, card: Card, answer: Audience) -> Board:
+    """The leaderboard of these rows, with the same rows on all days compared."""
+    board = _compare(focus, card, answer)
+    for other in focus.comparisons[1:]:
+        shown = board.split.answer
+        both = compared_answers.fetch(other, _query_of_rows(other, card, shown), shown)
+        board = replace(board, split=replace(board.split, also=_split(other, shown, both, card)))
+    return board
+
+
+def _compare(focus: Focus, card: Card, answer: Audience) -> Board:
+    """The leaderboard with the same rows on the days compared that come first."""
+    query = _query_of_rows(focus, card, answer)
+    if _is_ranked(focus, card):
+        query = card_query(focus, card).model_copy(update={"data_filters": ()})
+    both = compared_answers.fetch(focus, query, answer)
+    count = answer.total.records_found
+    if not _is_ranked(focus, card):
+        return Board(card, _split(focus, answer, both, card), _whole(focus, card, answer), count)
+    if both is not None:
+        answer, both = _add_old_rows(focus, answer, both)
+    split = _split(focus, answer, both, card)
+    audience = split_levels.take(answer, _visible_places(focus, card, split))
+    now_split = _split(focus, audience, both, card)
+    return Board(card, now_split, _whole(focus, card, answer), max(count, len(answer)), count > FAR_LIMIT)
+
+
+def card_query(page_focus: Focus, card: Card) -> AudienceQuery:
+    """The question about a key field, without its own filters, so that its other values stay visible."""
+    field, volume = page_focus.field.name, focus.volume(page_focus.slicer, page_focus.field)
+    is_far = _is_ranked(page_focus, card)
+    columns = {state.FIELD_ORDER + column.name: column.name for column in page_focus.columns}
+    by = {"name": card.name, "value": field, **columns}.get(card.by, volume)
+    direction: Direction = "desc" if is_far or card.by == "change" else card.direction
+    changes = {
+        "split_by": (card.name,),
+        "filters": (*filters.other_filters(page_focus.query, card.name), *_found_by(card)),
+        "data_fields": tuple(dict.fromkeys((field, volume, *columns.values()))),
+        "order_by": (Order(name=volume if is_far else by, direction=direction),),
+        "limit": FAR_LIMIT if is_far else LIMIT,
+        "data_filters": page_focus.view.data_filters,
+    }
+    return page_focus.rows().model_copy(update=changes)
+
+
+def _is_ranked(focus: Focus, card: Card) -> bool:
+    """Whether the desk has to sort the values, as the service can't sort by change or description."""
+    is_in_words = card.by == "name" and bool(focus.slicer.key_field(card.name).mapping)
+    return is_in_words or (card.by == "change" and focus.comparison is not None)
+
+
+def _chosen_values(focus: Focus, name: str) -> tuple[str, ...]:
+    """The values of a key field that filters include or exclude, and those drawn as lines."""
+    line_values = focus.value_lines[1:] if focus.value_lines[:1] == (name,) else ()
+    return tuple(dict.fromkeys((*filters.values(focus.query, name), *line_values)))
+
+
+def _first(focus: Focus, card: Card) -> Iterator[AudienceQuery]:
+    query = card_query(focus, card)
+    yield query
+    others = filters.other_filters(focus.query, card.name)
+    if others != focus.query.filters and focus.comparison is not None:
+        whole = compared_answers.whole_query(focus, others)
+        yield from (whole, *(focus.in_days(whole, days) for days in focus.other_days))
+    if _is_ranked(focus, card):
+        whole_query = query.model_copy(update={"data_filters": ()})
+        yield from (focus.in_days(whole_query, days) for days in focus.other_days)
+
+
+def _query_of_rows(focus: Focus, card: Card, answer: Audience) -> AudienceQuery:
+    """The question about the rows shown, on other days."""
+    query = card_query(focus, card)
+    filter_ = Filter(name=card.name, value=tuple(answer.names[card.name]), match="equals")
+    others = filters.other_filters(focus.query, card.name)
+    changes = {
+        "filters": (*others, filter_) if len(answer) else query.filters,
+        "limit": None,
+        "data_fields": (focus.field.name,),
+        "order_by": (),
+        "data_filters": (),
+    }
+    return query.model_copy(update=changes)
+
+
+def _found_by(card: Card) -> tuple[Filter, ...]:
+    if not card.find:
+        return ()
+    filter_ = Filter(
+        name=card.name, value=(card.find,), match="contains", case_insensitive=1, search_mappings=1
+    )
+    return (filter_,)
+
+
+def _whole(focus: Focus, card: Card, answer: Audience) -> float | None:
+    """The total of all values, ignoring the search text."""
+    if not card.find:
+        return answer.total.values.get(focus.field.name)
+    others = filters.other_filters(focus.query, card.name)
+    changes = {"split_by": (), "filters": others, "data_fields": (focus.field.name,), "order_by": ()}
+    total_query = focus.rows().model_copy(update={**changes, "limit": None})
+    return ask.estimate(focus.context, total_query).total.values.get(focus.field.name)
+
+
+def _split(focus: Focus, answer: Audience, both: ComparedAnswers | None, card: Card) -> SplitRows:
+    has_rest = both is not None and not card.find and focus.field.name in answer.percents
+    whole = (
+        compared_answers.of_whole(focus, filters.other_filters(focus.query, card.name)) if has_rest else None
+    )
+    today = ask.today(focus.context, focus.query)
+    is_chosen = bool(focus.view.data_filters)
+    return SplitRows(answer, both, focus.field, focus.slicer, focus.period, today, whole, is_chosen)
+
+
+def _add_old_rows(focus: Focus, answer: Audience, both: ComparedAnswers) -> tuple[Audience, ComparedAnswers]:
+    """The rows, with values added that occur on the earlier days only: their volume dropped to zero.
+
+    Only for fields that add up, where both answers have every value, each exactly.
+    """
+    is_whole = not focus.view.data_filters and all(
+        len(side) >= side.total.records_found and not is_sampled(side) for side in (answer, both.before)
+    )
+    if focus.field.name not in answer.percents or not is_whole or both.now is not answer:
+        return answer, both
+    row_keys = set(map(tuple, answer.names.to_numpy()))
+    places = [place for place, row in enumerate(both.before.names.to_numpy()) if tuple(row) not in row_keys]
+    old_rows = split_levels.without_volume(split_levels.take(both.before, places))
+    now = split_levels.with_rows(answer, old_rows)
+    return now, ComparedAnswers(now, both.before, both.now_days, both.before_days)
+
+
+def _visible_places(focus: Focus, card: Card, split: SplitRows) -> list[int]:
+    """The places of the rows shown: the top ones, then other chosen ones."""
+    order = _by_label(card, split) if card.by == "name" else _by_change(focus, card, split)
+    first, choices = order[:LIMIT], set(_chosen_values(focus, card.name))
+    names = split.answer.names[card.name].tolist()
+    return [*first, *(place for place in order[LIMIT:] if names[place] in choices)]
+
+
+def _by_label(card: Card, split: SplitRows) -> list[int]:
+    labels = [label.casefold() for label in split_rows.row_labels(split)]
+    return sorted(range(len(labels)), key=labels.__getitem__, reverse=card.direction == "desc")
+
+
+def _by_change(focus: Focus, card: Card, split: SplitRows) -> list[int]:
+    """Places sorted by change, with unknown changes last."""
+    sizes = [_size(focus, change) for change in split_rows.changes(split)]
+    sign = -1 if card.direction == "desc" else 1
+    return sorted(
+        range(len(sizes)), key=lambda place: (sizes[place] is None, sign * (sizes[place] or 0.0), place)
+    )
+
+
+def _size(focus: Focus, change: Change) -> float | None:
+    return change.amount if focus.view.changes == "amount" else change.ratio

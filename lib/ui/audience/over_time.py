@@ -1,6 +1,6 @@
 """The field over time: its lines, in words and as a table; and notes on its days."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -10,14 +10,19 @@ import pandas as pd
 import streamlit as st
 
 from lib.reporting.answers import Audience
-from lib.ui.audience import leaderboard_queries, split_lines
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery, Filter, time_key_field
+from lib.ui.audience import split_levels
 from lib.ui.charts import numbers, series, time_chart
+from lib.ui.charts.numbers import NOT_SET
+from lib.ui.charts.series import Series
 from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import problems
 from lib.ui.kit.markdown import straighten
-from lib.ui.query import ask, compared_answers, note_list
+from lib.ui.query import ask, compared_answers, note_list, state
 from lib.ui.query.compared_answers import ComparedAnswers
+from lib.ui.query.filters import other_filters
 from lib.ui.query.focus import Focus
 from lib.ui.query.note_list import NotePlace
 from lib.views import Note
@@ -71,6 +76,74 @@ def value_trends(focus: Focus, values: Sequence[ValueLine], now: Audience) -> li
     ]
 
 
+def fetch_value_lines(focus: Focus) -> list[ValueLine]:
+    """A line per chosen value, with the line of the days compared; none if no value is chosen."""
+    if not focus.value_lines or focus.grain is None:
+        return []
+    name, *values = focus.value_lines
+    query, colors = _values_query(focus), state.line_colors(focus.value_lines)
+    _begin_lines(focus, query)
+    now = ask.estimate(focus.context, query)
+    labels = {value: _label(now, name, value) for value in values}
+    return fetch_lines(focus, query, labels, {value: colors[name, value] for value in values})
+
+
+def fetch_lines(
+    focus: Focus, query: AudienceQuery, labels: Mapping[str, str], colors: Mapping[str, str]
+) -> list[ValueLine]:
+    """The courses of these values, in their order; the query is split by time and then their key field."""
+    _begin_lines(focus, query)
+    now = ask.estimate(focus.context, query)
+    other = focus.comparison.before if focus.comparison else None
+    before = ask.estimate(focus.context, focus.in_days(query, other)) if other else None
+    return [
+        ValueLine(
+            label=label,
+            color=colors[value],
+            now=_course(focus, now, value, focus.period, None),
+            before=_earlier(focus, before, value, other),
+        )
+        for value, label in labels.items()
+    ]
+
+
+def _begin_lines(focus: Focus, query: AudienceQuery) -> None:
+    """Start both queries of the comparison in parallel."""
+    earlier = [focus.in_days(query, focus.comparison.before)] if focus.comparison else []
+    ask.prefetch(focus.context, [query, *earlier])
+
+
+def _values_query(focus: Focus) -> AudienceQuery:
+    """The question about each value over time, without filters on their key field."""
+    name, *values = focus.value_lines
+    exact = Filter(name=name, value=tuple(values), match="equals")
+    time = time_key_field(focus.grain or "day")
+    filters = (*other_filters(focus.query, name), exact)
+    changes = {"split_by": (time, name), "filters": filters, "data_fields": (focus.field.name,)}
+    return focus.over_time().model_copy(update=changes)
+
+
+def _earlier(focus: Focus, answer: Audience | None, value: str, days: Days | None) -> Series | None:
+    if answer is None or focus.compared_days is None:
+        return None
+    return _course(focus, answer, value, focus.compared_days, days)
+
+
+def _course(focus: Focus, answer: Audience, value: str, period: Days, days: Days | None) -> Series:
+    places = [place for place, code in enumerate(answer.names.iloc[:, 1]) if code == value]
+    rows = split_levels.take(answer, places)
+    today = ask.today(focus.context, focus.query)
+    return series.over(rows, focus.field.name, focus.grain or "day", period, today, days)
+
+
+def _label(answer: Audience, name: str, value: str) -> str:
+    frame = answer.descriptions
+    is_value = answer.names[name] == value
+    if frame is None or not is_value.any():
+        return value or NOT_SET
+    return str(frame.loc[is_value, name].iloc[0]) or NOT_SET
+
+
 def second(focus: Focus) -> Focus | None:
     """The second metric, on an axis of its own: added up where the first is, but never as a share."""
     if not focus.view.second or focus.grain is None:
@@ -87,7 +160,7 @@ def has_trend(focus: Focus, now: Audience) -> bool:
 
 def _totals(focus: Focus) -> list[ChartLine]:
     """The lines of what shares are of: all values of the key field with lines, else all without filters."""
-    filters = leaderboard_queries.others(focus.query, focus.value_lines[0]) if focus.value_lines else ()
+    filters = other_filters(focus.query, focus.value_lines[0]) if focus.value_lines else ()
     query = focus.over_time().model_copy(update={"filters": filters})
     now = ask.estimate(focus.context, query)
     return lines(focus, now, compared_answers.fetch_each(focus, query, now))
@@ -115,7 +188,7 @@ def draw_table(focus: Focus) -> None:
     with popover, problems.report_errors("The values"):
         query = focus.over_time()
         now = ask.estimate(focus.context, query)
-        values = split_lines.fetch_value_lines(focus)
+        values = fetch_value_lines(focus)
         comparisons = compared_answers.fetch_each(focus, query, now)
         data = _lines(value_trends(focus, values, now)) or trends(focus, lines(focus, now, comparisons), now)
         writes: dict[Any, Any] = {straight(line.label): _plain(focus, now) for line in data}
