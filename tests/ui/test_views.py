@@ -235,6 +235,15 @@ def test_chosen_leaderboards_are_remembered(signed_in: Desk) -> None:
     assert leaderboards(signed_in()) == usual
 
 
+def test_chosen_leaderboards_stay_after_a_click_that_leads_on(signed_in: Desk) -> None:
+    """A click that leads to another question keeps the leaderboards that the person chose, at once."""
+    desk = signed_in(**{"is.geo.country": "nowhere"})
+    choose_leaderboards(desk, ["categories"])
+    params = {"start": "-7d", "end": "yesterday"}
+    found = boards.parts(desk, params, ["cards"], ["go", params])
+    assert [table["id"] for table in found["cards"]] == ["categories"]
+
+
 def test_comments_on_a_view(signed_in: Desk, kept: Keeper) -> None:
     """A comment stands under its view as characters, with name and time; whom it mentions sees a count."""
     made = kept("manager").views.save("demo", "delivery", "Ours", {"start": "-7d"}, is_shared=True)

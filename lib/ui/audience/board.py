@@ -31,7 +31,7 @@ from lib.ui.charts import numbers, theme
 from lib.ui.kit import problems, retry, rows
 from lib.ui.kit.frame import PageContext, RequestContext
 from lib.ui.kit.session_cache import SessionCache
-from lib.ui.query import ask, clicks, filters, focus, history, note_list, state
+from lib.ui.query import ask, clicks, filters, focus, history, note_list, own_cards, state
 from lib.ui.query.ask import Answers
 from lib.ui.query.focus import Focus
 from lib.ui.query.state import Card, PageState, granularities
@@ -102,7 +102,7 @@ def draw(context: PageContext) -> None:
             "edition": [
                 note_list.changes(),
                 [one.model_dump() for one in context.slicer.own_fields],
-                state.cards_text(history.own_cards(context) or ()),
+                state.cards_text(own_cards.get(context) or ()),
             ],
         },
         on_acts_change=partial(clicks.follow, context),
@@ -124,13 +124,13 @@ def place(context: PageContext) -> str:
 class _Turn:
     """One request on its way: the state after its clicks, and what its answers come from.
 
-    `own_cards` are the leaderboards that the person chose, shown where the state names none. Of the
+    `default_cards` are the leaderboards that the person chose, shown where the state names none. Of the
     exact answers that it awaits, `exact_count` are there.
     """
 
     context: RequestContext
     page_state: PageState
-    own_cards: tuple[Card, ...] | None
+    default_cards: tuple[Card, ...] | None
     deadline: Deadline
     answers: Answers
     version: str
@@ -157,7 +157,7 @@ class _Turn:
     @property
     def focus(self) -> Focus:
         """The state, resolved."""
-        cards = self.page_state.view.cards or self.own_cards
+        cards = self.page_state.view.cards or self.default_cards
         return focus.resolve(self.context, self.page_state.with_view(cards=cards))
 
     def settle(self) -> bool:
@@ -255,14 +255,12 @@ class BoardAnswers:
             caches={ask.ANSWERS: answers},
         )
         page_state = state.from_params(request.params, context.slicer, *about)
-        own_cards = None
-        if not page_state.view.cards:
-            own_cards = state.cards_from_text(history.read_own_cards(context), context.slicer)
+        default_cards = None if page_state.view.cards else own_cards.read(context)
         for act in (act for raw in request.acts for act in rows.parse(raw)):
-            page_state = clicks.apply(page_state, act, context.slicer, own_cards)
+            page_state = clicks.apply(page_state, act, context.slicer, default_cards)
         # Browsers keep answers per version, so it tells which rows the person may see now.
         version = " ".join((self._reports.version(*about), *map(repr, person.row_filters(*about))))
-        return _Turn(context, page_state, own_cards, deadline, answers, version)
+        return _Turn(context, page_state, default_cards, deadline, answers, version)
 
     def _slicer(self, clients: connect.Clients, person: Person, project: str, name: str) -> Slicer:
         """What the slicer is; of a remote service, as it was a minute ago at most."""

@@ -24,7 +24,7 @@ from lib.ui.kit.rows import (
     Setting,
     Zoom,
 )
-from lib.ui.query import filters, history, state
+from lib.ui.query import filters, history, own_cards, state
 from lib.ui.query.state import Card, PageState, granularities
 
 BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
@@ -52,7 +52,7 @@ def catch_up(context: PageContext) -> None:
     clicks = {name: rows.new_acts(st.session_state.get(name), history.receipt(name)) for name in COMPONENTS}
     acts = [act for new_acts, _ in clicks.values() for act in new_acts]
     if acts:
-        after = states(history.current(context), acts, context.slicer, history.own_cards(context))
+        after = states(history.current(context), acts, context.slicer, own_cards.get(context))
         history.follow(after, {name: last for name, (_, last) in clicks.items()})
 
 
@@ -63,16 +63,16 @@ def follow(context: PageContext) -> None:
 
 
 def states(
-    page_state: PageState, acts: Iterable[Act], slicer: Slicer, own_cards: tuple[Card, ...] | None = None
+    page_state: PageState, acts: Iterable[Act], slicer: Slicer, default_cards: tuple[Card, ...] | None = None
 ) -> Iterator[PageState]:
-    """The state after each of these clicks; `own_cards` are shown where it has no leaderboards."""
+    """The state after each of these clicks; `default_cards` are shown where it has no leaderboards."""
     for act in acts:
-        page_state = apply(page_state, act, slicer, own_cards)
+        page_state = apply(page_state, act, slicer, default_cards)
         yield page_state
 
 
 def apply(
-    page_state: PageState, act: Act, slicer: Slicer, own_cards: tuple[Card, ...] | None = None
+    page_state: PageState, act: Act, slicer: Slicer, default_cards: tuple[Card, ...] | None = None
 ) -> PageState:
     """The state after a click; the same where it names nothing that the slicer or the page has."""
     # An act comes from a browser: nothing of it is taken for granted.
@@ -91,7 +91,7 @@ def apply(
         case Choice():
             return _choose(page_state, act, slicer)
         case _:
-            cards = page_state.view.cards or own_cards or state.default_cards(slicer)
+            cards = page_state.view.cards or default_cards or state.default_cards(slicer)
             return _change_table(page_state, act, slicer, {card.name: card for card in cards})
 
 

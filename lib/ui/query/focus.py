@@ -16,7 +16,7 @@ from lib.ui.charts import series
 from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
-from lib.ui.query import ask, clicks, history, periods, state
+from lib.ui.query import ask, clicks, history, own_cards, periods, state
 from lib.ui.query.periods import Comparison
 from lib.ui.query.state import Card, PageState, ValueLines, View, granularities
 
@@ -136,7 +136,7 @@ def current(context: PageContext) -> Focus:
     # What is drawn acknowledges these clicks: they are read before the state, so that it has them at least.
     receipt, cards_receipt = history.receipt(clicks.BOARD), history.receipt(clicks.CARDS)
     page_state = history.current(context)
-    cards = page_state.view.cards or history.own_cards(context)
+    cards = page_state.view.cards or own_cards.get(context)
     focus = resolve(context, page_state.with_view(cards=cards))
     return replace(focus, receipt=receipt, cards_receipt=cards_receipt)
 

@@ -3,7 +3,6 @@
 Audience, Export and Slicers share them. They are kept in the session, and the current one is in the URL.
 """
 
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -14,16 +13,14 @@ from lib.ui import streamlit_compat
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.rows import NO_RECEIPT, ActReceipt
 from lib.ui.query import state
-from lib.ui.query.state import Card, PageState
-from lib.wire.errors import TrancheError
+from lib.ui.query.state import PageState
 
-PAGE_STATE, ABOUT, LEFT_OUT, OWN_CARDS = "page_state", "page_state_about", "page_state_left_out", "own_cards"
+PAGE_STATE, ABOUT, LEFT_OUT = "page_state", "page_state_about", "page_state_left_out"
 SCREEN, MEANINGS = "screen", "states_without_parameters"
 EXPLORATION, EXPLORATION_BEFORE = "explore", "exploration_before"
 SINGLE_SLICER_PARAMS = ("split", "fields", "field", "order", "source")
 MOST_STEPS, MOST_ADDRESSES = 50, 50
 Params = Mapping[str, str]
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -116,36 +113,6 @@ def current(context: PageContext) -> PageState:
     if params or is_moved:
         _write(page_state.params if params else {}, steps=Steps() if is_moved else steps())
     return page_state
-
-
-def own_cards(context: PageContext) -> tuple[Card, ...] | None:
-    """The leaderboards that the person chose for this slicer; None without a choice."""
-    choices: dict[tuple[str, str], str] = st.session_state.get(OWN_CARDS, {})
-    about = (context.project, context.slicer_name)
-    if about not in choices:
-        choices = choices | {about: read_own_cards(context)}
-        st.session_state[OWN_CARDS] = choices
-    return state.cards_from_text(choices[about], context.slicer)
-
-
-def read_own_cards(context: PageContext) -> str:
-    """The same as text, from the database; empty without a choice, or if the database fails (see the log)."""
-    try:
-        return context.clients.view_store.cards.get(context.project, context.slicer_name)
-    except TrancheError as error:
-        log.warning("The choice of leaderboards could not be read: %s", error.reason)
-        return ""
-
-
-def set_own_cards(context: PageContext, cards: tuple[Card, ...] | None) -> None:
-    """Store this choice; None removes it. If the database fails, it is kept for this session."""
-    text = state.cards_text(cards or ())
-    choices: dict[tuple[str, str], str] = st.session_state.get(OWN_CARDS, {})
-    st.session_state[OWN_CARDS] = choices | {(context.project, context.slicer_name): text}
-    try:
-        context.clients.view_store.cards.set(context.project, context.slicer_name, text)
-    except TrancheError as error:
-        log.warning("The choice of leaderboards could not be kept: %s", error.reason)
 
 
 def push(new_state: PageState) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from lib.reporting import links
 from lib.ui.charts.numbers import days
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, history, periods
+from lib.ui.query import ask, history, own_cards, periods
 from lib.ui.query.state import PageState
 from lib.views.share_links import LONGEST, USUAL
 
@@ -26,7 +26,7 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
         return
     page_state = history.current(context)
     # Whoever opens the link sees the leaderboards that its sender sees, not those that they chose themselves.
-    page_state = page_state.with_view(cards=page_state.view.cards or history.own_cards(context))
+    page_state = page_state.with_view(cards=page_state.view.cards or own_cards.get(context))
     query = page_state.query
     start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
     fixed_state = page_state.with_query(start_date=start.isoformat(), end_date=end.isoformat())
