@@ -60,7 +60,7 @@ def _ask_fields(context: PageContext, key: str) -> None:
     before = {card.name: card for card in cards}
     selection = tuple(before.get(name, Card(name)) for name in st.session_state[key])
     new_cards = None if selection == default_cards else selection or None
-    own_cards.set_(context, new_cards and tuple(replace(card, find="") for card in new_cards))
+    own_cards.store(context, new_cards and tuple(replace(card, find="") for card in new_cards))
     history.push(page_state.with_view(cards=new_cards))
     st.rerun()
 

@@ -7,7 +7,6 @@ from datetime import date
 import streamlit as st
 
 from lib.reporting import links
-from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, ROWS_LIMITS, Order, Slicer
 from lib.ui.charts.trends import TRENDS
 from lib.ui.kit import rows, widgets
@@ -95,31 +94,29 @@ def apply(
             return _change_table(page_state, act, slicer, {card.name: card for card in cards})
 
 
-def zoom(page_state: PageState, days: Days) -> PageState:
+def _zoom(page_state: PageState, act: Zoom) -> PageState:
     """The state about these days; its view keeps dates and granularity from before the first zoom."""
     query, view = page_state.query, page_state.view
-    start, end = (day.isoformat() for day in days)
+    if not act.first and not act.last:
+        return _zoom_out(page_state)
+    try:
+        first, last = date.fromisoformat(act.first), date.fromisoformat(act.last)
+    except ValueError:
+        return page_state
+    if first > last:
+        return page_state
     before = view.zoom or (query.start_date, query.end_date, *([view.grain] if view.grain else []))
-    return page_state.with_query(start_date=start, end_date=end).with_view(grain=None, zoom=before)
+    zoomed = page_state.with_query(start_date=first.isoformat(), end_date=last.isoformat())
+    return zoomed.with_view(grain=None, zoom=before)
 
 
-def zoom_out(page_state: PageState) -> PageState:
+def _zoom_out(page_state: PageState) -> PageState:
     """The state about the days of before the zoom, at the granularity of then; the same without a zoom."""
     if not page_state.view.zoom:
         return page_state
     start, end, *grain = page_state.view.zoom
     before = page_state.with_query(start_date=start, end_date=end)
     return before.with_view(grain=next(iter(grain), None), zoom=())
-
-
-def _zoom(page_state: PageState, act: Zoom) -> PageState:
-    if not act.first and not act.last:
-        return zoom_out(page_state)
-    try:
-        days = date.fromisoformat(act.first), date.fromisoformat(act.last)
-    except ValueError:
-        return page_state
-    return zoom(page_state, days) if days[0] <= days[1] else page_state
 
 
 def _set(page_state: PageState, act: Setting, slicer: Slicer) -> PageState:

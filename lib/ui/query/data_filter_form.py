@@ -26,7 +26,7 @@ def sentence(filter_: DataFilter, slicer: Slicer, numbers: Numbers) -> str:
 
 
 def fill(prefix: str, filter_: DataFilter | None = None) -> None:
-    """Put a filter into the form's inputs, or the usual start without filter_."""
+    """Put a filter into the form's inputs, or the default ones without one."""
     st.session_state[f"{prefix}_match"] = filter_.match if filter_ else DEFAULT_MATCH
     st.session_state[f"{prefix}_value"] = digits(filter_.value) if filter_ else ""
 

@@ -136,7 +136,7 @@ def follow(states: Iterable[PageState], last_acts: Mapping[str, ActReceipt]) -> 
 
 
 def change_view(context: PageContext, **changes: object) -> None:
-    """Change these fields of the view. As `push`."""
+    """Change these fields of the view, as `push` does."""
     push(current(context).with_view(**changes))
 
 
@@ -147,13 +147,15 @@ def steps() -> Steps:
 
 def undo() -> None:
     """Go one step back. From a callback, followed by `st.rerun`."""
-    params, new_steps = steps().back(_entry().params)
+    entry = _entry()
+    params, new_steps = entry.steps.back(entry.params)
     _write(params, steps=new_steps)
 
 
 def redo() -> None:
     """Repeat the step that was undone last. From a callback, followed by `st.rerun`."""
-    params, new_steps = steps().forward(_entry().params)
+    entry = _entry()
+    params, new_steps = entry.steps.forward(entry.params)
     _write(params, steps=new_steps)
 
 

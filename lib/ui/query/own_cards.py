@@ -28,7 +28,7 @@ def read(context: PageContext) -> tuple[Card, ...] | None:
     return state.cards_from_text(_read(context), context.slicer)
 
 
-def set_(context: PageContext, cards: tuple[Card, ...] | None) -> None:
+def store(context: PageContext, cards: tuple[Card, ...] | None) -> None:
     """Store this choice; None removes it. If the database fails, it is kept for this session."""
     text = state.cards_text(cards or ())
     choices: dict[tuple[str, str], str] = st.session_state.get(OWN_CARDS, {})
