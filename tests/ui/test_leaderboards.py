@@ -162,8 +162,9 @@ def test_a_ratio_has_neither_share_nor_others(visit: Visit, rows: pd.DataFrame) 
     assert list(card) == ["Name", "CTR", "Relative change, %"]
 
 
-def test_the_person_chooses_the_cards(visit: Visit) -> None:
+def test_the_person_chooses_the_cards(visit: Visit, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Key fields chosen in the popover have a card, in their order, and stand in the link."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
     desk = visit(lower="cards")
     desk.multiselect(key="card_fields").set_value([CAMPAIGN, "categories"])
     desk.run()

@@ -288,9 +288,9 @@ def fetch_board(focus: Focus, card: Card, answer: Audience) -> Board:
     """The leaderboard of these rows, with the same rows on all days compared."""
     board = _compare(focus, card, answer)
     for other in focus.comparisons[1:]:
-        shown = board.split.answer
-        both = compared_answers.fetch(other, _query_of_rows(other, card, shown), shown)
-        board = replace(board, split=replace(board.split, also=_split(other, shown, both, card)))
+        rows_now = board.split.answer
+        both = compared_answers.fetch(other, _query_of_rows(other, card, rows_now), rows_now)
+        board = replace(board, split=replace(board.split, also=_split(other, rows_now, both, card)))
     return board
 
 

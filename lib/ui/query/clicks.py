@@ -106,8 +106,8 @@ def _zoom(page_state: PageState, act: Zoom) -> PageState:
     if first > last:
         return page_state
     before = view.zoom or (query.start_date, query.end_date, *([view.grain] if view.grain else []))
-    zoomed = page_state.with_query(start_date=first.isoformat(), end_date=last.isoformat())
-    return zoomed.with_view(grain=None, zoom=before)
+    narrow = page_state.with_query(start_date=first.isoformat(), end_date=last.isoformat())
+    return narrow.with_view(grain=None, zoom=before)
 
 
 def _zoom_out(page_state: PageState) -> PageState:
