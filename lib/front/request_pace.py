@@ -1,7 +1,7 @@
 """How many requests each address gets without an account: a flood of them leaves the server to people.
 
 A request is answered on the event loop, through which every click of a person goes too. So callers who are
-neither signed in nor bring a token that is accepted wait for their turn, as visitors do at the desk's socket.
+neither signed in nor accepted by an API wait for their turn, as visitors do at the desk's socket.
 """
 
 import asyncio
@@ -18,7 +18,9 @@ ANONYMOUS = Rate(300, 0.01)
 """A sign-in page and all that it loads are less than a hundred; a flood gets a tenth of a processor."""
 COSTS = {"http": 1, "websocket": 3}
 LONGEST_WAIT = 2.0
-TOO_MANY_REQUESTS, REFUSED = 429, (401, 403)
+TOO_MANY_REQUESTS, REFUSED = 429, 400
+APIS = ("/API/", "/api/", "/mcp")
+"""Paths whose callers bring a token, in a header or in the body: a request counts once it is refused."""
 BUSY = "Too many requests without a sign-in come from this address; try again later"
 
 
@@ -45,12 +47,12 @@ class RequestPace:
         if (wait := pace.wait(now)) > LONGEST_WAIT:
             await _refuse(scope, receive, send)
             return
-        has_token = "authorization" in headers
-        for _ in range(0 if has_token else COSTS[scope["type"]]):
+        to_api = scope["type"] == "http" and scope["path"].startswith(APIS)
+        for _ in range(0 if to_api else COSTS[scope["type"]]):
             pace.take(now)
         if wait:
             await asyncio.sleep(wait)
-        await self._app(scope, receive, _counting(pace, send) if has_token else send)
+        await self._app(scope, receive, _counting(pace, send) if to_api else send)
 
     def _pace(self, address: str, now: float) -> Pace:
         if len(self._paces) > ADDRESSES_BEFORE_A_SWEEP:
@@ -66,10 +68,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _counting(pace: Pace, send: Send) -> Send:
-    """`send`, which counts the request once its token is refused."""
+    """`send`, which counts the request once it is refused."""
 
     async def count(message: Message) -> None:
-        if message["type"] == "http.response.start" and message["status"] in REFUSED:
+        if message["type"] == "http.response.start" and message["status"] >= REFUSED:
             pace.take(asyncio.get_running_loop().time())
         await send(message)
 

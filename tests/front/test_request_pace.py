@@ -26,13 +26,16 @@ PERSON, TOKEN, NO_TOKEN = (
 
 
 async def desk(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answers everybody, but refuses a bad token; its WebSockets close at once."""
+    """Answers everybody, but refuses a bad token at an API; its WebSockets close at once."""
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.accept"})
         await send({"type": "websocket.close"})
     elif scope["type"] == "http":
-        code = 401 if Headers(scope=scope).get("authorization") == NO_TOKEN["Authorization"] else 200
+        is_refused = (
+            scope["path"] != "/" and Headers(scope=scope).get("authorization") != TOKEN["Authorization"]
+        )
+        code = 403 if is_refused else 200
         await PlainTextResponse("x", code)(scope, receive, send)
 
 
@@ -44,13 +47,17 @@ def address() -> Iterator[str]:
         yield found
 
 
-def codes(address: str, headers: dict[str, str], count: int = MANY) -> list[int]:
+def codes(address: str, headers: dict[str, str], count: int = MANY, path: str = "/") -> list[int]:
     """The answers to so many requests."""
     with httpx.Client(base_url=address, headers=headers) as http:
-        return [http.get("/").status_code for _ in range(count)]
+        return [http.get(path).status_code for _ in range(count)]
 
 
-@pytest.mark.parametrize("headers", [{}, {"Cookie": "session=forged"}], ids=["nobody", "a forged cookie"])
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Cookie": "session=forged"}, TOKEN],
+    ids=["nobody", "a forged cookie", "a token where none is asked for"],
+)
 def test_an_address_without_an_account_is_limited(address: str, headers: dict[str, str]) -> None:
     """Beyond the rate callers are refused, told when to come again, and lose their connection."""
     assert codes(address, headers) == [200] * FEW + [429] * (MANY - FEW)
@@ -58,10 +65,14 @@ def test_an_address_without_an_account_is_limited(address: str, headers: dict[st
     assert (refusal.headers["connection"], "retry-after" in refusal.headers) == ("close", True)
 
 
-@pytest.mark.parametrize("headers", [PERSON, TOKEN], ids=["signed in", "with a token"])
-def test_accounts_are_not_limited(address: str, headers: dict[str, str]) -> None:
-    """Requests of somebody signed in, or with a token that is accepted, cost nothing."""
-    assert codes(address, headers) == [200] * MANY
+@pytest.mark.parametrize(
+    ("headers", "path"),
+    [(PERSON, "/"), (TOKEN, "/api/dsps/"), (TOKEN, "/API/v2/info")],
+    ids=["signed in", "deals", "reports"],
+)
+def test_accounts_are_not_limited(address: str, headers: dict[str, str], path: str) -> None:
+    """Requests of somebody signed in, or that an API accepts, cost nothing, wherever their token is."""
+    assert codes(address, headers, path=path) == [200] * MANY
     assert codes(address, {}, FEW) == [200] * FEW
 
 
@@ -71,9 +82,10 @@ def test_people_get_in_beside_a_flood(address: str) -> None:
     assert codes(address, PERSON) == [200] * MANY
 
 
-def test_bad_tokens_count(address: str) -> None:
+@pytest.mark.parametrize("path", ["/api/dsps/", "/API/v2/info"])
+def test_bad_tokens_count(address: str, path: str) -> None:
     """A token that is refused costs a request, so that guessing is no way around the limit."""
-    assert codes(address, NO_TOKEN) == [401] * FEW + [429] * (MANY - FEW)
+    assert codes(address, NO_TOKEN, path=path) == [403] * FEW + [429] * (MANY - FEW)
 
 
 def test_addresses_have_limits_of_their_own(address: str) -> None:
