@@ -13,7 +13,7 @@ from lib.ui.charts.change import Change, is_sampled
 from lib.ui.charts.numbers import LONGEST, NOTHING
 from lib.ui.kit import problems, rows
 from lib.ui.kit.rows import Cell, Column, Row, Table
-from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows, state, values
+from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows, state
 from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
@@ -59,7 +59,6 @@ def tables(focus: Focus) -> list[Table]:
             card_tables[card] = _table(focus, fetch_board(focus, card, answer))
         except TrancheError as error:
             failures[card] = _failed_table(focus, card, problems.sentence(error))
-        values.remember(focus.context, answer)
     return [card_tables.get(card) or failures[card] for card in focus.cards]
 
 

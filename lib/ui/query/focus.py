@@ -59,7 +59,7 @@ class Focus:
 
     @property
     def other_days(self) -> tuple[Days, ...]:
-        """The days to ask for in addition to the question's own, each once."""
+        """The days to ask for in addition to the query's own, each once."""
         candidates = (days for focus in self.comparisons for days in focus.comparison or ())
         return tuple(dict.fromkeys(days for days in candidates if days != self.period))
 
@@ -79,14 +79,14 @@ class Focus:
         return tuple(dict.fromkeys((*self.metrics, self.field.name)))
 
     def over_time(self) -> AudienceQuery:
-        """The question behind headline and time chart."""
+        """The query behind headline and time chart."""
         split = () if self.grain is None else (time_key_field(self.grain),)
         second = [self.view.second] if self.view.second else []
         fields = tuple(dict.fromkeys((*self.fields, *second)))
         return self._audience_query(split_by=split, data_fields=fields, order_by=())
 
     def rows(self) -> AudienceQuery:
-        """The question behind the split's table and bars: its top rows."""
+        """The query behind the split's table and bars: its top rows."""
         runs_in_time = self.query.split_by[:1] and self.query.split_by[0] in TIME_KEY_FIELDS
         limit = max(self.view.rows, TIMES) if runs_in_time else self.view.rows
         return self._audience_query(data_fields=self.fields, order_by=self.order, limit=limit)
@@ -122,7 +122,7 @@ class Focus:
         return (by_volume,)
 
     def in_days(self, query: AudienceQuery, days: Days) -> AudienceQuery:
-        """The same question for other days."""
+        """The same query for other days."""
         start, end = (day.isoformat() for day in days)
         return query.model_copy(update={"start_date": start, "end_date": end})
 
