@@ -9,7 +9,7 @@ within an item is written %7E. A filter is one parameter: its match and options,
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
@@ -71,34 +71,8 @@ def from_params(
     Forgiving: what can't be read, or what the slicer does not have, is left out and named in a sentence;
     without dates it is the slicer's last complete week. `today` is today in the slicer's zone.
     """
-    left_out: list[str] = []
-    keys = [field.name for field in slicer.key_fields]
-    data = [field.name for field in slicer.data_fields]
-    start, end = _dates(params, slicer, today or dates.today(slicer.timezone), left_out)
-    split = _known_names(params.get("split"), keys, "the split by", name, left_out)
-    if len(split) > MOST_SPLITS:
-        left_out.append(f"Left out the split by {', '.join(split[MOST_SPLITS:])}: three key fields at most.")
-    split = split[:MOST_SPLITS]
-    orders = _orders(params.get("order"), [*split, *data], name, left_out)
-    sources = [source.name for source in slicer.audience_sources]
-    query = AudienceQuery(
-        project_name=project,
-        slicer_name=name,
-        start_date=start,
-        end_date=end,
-        filters=tuple(_filters(params, keys, name, left_out)),
-        split_by=split,
-        timezone=_timezone(params, slicer, left_out),
-        data_fields=_known_names(params.get("fields"), data, "the data field", name, left_out) or None,
-        order_by=orders,
-        limit=_number(params, "limit", (0, None), left_out),
-        offset=_number(params, "offset", (0, None), left_out) or 0,
-        audience_key=next(
-            iter(_known_names(params.get("source"), sources, "the source", name, left_out)), None
-        ),
-        audience_rows_limit=_number(params, "rows", ROWS_LIMITS, left_out) or API_ROWS_LIMIT,
-    )
-    return ParsedLink(query, left_out)
+    reader = _LinkReader(params, slicer, name, today or dates.today(slicer.timezone))
+    return ParsedLink(reader.query(project), reader.left_out)
 
 
 def is_query_param(name: str) -> bool:
@@ -152,72 +126,103 @@ def _filter_name(filter_: Filter, count: int, flags: str) -> str:
     return f"{rule(filter_.match).code}{number}{'-' if flags else ''}{flags}.{filter_.name}"
 
 
-def _filters(params: Mapping[str, str], keys: list[str], name: str, left_out: list[str]) -> list[Filter]:
-    filters = []
-    for param, text in params.items():
-        if not (parts := FILTER.fullmatch(param)):
-            continue
-        code, _, case, descriptions, field = parts.groups()
-        if field not in keys:
-            left_out.append(f"Left out the filter on {field}: {name} has no such key field.")
-            continue
-        filters.append(
-            Filter(
+class _LinkReader:
+    """Reads the parts of a query, and collects in `left_out` a sentence for each that it leaves out."""
+
+    def __init__(self, params: Mapping[str, str], slicer: Slicer, name: str, today: date) -> None:
+        self._params, self._slicer, self._name, self._today = params, slicer, name, today
+        self._keys = [field.name for field in slicer.key_fields]
+        self.left_out: list[str] = []
+
+    def query(self, project: str) -> AudienceQuery:
+        """The query, about this project's slicer. To be called once."""
+        data = [field.name for field in self._slicer.data_fields]
+        sources = [source.name for source in self._slicer.audience_sources]
+        start, end = self._dates()
+        split = self._known_names("split", self._keys, "the split by")
+        if len(split) > MOST_SPLITS:
+            rest = ", ".join(split[MOST_SPLITS:])
+            self.left_out.append(f"Left out the split by {rest}: three key fields at most.")
+        split = split[:MOST_SPLITS]
+        return AudienceQuery(
+            project_name=project,
+            slicer_name=self._name,
+            start_date=start,
+            end_date=end,
+            split_by=split,
+            order_by=self._orders([*split, *data]),
+            filters=tuple(self._filters()),
+            timezone=self._timezone(),
+            data_fields=self._known_names("fields", data, "the data field") or None,
+            limit=self._number("limit", (0, None)),
+            offset=self._number("offset", (0, None)) or 0,
+            audience_key=next(iter(self._known_names("source", sources, "the source")), None),
+            audience_rows_limit=self._number("rows", ROWS_LIMITS) or API_ROWS_LIMIT,
+        )
+
+    def _dates(self) -> tuple[str, str]:
+        default_start, default_end = dates.default_days(self._slicer, self._today)
+        start, end = self._params.get("start") or default_start, self._params.get("end") or default_end
+        if (start, end) == (default_start, default_end):
+            return start, end
+        try:
+            dates.date_range(start, end, self._today)
+        except BadRequest as error:
+            self.left_out.append(f"Left out the dates: {error.reason[0].lower()}{error.reason[1:]}.")
+            return default_start, default_end
+        return start, end
+
+    def _filters(self) -> Iterator[Filter]:
+        for param, text in self._params.items():
+            if not (parts := FILTER.fullmatch(param)):
+                continue
+            code, _, case, descriptions, field = parts.groups()
+            if field not in self._keys:
+                self.left_out.append(f"Left out the filter on {field}: {self._name} has no such key field.")
+                continue
+            yield Filter(
                 name=field,
                 value=split_texts(text),
                 match=BY_CODE[code],
                 case_insensitive=bool(case),
                 search_mappings=bool(descriptions),
             )
+
+    def _timezone(self) -> int | None:
+        zone = self._number("tz", (-12, 12))
+        if zone is not None and zone != self._slicer.timezone and not self._slicer.supports_timezone:
+            self.left_out.append("Left out the time zone: this slicer has daily data in a zone of its own.")
+            return None
+        return zone
+
+    def _orders(self, choices: Iterable[str]) -> tuple[Order, ...]:
+        text = self._params.get("order")
+        is_falling = (
+            {item.removeprefix("-"): item.startswith("-") for item in split_texts(text)} if text else {}
         )
-    return filters
+        names = self._choose(is_falling, choices, "the order by")
+        return tuple(Order(name=name, direction="desc" if is_falling[name] else "asc") for name in names)
 
+    def _known_names(self, param: str, choices: Iterable[str], what: str) -> tuple[str, ...]:
+        """The names in a parameter that the slicer has, without repeats."""
+        text = self._params.get(param)
+        return self._choose(dict.fromkeys(split_texts(text) if text else ()), choices, what)
 
-def _dates(params: Mapping[str, str], slicer: Slicer, today: date, left_out: list[str]) -> tuple[str, str]:
-    usual = dates.default_days(slicer, today)
-    start, end = params.get("start"), params.get("end")
-    if start is None and end is None:
-        return usual
-    try:
-        dates.date_range(start or usual[0], end or usual[1], today)
-    except BadRequest as error:
-        left_out.append(f"Left out the dates: {error.reason[0].lower()}{error.reason[1:]}.")
-        return usual
-    return start or usual[0], end or usual[1]
+    def _choose(self, names: Iterable[str], choices: Iterable[str], what: str) -> tuple[str, ...]:
+        field_names = set(choices)
+        self.left_out += [
+            f"Left out {what} {name}: {self._name} has none of that name."
+            for name in names
+            if name not in field_names
+        ]
+        return tuple(name for name in names if name in field_names)
 
-
-def _timezone(params: Mapping[str, str], slicer: Slicer, left_out: list[str]) -> int | None:
-    zone = _number(params, "tz", (-12, 12), left_out)
-    if zone is not None and zone != slicer.timezone and not slicer.supports_timezone:
-        left_out.append("Left out the time zone: this slicer has daily data in a zone of its own.")
-        return None
-    return zone
-
-
-def _known_names(
-    text: str | None, choices: Iterable[str], what: str, slicer_name: str, left_out: list[str]
-) -> tuple[str, ...]:
-    """The names in a parameter that the slicer has, without repeats."""
-    names = dict.fromkeys(split_texts(text)) if text else {}
-    missing = [name for name in names if name not in choices]
-    left_out += [f"Left out {what} {name}: {slicer_name} has none of that name." for name in missing]
-    return tuple(name for name in names if name not in missing)
-
-
-def _orders(text: str | None, choices: list[str], slicer_name: str, left_out: list[str]) -> tuple[Order, ...]:
-    falling = {item.removeprefix("-"): item.startswith("-") for item in split_texts(text)} if text else {}
-    names = _known_names(join_texts(falling), choices, "the order by", slicer_name, left_out)
-    return tuple(Order(name=name, direction="desc" if falling[name] else "asc") for name in names)
-
-
-def _number(
-    params: Mapping[str, str], name: str, limits: tuple[int, int | None], left_out: list[str]
-) -> int | None:
-    text = params.get(name)
-    if text is None:
-        return None
-    least, most = limits
-    if not re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII) or int(text) < least or int(text) > (most or 10**9):
-        left_out.append(f"Left out {name} in the link: '{text[:20]}' is not a valid number.")
-        return None
-    return int(text)
+    def _number(self, param: str, limits: tuple[int, int | None]) -> int | None:
+        text, (least, most) = self._params.get(param), limits
+        if text is None:
+            return None
+        is_number = re.fullmatch(r"[+-]?\d{1,9}", text, re.ASCII) is not None
+        if not is_number or int(text) < least or int(text) > (most or 10**9):
+            self.left_out.append(f"Left out {param} in the link: '{text[:20]}' is not a valid number.")
+            return None
+        return int(text)
