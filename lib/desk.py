@@ -37,6 +37,8 @@ DEALS: dict[str, Callable[[DealsGrant], bool]] = {
     "lists": lambda grant: grant.reads,
     "new_package": lambda grant: grant.proposes,
 }
+person = sign_in.person()
+slot = st.container(key=sign_in.COOKIE_SLOT)
 
 
 def title_of(name: str, title: str) -> str:
@@ -53,7 +55,6 @@ def may_open(person: Person, name: str, roles: tuple[Role, ...]) -> bool:
     return person.role in roles and (name not in DEALS or DEALS[name](person.deals))
 
 
-person = sign_in.person()
 screens = [
     st.Page(PAGES / f"{name}.py", title=title_of(name, title), icon=icon, url_path=name)
     for name, title, icon, roles in SCREENS
@@ -116,7 +117,6 @@ if person:
     history.arrive(screen.url_path)
 title = TITLES.get(screen.url_path, screen.title)
 st.set_page_config(page_title=f"{title if person else 'Sign in'} · Tranche")
-slot = st.container(key=sign_in.COOKIE_SLOT)
 sign_in.keep_cookie(slot)
 if person is None and sign_in.arrive():
     st.rerun()

@@ -30,6 +30,7 @@ from lib.wire.text import straight
 
 Json = dict[str, Any]
 Params = Mapping[str, str]
+Make = Callable[[Focus, Params], Json | list[Json]]
 
 
 def head(focus: Focus, params: Params) -> Json:
@@ -269,7 +270,6 @@ def _date_notes(notes: Iterable[Note], lines: Sequence[ChartLine]) -> list[Json]
     ]
 
 
-Make = Callable[[Focus, Params], Json | list[Json]]
 PARTS: Mapping[str, Make] = {
     "head": head,
     "cards": lambda focus, _: cards(focus),

@@ -17,6 +17,12 @@ from lib.ui.query.state import Card
 
 FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
+CARD, LABEL = "exported_card", "Leaderboard"
+SCALE = (
+    "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
+    "has a color where it is more than noise, and good or bad news."
+)
+METRICS, CONTROLS = "shown_metrics", "board_controls"
 
 
 def draw_leaderboard_picker(focus: Focus) -> None:
@@ -72,9 +78,6 @@ def _ask(context: PageContext, name: str, key: str) -> None:
     st.rerun()
 
 
-CARD, LABEL = "exported_card", "Leaderboard"
-
-
 def draw_leaderboard_csv(focus: Focus) -> None:
     """Draw the choice of card and its download; its question has no filters on the card's own values."""
     names = {card.name: card for card in focus.cards}
@@ -102,13 +105,6 @@ def _files(focus: Focus, card: Card) -> None:
     card_focus = replace(focus, query=whole)
     export_menu.rows(card_focus, "leaderboard", board.split.answer, [focus.field], "Download its rows as CSV")
     export_menu.way_on("Open all its values in Export", whole)
-
-
-SCALE = (
-    "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
-    "has a color where it is more than noise, and good or bad news."
-)
-METRICS, CONTROLS = "shown_metrics", "board_controls"
 
 
 @st.fragment

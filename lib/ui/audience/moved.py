@@ -24,6 +24,9 @@ from lib.ui.query.focus import Focus
 from lib.wire.text import csv_text
 
 PARTS, BLOCK, HEIGHT, FEW_WEEKS = "moved_parts", "moved", 320, 5
+MOVERS_KEY, MOST, AT_ONCE = "moved_found", 4, 6
+Bar = tuple[float, float, float]
+NamedMover = tuple[str, Mover]
 
 
 def total_sentence(focus: Focus, movers: Moved) -> str:
@@ -90,9 +93,6 @@ def _held_against(movers: Moved) -> str:
     return f"Compared with {earlier}: values that usually move as much are left out.{few}"
 
 
-MOVERS_KEY, MOST, AT_ONCE = "moved_found", 4, 6
-
-
 def find_movers(focus: Focus) -> Moved:
     """The values that moved the field shown between the two periods. Raises the service's errors.
 
@@ -142,10 +142,6 @@ def _labels(focus: Focus, movers: Moved) -> list[str]:
         f"What moved: {' '.join([total_sentence(focus, movers), *alike(focus, movers)])}",
         f"Precision: {notes(focus, movers)}",
     ]
-
-
-Bar = tuple[float, float, float]
-NamedMover = tuple[str, Mover]
 
 
 def rank(movers: Moved) -> list[NamedMover]:

@@ -20,6 +20,10 @@ from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.state import Path
 
 ACROSS, DOWN = 14, 20
+FRAMES = ("names", "values", "percents", "descriptions", "low", "high", "n_eff", "confidence_range")
+Rows = pd.DataFrame | pd.Series
+MOST_FIRST, MOST_BELOW = 100, 5000
+MOST_ROWS, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, each
 
 
 def both_sides(focus: Focus, answer: Audience) -> ComparedAnswers | None:
@@ -89,10 +93,6 @@ def _only(name: str, values: Sequence[str]) -> Filter:
     return Filter(name=name, value=tuple(values), match="equals")
 
 
-FRAMES = ("names", "values", "percents", "descriptions", "low", "high", "n_eff", "confidence_range")
-Rows = pd.DataFrame | pd.Series
-
-
 def take(answer: Audience, places: Sequence[int]) -> Audience:
     """The rows at these places, in this order."""
     return _map_changes(answer, lambda name: _at(getattr(answer, name), places))
@@ -125,10 +125,6 @@ def _both(first: Rows | None, more: Rows | None) -> Rows | None:
     parts: list[Any] = [first, more]
     both: Rows = pd.concat(parts, ignore_index=True)
     return both
-
-
-MOST_FIRST, MOST_BELOW = 100, 5000
-MOST_ROWS, LEAST_BELOW = {2: 200, 3: 600}, {2: 5, 3: 1}  # of the second and third level: rows in all, each
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from lib.ui.query.split_rows import SplitRows
 from lib.ui.query.state import Expansion, Path
 
 Bar = tuple[float, float, float]
+STEP, LEAST_REST = " › ", 1e-9
 
 
 def board(
@@ -101,9 +102,6 @@ def lengths(split: SplitRows, whole: float | None) -> list[Bar | None]:
     sides = pd.DataFrame({"value": values, "low": low, "high": high})
     shares = sides.div(whole or values.sum()).clip(0, 1)
     return [None if any(map(pd.isna, row)) else row for row in shares.itertuples(index=False, name=None)]
-
-
-STEP, LEAST_REST = " › ", 1e-9
 
 
 @dataclass(frozen=True)

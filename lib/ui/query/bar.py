@@ -37,6 +37,7 @@ ADD, FIELD, WAY, DRAFT = "filter_add", "filter_add_field", "filter_add_way", "fi
 PILLS, IS_UNFOLDED, IN_SIGHT = "filter_pills", "filters_unfolded", 2
 TEXT = "Text"
 FIGURE = "\x1f"  # before the name of a data field among those of key fields, which can't have it
+BAR = "question_bar"
 
 
 @dataclass(frozen=True)
@@ -306,9 +307,6 @@ def _step(context: PageContext, act: Callable[[], None]) -> None:
     clicks.catch_up(context)
     act()
     st.rerun()
-
-
-BAR = "question_bar"
 
 
 def draw(

@@ -25,24 +25,6 @@ from lib.ui.query.state import NONE
 from lib.wire.errors import BadRequest
 
 PICKER_COUNTS = "followed_pickers"
-
-
-def followed_key(name: str, value: object) -> str:
-    """The widget key for `value`; it stays the same while the value is the one picked there."""
-    counts: dict[str, int] = st.session_state.get(PICKER_COUNTS, {})
-    number_key = _number_name(name, counts.get(name, 0))
-    if st.session_state.get(number_key, value) != value:
-        counts = {**counts, name: counts.get(name, 0) + 1}
-        st.session_state[PICKER_COUNTS] = counts
-        number_key = _number_name(name, counts[name])
-    st.session_state[number_key] = value  # always: in a popover that is closed the browser has it not yet
-    return number_key
-
-
-def _number_name(name: str, count: int) -> str:
-    return f"{name}_{count}" if count else name
-
-
 PRESET, RANGE, ZONE = "dates_preset", "dates_range", "dates_zone"
 LAST, UNREAD = "dates_last", "dates_last_unread"
 LASTS = (
@@ -62,6 +44,22 @@ KINDS = {
     "range": "A range",
     NONE: "Nothing",
 }
+
+
+def followed_key(name: str, value: object) -> str:
+    """The widget key for `value`; it stays the same while the value is the one picked there."""
+    counts: dict[str, int] = st.session_state.get(PICKER_COUNTS, {})
+    number_key = _number_name(name, counts.get(name, 0))
+    if st.session_state.get(number_key, value) != value:
+        counts = {**counts, name: counts.get(name, 0) + 1}
+        st.session_state[PICKER_COUNTS] = counts
+        number_key = _number_name(name, counts[name])
+    st.session_state[number_key] = value  # always: in a popover that is closed the browser has it not yet
+    return number_key
+
+
+def _number_name(name: str, count: int) -> str:
+    return f"{name}_{count}" if count else name
 
 
 def draw(context: PageContext) -> None:

@@ -24,6 +24,34 @@ from lib.ui.query import filters, precision
 from lib.ui.query.focus import Focus
 from lib.wire.text import csv_text
 
+SCALE = 2
+_mount = st.components.v2.component(
+    "tranche_picture",
+    html='<button type="button">Download the chart as PNG</button>',
+    css="""
+button { font-family: var(--st-font); font-size: 0.875rem; color: var(--st-text-color); background: none; }
+button { border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius, 0.5rem); }
+button { padding: 0.25rem 0.75rem; min-height: 2.5rem; cursor: pointer; }
+button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
+""",
+    js="""
+export default function ({ parentElement, data }) {
+  parentElement.querySelector("button").onclick = () => {
+    if (data.file) return globalThis.trancheBoard?.savePicture(data.file)
+    const chart = document.querySelector(`[class*="st-key-${data.chart}"] .js-plotly-plot`)
+    if (!chart) return
+    const { layout } = chart
+    const { font } = layout
+    layout.font = { ...font, family: "sans-serif" } // a picture has no fonts of the page: labels would be cut
+    chart.querySelector(".modebar-btn")?.click()
+    setTimeout(() => { layout.font = font }, 0)
+  }
+}
+""",
+)
+MEDIA_TYPE = "text/csv"
+
 
 def answer_csv_text(
     answer: Audience, fields: Sequence[DataField], slicer: Slicer, labels: Sequence[str]
@@ -79,35 +107,6 @@ def cells(values: Sequence[float]) -> list[float | str]:
     return ["" if math.isnan(v) else int(v) if float(v).is_integer() else v for v in values]
 
 
-SCALE = 2
-
-_mount = st.components.v2.component(
-    "tranche_picture",
-    html='<button type="button">Download the chart as PNG</button>',
-    css="""
-button { font-family: var(--st-font); font-size: 0.875rem; color: var(--st-text-color); background: none; }
-button { border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius, 0.5rem); }
-button { padding: 0.25rem 0.75rem; min-height: 2.5rem; cursor: pointer; }
-button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
-button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
-""",
-    js="""
-export default function ({ parentElement, data }) {
-  parentElement.querySelector("button").onclick = () => {
-    if (data.file) return globalThis.trancheBoard?.savePicture(data.file)
-    const chart = document.querySelector(`[class*="st-key-${data.chart}"] .js-plotly-plot`)
-    if (!chart) return
-    const { layout } = chart
-    const { font } = layout
-    layout.font = { ...font, family: "sans-serif" } // a picture has no fonts of the page: labels would be cut
-    chart.querySelector(".modebar-btn")?.click()
-    setTimeout(() => { layout.font = font }, 0)
-  }
-}
-""",
-)
-
-
 def config(focus: Focus, name: str) -> dict[str, Any]:
     """The Plotly config of a chart with a hidden camera; `name` (letters) becomes part of the file name."""
     return {
@@ -128,9 +127,6 @@ def button(name: str, chart: str = "", file: str = "") -> None:
     which is saved in a `file` of that name.
     """
     _mount(key=f"{name}_png", data={"chart": chart, "file": file})
-
-
-MEDIA_TYPE = "text/csv"
 
 
 def draw(

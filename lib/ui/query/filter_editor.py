@@ -21,6 +21,10 @@ from lib.ui.query import ask, clicks, filter_paste, filters, focus, history, pre
 
 LIMIT, MOST_VALUES = 100, 100
 Figures = dict[str, float]
+WIDTH, TEXTS_HEIGHT = 380, 90
+LIST, PASTE = "List", "Paste"
+TEXT_MATCHES = tuple(match for match in MATCHES if not RULES[match].is_whole)
+OnChange = Callable[[], None] | None
 
 
 def draw(context: PageContext, prefix: str, name: str) -> None:
@@ -155,12 +159,6 @@ def _message(text: str, labels: dict[str, str]) -> str:
     if labels:
         return ""
     return f"No value contains “{text}”." if text else "No data for the other filters and days."
-
-
-WIDTH, TEXTS_HEIGHT = 380, 90
-LIST, PASTE = "List", "Paste"
-TEXT_MATCHES = tuple(match for match in MATCHES if not RULES[match].is_whole)
-OnChange = Callable[[], None] | None
 
 
 def draw_values(context: PageContext, prefix: str, name: str, way: str) -> None:

@@ -11,15 +11,14 @@ from lib.ui.charts.change import is_sampled
 from lib.ui.charts.numbers import Numbers, title
 
 FILE = "The service decides the layout of the file: all its data fields, its own order of rows"
+MINUTE, HOUR, DAY = 60, 3600, 86400
+LEAST_RANGE, EXACT, EXACT_TO_DIGITS = 0.05, "Exact", f"Exact to {DIGITS} digits"
 
 
 def of_a_file(slicer: Slicer, query: ExportQuery) -> str:
     """How a file of a plain service differs from its preview."""
     has_words = query.with_mappings and any(slicer.key_field(name).mapping for name in query.split_by)
     return f"{FILE}, descriptions next to the codes." if has_words else f"{FILE}."
-
-
-MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def source(slicer: Slicer) -> str:
@@ -62,9 +61,6 @@ def optional_field_note(slicer: Slicer, field: DataField) -> list[str]:
     if field.is_optional and not slicer.knows("data_fields"):
         return [f"This service does not return {title(field)}."]
     return []
-
-
-LEAST_RANGE, EXACT, EXACT_TO_DIGITS = 0.05, "Exact", f"Exact to {DIGITS} digits"
 
 
 def count(audience: Audience, numbers: Numbers, groups: int | None = None) -> str:

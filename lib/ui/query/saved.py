@@ -29,6 +29,17 @@ HELP = (
     "An alert looks at the view's complete days. Noise is how much the same comparison with the four weeks "
     "before varies on earlier days: at least five weeks of data are needed."
 )
+VIEWS = EntryShelf(
+    "",
+    lambda context: context.clients.view_store.views,
+    "views",
+    "Share with everybody who may see this slicer",
+    "Everybody loses it, and its start pages.",
+)
+OPEN = VIEWS.state("open")
+Opens = Callable[[SavedView], None]
+POPOVER, LEAVING = "saved_views", "view_leaving"
+WIDTH = 420
 
 
 def draw_view_alert(context: PageContext, view: SavedView) -> None:
@@ -137,16 +148,6 @@ def _attempt(view: SavedView, work: Callable[[], None]) -> None:
     st.session_state[PROBLEM] = (view.id, problem)
 
 
-VIEWS = EntryShelf(
-    "",
-    lambda context: context.clients.view_store.views,
-    "views",
-    "Share with everybody who may see this slicer",
-    "Everybody loses it, and its start pages.",
-)
-OPEN = VIEWS.state("open")
-
-
 def draw_saved_details(
     context: PageContext, page: str, view: SavedView, whole: dict[str, str], send: Send | None
 ) -> None:
@@ -209,9 +210,6 @@ def _draw_comments(context: PageContext, view: SavedView) -> None:
     note_list.draw(context, place, comments, "No comments on this view.")
 
 
-Opens = Callable[[SavedView], None]
-
-
 def draw_saved_list(
     context: PageContext, views: list[SavedView], current: SavedView | None, opens: Opens
 ) -> None:
@@ -257,10 +255,6 @@ def _actions(context: PageContext, view: SavedView, is_start: bool, alert: Alert
     yield "comments", "comment", f"Comments on {name}", partial(VIEWS.show, view, "comments")
     yield "link", "link", f"Link to {name}", partial(VIEWS.show, view, "link")
     yield from entries.changes(context, VIEWS, view)
-
-
-POPOVER, LEAVING = "saved_views", "view_leaving"
-WIDTH = 420
 
 
 def draw(context: PageContext, page: str, is_elsewhere: bool = False, send: Send | None = None) -> None:

@@ -24,6 +24,7 @@ from lib.ui.query.precision import LEAST_RANGE, half_range
 from lib.wire.errors import BadRequest
 
 SPLIT = "split_fields"
+FEW, LEAST_MISSING = 30, 0.001
 
 
 def draw(context: PageContext, label_visibility: str = "collapsed", width: int = 380) -> None:
@@ -55,9 +56,6 @@ def _ask(context: PageContext) -> None:
     orders = tuple(order for order in query.order_by if order.name not in old_names)
     history.push(page_state.with_query(split_by=split, order_by=orders))
     st.rerun()
-
-
-FEW, LEAST_MISSING = 30, 0.001
 
 
 @dataclass(frozen=True)
