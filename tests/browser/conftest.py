@@ -62,7 +62,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.flaky(reruns=2))
 
 
-@pytest.fixture(scope="session")
+# Playwright's event loop runs in this thread until it is stopped: asyncio.run of later tests would fail.
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Browser]:
     """A Chromium: the system's (without windows, where it is there: half the work), else Playwright's own.
 
@@ -125,7 +126,7 @@ def country(service: Service) -> Callable[[str], str]:
     return lambda code: COUNTRIES[code] if service == "embedded" else code
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def everyday(chromium: Browser) -> BrowserContext:
     """The browser of the tests that need no fresh one: what it has loaded once it need not load again."""
     return _context(chromium)
