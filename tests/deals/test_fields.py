@@ -31,7 +31,9 @@ from lib import connect
 from peopled import people_in
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.deals import deal_list, details, edits, history, inputs
+from lib.ui.deals.drawer import details, edits, history
+from lib.ui.deals.forms import inputs
+from lib.ui.deals.list import deal_rows
 from lib.deals.models import DemandDeal, EntityChange
 
 home = Path(sys.argv[1])
@@ -55,8 +57,8 @@ found = http.get(path).json()
 listed = lambda **params: http.get("/api/demand_deals/", params=params).json()
 past = [EntityChange.model_validate(one) for one in http.get(path + "history/").json()["results"]]
 deal = DemandDeal.model_validate(found)
-row = deal_list.of_deal(deal, {})
-names = deal_list.COLUMNS["demand_deals"]
+row = deal_rows.of_deal(deal, {})
+names = deal_rows.COLUMNS["demand_deals"]
 print(json.dumps({
     "created": made.json()["purpose"],
     "changed": changed.status_code,
@@ -70,7 +72,7 @@ print(json.dumps({
     "edited": edits.of_deal(deal)["purpose"],
     "form": inputs.widget_value("purpose", found["purpose"]),
     "fact": details.deal_facts(deal)["Purpose"],
-    "column": dict(zip(names, (cell.text for cell in deal_list.cells(row, names)), strict=True))["purpose"],
+    "column": dict(zip(names, (cell.text for cell in deal_rows.cells(row, names)), strict=True))["purpose"],
 }))
 """
 READERS = """
@@ -99,7 +101,7 @@ from lib.python_client import Desk
 from lib.reporting.models import Slicer
 from lib.settings import Settings
 from lib.snapshot import page
-from lib.ui.deals import dossier, hand_over
+from lib.ui.deals.buyers import dossier, hand_over
 from lib.ui.deals.facts import Prices
 from peopled import people_in
 
