@@ -161,6 +161,8 @@ def restore(archive: Path, home: Path, *, replace: bool = False) -> RestoreResul
     The archive is unpacked and verified beside the home first; then the one takes the place of the other,
     which is kept under another name. Damage, BadRequest or Misconfigured otherwise: nothing was changed.
     """
+    with archive.open("rb"):
+        pass  # a file that isn't there is no reason to recommend --replace
     if not replace and home.exists() and any(home.iterdir()):
         raise BadRequest(f"{home} is not empty: --replace replaces all of it and keeps it under another name")
     if home.is_symlink() or home.is_mount():

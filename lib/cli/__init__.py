@@ -5,7 +5,7 @@ import importlib
 import click
 
 from lib import private
-from lib.wire.errors import TrancheError
+from lib.wire.errors import TrancheError, UnknownName
 
 COMMANDS = {
     "import": ("slicers", "Import files into a slicer."),
@@ -42,6 +42,14 @@ class Commands(click.Group):
         module = importlib.import_module(f"lib.cli.{COMMANDS[cmd_name][0]}")
         commands = (member for member in vars(module).values() if isinstance(member, click.Command))
         return next(command for command in commands if command.name == cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the arguments name; a usage error offers the nearest name for one that is none."""
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            raise click.UsageError(UnknownName("command", args[0], COMMANDS).reason, ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list in `--help`, without importing what it names."""

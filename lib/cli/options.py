@@ -11,6 +11,7 @@ import click
 
 from lib.people import DealsGrant, Grant
 from lib.people.grant import parse_filters
+from lib.people.person import LEVELS
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import definition_yaml
 from lib.reporting.warehouse import Warehouse
@@ -57,7 +58,7 @@ class Duration(click.ParamType[timedelta]):
 class DealsGrantType(click.ParamType[DealsGrant]):
     """`none`, `read`, `write`, or of some seats alone `read:3,7`; `sync:3,7` for a DSP."""
 
-    name = "none|sync|read|write[:seats]"
+    name = f"{'|'.join(LEVELS)}[:seats]"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> DealsGrant:
         """The grant; a text that is none is a usage error."""

@@ -4,6 +4,7 @@ A setting comes from an option of the command line, else from the environment (`
 one TOML file (`<home>/tranche.toml`, or the one that `TRANCHE_CONFIG` names), else it has its default.
 """
 
+import logging
 import os
 import stat
 import tomllib
@@ -20,6 +21,7 @@ from lib.settings.local import PREFIX
 from lib.settings.optional import CALLBACK, CompanyProvider, SigningIn
 from lib.settings.remote import SECRETS, ConfiguredSeat
 from lib.wire.errors import Misconfigured, UnknownName
+from lib.wire.text import suggestion
 
 __all__ = [
     "CALLBACK",
@@ -31,6 +33,9 @@ __all__ = [
     "settings_table",
 ]
 CONFIG = "TRANCHE_CONFIG"
+NO_SETTINGS = frozenset({CONFIG, "TRANCHE_ENGINE", "TRANCHE_TOKEN"})
+TESTING = f"{PREFIX}TEST_"
+log = logging.getLogger("tranche")
 NO_OPTIONS: Mapping[str, Any] = {}
 
 
@@ -52,7 +57,7 @@ class Settings(SigningIn):
         env_names = {name for name in cls.model_fields if os.environ.get(f"{PREFIX}{name.upper()}")}
         values = {name: value for name, value in file_values.items() if name not in env_names} | options
         try:
-            return cls(**values)
+            settings = cls(**values)
         except ValidationError as error:
             sources = dict.fromkeys(file_values, f"in {path}")
             sources |= {name: f"from {PREFIX}{name.upper()}" for name in env_names}
@@ -60,6 +65,8 @@ class Settings(SigningIn):
             raise Misconfigured(_sentences(error, sources)) from None
         except SettingsError as error:
             raise Misconfigured(f"A setting of the environment is not valid JSON: {error}") from None
+        _warn_of_misspelled_variables(settings)
+        return settings
 
     @staticmethod
     def current() -> "Settings":
@@ -70,6 +77,26 @@ class Settings(SigningIn):
 @cache
 def _current() -> Settings:
     return Settings.load()
+
+
+def _warn_of_misspelled_variables(settings: Settings) -> None:
+    """Log each variable that is nearly a setting, once per process.
+
+    Not refused, as a key of the file is: a variable may belong to another program, or to a connection.
+    """
+    names = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields} | NO_SETTINGS
+    urls = " ".join(settings.connection_urls.values())
+    for variable in sorted(os.environ):
+        is_ours = variable.startswith(PREFIX) and not variable.startswith(TESTING)
+        if is_ours and variable not in names and f"${{{variable}}}" not in urls:
+            _warn_of_variable(variable)
+
+
+@cache
+def _warn_of_variable(variable: str) -> None:
+    name = variable.removeprefix(PREFIX).lower()
+    if near := suggestion(name, list(Settings.model_fields)):
+        log.warning("%s is ignored: Unknown setting '%s'%s", variable, name, near)
 
 
 def settings_table() -> str:
@@ -141,6 +168,8 @@ def _sentences(error: ValidationError, sources: dict[str, str]) -> str:
     lines = []
     for problem in error.errors(include_input=False, include_url=False):
         name = ".".join(map(str, problem["loc"]))
+        if problem["type"] == "default_factory_not_called":  # follows from another problem of the list
+            continue
         source = sources.get(str(problem["loc"][0]), "default") if name else ""
         where = f"Setting {name} ({source})" if name else "Settings"
         lines.append(f"{where}: {problem['msg'].removeprefix('Value error, ')}")

@@ -223,6 +223,15 @@ def test_settings_that_name_another_database_are_refused(
     assert not (tmp_path / "other.db").exists()
 
 
+@pytest.mark.parametrize("replace", [False, True])
+def test_an_archive_that_is_not_there(own_home: Path, tmp_path: Path, replace: bool) -> None:
+    """A misspelled archive is said to be missing, whatever the home holds, and nothing is replaced."""
+    (own_home / "tranche.toml").write_text("# mine\n")
+    with pytest.raises(FileNotFoundError, match=r"bakcup\.tar"):
+        restore(tmp_path / "bakcup.tar", own_home, replace=replace)
+    assert (own_home / "tranche.toml").read_text() == "# mine\n"
+
+
 def test_a_home_that_holds_something_is_kept(archive: Path, own_home: Path) -> None:
     """It is replaced when that is said, as a whole, and is then beside it under another name."""
     (own_home / "tranche.toml").write_text("# mine\n")

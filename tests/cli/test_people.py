@@ -14,6 +14,7 @@ from peopled import people_in
 from lib import connect
 from lib.cli import COMMANDS, Commands, main
 from lib.people import DealsGrant, Grant, People, Person
+from lib.people.person import LEVELS
 from lib.settings import Settings
 from lib.wire.filters import Filter
 
@@ -71,6 +72,23 @@ def test_every_command_is_there(name: str) -> None:
 def test_unknown_command() -> None:
     """A command that is none is not understood: exit code 2."""
     assert run("sliders").exit_code == 2
+    assert "Unknown command 'xyz'\n" in run("xyz").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "name"), [(("improt",), "import"), (("user", "lst"), "list"), (("slicer", "renam"), "rename")]
+)
+def test_misspelled_command(words: tuple[str, ...], name: str) -> None:
+    """A misspelled command or one of its parts is answered with the nearest one."""
+    answer = run(*words)
+    assert answer.exit_code == 2
+    assert f"id you mean '{name}'?" in answer.stderr
+
+
+@pytest.mark.parametrize("words", [("user", "add"), ("user", "change"), ("token", "create")])
+def test_help_names_every_permission_for_deals(words: tuple[str, ...]) -> None:
+    """`--deals` has all levels in its help, as they are typed."""
+    assert f"--deals {'|'.join(LEVELS)}[:seats]".upper() in run(*words, "--help").output.upper()
 
 
 def test_version() -> None:

@@ -8,7 +8,8 @@ import pytest
 from lib.settings import Settings, settings_table
 from lib.wire.errors import Misconfigured
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 
 
 @pytest.fixture(autouse=True)
@@ -79,6 +80,36 @@ def test_misspelled_name(home: Path) -> None:
         Settings.load()
 
 
+def test_misspelled_variable(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """A variable that is nearly a setting is ignored with a warning, in the words of the file's refusal."""
+    monkeypatch.setenv("TRANCHE_PROT", "8")
+    assert Settings.load().port == 8501
+    assert caplog.messages == ["TRANCHE_PROT is ignored: Unknown setting 'prot'; did you mean 'port'?"]
+
+
+def test_variables_that_are_no_misspelled_settings(
+    home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No variable that code, documents or a connection name is taken for a misspelled setting."""
+    told(home, "[connections.ours]\nurl = 'postgresql://reader:${TRANCHE_DATABASE_URI}@localhost/rows'\n")
+    (home / "tranche.toml").chmod(0o600)
+    monkeypatch.setenv("TRANCHE_DATABASE_URI", "hidden")
+    files = [
+        ROOT / "app.py",
+        *(ROOT / "lib").rglob("*.py"),
+        *DOCS.rglob("*.md"),
+        *(ROOT / "tests").rglob("*.py"),
+    ]
+    names = {name for file in files for name in re.findall(r"TRANCHE_[A-Z_]*[A-Z]", file.read_text("utf-8"))}
+    settings = {f"TRANCHE_{name.upper()}" for name in Settings.model_fields}
+    others = names - settings - {"TRANCHE_PROT", "TRANCHE_CONFIG"}
+    assert {"TRANCHE_ENGINE", "TRANCHE_TOKEN", "TRANCHE_TEST_DATA"} <= others
+    for name in others:
+        monkeypatch.setenv(name, "anything")
+    Settings.load()
+    assert not caplog.messages
+
+
 def test_not_toml(home: Path) -> None:
     """A file that is no TOML is refused, with the line."""
     told(home, "port = 1\nhost = nowhere")
@@ -103,6 +134,16 @@ def test_wrong_values_name_their_source(home: Path, monkeypatch: pytest.MonkeyPa
     assert re.search(r"Setting token_seconds \(in .*tranche\.toml\): .*greater than or equal to 60", reason)
     assert re.search(r"Setting deadline_seconds \(from TRANCHE_DEADLINE_SECONDS\): .*valid number", reason)
     assert re.search(r"Setting port \(given as an option\): .*greater than or equal to 1", reason)
+
+
+@pytest.mark.parametrize(("name", "value"), [("PORT", "abc"), ("QUERY_THREADS", "0")])
+def test_a_wrong_value_is_one_sentence(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    """One wrong value is one sentence: a default that is made of it adds none."""
+    monkeypatch.setenv(f"TRANCHE_{name}", value)
+    with pytest.raises(Misconfigured) as caught:
+        Settings.load()
+    assert str(caught.value).startswith(f"Setting {name.lower()} (from TRANCHE_{name}): ")
+    assert "\n" not in str(caught.value)
 
 
 def test_database_url_is_not_shown(home: Path) -> None:
