@@ -80,10 +80,25 @@ def test_examples_run(document: Path, demo: Path, address: str, tmp_path: Path) 
     if not shutil.which("curl"):
         pytest.skip("the examples of the documents need curl")
     over_http = ADDRESS in document.read_text(encoding="utf-8")
-    reader = Reader(tmp_path, demo if over_http else tmp_path / "home", address)
+    follow(document, Reader(tmp_path, demo if over_http else tmp_path / "home", address))
+
+
+def test_the_import_guide_works_after_the_readme(address: str, tmp_path: Path) -> None:
+    """Who has followed the README's import can follow that of the guide, in the same folder and home."""
+    reader = Reader(tmp_path, tmp_path / "home", address)
+    readme = [block for block in blocks(ROOT / "README.md") if block.language in RUN]
+    (imports,) = [block for block in readme if "tranche import auctions.csv" in block.text]
+    (rows,) = [block for block in blocks(ROOT / "README.md") if block.value == "auctions.csv"]
+    (tmp_path / rows.value).write_text(rows.text)
+    reader.run(imports.language, imports.text)
+    follow(ROOT / "docs" / "importing.md", reader)
+
+
+def follow(document: Path, reader: Reader) -> None:
+    """Run a document's blocks in their order, and compare what they return with what it shows."""
     for block in blocks(document):
         if block.note == "file":
-            (tmp_path / block.value).write_text(block.text)
+            (reader.folder / block.value).write_text(block.text)
         elif block.note.startswith("returned"):
             assert not missing(json.loads(block.text), json.loads(reader.printed))
         elif block.language in RUN and block.note != "not run":

@@ -115,7 +115,7 @@ def _cell_text(value: Any) -> str:
 @click.option("--encoding", help="The files' encoding, such as utf-8 or cp1252; detected if not given.")
 @click.option("--delimiter", help="comma, tab, semicolon, pipe or a character; detected if not given.")
 @click.option(
-    "--header/--no-header", default=None, help="Whether a line names the columns; detected if not given."
+    "--header/--no-header", default=None, help="Whether there is a header row; detected if not given."
 )
 @click.option(
     "--decimal", type=click.Choice([",", "."]), help="Decimal mark, as in 12,50; needed only if ambiguous."
@@ -134,13 +134,12 @@ def _cell_text(value: Any) -> str:
 def bring(project: str | None, slicer: str | None, **fields: Any) -> None:
     """Import the rows of FILES into a slicer: CSV, TSV, Excel, Parquet or JSON, each also packed.
 
-    All files together are one import: it happens as a whole or not at all. Packed are gzip, zstd, and zip
-    archives of one file.
+    All files together are one atomic import. Packed are gzip, zstd, and zip archives of one file.
 
     \b
     What is in a file, and how it would be read; nothing is written:
       tranche import --try auctions.csv
-    A new slicer, with a definition that is guessed, shown and written to auctions.yaml:
+    A new slicer, with an inferred definition, shown and written to auctions.yaml:
       tranche import auctions.csv --project acme --slicer auctions
     The next day, or the last days once more:
       tranche import 2026-02-01.csv.gz --project acme --slicer auctions --append
@@ -255,7 +254,7 @@ def remove(name: str, yes: bool) -> None:
 def rename(name: str, to: str, yes: bool) -> None:
     """Rename a slicer, or move it to another project; views, alerts, notes and grants follow it.
 
-    Links to the old name, and tokens' calls of the API that name it, find it no more.
+    Links and API requests with the old name stop working.
     """
     warehouse, access, pair = _open(name)
     target = _pair(to)

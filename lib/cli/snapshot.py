@@ -39,7 +39,7 @@ def snapshot(view: str, output: Path, person: str | None, paper: str) -> None:
     VIEW is a saved view, its name or number, or a link to a question, as Link on Audience has it.
 
     \b
-    The HTML file asks nothing of anywhere; it has the link to the live question:
+    The HTML file makes no network requests; it has the link to the live question:
       tranche snapshot "Weekly delivery" -o weekly.html
       tranche snapshot 12 -o weekly.pdf --paper letter
       tranche snapshot "audience?project=acme&slicer=auctions&start=-7d" --person ada -o week.png

@@ -21,8 +21,8 @@ def supply(folder: Path) -> None:
     """Import the supply files in FOLDER: who may sell which sites and apps.
 
     Files are named like news.example.ads.txt or news.example/ads.txt; the same for app-ads.txt and
-    sellers.json. apps.csv has the columns app and domain. Each file replaces the one of before. Files with
-    other names are passed over; lines that can't be read are reported.
+    sellers.json. apps.csv has the columns app and domain. Each file replaces its previous version. Files with
+    other names are skipped; lines that can't be read are reported.
 
     \b
     tranche supply crawl/
@@ -63,4 +63,4 @@ def _report(outcomes: list[ImportOutcome], others: int) -> None:
     for line in lines[:MOST_LINES]:
         click.echo(line, err=True)
     if others:
-        click.echo(f"{others:,} other files were passed over", err=True)
+        click.echo(f"{others:,} other files were skipped", err=True)

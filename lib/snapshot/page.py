@@ -1,4 +1,4 @@
-"""A snapshot as one HTML file: no request to anywhere, charts as SVG, sorted tables, dark and print.
+"""A snapshot as one HTML file: no network requests, charts as SVG, sorted tables, dark and print.
 
 Its policy forbids all that is not in the file itself; the one script is allowed by its hash. Texts are
 escaped by Jinja, whatever they are.

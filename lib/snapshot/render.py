@@ -19,7 +19,7 @@ def file(snapshot: Snapshot, kind: str, paper: str = "a4") -> bytes:
 
 
 def html(snapshot: Snapshot) -> str:
-    """One HTML file that asks nothing of anywhere."""
+    """One HTML file that makes no network requests."""
     return page.html(snapshot)
 
 

@@ -49,7 +49,7 @@ SIGNED_IN: dict[tuple[str, str], list[Any]] = {}
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """The tests of these screens run twice: over our own reporting service, and over the stand-in.
 
-    The other screens meet the stand-in without a browser (test_ui_standin.py).
+    The other screens meet the stand-in without a browser (tests/ui/test_standin.py).
     """
     module = metafunc.module.__name__.rpartition(".")[2]
     if "address" in metafunc.fixturenames and module in WITH_STANDIN:

@@ -77,7 +77,7 @@ def test_figures_are_those_of_the_rows(kept: Keeper, post: Post, mailbox: Mailbo
 
 
 def test_the_snapshot_is_attached_where_requested(kept: Keeper, post: Post, mailbox: Mailbox) -> None:
-    """The file has the figures of the mail, and asks nothing of anywhere."""
+    """The file has the figures of the mail, and makes no network requests."""
     view = kept("viewer").views.save(*DELIVERY, "Week", WEEK)
     due = kept("viewer").mails.add(view.id, DAILY, with_snapshot=True).due
     post.look(due)

@@ -98,7 +98,7 @@ class Dialect:
         return parts
 
     def failure(self, body: Any) -> TrancheError | None:
-        """The error that the body of a success stands for (hidden.py)."""
+        """The error that the body of a success stands for."""
         return hidden_error(body)
 
     def misfits(self, model: type[Resource], raw: Any) -> list[str]:

@@ -37,7 +37,7 @@ class TableLayout(NamedTuple):
     def description(self) -> list[str]:
         """Unusual features of the layout, in a few words each."""
         lines = "1 line" if len(self.above) == 1 else f"{len(self.above)} lines"
-        parts = [] if self.has_header else ["no line of column names"]
+        parts = [] if self.has_header else ["no header row"]
         return parts + (
             [f"{lines} above the table left out, such as {self.above[0]!r}"] if self.above else []
         )
@@ -66,7 +66,7 @@ def table_layout(
     header have different numbers of cells.
     """
     if not rows:
-        raise ImportRefused(f"{file} has no header line")
+        raise ImportRefused(f"{file} has no header row")
     width = _row_width(rows)
     start = _header_position(rows, width, columns) if has_header is not False else -1
     if has_header is None and not _is_header(rows[start], rows[start + 1 :]):

@@ -125,13 +125,13 @@ def _remove_empty(folder: Path) -> None:
 
 
 def _folder_name(kind: str, name: str) -> str:
-    """A name as the name of a folder: any text but dots, without slashes, stars and control characters."""
+    """A name as the name of a folder: any text but dots, without slashes, asterisks or control characters."""
     if not name or name != name.strip() or len(name) > _NAME_LENGTH:
         raise BadRequest(
             f"A {kind}'s name has 1 to {_NAME_LENGTH} characters, no spaces around them: '{name}'"
         )
     if any(character in "/*\\" or not character.isprintable() for character in name):
-        raise BadRequest(f"A {kind}'s name has no slashes, stars and control characters: {name!r}")
+        raise BadRequest(f"A {kind}'s name can't contain slashes, asterisks or control characters: {name!r}")
     if name in DOTS:
         raise BadRequest(f"A {kind}'s name can't be '{name}', which means a folder; use letters")
     folder = quote(name, safe=" ")

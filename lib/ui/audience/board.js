@@ -1,4 +1,4 @@
-// One board a page: headline, time chart and leaderboards, drawn from one store (component.py says how acts travel).
+// One board a page: headline, time chart and leaderboards, drawn from one store (kit/rows.py says how acts travel).
 // What is shown is always the question that Streamlit took last, and the acts since then.
 
 const PAINTED_MILLISECONDS = 20

@@ -90,7 +90,7 @@ def _held_against(movers: Moved) -> str:
         "the same difference once before" if movers.weeks == 1 else f"{movers.weeks} earlier ones like it"
     )
     few = " With so few of them only large changes stand out." if movers.weeks < FEW_WEEKS else ""
-    return f"Compared with {earlier}: values that usually move as much are left out.{few}"
+    return f"Compared with {earlier}: values that usually vary this much are hidden.{few}"
 
 
 def find_movers(focus: Focus) -> Moved:

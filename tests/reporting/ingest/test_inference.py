@@ -293,7 +293,7 @@ def test_a_missing_header_is_recognized(place: Place) -> None:
     found = infer(reader(path)).definition
     assert (found.header, found.names) == (False, ("column_1", "column_2", "column_3", "column_4"))
     assert found.time.column == "column_1"
-    assert "no line of column names" in reader(path).description
+    assert "no header row" in reader(path).description
     mine = definition(
         header=False, names=["time", "imps", "site", "x"], time={"column": "time", "granularity": "day"}
     )

@@ -95,7 +95,7 @@ class Draft:
     `values` are the package's plain fields by name, `terms` what its new deals share, `seats` the terms of
     each seat by its id, `links` ids of demand deals; which of the two counts says `deals`. Times are without
     a zone, `offset` is minutes east of UTC. `pending` are values typed for the targeting that were neither
-    added nor left out (targeting/typed.py): nothing is created before they are.
+    added nor left out (targeting/pending.py): nothing is created before they are.
     """
 
     values: FormValues = field(default_factory=dict)
