@@ -9,6 +9,11 @@ BIN := $(VENV)/bin
 HOME_FOLDER := $(or $(TRANCHE_HOME),.tranche)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q --no-deps
 SPOKEN := $(subst -q,,$(PIP))
+# One line for ten packages, where pip writes three for each.
+COUNTED := awk -v all=$$(grep -c '==' requirements.lock) '/^Collecting/ { if (++n % 10 == 0) { print "  " n " of " all; \
+	fflush() } } /^Installing collected/ { print "  Installing them"; fflush() }'
+CHECK = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "Tranche needs Python 3.11 or \
+later; $(1) is $$($(1) --version 2>&1). $(2)" >&2; exit 1; }
 COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
 CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark or random or reference)")
 OTHER := .venv-streamlit
@@ -26,7 +31,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 # The desk on http://localhost:8501. The first time it makes the demo; in a folder of your own it does not.
 run: $(VENV)/installed
-	@if [ ! -d "$(HOME_FOLDER)" ] || grep -qs '^demo = true' "$(HOME_FOLDER)/tranche.toml"; then $(BIN)/tranche demo; fi
+	@if [ ! -d "$(HOME_FOLDER)" ] || grep -qs '^demo = true' "$(HOME_FOLDER)/tranche.toml"; then $(BIN)/tranche demo --brief; fi
 	@exec $(BIN)/python app.py
 
 # The tests that need no browser, no database server, no other process and no port, and don't take long by drawing at
@@ -34,7 +39,8 @@ run: $(VENV)/installed
 # how much of lib they run, also in processes that they start; NIGHTLY=1 runs them on all database engines and with all
 # random draws; SPARK=1 installs Spark first (half a gigabyte), for the tests that need it and Java 17.
 test: $(VENV)/installed-for-tests $(if $(SPARK),$(VENV)/installed-for-spark)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS) || { code=$$?; \
+	if [ $$code = 5 ]; then $(BIN)/python -m pytest -q --collect-only $(CHOSEN) $(TESTS); fi; exit $$code; }
 
 lint: $(VENV)/installed-for-tests
 	@$(BIN)/ruff check
@@ -57,6 +63,7 @@ lock:
 # The newest version of Streamlit, or VERSION=…, in an environment of its own, and the tests that show what it
 # breaks; TESTS=… runs others.
 try-streamlit:
+	@$(call CHECK,$(PYTHON),Name another one: make PYTHON=…)
 	@$(PYTHON) -m venv --clear $(OTHER)
 	@$(subst $(BIN),$(OTHER)/bin,$(PIP)) --require-hashes -r requirements-test.lock
 	@$(subst $(BIN),$(OTHER)/bin,$(PIP)) --no-build-isolation -e .
@@ -67,15 +74,17 @@ try-streamlit:
 
 $(VENV)/made:
 	@if [ -z "$(PYTHON)" ]; then echo "Tranche needs Python 3.11 or later; name one: make PYTHON=…" >&2; exit 1; fi
+	@$(call CHECK,$(PYTHON),Name another one: make PYTHON=…)
 	@echo "Making $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/installed: requirements.lock pyproject.toml $(VENV)/made
+	@$(call CHECK,$(BIN)/python,Remove $(VENV) and run make again.)
 	@echo "Downloading and installing $$(grep -c '==' requirements.lock) packages, about 970 MB once installed:"
-	@$(SPOKEN) --require-hashes -r requirements.lock
-	@$(PIP) --no-build-isolation -e .
-	@touch $@
+	@rm -f $@
+	@{ $(SPOKEN) --require-hashes -r requirements.lock && $(PIP) --no-build-isolation -e . && touch $@; } | $(COUNTED)
+	@test -e $@  # a pipe has the exit code of its last command, not of pip
 
 $(VENV)/installed-for-tests: requirements-test.lock $(VENV)/installed
 	@echo "Installing what requirements-test.lock names"

@@ -35,7 +35,8 @@ DEMO_MODE = "# Demo mode: people with a known password, so the desk listens on l
     help="Rows of both slicers together.",
 )
 @click.option("--force", is_flag=True, help="Rebuild both slicers, so that they end today.")
-def demo(rows: int, force: bool) -> None:
+@click.option("--brief", is_flag=True, help="Leave out how to start the desk, as make run starts it next.")
+def demo(rows: int, force: bool, brief: bool) -> None:
     """Make the demo: two slicers that end today, their deals, and three people who may see them.
 
     Turns on demo mode in tranche.toml. Makes nothing where the demo is already; refuses where it would mix
@@ -51,7 +52,7 @@ def demo(rows: int, force: bool) -> None:
         _refuse_to_replace(ready)
         ready = _make(warehouse, people, rows)
     _seed_deals(settings, people)
-    _report(settings, ready)
+    _report(settings, ready, brief=brief)
 
 
 def _refuse_to_replace(ready: tuple[StoredSlicer, ...]) -> None:
@@ -117,7 +118,11 @@ def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer
     ) as bar:
 
         def show(share: float, doing: str) -> None:
+            # click draws a bar on a terminal alone, and none for a step that begins without advancing it
+            if not sys.stderr.isatty() and doing != bar.current_item:
+                click.echo(f"{share:4.0%}  {doing}", err=True)
             bar.update(round(1000 * share) - bar.pos, doing)
+            bar.render_progress()
 
         return build(warehouse, people, _today(), rows, show)
 
@@ -126,15 +131,16 @@ def _words(doing: str | None) -> str:
     return doing or ""
 
 
-def _report(settings: Settings, ready: tuple[StoredSlicer, ...]) -> None:
+def _report(settings: Settings, ready: tuple[StoredSlicer, ...], *, brief: bool) -> None:
     """Print the contents of the demo, how to sign in, and whether it is out of date."""
     rows = [(f"{s.project}/{s.name}", f"{s.row_count:,}", f"{min(s.rows)} to {max(s.rows)}") for s in ready]
     click.echo(table(("SLICER", "ROWS", "DAYS"), rows))
     *names, last_name = [person.username for person in PEOPLE]
-    click.echo(
-        f"\nStart the desk (make run), open http://localhost:{settings.port} and sign in as "
-        f"{', '.join(names)} or {last_name}, password {PASSWORD}."
-    )
+    if not brief:
+        click.echo(
+            f"\nStart the desk (make run), open http://localhost:{settings.port} and sign in as "
+            f"{', '.join(names)} or {last_name}, password {PASSWORD}."
+        )
     last = min(max(slicer.rows) for slicer in ready)
     if last < _today() - dt.timedelta(days=1):
         click.echo(f"The rows end on {last}; tranche demo --force rebuilds them to end today.")

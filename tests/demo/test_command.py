@@ -1,6 +1,7 @@
 """`tranche demo`: makes the demo once, and never over what is somebody's own."""
 
 import datetime as dt
+import re
 import shutil
 from pathlib import Path
 
@@ -81,6 +82,23 @@ def test_is_quick_when_it_is_there(demo: Path, first_run: tuple[Path, Result]) -
     assert versions(demo) == made
     assert again.stdout == first_run[1].stdout
     assert "Making" not in again.stderr
+
+
+def test_shows_its_progress(first_run: tuple[Path, Result]) -> None:
+    """Where no bar can be drawn, each step is a line with the share done, from the first one on."""
+    steps = re.findall(r"^ *(\d+)%  (.+)$", first_run[1].stderr, re.M)
+    assert steps[0][0] == "0"
+    shares = [int(share) for share, _ in steps]
+    assert shares == sorted(shares)
+    assert {doing.partition(":")[0] for _, doing in steps} >= {"demo/delivery", "demo/curation"}
+
+
+def test_is_brief_before_the_desk_starts(demo: Path, first_run: tuple[Path, Result]) -> None:
+    """--brief leaves the start of the desk and the sign-in to the desk, which starts next."""
+    brief = run("--brief")
+    assert brief.exit_code == 0
+    assert "make run" not in brief.stdout
+    assert first_run[1].stdout.startswith(brief.stdout)
 
 
 def test_force_rebuilds_it(demo: Path) -> None:
