@@ -226,11 +226,11 @@ def audience(most_values: int) -> dict[str, Any]:
     """The documentation of /audience; a filter may have `most_values` values."""
     return {
         "summary": "Figures, filtered and split",
-        "description": "Sampled when more records are in range than `audience_rows_limit`; "
-        f"`confidence_range` is then the {LEVEL} confidence interval, in percent. Extensions of ours: "
-        "data_fields, data_filters (rows by their figures; the total stays that of the whole), "
-        "include_mappings, order_by, limit, offset, audience_key, precision, exact_within, and own_fields "
-        "(formulas over data fields, to be named wherever a data field is).",
+        "description": "Sampled when more records are in range than the maximum sample rows, "
+        f"`audience_rows_limit`; `confidence_range` is then the {LEVEL} confidence interval, in percent. "
+        "Extensions of ours: data_fields, data_filters (rows by their figures; the total stays that "
+        "of the whole), include_mappings, order_by, limit, offset, audience_key, precision, exact_within, "
+        "and own_fields (formulas over data fields, to be named wherever a data field is).",
         "openapi_extra": _request(AudienceQuery, AUDIENCE_EXAMPLES, most_values),
         "responses": _success(
             "The figures",

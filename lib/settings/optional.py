@@ -65,7 +65,7 @@ class Sharing(Alerting):
         default=0.1,
         gt=0,
         lt=1,
-        description="Part of our counts of a deal by which its buyer's may differ without being named.",
+        description="Share by which a buyer's counts of a deal may differ from ours before it is reported.",
     )
 
 

@@ -22,7 +22,7 @@ MENU, OPEN, INSERT = "metrics_menu", "own_metric_open", "own_metric_insert"
 NAME, FORMULA, UNIT, DIGITS, IS_SHARED = (
     f"own_metric_{part}" for part in ("name", "formula", "unit", "digits", "shared")
 )
-HELP = "Data fields, numbers, + - * / and brackets: 1000 * cost / imps. It is taken of sums."
+HELP = "Data fields, numbers, + - * / and brackets: 1000 * cost / imps. It is computed from sums."
 REMOTE = (
     "This service has no own metrics: Tranche computes them from their parts. The range of an estimate is "
     "then not known, and files can't have them."

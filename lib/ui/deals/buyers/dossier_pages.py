@@ -25,7 +25,7 @@ from lib.wire.errors import AccessError, BadRequest, Forbidden, NotFound
 NO_DEAL = (NotFound, AccessError, Forbidden)
 MOST_PACKAGES = 50
 BOTH_SEE = (
-    "Both sides see these counts, and nobody else. Days that you send again replace what was there; a day "
+    "Only the two sides see these counts. Days that you send again replace the stored ones; a day "
     "without counts is removed."
 )
 
