@@ -19,7 +19,7 @@ ANONYMOUS = Rate(300, 0.01)
 COSTS = {"http": 1, "websocket": 3}
 LONGEST_WAIT = 2.0
 TOO_MANY_REQUESTS, REFUSED = 429, 400
-APIS = ("/API/", "/api/", "/mcp")
+APIS, AGENTS = ("/API/", "/api/"), "/mcp"
 """Paths whose callers bring a token, in a header or in the body: a request counts once it is refused."""
 BUSY = "Too many requests without a sign-in come from this address; try again later"
 
@@ -47,7 +47,8 @@ class RequestPace:
         if (wait := pace.wait(now)) > LONGEST_WAIT:
             await _refuse(scope, receive, send)
             return
-        to_api = scope["type"] == "http" and scope["path"].startswith(APIS)
+        path = scope["path"]
+        to_api = scope["type"] == "http" and (path.startswith(APIS) or path == AGENTS)
         for _ in range(0 if to_api else COSTS[scope["type"]]):
             pace.take(now)
         if wait:

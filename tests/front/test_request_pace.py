@@ -53,11 +53,7 @@ def codes(address: str, headers: dict[str, str], count: int = MANY, path: str = 
         return [http.get(path).status_code for _ in range(count)]
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [{}, {"Cookie": "session=forged"}, TOKEN],
-    ids=["nobody", "a forged cookie", "a token where none is asked for"],
-)
+@pytest.mark.parametrize("headers", [{}, {"Cookie": "session=forged"}], ids=["nobody", "a forged cookie"])
 def test_an_address_without_an_account_is_limited(address: str, headers: dict[str, str]) -> None:
     """Beyond the rate callers are refused, told when to come again, and lose their connection."""
     assert codes(address, headers) == [200] * FEW + [429] * (MANY - FEW)
@@ -67,8 +63,8 @@ def test_an_address_without_an_account_is_limited(address: str, headers: dict[st
 
 @pytest.mark.parametrize(
     ("headers", "path"),
-    [(PERSON, "/"), (TOKEN, "/api/dsps/"), (TOKEN, "/API/v2/info")],
-    ids=["signed in", "deals", "reports"],
+    [(PERSON, "/"), (TOKEN, "/api/dsps/"), (TOKEN, "/API/v2/info"), (TOKEN, "/mcp")],
+    ids=["signed in", "deals", "reports", "agents"],
 )
 def test_accounts_are_not_limited(address: str, headers: dict[str, str], path: str) -> None:
     """Requests of somebody signed in, or that an API accepts, cost nothing, wherever their token is."""
@@ -80,6 +76,12 @@ def test_people_get_in_beside_a_flood(address: str) -> None:
     """Who is signed in is answered where the address has no requests left."""
     codes(address, {})
     assert codes(address, PERSON) == [200] * MANY
+
+
+@pytest.mark.parametrize("path", ["/", "/mcpx", "/audience", "/apis"])
+def test_a_token_is_no_way_around_where_none_is_asked_for(address: str, path: str) -> None:
+    """Pages count whatever their path begins with, also with a token in the header."""
+    assert codes(address, TOKEN, path=path) == [200] * FEW + [429] * (MANY - FEW)
 
 
 @pytest.mark.parametrize("path", ["/api/dsps/", "/API/v2/info"])
