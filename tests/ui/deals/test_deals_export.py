@@ -1,5 +1,9 @@
 """The list of deals as a CSV: a long one is made step by step, and only for who is signed in."""
 
+import io
+from collections.abc import Callable
+
+import pandas as pd
 import pytest
 from dealing import Visit, clean
 
@@ -61,6 +65,18 @@ def test_a_long_list_on_screen(visit: Visit, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(export_csv, "SHORT", 0)
     desk = clean(visit("deals", deals_kind="Deals").button(key="deals_csv").click().run())
     assert desk.success[0].value.startswith("4 deals in ")
+
+
+def test_the_file_is_the_list_on_screen(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The button's file has the rows that the search leaves, with the prices of their deals."""
+    files: list[Callable[[], bytes]] = []
+    monkeypatch.setattr(
+        export_csv.st, "download_button", lambda label, data, **look: files.append(data), raising=True
+    )
+    visit("deals", deals_kind="Packages", find="sports")
+    frame = pd.read_csv(io.BytesIO(files[0]()))
+    assert list(frame["Name"]) == ["Evening Sports"]
+    assert list(frame["Lowest price, USD CPM"]) == [7.0]
 
 
 def test_stop_on_screen(visit: Visit, monkeypatch: pytest.MonkeyPatch, one_line_a_step: None) -> None:

@@ -5,6 +5,7 @@ import json
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from boards import components
@@ -115,6 +116,11 @@ def test_delivery(visit: Visit) -> None:
     mine = frame[(frame["deal"] == "2") & (days > LAST_DAY - dt.timedelta(days=30))]
     assert desk.metric[0].value == f"{mine['imps'].sum():,.0f}"
     assert f"demo/{SOLD}" in " ".join(caption.value for caption in desk.caption)
+    assert desk.get("plotly_chart")
+    [link] = [link.proto for link in desk.get("page_link") if link.proto.label == "Open in Audience"]
+    assert dict(parse_qsl(link.query_string)) | {"slicer": SOLD, "is.deal": "2"} == dict(
+        parse_qsl(link.query_string)
+    )
 
 
 def test_no_delivery_to_see(visit: Visit, own_deals_home: Path) -> None:
@@ -205,7 +211,7 @@ def test_pause_and_resume(visit: Visit, deals: Deals) -> None:
 
 
 def test_bulk(visit: Visit, deals: Deals) -> None:
-    """Several are paused once the number is confirmed; only those that are not paused are counted."""
+    """Several are paused, or resumed, once the number is confirmed; those that are so already don't count."""
     deals.change(DemandDeal, 2, {"is_active": False})
     desk = chosen(visit("deals", deals_kind="Deals"), *(f"demand_deals-{number}" for number in (1, 2, 3)))
     assert desk.button(key="deals_pause").label == "Pause 2"
@@ -214,6 +220,12 @@ def test_bulk(visit: Visit, deals: Deals) -> None:
     clean(desk.button(key="job_start").click().run())
     assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [False, False, False, True]
     assert "2 deals paused" in desk.success[0].value
+    desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1", "demand_deals-3", "demand_deals-4")
+    assert desk.button(key="deals_resume").label == "Resume 2"
+    clean(desk.button(key="deals_resume").click().run())
+    clean(desk.button(key="job_start").click().run())
+    assert [deals.get(DemandDeal, number).is_active for number in (1, 2, 3, 4)] == [True, False, True, True]
+    assert "2 deals resumed" in desk.success[0].value
 
 
 def test_bulk_of_everything_found(visit: Visit, deals: Deals) -> None:
