@@ -22,6 +22,7 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.client import Deals
 from lib.deals.healths import HealthStore
+from lib.deals.negotiation import Negotiations
 from lib.deals.package_records import Drafts, PackageNotes, PackageQuestions
 from lib.deals.proposals.store import Proposals
 from lib.deals.supply.store import SupplyFiles
@@ -111,7 +112,7 @@ class Clients:
     `healths` is the stored health of deals; None for a remote deals service, whose deals are not stored.
     `package_questions` are the questions that packages came from, `package_notes` their owners and notes,
     `bulk_actions` what can be undone, `proposals` changes to approve, `supply_files` who may sell what,
-    `buyer_counts` what buyers entered, `view_store` saved views and
+    `buyer_counts` what buyers entered, `negotiations` what they answered, `view_store` saved views and
     notes on dates: all in the desk's own database whatever service answers.
     `reporting_address` and `deals_address` say where a remote service is; empty for one of this process.
     What a slicer is may be kept for `slicer_seconds` before it is asked again. `currency` and `price_unit`
@@ -129,6 +130,7 @@ class Clients:
     supply_files: SupplyFiles
     view_store: ViewStore
     buyer_counts: BuyerCounts
+    negotiations: Negotiations
     healths: HealthStore | None = None
     reporting_address: str = ""
     deals_address: str = ""
@@ -198,6 +200,7 @@ def connect(
             note,
         ),
         BuyerCounts(resources.access.store.engine, settings.curate_url),
+        Negotiations(resources.access.store.engine, settings.curate_url),
         None if settings.curate_url else HealthStore(resources.access.store.engine),
         settings.base_url,
         settings.curate_url,

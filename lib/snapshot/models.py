@@ -140,3 +140,42 @@ class SnapshotForm:
     text: str = ""
     faults: Sequence[tuple[str, str]] = ()
     can_remove: bool = False
+
+
+@dataclass(frozen=True)
+class SnapshotRound:
+    """One answer of a negotiation: what, when, and the word with it."""
+
+    text: str
+    when: str
+    word: str
+
+
+@dataclass(frozen=True)
+class SnapshotField:
+    """A field of a form: its label, what was typed, what stands in it while it is empty, and its kind."""
+
+    name: str
+    label: str
+    value: str
+    placeholder: str
+    kind: Literal["text", "date"] = "text"
+
+
+@dataclass(frozen=True)
+class SnapshotAnswer:
+    """Where a negotiation stands, its rounds, and the form for the next one.
+
+    `mark` names the state that is answered; `faults` are what is wrong with what was sent (where, and a
+    sentence). The form is folded unless it `is_open`, its terms unless the reader `proposes` some.
+    """
+
+    sentence: str
+    rounds: Sequence[SnapshotRound]
+    mark: str
+    name: str
+    word: str
+    fields: Sequence[SnapshotField]
+    faults: Sequence[tuple[str, str]] = ()
+    is_open: bool = True
+    proposes: bool = False

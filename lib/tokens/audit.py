@@ -41,6 +41,7 @@ Event = Literal[
     "metric removed",
     "share link made",
     "share link revoked",
+    "buyer answered",
     "counts entered",
     "counts removed",
     "mail added",

@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, exists, literal, select
+from sqlalchemy import ColumnElement, Select, case, exists, func, literal, select, tuple_
 
 from lib.database import Instant
 from lib.deals.models import HEALTH_STATES
+from lib.deals.negotiation import STATUS, negotiation_rounds
 from lib.deals.store.tables import (
     deal_health,
     demand_deals,
@@ -98,9 +99,30 @@ def of_deals(now: datetime) -> ColumnElement[str]:
 
 
 def at_buyer() -> ColumnElement[Any]:
-    """The number of the status that the DSP of a row of demand_deals reported last; null where none was."""
-    mine = synced_deals.c.deal_id == demand_deals.c.deal_id, synced_deals.c.seat_id == demand_deals.c.seat_id
-    return select(synced_deals.c.status).where(*mine).correlate(demand_deals).scalar_subquery()
+    """The number of the buyer's status of a row of demand_deals; null where nobody answered.
+
+    Its DSP reports one (deal sync), and a round with its buyer leaves one (negotiation.py): the later counts.
+    """
+    synced = (
+        synced_deals.c.deal_id == demand_deals.c.deal_id,
+        synced_deals.c.seat_id == demand_deals.c.seat_id,
+    )
+    rounds = negotiation_rounds.c
+    mine = rounds.service == "", rounds.deal_id == demand_deals.c.id, rounds.seat_id == demand_deals.c.seat_id
+    status = case(
+        *((tuple_(rounds.side, rounds.act) == pair, number) for pair, number in STATUS.items()),
+    )
+
+    def report(column: ColumnElement[Any]) -> ColumnElement[Any]:
+        return select(column).where(*synced).correlate(demand_deals).scalar_subquery()
+
+    def last_round(column: ColumnElement[Any]) -> ColumnElement[Any]:
+        rows = select(column).where(*mine).order_by(rounds.number.desc()).limit(1)
+        return rows.correlate(demand_deals).scalar_subquery()
+
+    reported, at = report(synced_deals.c.status), report(synced_deals.c.status_at)
+    is_later = case((at.is_(None), True), else_=last_round(rounds.at) > at)
+    return case((is_later, func.coalesce(last_round(status), reported)), else_=reported)
 
 
 def _furthest(has: Callable[[str], Condition]) -> ColumnElement[str]:

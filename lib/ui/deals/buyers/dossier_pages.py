@@ -1,27 +1,33 @@
-"""The pages of share links to a deal: its dossier, and the form that takes what the buyer counts."""
+"""The pages of share links to a deal: its dossier, and the forms that take the buyer's answer and counts."""
 
+import logging
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from lib import connect
-from lib.deals.models import AppList, DemandDeal, DomainList, SupplyPackage
+from lib.deals.models import GUARANTEED, AppList, DemandDeal, DomainList, SupplyPackage
+from lib.deals.negotiation import Round
 from lib.front.shared_route import Fields
 from lib.insight import dossier as insight
 from lib.insight.dossier import Dossier
+from lib.mail import Link, tell
 from lib.people import Person
 from lib.reporting.models import InfoQuery, Slicer
 from lib.settings import Settings
 from lib.snapshot import page
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.buyers import counts_form, dossier
+from lib.ui.deals.buyers import answers, counts_form, dossier
+from lib.ui.deals.buyers.answers import SentAnswer
 from lib.ui.deals.buyers.counts_form import EnteredForm
 from lib.ui.deals.insight import report
 from lib.ui.deals.targeting import picker
 from lib.ui.kit.frame import RequestContext
 from lib.views import ShareLink
 from lib.wire.deadline import Deadline
-from lib.wire.errors import AccessError, BadRequest, Forbidden, NotFound
+from lib.wire.errors import AccessError, BadRequest, Conflict, Forbidden, NotFound, TrancheError
 
+log = logging.getLogger(__name__)
 NO_DEAL = (NotFound, AccessError, Forbidden)
 MOST_PACKAGES = 50
 BOTH_SEE = (
@@ -53,6 +59,8 @@ class DossierPages:
         if deal is None:
             return None
         store, who = context.clients.buyer_counts, f"share link {link.id}"
+        if fields.get("do") in answers.ACT_OF:
+            return self._answer(link, context, deal, fields)
         if fields.get("do") == "remove":
             store.remove(deal)
             self._audit.note("counts removed", who, owner.username, f"deal {deal.id}")
@@ -83,8 +91,44 @@ class DossierPages:
         except NO_DEAL:
             return None
 
+    def _answer(self, link: ShareLink, context: RequestContext, deal: DemandDeal, fields: Fields) -> str:
+        """Store the buyer's answer and mail it to the link's owner; the page where it can't be stored."""
+        owner, store = context.person, context.clients.negotiations
+        sent = answers.read(fields, link.id, datetime.now(UTC).date())
+        terms = answers.offer_terms(deal, _packages(context, deal))
+        if sent.answer is None:
+            return self._html(link, context, deal, sent=sent)
+        answer = sent.answer
+        if answer.act == "accepts":
+            answer = replace(answer, terms=store.of(deal, terms).offer)
+        try:
+            negotiation = store.add(deal, terms, answer, sent.mark)
+        except (BadRequest, Conflict) as error:
+            return self._html(link, context, deal, sent=sent.refused(error.reason))
+        self._audit.note("buyer answered", f"share link {link.id}", owner.username, f"deal {deal.id}")
+        self._mail(
+            owner, deal, answers.sentence(negotiation, facts.prices_of(context), is_buyer=False), answer
+        )
+        return ""
+
+    def _mail(self, owner: Person, deal: DemandDeal, sentence: str, answer: Round) -> None:
+        """Tell the owner of the link; the answer is stored whether or not that works."""
+        name, address = deal.name or f"Deal {deal.id}", self._settings.address
+        parts = [f"{answer.who}: {sentence}", *([f"“{answer.word}”"] if answer.word else [])]
+        link = [Link("Open the deal", f"{address}/deals?open=demand_deals-{deal.id}")] if address else []
+        try:
+            engine = connect.installation(self._settings).access.store.engine
+            tell(engine, self._settings, owner, f"{name}: the buyer answered", *parts, *link)
+        except TrancheError as error:
+            log.warning("The answer about deal %s could not be mailed: %s", deal.id, error.reason)
+
     def _html(
-        self, link: ShareLink, context: RequestContext, deal: DemandDeal, form: EnteredForm | None = None
+        self,
+        link: ShareLink,
+        context: RequestContext,
+        deal: DemandDeal,
+        form: EnteredForm | None = None,
+        sent: SentAnswer | None = None,
     ) -> str:
         asking = report.deal_report(context, context.reporting)
         buyer_counts = context.clients.buyer_counts.of(deal)
@@ -99,7 +143,12 @@ class DossierPages:
         )
         snapshot = dossier.snapshot(link.name, terms, both, context.slicer, datetime.now(UTC))
         about = _about(context.slicer, context.clients.currency, both)
-        return page.html(snapshot, counts_form.form(buyer_counts.days, both.days[-1], about, form))
+        offer = answers.offer_terms(deal, packages)
+        answer = answers.section(
+            context.clients.negotiations.of(deal, offer), facts.prices_of(context),
+            deal.deal_type == GUARANTEED, offer.first_day is not None, sent,
+        )  # fmt: skip
+        return page.html(snapshot, counts_form.form(buyer_counts.days, both.days[-1], about, form), answer)
 
 
 def _packages(context: RequestContext, deal: DemandDeal) -> list[SupplyPackage]:

@@ -12,7 +12,7 @@ from lib.deals.models import DemandDeal, PackageOrDeal, Resource, SupplyPackage
 from lib.deals.package_records import LONGEST_NOTE, LONGEST_OWNER, PackageNote
 from lib.deals.sync.models import BuyerSeat
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.buyers import dossier_panel, hand_over
+from lib.ui.deals.buyers import answer_panel, dossier_panel, hand_over
 from lib.ui.deals.drawer import supply_path
 from lib.ui.deals.facts import amount
 from lib.ui.deals.list import deal_rows, health
@@ -196,6 +196,7 @@ def draw(context: PageContext, entity: PackageOrDeal) -> None:
         health.draw_reasons(context, (entity.entity, entity.id or 0))
         if entity.deal_id:
             components.copy_button(entity.deal_id)
+        answer_panel.draw(context, entity, packages)
         dossier_panel.draw_share(context, entity)
         _facts(deal_facts(entity, money, context.clients.usual_terms))
         draw_buyer_side(context, entity)

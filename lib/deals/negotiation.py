@@ -1,0 +1,252 @@
+"""What a deal's buyer answers through a share link, and what the house answers back, round after round.
+
+A round changes nothing: whoever may change the deal takes it over, with the questions that any change asks.
+The buyer's state is one of deal sync (Deal Sync API 1.0, BuyerStatus), so that a DSP and a person answer in
+one place: the later of the two counts (store/status.py).
+
+A deal is one seat's: what the buyer of another seat answered before stays with that seat.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any, Literal, get_args
+
+from sqlalchemy import BigInteger, Column, Connection, Date, Engine, Row, String, Table, Text, insert, select
+
+from lib.database import Amount, Instant, keys, metadata, reading, required, transact
+from lib.deals.models import BUYER_STATUS, DemandDeal
+from lib.deals.values import AMOUNT, COUNT
+from lib.wire import text
+from lib.wire.deadline import Deadline
+from lib.wire.errors import BadRequest, Conflict
+
+Side = Literal["buyer", "house"]
+Act = Literal["accepts", "proposes", "declines"]
+ACTS: tuple[Act, ...] = get_args(Act)
+SECONDS, MOST_ROUNDS, LONGEST_NAME, LONGEST_WORD = 10, 50, 64, 500
+PENDING, APPROVED, REJECTED = (
+    BUYER_STATUS.index(status) for status in ("pending approval", "approved", "rejected")
+)
+STATUS: Mapping[tuple[Side, Act], int] = {
+    ("buyer", "accepts"): APPROVED,
+    ("buyer", "proposes"): PENDING,
+    ("buyer", "declines"): REJECTED,
+    ("house", "accepts"): APPROVED,
+    ("house", "proposes"): PENDING,
+    ("house", "declines"): PENDING,
+}
+"""The state that a round leaves the deal in at its buyer: one whose proposal is declined still has the terms
+as they are to answer."""
+
+negotiation_rounds = Table(
+    "negotiation_rounds",
+    metadata,
+    *keys(service=String(500), deal_id=BigInteger, seat_id=BigInteger, number=BigInteger),
+    *required(side=String(10), act=String(10)),
+    Column("price", Amount),
+    Column("units", BigInteger),
+    Column("first_day", Date),
+    Column("last_day", Date),
+    *required(word=Text, who=String(LONGEST_NAME)),
+    Column("link_id", BigInteger),
+    *required(at=Instant),
+)
+_COLUMNS = negotiation_rounds.c
+
+
+@dataclass(frozen=True)
+class OfferTerms:
+    """What is negotiated: the price, guaranteed impressions, and the first and last day on which it runs.
+
+    The price is in the currency and unit of prices. None: not set, or not proposed.
+    """
+
+    price: Decimal | None = None
+    units: int | None = None
+    first_day: date | None = None
+    last_day: date | None = None
+
+    def differences(self, other: "OfferTerms") -> dict[str, Any]:
+        """The terms of `other` that differ from these, by name; a term that it leaves open does not."""
+        values = {field.name: getattr(other, field.name) for field in fields(other)}
+        return {name: value for name, value in values.items() if value not in (None, getattr(self, name))}
+
+    def with_changes_of(self, other: "OfferTerms") -> "OfferTerms":
+        """These terms with what `other` has."""
+        return replace(self, **self.differences(other))
+
+
+@dataclass(frozen=True)
+class Round:
+    """One answer. `terms` are those accepted or proposed, `link` the number of the buyer's share link."""
+
+    side: Side
+    act: Act
+    terms: OfferTerms
+    who: str
+    word: str = ""
+    link: int | None = None
+    number: int = 0
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Negotiation:
+    """The rounds about a deal whose terms are `terms` now."""
+
+    terms: OfferTerms
+    rounds: tuple[Round, ...] = ()
+
+    @property
+    def last(self) -> Round | None:
+        """The latest round."""
+        return self.rounds[-1] if self.rounds else None
+
+    @property
+    def offer(self) -> OfferTerms:
+        """What the buyer is asked to answer: the terms as they are, with what the house proposed last if the
+        buyer has not answered it with a proposal of their own."""
+        last = self.last
+        if last is not None and (last.side, last.act) == ("house", "proposes"):
+            return self.terms.with_changes_of(last.terms)
+        return self.terms
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether both sides have the terms as they are now."""
+        last = self.last
+        return last is not None and last.act == "accepts" and not self.terms.differences(last.terms)
+
+    @property
+    def waits_for_house(self) -> bool:
+        """Whether the buyer answered last, and the house has something to do about it."""
+        last = self.last
+        return last is not None and last.side == "buyer" and not self.is_agreed
+
+    @property
+    def mark(self) -> str:
+        """Names this state, so that nobody answers another one than they see."""
+        return sha256(repr((len(self.rounds), self.offer)).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Negotiations:
+    """The negotiations about deals of the deals service at `service` (empty: the embedded one).
+
+    It knows no deals: ask only for those that the person, or the owner of the link, may see. Its methods
+    raise StoreUnavailable or DeadlineExceeded where the database can't be used.
+    """
+
+    engine: Engine
+    service: str
+
+    def of(self, deal: DemandDeal, terms: OfferTerms) -> Negotiation:
+        """The negotiation with the deal's seat, given its terms as they are."""
+        return reading(self.engine, lambda connection: self._of(connection, deal, terms), Deadline(SECONDS))
+
+    def add(self, deal: DemandDeal, terms: OfferTerms, answer: Round, mark: str) -> Negotiation:
+        """Store the answer as the next round.
+
+        Conflict where the negotiation is not at `mark` any more; BadRequest for an answer that can't be: no
+        name, a proposal that changes nothing, a refusal without a word, days in the wrong order, beyond 50
+        rounds.
+        """
+        now = datetime.now(UTC)
+
+        def within(connection: Connection) -> Negotiation:
+            before = self._of(connection, deal, terms)
+            if before.mark != mark:
+                raise Conflict("The offer has changed since you saw it: look at it again")
+            _check(answer, before)
+            number = len(before.rounds) + 1
+            values = {
+                "service": self.service, "deal_id": deal.id, "seat_id": _seat(deal), "number": number,
+                "side": answer.side, "act": answer.act, "who": answer.who, "word": answer.word,
+                "link_id": answer.link, "at": now,
+                **{field.name: getattr(answer.terms, field.name) for field in fields(OfferTerms)},
+            }  # fmt: skip
+            connection.execute(insert(negotiation_rounds).values(values))
+            return replace(before, rounds=(*before.rounds, replace(answer, number=number, at=now)))
+
+        return transact(self.engine, within, Deadline(SECONDS))
+
+    def latest(self) -> dict[tuple[int, int], Round]:
+        """The latest round of each deal and seat that has any."""
+        query = select(negotiation_rounds).where(_COLUMNS.service == self.service).order_by(_COLUMNS.number)
+
+        def within(connection: Connection) -> dict[tuple[int, int], Round]:
+            return {(row.deal_id, row.seat_id): _round(row) for row in connection.execute(query)}
+
+        return reading(self.engine, within, Deadline(SECONDS))
+
+    def _of(self, connection: Connection, deal: DemandDeal, terms: OfferTerms) -> Negotiation:
+        query = select(negotiation_rounds).where(
+            _COLUMNS.service == self.service, _COLUMNS.deal_id == deal.id, _COLUMNS.seat_id == _seat(deal)
+        )
+        return Negotiation(terms, tuple(map(_round, connection.execute(query.order_by(_COLUMNS.number)))))
+
+
+def check_name(name: str) -> str:
+    """The name of who answers, in one line. BadRequest for one that is empty, long or unreadable."""
+    return _line(name, "Your name", LONGEST_NAME)
+
+
+def check_word(word: str, *, is_required: bool = False) -> str:
+    """The word with an answer, in one line; empty where there is none. BadRequest as for a name."""
+    return _line(word, "Your word", LONGEST_WORD) if is_required or word.strip() else ""
+
+
+def _line(value: str, title: str, longest: int) -> str:
+    line = " ".join(value.split())
+    if not line:
+        raise BadRequest(f"{title} is missing")
+    if len(line) > longest:
+        raise BadRequest(f"{title} has {len(line):,} characters; {longest} at most")
+    if fault := text.fault(line):
+        raise BadRequest(f"{title} {fault}")
+    return line
+
+
+def _check(answer: Round, before: Negotiation) -> None:
+    terms = answer.terms
+    check_name(answer.who)
+    check_word(answer.word, is_required=answer.act == "declines")
+    if len(before.rounds) >= MOST_ROUNDS:
+        raise BadRequest(f"There are {MOST_ROUNDS} rounds already: talk to each other")
+    try:
+        if terms.price is not None:
+            AMOUNT.read(terms.price)
+        if terms.units is not None:
+            COUNT.read(terms.units)
+    except ValueError as error:
+        raise BadRequest(f"The {'price' if 'price' in str(error) else 'terms'} {error}") from error
+    if answer.act == "proposes":
+        whole = before.offer.with_changes_of(terms)
+        if whole == before.offer:
+            raise BadRequest("A proposal changes at least one of price, impressions and days")
+        if whole.first_day and whole.last_day and whole.last_day < whole.first_day:
+            raise BadRequest(f"The last day, {whole.last_day}, is before the first, {whole.first_day}")
+
+
+def _round(row: Row[Any]) -> Round:
+    terms = OfferTerms(row.price, row.units, row.first_day, row.last_day)
+    return Round(row.side, row.act, terms, row.who, row.word, row.link_id, row.number, row.at)
+
+
+def _seat(deal: DemandDeal) -> int:
+    return (deal.seat and deal.seat.id) or 0
+
+
+def waiting(rounds: Mapping[tuple[int, int], Round], deals: Sequence[DemandDeal]) -> list[DemandDeal]:
+    """Those of the deals whose buyer answered last, the latest answer first."""
+    answers = {
+        deal: last
+        for deal in deals
+        if (last := rounds.get((deal.id or 0, _seat(deal)))) is not None and last.side == "buyer"
+    }
+    return sorted(
+        answers, key=lambda deal: answers[deal].at or datetime.min.replace(tzinfo=UTC), reverse=True
+    )

@@ -1,0 +1,202 @@
+"""The buyer's answer on the page of a share link: what is offered, the rounds so far, and the form.
+
+Everything that it shows is the one deal's. What was typed stays where it can't be stored.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.negotiation import (
+    Act,
+    Negotiation,
+    OfferTerms,
+    Round,
+    check_name,
+    check_word,
+)
+from lib.deals.values import AMOUNT, COUNT
+from lib.front.shared_route import Fields
+from lib.snapshot.models import SnapshotAnswer, SnapshotField, SnapshotRound
+from lib.ui.charts.numbers import days
+from lib.ui.deals.facts import Prices, amount
+from lib.ui.kit import amounts
+from lib.wire.errors import BadRequest
+
+ACT_OF: Mapping[str, Act] = {"accept": "accepts", "decline": "declines", "propose": "proposes"}
+LABELS = {"name": "Your name", "word": "Word to the seller", "price": "Price", "units": "Impressions"} | {
+    "first_day": "First day", "last_day": "Last day",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SentAnswer:
+    """What a buyer sent: the answer, or what is wrong with it (where, and a sentence); the texts as typed."""
+
+    answer: Round | None
+    mark: str
+    texts: Mapping[str, str]
+    faults: tuple[tuple[str, str], ...] = ()
+
+    def refused(self, sentence: str) -> "SentAnswer":
+        """The same, refused by the store."""
+        return SentAnswer(None, self.mark, self.texts, (("Your answer", f"{sentence.rstrip('.')}."),))
+
+
+def offer_terms(deal: DemandDeal, packages: Sequence[SupplyPackage]) -> OfferTerms:
+    """The terms of a deal as they are. Its days are those of its package, if it has one alone."""
+    first = last = None
+    if len(packages) == 1:
+        start, end = packages[0].start_date, packages[0].end_date
+        first, last = start and start.date(), end and (end - timedelta(microseconds=1)).date()
+    return OfferTerms(deal.price, None if deal.units is None else int(deal.units), first, last)
+
+
+def read(fields: Fields, link: int, today: date) -> SentAnswer:
+    """The answer of a form; a proposal has what was typed of the terms."""
+    texts = {name: text for name in LABELS if isinstance(text := fields.get(name, ""), str)}
+    mark, act = str(fields.get("mark", "")), ACT_OF[str(fields["do"])]
+    faults: list[tuple[str, str]] = []
+
+    def value(name: str, parse: Callable[[str], Any]) -> Any:
+        try:
+            return parse(texts.get(name, ""))
+        except (ValueError, BadRequest) as error:
+            sentence = error.reason if isinstance(error, BadRequest) else str(error)
+            faults.append((LABELS[name], f"{sentence.rstrip('.')}."))
+            return None
+
+    who = value("name", check_name)
+    word = value("word", lambda text: check_word(text, is_required=act == "declines"))
+    terms = OfferTerms()
+    if act == "proposes":
+        units = value("units", lambda text: amounts.read(text.replace(",", ""), COUNT))
+        terms = OfferTerms(
+            value("price", lambda text: amounts.read(text, AMOUNT)),
+            None if units is None else int(units),
+            value("first_day", lambda text: _day(text, today)),
+            value("last_day", lambda text: _day(text, today)),
+        )
+    answer = None if faults else Round("buyer", act, terms, who, word, link)
+    return SentAnswer(answer, mark, texts, tuple(faults))
+
+
+def section(
+    negotiation: Negotiation,
+    money: Prices,
+    is_guaranteed: bool,
+    has_days: bool,
+    sent: SentAnswer | None = None,
+) -> SnapshotAnswer:
+    """The section of the page; after a refusal with what was typed and what is wrong with it."""
+    offer, texts = negotiation.offer, {} if sent is None else sent.texts
+    names = ["price", *(["units"] if is_guaranteed else []), *(["first_day", "last_day"] if has_days else [])]
+    units = {"price": money.terms}
+    return SnapshotAnswer(
+        sentence=sentence(negotiation, money, is_buyer=True),
+        rounds=[_round(answer, money) for answer in negotiation.rounds],
+        mark=negotiation.mark,
+        name=texts.get("name") or _last_name(negotiation),
+        word=texts.get("word", ""),
+        fields=[
+            SnapshotField(
+                name,
+                f"{LABELS[name]}{f', {units[name]}' if units.get(name) else ''}",
+                texts.get(name, ""),
+                _text(getattr(offer, name)),
+                "date" if name.endswith("day") else "text",
+            )
+            for name in names
+        ],
+        faults=() if sent is None else sent.faults,
+        is_open=not negotiation.is_agreed or sent is not None,
+        proposes=bool(sent and any(texts.get(name) for name in names)),
+    )
+
+
+def sentence(negotiation: Negotiation, money: Prices, *, is_buyer: bool) -> str:
+    """Where the negotiation stands, to the buyer or to the house."""
+    you, they = ("You", "the seller") if is_buyer else ("The buyer", "we")
+    last = negotiation.last
+    offer = terms_text(negotiation.offer, money)
+    if last is None:
+        return f"{'The seller offers' if is_buyer else 'Not answered yet:'} {offer}."
+    act = act_text(last, money)
+    if last.side == "buyer":
+        if last.act == "accepts" and not negotiation.is_agreed:
+            changed = (
+                "the seller has not changed the deal to it yet" if is_buyer else "the deal has other terms"
+            )
+            return f"{you} {act}; {changed}."
+        end = "" if last.act == "accepts" else f"; {they} {'has' if is_buyer else 'have'} not answered yet"
+        return f"{you} {act}{end}."
+    subject = "The seller" if is_buyer else "We"
+    match last.act:
+        case "accepts":
+            return f"{subject} accepted the proposal: {terms_text(last.terms, money)}."
+        case "proposes":
+            return f"{subject} proposed {terms_text(last.terms, money)}."
+        case "declines":
+            return f"{subject} declined; the offer is {offer}."
+
+
+def act_text(answer: Round, money: Prices) -> str:
+    """`proposed 2.10 USD CPM`, after who did."""
+    act = {"accepts": "accepted", "proposes": "proposed", "declines": "declined"}[answer.act]
+    return act if answer.act == "declines" else f"{act} {terms_text(answer.terms, money)}".rstrip()
+
+
+def terms_text(terms: OfferTerms, money: Prices) -> str:
+    """`2.10 USD CPM, 1,000,000 impressions, 1 – 31 Dec 2026`, of what is set."""
+    parts = []
+    if terms.price is not None:
+        parts.append(f"{amount(terms.price)} {money.terms}".rstrip())
+    if terms.units is not None:
+        parts.append(f"{terms.units:,} impressions")
+    if terms.first_day is not None and terms.last_day is not None:
+        parts.append(days(terms.first_day, terms.last_day))
+    elif terms.first_day is not None:
+        parts.append(f"from {days(terms.first_day, terms.first_day)}")
+    elif terms.last_day is not None:
+        parts.append(f"until {days(terms.last_day, terms.last_day)}")
+    return ", ".join(parts)
+
+
+def _round(answer: Round, money: Prices) -> SnapshotRound:
+    """A line of the list of rounds, as both sides read it."""
+    who = answer.who if answer.side == "buyer" else "The seller"
+    return SnapshotRound(f"{who} {act_text(answer, money)}", f"{answer.at:%-d %b %Y, %H:%M} UTC", answer.word)
+
+
+def _last_name(negotiation: Negotiation) -> str:
+    """Who answered for the buyer last."""
+    return next((answer.who for answer in reversed(negotiation.rounds) if answer.side == "buyer"), "")
+
+
+def _day(text: str, today: date) -> date | None:
+    """A day that has not passed; None for an empty text."""
+    if not text.strip():
+        return None
+    try:
+        day = date.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"'{text[:30]}' is not a day: write it like {today.isoformat()}") from None
+    if day < today:
+        raise ValueError(f"{day.isoformat()} has passed")
+    return day
+
+
+def _text(value: Decimal | int | date | None) -> str:
+    """What stands in an empty field: the offer's value."""
+    match value:
+        case None:
+            return ""
+        case date():
+            return value.isoformat()
+        case int():
+            return f"{value:,}"
+        case _:
+            return amounts.to_text(value)

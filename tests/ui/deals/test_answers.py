@@ -1,0 +1,160 @@
+"""The buyer's answer in the drawer of a deal: what is shown, taken over, answered back, or ended."""
+
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from dealing import Visit, clean, clients
+from streamlit.testing.v1 import AppTest
+
+from lib import connect
+from lib.connect import Clients
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.negotiation import Negotiation, OfferTerms, Round
+from lib.people import DealsGrant
+from lib.settings import Settings
+from lib.ui.deals.buyers.answers import offer_terms
+
+DEAL = 2
+
+
+@pytest.fixture
+def manager(own_deals_home: Path) -> Clients:
+    """The manager."""
+    return clients(Settings(home=own_deals_home, demo=True))
+
+
+def negotiation(manager: Clients) -> Negotiation:
+    """The negotiation about the deal."""
+    deal = manager.deals.get(DemandDeal, DEAL)
+    packages = [manager.deals.get(SupplyPackage, package.id or 0) for package in deal.supply_deals]
+    return manager.negotiations.of(deal, offer_terms(deal, packages))
+
+
+def buyer_answers(manager: Clients, act: str, word: str = "", **terms: object) -> None:
+    """The buyer answers."""
+    now, deal = negotiation(manager), manager.deals.get(DemandDeal, DEAL)
+    answer = Round("buyer", act, OfferTerms(**terms), "Bea Buyer", word, 7)  # type: ignore[arg-type]
+    manager.negotiations.add(deal, now.terms, answer, now.mark)
+
+
+def drawer(visit: Visit, person: str = "manager") -> AppTest:
+    """The facts of the deal."""
+    return clean(visit("deals", person, open=f"demand_deals-{DEAL}"))
+
+
+def press(desk: AppTest, label: str) -> AppTest:
+    """Press the button of this label."""
+    return clean(next(button for button in desk.button if button.label == label).click().run())
+
+
+def labels(desk: AppTest) -> list[str]:
+    """The labels of all buttons."""
+    return [button.label for button in desk.button]
+
+
+def test_without_an_answer_nothing_is_shown(visit: Visit, manager: Clients) -> None:
+    """The section comes with the first round."""
+    assert "The buyer's answer" not in " ".join(text.value for text in drawer(visit).markdown)
+
+
+def test_a_proposal_is_taken_over_with_one_click(visit: Visit, manager: Clients) -> None:
+    """What changes is shown before; then the deal has the price, and the buyer is told that it was accepted."""
+    buyer_answers(manager, "proposes", "For both quarters", price=Decimal("2.90"))
+    desk = drawer(visit)
+    assert desk.warning[0].value.startswith("The buyer proposed 2.90 USD CPM")
+    assert any("3.00 → 2.90" in text.value for text in desk.markdown)
+    press(desk, "Take over")
+    now = negotiation(manager)
+    assert (now.terms.price, now.is_agreed) == (Decimal("2.90"), True)
+    assert now.last is not None
+    assert (now.last.side, now.last.act, now.last.who) == ("house", "accepts", "manager")
+    assert "Take over" not in labels(drawer(visit))
+
+
+def test_an_unusual_price_is_asked_about_before(visit: Visit, manager: Clients) -> None:
+    """The question of every change of a price is asked here too; until it is confirmed the button is closed."""
+    buyer_answers(manager, "proposes", price=Decimal("2000"))
+    desk = drawer(visit)
+    take = next(button for button in desk.button if button.label == "Take over")
+    assert take.disabled
+    box = next(box for box in desk.checkbox if box.label.startswith("Confirm"))
+    desk = clean(box.check().run())
+    press(desk, "Take over")
+    assert negotiation(manager).terms.price == Decimal("2000")
+
+
+def test_days_are_those_of_the_package(visit: Visit, manager: Clients) -> None:
+    """They are taken over where the package has no other deal; else it is said where to change them."""
+    first = negotiation(manager).terms.first_day
+    assert first is not None
+    last = first + timedelta(days=400)
+    buyer_answers(manager, "proposes", last_day=last)
+    desk = drawer(visit)
+    package = manager.deals.get(SupplyPackage, manager.deals.get(DemandDeal, DEAL).supply_deals[0].id or 0)
+    is_shared = len(package.demand_deals) > 1
+    take = next(button for button in desk.button if button.label == "Take over")
+    assert take.disabled is is_shared
+    assert any("are those of the package" in text.value for text in desk.caption) is is_shared
+    for deal in package.demand_deals:
+        if deal.id != DEAL:
+            manager.deals.change(DemandDeal, deal.id, {"supply_deals": []})
+    press(drawer(visit), "Take over")
+    assert negotiation(manager).terms.last_day == last
+    end = manager.deals.get(SupplyPackage, package.id or 0).end_date
+    assert end is not None
+    assert (end - timedelta(seconds=1)).date() == last
+
+
+def test_the_house_answers_back(visit: Visit, manager: Clients) -> None:
+    """A price and a word go to the buyer's page, and the deal stays as it is."""
+    buyer_answers(manager, "proposes", price=Decimal("2.10"))
+    desk = drawer(visit)
+    desk.text_input(key=f"answer_{DEAL}_price").set_value("2.60")
+    desk.text_input(key=f"answer_{DEAL}_word").set_value("Our floor")
+    press(desk, "Send to the buyer")
+    now = negotiation(manager)
+    assert now.last is not None
+    assert (now.last.terms.price, now.last.word, now.terms.price) == (
+        Decimal("2.60"), "Our floor", Decimal(3),
+    )  # fmt: skip
+    assert not now.waits_for_house
+
+
+def test_what_can_not_be_sent_is_said_and_kept(visit: Visit, manager: Clients) -> None:
+    """A price that is none stays in its field, with what is wrong beside it."""
+    buyer_answers(manager, "proposes", price=Decimal("2.10"))
+    desk = drawer(visit)
+    desk.text_input(key=f"answer_{DEAL}_price").set_value("cheap")
+    desk = press(desk, "Send to the buyer")
+    assert desk.text_input(key=f"answer_{DEAL}_price").value == "cheap"
+    assert any("Not a number" in text.value for text in (*desk.error, *desk.markdown, *desk.caption))
+    assert negotiation(manager).waits_for_house
+
+
+def test_a_refusal_is_closed(visit: Visit, manager: Clients) -> None:
+    """What the buyer declined can be closed; then nobody is asked about it any more."""
+    buyer_answers(manager, "declines", "Over budget")
+    desk = drawer(visit)
+    assert "Take over" not in labels(desk)
+    press(desk, "Close without a deal")
+    assert not negotiation(manager).waits_for_house
+
+
+def test_who_may_not_change_deals_only_reads(visit: Visit, own_deals_home: Path, manager: Clients) -> None:
+    """They see the rounds and no button."""
+    buyer_answers(manager, "proposes", price=Decimal("2.10"))
+    settings = Settings(home=own_deals_home, demo=True)
+    connect.installation(settings).access.change("manager", "test", deals=DealsGrant("read"))
+    desk = drawer(visit)
+    assert any("The buyer proposed" in text.value for text in desk.warning)
+    assert not {"Take over", "Decline", "Send to the buyer"} & {*labels(desk)}
+
+
+def test_what_a_buyer_types_stays_text(visit: Visit, manager: Clients) -> None:
+    """A word in Markdown or HTML is shown as it was typed."""
+    buyer_answers(manager, "declines", "**<b>no</b>** [x](http://bad.example)")
+    shown = " ".join(text.value for text in drawer(visit).markdown)
+    assert "\\*\\*" in shown
+    assert "[x](http" not in shown
