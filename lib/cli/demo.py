@@ -104,12 +104,13 @@ def _seed_deals(settings: Settings, people: People) -> None:
 
 
 def _enter_counts(clients: connect.Clients, person: Person) -> None:
-    """Enter the buyer's counts of a deal, through a share link whose key nobody has."""
+    """Enter what the buyer of a deal counts and proposes, through a share link whose key nobody has."""
     if person.may_share and not clients.remote_addresses:
         name = f"{next(deal.name for deal in cast.DEALS if deal.id == stories.DOUBTED_DEAL)}, demo"
         pair = cast.PROJECT, buyer.SLICER
         link, _ = clients.view_store.share_links.make(*pair, name, {}, deal=stories.DOUBTED_DEAL)
         buyer.enter_counts(clients.reporting, clients.deals, clients.buyer_counts, _today(), link.id)
+        buyer.propose(clients.deals, clients.negotiations, link.id)
 
 
 def _make(warehouse: Warehouse, people: People, rows: int) -> tuple[StoredSlicer, ...]:

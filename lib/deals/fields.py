@@ -82,7 +82,10 @@ STATUS = FieldKind(
 BUYER = FieldKind(
     None,
     {"enum": [*BUYER_STATUS]},
-    {"enum": [*BUYER_STATUS, None], "description": "As its DSP reported last, null before. An extension."},
+    {
+        "enum": [*BUYER_STATUS, None],
+        "description": "As its DSP reported, or its buyer answered, last; null before. An extension.",
+    },
 )
 DEAL_ID = FieldKind(
     None, TEXT | {"pattern": "^[A-Z0-9-]+$", "description": "What the DSP knows it by. An extension."}
@@ -185,7 +188,7 @@ FIELDS = (
         readers=FOR_BOTH,
     ),
     DealField(
-        "buyer_status", BUYER, "At the DSP", (DEALS,), is_writable=False, is_order=False, width=8.0,
+        "buyer_status", BUYER, "Buyer's status", (DEALS,), is_writable=False, is_order=False, width=8.0,
         is_extra=True, is_extension=True, readers=FOR_BUYER,
     ),
     _term("deal_type", DEAL_TYPE, "Deal type", 10.0, readers=FOR_BOTH),

@@ -1,4 +1,7 @@
-"""What the buyer of one of the demo's deals counts: the report's figures, less what is lost on the way."""
+"""What the buyer of one of the demo's deals counts and answers.
+
+Their counts are the report's figures, less what is lost on the way.
+"""
 
 import datetime as dt
 from decimal import Decimal
@@ -8,12 +11,14 @@ import numpy as np
 from lib.deals.buyer_counts import BuyerCounts, DayCounts
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal
+from lib.deals.negotiation import Negotiations, OfferTerms, Round
 from lib.demo import stories
 from lib.demo.cast import PROJECT
 from lib.reporting.client import Reporting
 from lib.reporting.models import AudienceQuery, Filter, InfoQuery, time_key_field
 
 SLICER, DAYS, NOISE, SEED = "curation", 35, 0.02, 37
+PROPOSED_SHARE, WORD = Decimal("0.9"), "10 % less until we know where the bid requests are lost"
 FIELDS, DAY = ("bid_requests", "bids", "imps", "spend"), time_key_field("day")
 
 
@@ -39,3 +44,12 @@ def enter_counts(reporting: Reporting, deals: Deals, counts: BuyerCounts, today:
         requests, bids, wins, spend = factor * np.array(figures) * np.exp(draw.normal(0, NOISE, len(FIELDS)))
         days[at] = DayCounts(round(requests), round(bids), round(wins), Decimal(f"{spend:.2f}"))
     counts.enter(deals.get(DemandDeal, stories.DOUBTED_DEAL), days, link)
+
+
+def propose(deals: Deals, negotiations: Negotiations, link: int) -> None:
+    """Propose a lower price for the deal of story 8 through the share link of this number."""
+    deal = deals.get(DemandDeal, stories.DOUBTED_DEAL)
+    terms = OfferTerms(deal.price)
+    price = round((deal.price or Decimal(1)) * PROPOSED_SHARE, 2)
+    answer = Round("buyer", "proposes", OfferTerms(price), "Robin Example", WORD, link)
+    negotiations.add(deal, terms, answer, negotiations.of(deal, terms).mark)

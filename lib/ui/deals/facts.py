@@ -42,7 +42,6 @@ TITLES = {
     "demand_deals": "Deals",
     "supply_deals": "Packages",
     "seat": "Seat",
-    "buyer_status": "Status at the DSP",
 }
 NOTHING, NO_END = "–", "no end"
 _ODD_OFFSETS = (-570, -210, 210, 270, 330, 345, 390, 525, 570, 630, 765)

@@ -58,7 +58,7 @@ def test_status_in_the_drawer(visit: Visit, deals: Deals, own_deals_home: Path) 
     assert len(set(re.findall(r", by dsp \(token \d+\)\.", said(desk)))) == 1
     assert "by admin" not in said(desk)
     desk.segmented_control(key="drawer_shown").set_value("History").run()
-    assert "Status at the DSP: – → rejected" in [*desk.dataframe[0].value["What"]]
+    assert "Buyer's status: – → rejected" in [*desk.dataframe[0].value["What"]]
 
 
 def test_nothing_is_made_up(visit: Visit, deals: Deals, own_deals_home: Path) -> None:

@@ -131,8 +131,9 @@ def sentence(negotiation: Negotiation, money: Prices, *, is_buyer: bool) -> str:
                 "the seller has not changed the deal to it yet" if is_buyer else "the deal has other terms"
             )
             return f"{you} {act}; {changed}."
-        end = "" if last.act == "accepts" else f"; {they} {'has' if is_buyer else 'have'} not answered yet"
-        return f"{you} {act}{end}."
+        if last.act == "accepts":
+            return f"{you} {act}."
+        return f"{you} {act}; {they} {'has' if is_buyer else 'have'} not answered yet. The offer is {offer}."
     subject = "The seller" if is_buyer else "We"
     match last.act:
         case "accepts":
