@@ -103,7 +103,7 @@ def at_buyer() -> ColumnElement[Any]:
 
     Its DSP reports one (deal sync), and a round with its buyer leaves one (negotiation.py): the later counts.
     """
-    synced = (
+    at_dsp = (
         synced_deals.c.deal_id == demand_deals.c.deal_id,
         synced_deals.c.seat_id == demand_deals.c.seat_id,
     )
@@ -114,15 +114,15 @@ def at_buyer() -> ColumnElement[Any]:
     )
 
     def report(column: ColumnElement[Any]) -> ColumnElement[Any]:
-        return select(column).where(*synced).correlate(demand_deals).scalar_subquery()
+        return select(column).where(*at_dsp).correlate(demand_deals).scalar_subquery()
 
     def last_round(column: ColumnElement[Any]) -> ColumnElement[Any]:
         rows = select(column).where(*mine).order_by(rounds.number.desc()).limit(1)
         return rows.correlate(demand_deals).scalar_subquery()
 
-    reported, at = report(synced_deals.c.status), report(synced_deals.c.status_at)
+    dsp_status, at = report(synced_deals.c.status), report(synced_deals.c.status_at)
     is_later = case((at.is_(None), True), else_=last_round(rounds.at) > at)
-    return case((is_later, func.coalesce(last_round(status), reported)), else_=reported)
+    return case((is_later, func.coalesce(last_round(status), dsp_status)), else_=dsp_status)
 
 
 def _furthest(has: Callable[[str], Condition]) -> ColumnElement[str]:

@@ -60,7 +60,7 @@ def test_without_an_answer_nothing_is_shown(visit: Visit, manager: Clients) -> N
 
 
 def test_a_proposal_is_taken_over_with_one_click(visit: Visit, manager: Clients) -> None:
-    """What changes is shown before; then the deal has the price, and the buyer is told that it was accepted."""
+    """What changes is shown before; then the deal has the price, and the buyer reads that it is accepted."""
     buyer_answers(manager, "proposes", "For both quarters", price=Decimal("2.90"))
     desk = drawer(visit)
     assert desk.warning[0].value.startswith("The buyer proposed 2.90 USD CPM")
@@ -74,7 +74,7 @@ def test_a_proposal_is_taken_over_with_one_click(visit: Visit, manager: Clients)
 
 
 def test_an_unusual_price_is_asked_about_before(visit: Visit, manager: Clients) -> None:
-    """The question of every change of a price is asked here too; until it is confirmed the button is closed."""
+    """The question of every change of a price is asked here too; until then the button is closed."""
     buyer_answers(manager, "proposes", price=Decimal("2000"))
     desk = drawer(visit)
     take = next(button for button in desk.button if button.label == "Take over")

@@ -33,7 +33,7 @@ LABELS = {"name": "Your name", "word": "Word to the seller", "price": "Price", "
 
 
 @dataclass(frozen=True)
-class SentAnswer:
+class BuyerReply:
     """What a buyer sent: the answer, or what is wrong with it (where, and a sentence); the texts as typed."""
 
     answer: Round | None
@@ -41,9 +41,9 @@ class SentAnswer:
     texts: Mapping[str, str]
     faults: tuple[tuple[str, str], ...] = ()
 
-    def refused(self, sentence: str) -> "SentAnswer":
+    def refuse(self, sentence: str) -> "BuyerReply":
         """The same, refused by the store."""
-        return SentAnswer(None, self.mark, self.texts, (("Your answer", f"{sentence.rstrip('.')}."),))
+        return BuyerReply(None, self.mark, self.texts, (("Your answer", f"{sentence.rstrip('.')}."),))
 
 
 def offer_terms(deal: DemandDeal, packages: Sequence[SupplyPackage]) -> OfferTerms:
@@ -55,7 +55,7 @@ def offer_terms(deal: DemandDeal, packages: Sequence[SupplyPackage]) -> OfferTer
     return OfferTerms(deal.price, None if deal.units is None else int(deal.units), first, last)
 
 
-def read(fields: Fields, link: int, today: date) -> SentAnswer:
+def read(fields: Fields, link: int, today: date) -> BuyerReply:
     """The answer of a form; a proposal has what was typed of the terms."""
     texts = {name: text for name in LABELS if isinstance(text := fields.get(name, ""), str)}
     mark, act = str(fields.get("mark", "")), ACT_OF[str(fields["do"])]
@@ -81,7 +81,7 @@ def read(fields: Fields, link: int, today: date) -> SentAnswer:
             value("last_day", lambda text: _day(text, today)),
         )
     answer = None if faults else Round("buyer", act, terms, who, word, link)
-    return SentAnswer(answer, mark, texts, tuple(faults))
+    return BuyerReply(answer, mark, texts, tuple(faults))
 
 
 def section(
@@ -89,10 +89,10 @@ def section(
     money: Prices,
     is_guaranteed: bool,
     has_days: bool,
-    sent: SentAnswer | None = None,
+    reply: BuyerReply | None = None,
 ) -> SnapshotAnswer:
     """The section of the page; after a refusal with what was typed and what is wrong with it."""
-    offer, texts = negotiation.offer, {} if sent is None else sent.texts
+    offer, texts = negotiation.offer, {} if reply is None else reply.texts
     names = ["price", *(["units"] if is_guaranteed else []), *(["first_day", "last_day"] if has_days else [])]
     units = {"price": money.terms}
     return SnapshotAnswer(
@@ -111,9 +111,9 @@ def section(
             )
             for name in names
         ],
-        faults=() if sent is None else sent.faults,
-        is_open=not negotiation.is_agreed or sent is not None,
-        proposes=bool(sent and any(texts.get(name) for name in names)),
+        faults=() if reply is None else reply.faults,
+        is_open=not negotiation.is_agreed or reply is not None,
+        proposes=bool(reply and any(texts.get(name) for name in names)),
     )
 
 
@@ -127,10 +127,10 @@ def sentence(negotiation: Negotiation, money: Prices, *, is_buyer: bool) -> str:
     act = act_text(last, money)
     if last.side == "buyer":
         if last.act == "accepts" and not negotiation.is_agreed:
-            changed = (
+            remark = (
                 "the seller has not changed the deal to it yet" if is_buyer else "the deal has other terms"
             )
-            return f"{you} {act}; {changed}."
+            return f"{you} {act}; {remark}."
         if last.act == "accepts":
             return f"{you} {act}."
         return f"{you} {act}; {they} {'has' if is_buyer else 'have'} not answered yet. The offer is {offer}."

@@ -18,7 +18,7 @@ from lib.settings import Settings
 from lib.snapshot import page
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import answers, counts_form, dossier
-from lib.ui.deals.buyers.answers import SentAnswer
+from lib.ui.deals.buyers.answers import BuyerReply
 from lib.ui.deals.buyers.counts_form import EnteredForm
 from lib.ui.deals.insight import report
 from lib.ui.deals.targeting import picker
@@ -94,17 +94,17 @@ class DossierPages:
     def _answer(self, link: ShareLink, context: RequestContext, deal: DemandDeal, fields: Fields) -> str:
         """Store the buyer's answer and mail it to the link's owner; the page where it can't be stored."""
         owner, store = context.person, context.clients.negotiations
-        sent = answers.read(fields, link.id, datetime.now(UTC).date())
+        reply = answers.read(fields, link.id, datetime.now(UTC).date())
         terms = answers.offer_terms(deal, _packages(context, deal))
-        if sent.answer is None:
-            return self._html(link, context, deal, sent=sent)
-        answer = sent.answer
+        if reply.answer is None:
+            return self._html(link, context, deal, reply=reply)
+        answer = reply.answer
         if answer.act == "accepts":
             answer = replace(answer, terms=store.of(deal, terms).offer)
         try:
-            negotiation = store.add(deal, terms, answer, sent.mark)
+            negotiation = store.add(deal, terms, answer, reply.mark)
         except (BadRequest, Conflict) as error:
-            return self._html(link, context, deal, sent=sent.refused(error.reason))
+            return self._html(link, context, deal, reply=reply.refuse(error.reason))
         self._audit.note("buyer answered", f"share link {link.id}", owner.username, f"deal {deal.id}")
         self._mail(
             owner, deal, answers.sentence(negotiation, facts.prices_of(context), is_buyer=False), answer
@@ -128,7 +128,7 @@ class DossierPages:
         context: RequestContext,
         deal: DemandDeal,
         form: EnteredForm | None = None,
-        sent: SentAnswer | None = None,
+        reply: BuyerReply | None = None,
     ) -> str:
         asking = report.deal_report(context, context.reporting)
         buyer_counts = context.clients.buyer_counts.of(deal)
@@ -146,7 +146,7 @@ class DossierPages:
         offer = answers.offer_terms(deal, packages)
         answer = answers.section(
             context.clients.negotiations.of(deal, offer), facts.prices_of(context),
-            deal.deal_type == GUARANTEED, offer.first_day is not None, sent,
+            deal.deal_type == GUARANTEED, offer.first_day is not None, reply,
         )  # fmt: skip
         return page.html(snapshot, counts_form.form(buyer_counts.days, both.days[-1], about, form), answer)
 
