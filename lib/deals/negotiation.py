@@ -154,7 +154,7 @@ class Negotiations:
         name, a proposal that changes nothing, a refusal without a word, days in the wrong order, beyond 50
         rounds.
         """
-        now = datetime.now(UTC)
+        now = datetime.now(UTC).replace(microsecond=0)  # as the times of deal sync, with which it is compared
 
         def within(connection: Connection) -> Negotiation:
             before = self._of(connection, deal, terms)

@@ -12,10 +12,15 @@ import httpx
 import jsonschema
 import pytest
 from conformance.transports import embedded
+from sqlalchemy import select, update
 
 from deals.caller import END, Body, Caller, World, deals, option, package, unique, world
 from deals.conftest import OpenRow, issue
 from lib import connect
+from lib.deals.client import Deals
+from lib.deals.models import DemandDeal
+from lib.deals.negotiation import Negotiations, OfferTerms, Round, negotiation_rounds
+from lib.deals.store.tables import synced_deals
 from lib.people import DealsGrant, Person
 from lib.wire.errors import BadRequest
 
@@ -392,3 +397,33 @@ def test_settings(opened: OpenRow) -> None:
     desk = opened(deal_sync_origin="")
     with embedded(desk.api) as http:
         assert "deal_sync_origin" in Caller(http, issue(desk)).detail("GET", "deal_sync/", 404)
+
+
+def test_the_later_of_dsp_and_buyer_is_the_status(
+    manager: Caller, client: Deals, desk: connect.Installation, there: World, dsp: Dsp
+) -> None:
+    """What the DSP reports and what the buyer answers through a share link meet in one field and filter."""
+    deal = client.get(DemandDeal, sold(manager, there.ada)["id"])
+    store, terms = Negotiations(desk.access.store.engine, ""), OfferTerms(deal.price)
+
+    def status() -> str | None:
+        found = client.get(DemandDeal, deal.id or 0).buyer_status
+        with desk.access.store.engine.begin() as connection:  # times are in whole seconds: an hour passes
+            for column in (synced_deals.c.status_at, negotiation_rounds.c.at):
+                for row in connection.execute(select(column).distinct()).scalars().all():
+                    earlier = {column.name: row and row - dt.timedelta(hours=1)}
+                    connection.execute(update(column.table).where(column == row).values(earlier))
+        assert client.list(DemandDeal, buyer_status=found, id=deal.id).count == 1
+        return found
+
+    for number, (act, answered) in enumerate((("declines", "rejected"), ("accepts", "approved"))):
+        reply = Round("buyer", act, terms if act == "accepts" else OfferTerms(), "Bea Buyer", "A word", 1)
+        store.add(deal, terms, reply, store.of(deal, terms).mark)
+        assert status() == answered
+        report = {
+            "version": "1.0",
+            "id": deal.deal_id,
+            "buyerstatus": [{"buyerseatid": seat_code(manager, there.ada), "status": 4 + number}],
+        }
+        assert dsp(there.ada).ask("PUT", f"deal_sync/{deal.deal_id}/status", report).status_code == 204
+        assert status() == ("active", "paused")[number]
