@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -38,22 +38,11 @@ ARGUMENTS = [
 SYSTEM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 SCREEN, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 WAIT_MILLISECONDS, POLL_MILLISECONDS = 30_000, 50
-WITH_STANDIN = ("test_export",)
 Serve = Callable[..., AbstractContextManager[str]]
 Service = Literal["embedded", "standin"]
 Visitor = Callable[[], BrowserContext]
 SESSION_COOKIE = re.compile("tranche-[0-9a-f]{8}")
 SIGNED_IN: dict[tuple[str, str], list[Any]] = {}
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """The tests of these screens run twice: over our own reporting service, and over the stand-in.
-
-    The other screens meet the stand-in without a browser (tests/ui/test_standin.py).
-    """
-    module = metafunc.module.__name__.rpartition(".")[2]
-    if "address" in metafunc.fixturenames and module in WITH_STANDIN:
-        metafunc.parametrize("service", get_args(Service), indirect=True, scope="session")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pandas as pd
 import pytest
 from conftest import LAST_DAY, small_rows
+from needs import NIGHTLY
 from playwright.sync_api import Locator, Page, Route, expect
 
 from browser.conftest import enter, settled
@@ -19,7 +20,7 @@ QUIET = (
     "() => globalThis.trancheBoard?.root.getAttribute('aria-busy') === 'false' && !trancheBoard.outbox.length"
 )
 CONTROLS = ".show, .grains button, thead button, .include, .exclude, .line, .lines:not([hidden])"
-CLICKS, QUIET_EVERY, PRESSES, DOUBLE_PIXELS = 100, 10, (0, 0, 40, 40, 400), 10
+CLICKS, QUIET_EVERY, PRESSES, DOUBLE_PIXELS = 100 if NIGHTLY else 40, 10, (0, 0, 40, 40, 400), 10
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def far_board(address: str, page: Page) -> Iterator[Page]:
 
 
 def test_random_clicks(far_board: Page, week: pd.DataFrame) -> None:
-    """Of 100 clicks from afar, short and long, none is lost, and nothing moves under the pointer while it is
+    """Of many clicks from afar, short and long, none is lost, and nothing moves under the pointer while it is
     down; the figures are those of the rows, and the tables the API's."""
     chance = random.Random(5)  # noqa: S311
     last = (0.0, 0.0)

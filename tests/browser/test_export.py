@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import httpx
 import openpyxl
@@ -9,7 +10,6 @@ import pandas as pd
 import pytest
 import xlrd
 from playwright.sync_api import Page, expect
-from standin.app import Standin
 
 from browser.conftest import Service, enter, settled
 from lib.reporting.answers import Audience
@@ -25,8 +25,10 @@ ASKED = AudienceQuery(
     split_by=("geo.country", "campaign_id"),
     audience_rows_limit=ROWS_LIMITS[1],
 )
-SLICER = "export?project=demo&slicer=delivery"
-LINK = f"{SLICER}&start=-7d&end=yesterday&split=geo.country~campaign_id&is.geo.country=US~DE~"
+LINK = (
+    "export?project=demo&slicer=delivery"
+    "&start=-7d&end=yesterday&split=geo.country~campaign_id&is.geo.country=US~DE~"
+)
 PLACES = {"imps": 0, "clicks": 0, "revenue": 2, "ctr": 2, "unique_users": 0}
 
 
@@ -36,6 +38,7 @@ def answer(embedded: httpx.Client, token: Callable[[str], str]) -> Audience:
     return Reporting(embedded, token("manager")).audience(ASKED)
 
 
+@pytest.mark.parametrize("service", get_args(Service), indirect=True, scope="session")
 def test_downloads(address: str, page: Page, tmp_path: Path, answer: Audience, service: Service) -> None:
     """A file of each format has the answer's rows, its figures, and its total at the end.
 
@@ -82,43 +85,6 @@ def downloaded(page: Page, folder: Path, export_format: ExportFormat) -> Path:
     return folder / name
 
 
-def test_preview_before_the_click(address: str, page: Page, service: Service) -> None:
-    """Before the click stand how many rows the file will have, its first rows, and how it is made."""
-    enter(page, f"{address}/{LINK}")
-    expect(page.get_by_text("24 rows", exact=True)).to_be_visible()
-    made = "every record is read" if service == "embedded" else "The service decides the layout of the file"
-    expect(page.get_by_text(made)).to_be_visible()
-    expect(page.locator("[role=gridcell]").filter(has_text="US").first).to_be_attached()
-
-
-def test_another_question(address: str, page: Page) -> None:
-    """Taking a key field out of the split changes the file, the request and the link at once."""
-    enter(page, f"{address}/{LINK}")
-    page.get_by_role("button", name="Remove Campaign").or_(page.get_by_title("Campaign")).first.click()
-    page.get_by_role("combobox", name="Split by").press("Backspace")
-    settled(page)
-    expect(page.get_by_text("3 rows", exact=True)).to_be_visible()
-    page.wait_for_url("**split=geo.country&**")
-    page.get_by_text("For a script").click()
-    expect(page.get_by_text('"geo.country"').first).to_be_visible()
-
-
-def test_data_filter(address: str, page: Page) -> None:
-    """A filter by a figure, three clicks and a number from the bar, is in effect for preview and file."""
-    enter(page, f"{address}/{LINK}")
-    page.get_by_role("button", name="Filter", exact=True).click()
-    editor = page.get_by_test_id("stPopoverBody")
-    editor.get_by_role("combobox", name="Field").click()
-    page.get_by_role("option", name="Impressions (figure)").click()
-    editor.get_by_label("Figure").press_sequentially("1000000000")
-    editor.get_by_role("button", name="Add filter").click()
-    expect(page.get_by_text("0 rows", exact=True)).to_be_visible()
-    expect(page.get_by_role("button", name="Impressions ≥ 1,000,000,000")).to_be_visible()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download csv").click()
-    assert len(Path(download.value.path()).read_text().splitlines()) == 1
-
-
 def test_without_a_mouse(address: str, page: Page) -> None:
     """The file is made from the keyboard alone."""
     enter(page, f"{address}/{LINK}")
@@ -133,23 +99,6 @@ def test_without_a_mouse(address: str, page: Page) -> None:
     with page.expect_download() as download:
         page.keyboard.press("Enter")
     assert download.value.suggested_filename.endswith(".csv")
-
-
-def test_dates_that_cannot_be(address: str, page: Page) -> None:
-    """Of a link with impossible dates that part is left out, in a sentence, and the rest is a file."""
-    enter(page, f"{address}/{SLICER}&start=2026-02-01&end=2026-01-01&split=geo.country")
-    page.get_by_role("button", name="left out of the link").click()
-    expect(page.get_by_text("Left out the dates")).to_be_visible()
-    expect(page.get_by_role("button", name="Download csv")).to_be_enabled()
-
-
-def test_the_address_for_a_script(address: str, page: Page, service: Service, standing: Standin) -> None:
-    """The curl line asks the service that the desk asks: this one, or the one elsewhere."""
-    enter(page, f"{address}/{LINK}")
-    page.get_by_text("For a script").click()
-    page.get_by_role("tab", name="curl").click()
-    asked = address if service == "embedded" else standing.address
-    expect(page.get_by_text(f"{asked}/API/v2/export")).to_be_visible()
 
 
 def _delimited(separator: str) -> Callable[[Path], pd.DataFrame]:

@@ -5,14 +5,12 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from dealing import START, Desk
+from dealing import Desk
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import SCREEN, at, enter
+from browser.conftest import at, enter, settled
 from browser.distance import far_away
-from lib.deals.models import DemandDeal, DomainList, Seat, SupplyPackage
-
-PERCENT, CPM = 1, 3
+from lib.deals.models import DemandDeal, DomainList, Seat
 
 
 @pytest.fixture(scope="module")
@@ -68,63 +66,20 @@ def test_a_changed_deal_is_stored_as_typed(distant: Desk, page: Page) -> None:
     assert (stored.name, stored.price) == ("Late Evening News, second run", Decimal("12.345678"))
 
 
-@pytest.mark.parametrize("pause", [0, 100, 250])
-def test_a_header_and_a_row_right_after(distant: Desk, page: Page, pause: int) -> None:
+def test_a_header_and_a_row_right_after(distant: Desk, page: Page) -> None:
     """A click on a row, sent before the address has the order of a click on a header, keeps that order."""
     enter(page, f"{distant.address}/deals?deals_kind=Deals&deals_order=name")
-    page.get_by_role("button", name="Price, USD CPM").click()
-    page.wait_for_timeout(pause)
-    page.get_by_role("grid", name="Deals").get_by_role("rowheader").nth(1).click()
-    page.wait_for_url(at("deals", deals_order="-price"))
-    expect(page.get_by_role("dialog")).to_be_visible()
-    assert page.url.count("open=demand_deals-") == 1
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    page.wait_for_url(lambda url: "open=" not in url and "deals_order=-price" in url)
-
-
-def test_a_deal_is_added_to_a_package(distant: Desk, page: Page) -> None:
-    """A seat, a price and one click add a deal to a package that exists; its other deal stays as it was."""
-    package = distant.deals.get(SupplyPackage, 2)
-    drawer = drawer_of(page, distant, "supply_deals-2", "Add deals")
-    drawer.get_by_role("combobox", name="Seats").press_sequentially("Gamma", delay=40)
-    page.get_by_role("option").filter(has_text="Gamma").click()
-    page.mouse.click(SCREEN["width"] - 100, SCREEN["height"] - 20)
-    retype(page, drawer.get_by_label("Price for Gamma Trading"), "2.05", 150)
-    drawer.get_by_role("button", name="Add 1 deal").click()
-    expect(drawer.get_by_text("1 deal added")).to_be_visible()
-    found = distant.deals.list(DemandDeal, supply_deals=2, ordering="id").results
-    assert [(one.name, one.price) for one in found] == [
-        ("Evening Sports - Alpha Buying", Decimal(7)),
-        ("Evening Sports - Gamma Trading", Decimal("2.05")),
-    ]
-    assert distant.deals.get(SupplyPackage, 2).name == package.name
-
-
-def test_a_clone_keeps_each_deals_terms(distant: Desk, page: Page) -> None:
-    """12.5 % of spend, 5 CPM, and a paused deal with another contact: so they are in the clone."""
-    terms = {
-        1: {"agency_curation_fee_type": PERCENT, "agency_curation_fee": Decimal("12.5")},
-        2: {"agency_curation_fee_type": CPM, "agency_curation_fee": Decimal(5)},
-        3: {"is_active": False, "contact_email": "third@desk.example"},
-    }
-    deals = [deal(distant, f"Terms {seat}", seat, **own) for seat, own in terms.items()]
-    links = tuple({"id": one.id} for one in deals)
-    fields = {"name": "Three terms", "media_type": "banner", "start_date": START, "demand_deals": links}
-    package = distant.deals.create(SupplyPackage, SupplyPackage.model_validate(fields))
-    enter(page, f"{distant.address}/deals?open=supply_deals-{package.id}")
-    page.get_by_role("dialog").get_by_role("button", name="Clone").click()
-    page.wait_for_url(at("new_package"))
-    page.get_by_role("button", name="Create package").click()
-    expect(page.get_by_text("with 3 demand deals")).to_be_visible()
-    clone = distant.deals.list(SupplyPackage, search="Three terms (copy)").results[0]
-    found = distant.deals.list(DemandDeal, supply_deals=clone.id).results
-    names = ("agency_curation_fee_type", "agency_curation_fee", "is_active", "contact_email", "price")
-    assert {one.seat.id: [getattr(one, name) for name in names] for one in found if one.seat} == {
-        1: [PERCENT, Decimal("12.5"), True, None, Decimal(4)],
-        2: [CPM, Decimal(5), True, None, Decimal(4)],
-        3: [None, None, False, "third@desk.example", Decimal(4)],
-    }
+    for pause, order in ((0, "-price"), (100, "price"), (250, "-price")):
+        page.get_by_role("button", name="Price, USD CPM").click()
+        page.wait_for_timeout(pause)
+        page.get_by_role("grid", name="Deals").get_by_role("rowheader").nth(1).click()
+        page.wait_for_url(at("deals", deals_order=order))
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert page.url.count("open=demand_deals-") == 1
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.wait_for_url(lambda url, order=order: "open=" not in url and f"deals_order={order}" in url)
+        settled(page)
 
 
 def test_five_thousand_entries_with_broken_ones(distant: Desk, page: Page) -> None:

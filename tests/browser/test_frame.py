@@ -4,9 +4,8 @@ import pytest
 from dealing import Desk
 from playwright.sync_api import Page, TimeoutError, expect
 
-from browser.conftest import Visitor, at, enter, pick, settled
+from browser.conftest import at, enter, pick, settled
 
-GONE = ("portfolio", "forecasts")
 COVERED = """() => {
     const isInSight = (element, x, y) => {
         for (let one = element; one; one = one.parentElement) {
@@ -68,15 +67,6 @@ def test_back(address: str, page: Page) -> None:
     expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
 
 
-def test_link_for_somebody_else(address: str, visitor: Visitor) -> None:
-    """A link opens the same slicer in another person's browser."""
-    mine, theirs = visitor().new_page(), visitor().new_page()
-    enter(mine, address)
-    pick(mine, "Slicer", "delivery")
-    enter(theirs, mine.url, "Admin")
-    expect(theirs.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
-
-
 def test_link_to_what_is_not_there(address: str, page: Page) -> None:
     """A link to a slicer that the person may not see shows none, also after a reload, until one is chosen."""
     enter(page, f"{address}/audience?project=demo&slicer=delivery", "Viewer")
@@ -96,15 +86,14 @@ def test_link_to_what_is_not_there(address: str, page: Page) -> None:
     expect(page.locator(".fig").first).to_be_visible()
 
 
-@pytest.mark.parametrize("name", GONE)
-def test_bookmark_of_a_screen_that_is_gone(selling: Desk, page: Page, name: str) -> None:
+def test_bookmark_of_a_screen_that_is_gone(selling: Desk, page: Page) -> None:
     """It opens Deals, with the deal that the bookmark names, and a line says what became of the screen."""
-    enter(page, f"{selling.address}/{name}")
+    enter(page, f"{selling.address}/portfolio")
     page.wait_for_url(at("deals"))
-    expect(page.get_by_text(f"{name.capitalize()} is gone")).to_be_visible()
-    page.goto(f"{selling.address}/{name}?open=demand_deals-1")
+    expect(page.get_by_text("Portfolio is gone")).to_be_visible()
+    page.goto(f"{selling.address}/forecasts?open=demand_deals-1")
     page.wait_for_url(at("deals", open="demand_deals-1"))
-    expect(page.get_by_role("dialog").get_by_text(f"{name.capitalize()} is gone")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_text("Forecasts is gone")).to_be_visible()
 
 
 @pytest.mark.parametrize("screen", ["audience", "deals"])

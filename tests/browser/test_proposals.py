@@ -9,7 +9,7 @@ from conftest import copied
 from dealing import Desk, Serve, clients, stock
 from playwright.sync_api import expect
 
-from browser.conftest import PHONE, Visitor, enter, settled, sideways
+from browser.conftest import PHONE, SCREEN, Visitor, enter, settled, sideways
 from browser.test_deals import open_drawer, row
 from lib import connect
 from lib.deals.models import DemandDeal
@@ -30,7 +30,8 @@ def proposing(home: Path, tmp_path_factory: pytest.TempPathFactory, serve: Serve
 
 
 def test_from_a_proposal_to_the_changed_deal(proposing: Desk, visitor: Visitor) -> None:
-    """The viewer proposes a price with a reason; the manager clicks Approve twice, and it is applied once."""
+    """The viewer proposes a price with a reason; the manager clicks Approve twice, and it is applied once;
+    the dialog fits on a phone."""
     proposing.deals.change(DemandDeal, 1, {"price": Decimal("2.5")})
     viewer = visitor().new_page()
     open_drawer(viewer, proposing, "demand_deals-1", "Viewer")
@@ -51,6 +52,9 @@ def test_from_a_proposal_to_the_changed_deal(proposing: Desk, visitor: Visitor) 
     expect(dialog.get_by_text(REASON)).to_be_visible()
     expect(dialog.get_by_text("Price, USD CPM: 2.50 → 2.75")).to_be_visible()
     assert proposing.deals.get(DemandDeal, 1).price == Decimal("2.5")
+    manager.set_viewport_size(PHONE)
+    assert sideways(manager) == 0
+    manager.set_viewport_size(SCREEN)
     dialog.get_by_role("button", name="Approve", exact=True).dblclick()
     expect(dialog.get_by_text("Approved by manager")).to_be_visible()
     settled(manager)
@@ -59,13 +63,3 @@ def test_from_a_proposal_to_the_changed_deal(proposing: Desk, visitor: Visitor) 
     assert (latest.who, latest.after) == ("manager", {"price": 2.75})
     dialog.get_by_role("button", name="Open deal 1").click()
     expect(manager.get_by_role("dialog").get_by_text("Evidence of a change")).to_be_visible()
-
-
-def test_the_dialog_fits_on_a_phone(proposing: Desk, visitor: Visitor) -> None:
-    """Nothing is wider than the screen."""
-    page = visitor().new_page()
-    page.set_viewport_size(PHONE)
-    enter(page, f"{proposing.address}/deals?proposal=all")
-    expect(page.get_by_role("dialog")).to_be_visible()
-    settled(page)
-    assert sideways(page) == 0

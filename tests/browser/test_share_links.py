@@ -1,12 +1,12 @@
 """Share links in a browser: made in Link, opened by somebody without an account, with script and without."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from browser.conftest import Visitor, enter, settled
+from browser.conftest import PHONE, Visitor, enter, settled
+from browser.test_accessible import THEMES
 
 FIGURE = ".figure b"
 
@@ -66,9 +66,8 @@ def test_a_link_needs_no_script(link: str, without_script: BrowserContext) -> No
     expect(page.locator(".cards table").first).to_be_visible()
 
 
-@pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_a_link_prints(link: str, visitor: Visitor, tmp_path: Path, paper: str) -> None:
-    """Printed in dark mode it is black on white; no table row and no figure is cut at the side."""
+def test_a_link_prints(link: str, visitor: Visitor) -> None:
+    """Printed in dark mode it is black on white; on neither paper is a row or figure cut at the side."""
     page = visitor().new_page()
     page.emulate_media(color_scheme="dark", media="print")
     page.set_viewport_size({"width": 720, "height": 1000})
@@ -76,21 +75,22 @@ def test_a_link_prints(link: str, visitor: Visitor, tmp_path: Path, paper: str) 
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     expect(page.get_by_text("Values of the chart")).to_be_hidden()
-    file = page.pdf(path=tmp_path / "page.pdf", format=paper, print_background=True)
-    assert file.startswith(b"%PDF")
-    assert file.count(b"/Type /Page\n") <= 3
+    for paper in ("A4", "Letter"):
+        file = page.pdf(format=paper, print_background=True)
+        assert file.startswith(b"%PDF")
+        assert file.count(b"/Type /Page\n") <= 3
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_link_is_accessible(link: str, visitor: Visitor, scheme: str) -> None:
+def test_a_link_is_accessible(link: str, visitor: Visitor) -> None:
     """Nothing scrolls sideways on a phone but tables, in light and dark."""
     page = visitor().new_page()
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(link)
-    expect(page.locator(".drawing.narrow svg")).to_be_visible()
-    expect(page.locator(".drawing.wide")).to_be_hidden()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size(PHONE)
+    for scheme in THEMES:
+        page.emulate_media(color_scheme=scheme)
+        page.goto(link)
+        expect(page.locator(".drawing.narrow svg")).to_be_visible()
+        expect(page.locator(".drawing.wide")).to_be_hidden()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_link_is_revoked(address: str, link: str, page: Page, visitor: Visitor) -> None:

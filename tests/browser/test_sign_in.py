@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import httpx
-import pytest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Serve, Visitor, at, session_cookie, settled, wait_for_cookie
@@ -44,14 +43,13 @@ def sign_out(page: Page) -> None:
     page.get_by_text("Sign out").click()
 
 
-@pytest.mark.parametrize("screen", ["", "export"])
-def test_cold_start(own_home: Path, serve: Serve, page: Page, screen: str) -> None:
-    """The very first visit to a fresh server leads to the sign-in, also one to a screen.
+def test_cold_start(own_home: Path, serve: Serve, page: Page) -> None:
+    """The very first visit to a fresh server, to a screen, leads to the sign-in.
 
     A fresh server might run the screen's file alone: what each of them shows then is in tests/test_desk.py.
     """
     with serve(own_home) as address:
-        page.goto(f"{address}/{screen}")
+        page.goto(f"{address}/export")
         expect_signed_out(page)
         assert "delivery" not in page.content()
 
@@ -66,30 +64,9 @@ def test_deep_link(address: str, page: Page) -> None:
     wait_for_cookie(page)  # it would come during the next test
 
 
-def test_demo_people(address: str, page: Page) -> None:
-    """A person of the demo signs in with one click (each of the three: tests/test_desk.py)."""
-    page.goto(address)
-    page.get_by_role("button", name="Admin", exact=True).click()
-    expect_signed_in(page)
-    expect(page.get_by_test_id("stMain")).to_contain_text("Demo")
-    wait_for_cookie(page)
-
-
-def test_wrong_password(address: str, page: Page) -> None:
-    """After a wrong password the name still stands there, the password does not, and the next try works."""
-    page.goto(address)
-    sign_in(page, password="wrong")
-    expect(page.get_by_text("Incorrect name or password")).to_be_visible()
-    expect(page.get_by_label("Name")).to_have_value("manager")
-    expect(page.get_by_label("Password", exact=True)).to_have_value("")
-    page.get_by_label("Password", exact=True).fill("demo")
-    page.get_by_role("button", name="Sign in").click()
-    expect_signed_in(page)
-    wait_for_cookie(page)
-
-
 def test_the_form_is_for_keyboards_and_password_managers(address: str, page: Page) -> None:
-    """The fields say what they are for, and after a refusal the next password is typed without a click."""
+    """The fields say what they are for; after a refusal the name stays, the password goes, and the next is
+    typed without a click."""
     page.goto(address)
     name, password = page.get_by_label("Name"), page.get_by_label("Password", exact=True)
     for field, purpose in ((name, "username"), (password, "current-password")):
@@ -101,6 +78,8 @@ def test_the_form_is_for_keyboards_and_password_managers(address: str, page: Pag
     page.keyboard.type("wrong")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Incorrect name or password")).to_be_visible()
+    expect(name).to_have_value("manager")
+    expect(password).to_have_value("")
     expect(password).to_be_focused()
     expect(password).to_have_attribute("autocomplete", "current-password")
     settled(page)
@@ -128,19 +107,6 @@ def test_two_tabs_at_the_sign_in(address: str, visitor: Visitor) -> None:
     expect(first.get_by_role("button", name="Max Manager")).to_be_visible()
     first.reload()
     expect(first.get_by_role("button", name="Vera Viewer")).to_be_visible()
-
-
-def test_cookie(address: str, page: Page) -> None:
-    """A reload and a second tab stay signed in."""
-    page.goto(address)
-    sign_in(page)
-    expect_signed_in(page)
-    wait_for_cookie(page)
-    page.reload()
-    expect_signed_in(page)
-    second = page.context.new_page()
-    second.goto(f"{address}/audience")
-    expect_signed_in(second)
 
 
 def test_a_reload_right_after_the_sign_in(address: str, visitor: Visitor) -> None:
@@ -235,19 +201,9 @@ def test_sign_out(address: str, visitor: Visitor) -> None:
     expect_signed_out(thief)
 
 
-def test_signing_in_as_somebody_else(address: str, page: Page) -> None:
-    """After signing out another person can sign in, and sees what is theirs."""
-    page.goto(address)
-    sign_in(page)
-    sign_out(page)
-    expect_signed_out(page)
-    sign_in(page, "viewer")
-    expect(page.get_by_role("button", name="Vera Viewer")).to_be_visible()
-    expect(page.get_by_role("combobox", name="Slicer")).to_have_value("delivery")
-
-
 def test_nothing_is_left_in_the_tab(address: str, page: Page) -> None:
-    """What was typed, asked and picked is gone after a sign-out, from the address too."""
+    """What was typed, asked and picked is gone after a sign-out, from the address too, when another person
+    signs in."""
     page.goto(f"{address}/audience?project=demo&slicer=curation&split=campaign_id")
     sign_in(page)
     expect_signed_in(page)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, expect
 
-from browser.conftest import Service, enter, settled
+from browser.conftest import enter, settled
 
 LINK = "slicers?project=demo&slicer=delivery"
 Country = Callable[[str], str]
@@ -13,16 +13,6 @@ Country = Callable[[str], str]
 def row(page: Page, fields: str, name: str) -> Locator:
     """The row of a field in the list of `Key` or `Data` fields."""
     return page.get_by_role("grid", name=f"{fields} fields of the slicer").get_by_role("rowheader", name=name)
-
-
-def test_opens_on_an_answer(address: str, page: Page, country: Country) -> None:
-    """The screen opens with the slicer's figures and the top values of a field, with nothing to fill in."""
-    enter(page, f"{address}/{LINK}")
-    expect(page.get_by_test_id("stMetric")).to_have_count(5)
-    expect(page.get_by_role("heading", name="Country by Impressions")).to_be_visible()
-    expect(page.get_by_text("5 values")).to_be_visible()
-    for value in (country("US"), "(not set)"):
-        expect(page.get_by_role("button", name=value, exact=True)).to_be_visible()
 
 
 def test_sparklines_are_small(address: str, page: Page) -> None:
@@ -47,19 +37,17 @@ def test_a_field_under_the_cursor(address: str, page: Page) -> None:
     expect(page.get_by_text("= 100 * clicks / imps")).to_be_visible()
 
 
-def test_searching_changes_no_measure(address: str, page: Page) -> None:
-    """Typing what is in a data field's name, key by key, leaves the data field that is measured."""
+def test_search_without_a_mouse(address: str, page: Page) -> None:
+    """Typing, key by key, finds fields of both kinds and shows the first key field; the data field that is
+    measured stays, and a key carries what is shown to Audience."""
     enter(page, f"{address}/{LINK}")
-    page.get_by_placeholder("Search key fields and data fields").press_sequentially("click", delay=150)
+    search = page.get_by_placeholder("Search key fields and data fields")
+    search.press_sequentially("click", delay=150)
     expect(page.get_by_text("Data field (2 of 5)").first).to_be_attached()
     settled(page)
     expect(page.get_by_role("heading", name="Country by Impressions")).to_be_visible()
-
-
-def test_search_without_a_mouse(address: str, page: Page) -> None:
-    """Typing finds fields of both kinds, shows the first at once, and a key carries it to Audience."""
-    enter(page, f"{address}/{LINK}")
-    page.get_by_placeholder("Search key fields and data fields").press_sequentially("campaign")
+    search.press("ControlOrMeta+a")
+    search.press_sequentially("campaign")
     button = page.get_by_role("button", name="Split by Campaign in Audience")
     expect(button).to_be_visible()
     button.focus()
@@ -80,21 +68,3 @@ def test_a_value_as_a_filter(address: str, page: Page, country: Country) -> None
     assert "field=clicks" in page.url
     assert "slicer=delivery" in page.url
     expect(page.get_by_role("button", name=f"Country is {country('DE')}")).to_be_visible()
-
-
-def test_the_choice_stays(address: str, page: Page) -> None:
-    """Back from another screen, the field that was looked at still is."""
-    enter(page, f"{address}/{LINK}")
-    row(page, "Key", "Campaign").click()
-    page.get_by_role("link", name="Export").click()
-    settled(page)
-    page.get_by_role("link", name="Slicers").click()
-    expect(page.get_by_role("heading", name="Campaign by Impressions")).to_be_visible()
-
-
-def test_what_is_shown_in_codes(address: str, page: Page, service: Service) -> None:
-    """Where values come without their descriptions, the screen says so, and only there."""
-    enter(page, f"{address}/{LINK}")
-    expect(page.get_by_text("5 values")).to_be_visible()
-    said = page.get_by_text("Country as codes: this service returns no descriptions.")
-    expect(said).to_have_count(1 if service == "standin" else 0)

@@ -66,25 +66,18 @@ def two(home: Path, postgres_server: str, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_sign_in_on_one_and_go_on_with_the_other(two: Two, visitor: Visitor) -> None:
-    """The next page comes from the other desk, which knows who signed in at the first."""
+    """The next page comes from the other desk, which knows who signed in at the first; the log has the
+    address that a trusted proxy names, not the proxy's."""
     page = visitor().new_page()
     page.goto(two.proxy.address)
     sign_in(page)
     expect_signed_in(page)
     wait_for_cookie(page)
+    _, entries = two.third.access.audit.entries(1)
+    assert [(entry.event, entry.address) for entry in entries] == [("signed in", CLIENT)]
     page.goto(f"{two.proxy.address}/audience")
     expect_signed_in(page)
     assert sorted(two.proxy.tabs[-2:]) == [0, 1]
-
-
-def test_the_log_has_the_client_behind_the_proxy(two: Two, visitor: Visitor) -> None:
-    """A sign-in in a browser is logged with the address that a trusted proxy names, not with the proxy's."""
-    page = visitor().new_page()
-    page.goto(two.proxy.address)
-    sign_in(page)
-    expect_signed_in(page)
-    _, entries = two.third.access.audit.entries(1)
-    assert [(one.event, one.address) for one in entries] == [("signed in", CLIENT)]
 
 
 def test_sign_out_there_and_be_shut_out_here_at_once(two: Two, visitor: Visitor) -> None:

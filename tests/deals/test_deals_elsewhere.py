@@ -1,5 +1,6 @@
 """The desk over a deals remote service: which kind it is, who may change what, and the screens over it."""
 
+import json
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import copied
+from dealing import listed
 from peopled import people_in
 from serving import serving
 from standin.book import SETTINGS, Book
@@ -133,6 +135,8 @@ def test_a_deal_is_added_by_its_id(visit: Visit, book: Book) -> None:
     clean(desk.button(key="bring_in_open").click().run())
     assert desk.query_params["open"] == f"demand_deals-{deal}"
     assert any("can't create or delete a demand deal" in one.value for one in desk.caption)
+    [raw] = [code.value for code in desk.code if "currency" in code.value]
+    assert '"currency": "EUR"' in raw
     keys = {button.key for button in desk.button}
     assert "action_active" in keys
     assert not {"action_clone", "action_delete_sure"} & keys
@@ -177,14 +181,56 @@ def test_seats_are_typed_where_none_are_known(visit: Visit, book: Book) -> None:
     assert form_fields.WRONG in " ".join(one.value for one in desk.caption)
 
 
-def test_before_the_mapping_is_confirmed_the_form_is_closed(visit: Visit) -> None:
-    """Every field is shown and none can be filled; the reason stands on top."""
+def test_from_the_form_to_a_changed_deal(visit: Visit, book: Book) -> None:
+    """Two seats of the settings and a targeting become a package, which another session lists; of a deal only
+    the new price is sent, and the change is in its history."""
+    told = {"seats": json.dumps(SEATS), "targeting_names": json.dumps(SETTINGS["targeting_names"])}
+    desk = visit("new_package", **told)
+    desk.session_state["np_target_country_only"] = ["US"]
+    desk.text_input(key="np_name").set_value("Autumn Evenings")
+    desk.multiselect(key="np_seats").set_value([71, 72]).run()
+    desk.text_input(key="np_price_71").set_value("2.5")
+    desk.text_input(key="np_price_72").set_value("3")
+    clean(desk.button(key="np_create_button").click().run())
+    [package] = book.packages.values()
+    assert package["geo_targetings"] == [{"geo": {"kind": "COUNTRY", "code": "US"}, "exclude": 0}]
+    desk = visit("deals", **told)
+    assert listed(desk) == ["Autumn Evenings - Birch Media", "Autumn Evenings - Alder Trading"]
+    desk.query_params["open"] = f"supply_deals-{package['id']}"
+    said = " ".join(caption.value for caption in clean(desk.run()).caption)
+    assert "As last known on" in said
+    assert "This service can't change or delete a supply package" in said
+    assert "Change" not in desk.button_group(key="drawer_shown").options
+    [deal] = [number for number, deal in book.deals.items() if deal["price"] == "2.50"]
+    desk.query_params["open"] = f"demand_deals-{deal}"
+    clean(desk.run().button_group(key="drawer_shown").set_value("Change").run())
+    desk.text_input(key=f"change-demand_deals-{deal}-price").set_value("4.25").run()
+    clean(desk.button(key=f"change-demand_deals-{deal}-_save").click().run())
+    assert {deal["price"] for deal in book.deals.values()} == {"4.25", "3.00"}
+    assert [body for method, _, body in book.asked if method == "PUT"] == [{"price": 4.25}]
+    clean(desk.button_group(key="drawer_shown").set_value("History").run())
+    assert "Price, USD CPM: 2.50 → 4.25" in str([table.value for table in (*desk.table, *desk.dataframe)])
+
+
+def test_before_the_mapping_is_confirmed_the_form_is_closed(visit: Visit, book: Book) -> None:
+    """Every field is shown and none can be filled, a drawer offers no change; the reason stands on top."""
     desk = visit("new_package", deals_mapping_confirmed="false")
     assert desk.info[0].value.replace("\\", "").startswith("Deals are read-only until an administrator")
     mine = [*desk.text_input, *desk.multiselect, *desk.toggle, *desk.button_group]
     assert [widget for widget in mine if str(widget.key).startswith("np_")]
     assert all(widget.disabled for widget in mine if str(widget.key).startswith("np_"))
     assert desk.button(key="np_create_button").disabled
+    desk.switch_page("../pages/deals.py")
+    desk.query_params["open"] = f"demand_deals-{book.add(71, '1.10')}"
+    clean(desk.run())
+    assert (
+        sum("Deals are read-only until" in caption.value for caption in desk.caption) == 2
+    )  # list and drawer
+    assert "Change" not in desk.button_group(key="drawer_shown").options
+    assert not {"action_active", "action_clone", "action_delete_sure"} & {
+        button.key for button in desk.button
+    }
+    assert {method for method, _, _ in book.asked} == {"GET"}
 
 
 def test_a_second_click_creates_no_second_package(visit: Visit, book: Book) -> None:

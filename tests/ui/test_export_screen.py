@@ -176,3 +176,24 @@ def test_the_field_of_audience_is_carried_over(screen: AppTest) -> None:
     asked = json.loads(screen.code[0].value)
     assert asked["data_fields"] == ["revenue", "imps", "clicks", "ctr", "unique_users"]
     assert asked["order_by"] == [{"name": "revenue"}]
+
+
+def test_another_split(screen: AppTest) -> None:
+    """Taking a key field out of the split changes the file, the request and the link at once."""
+    screen.query_params["split"], screen.query_params["is.geo.country"] = f"{COUNTRY}~{CAMPAIGN}", "US~DE~"
+    screen.run()
+    assert any("24 rows" in text.value for text in screen.markdown)
+    screen.multiselect(key="split_fields").set_value([COUNTRY]).run()
+    assert not screen.exception
+    assert any("3 rows" in text.value for text in screen.markdown)
+    assert "".join(screen.query_params["split"]) == COUNTRY
+    assert json.loads(screen.code[0].value)["split_by"] == [COUNTRY]
+
+
+def test_a_link_with_impossible_dates(screen: AppTest) -> None:
+    """Of a link with impossible dates that part is left out, and the rest is a file."""
+    screen.query_params["start"], screen.query_params["end"] = "2026-02-01", "2026-01-01"
+    screen.query_params["split"] = COUNTRY
+    screen.run()
+    assert not screen.exception
+    assert len(screen.dataframe[0].value) == len(COUNTRIES) + 1

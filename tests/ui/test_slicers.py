@@ -199,6 +199,10 @@ def test_opens_on_an_answer(screen: AppTest, rows: pd.DataFrame) -> None:
     assert screen.metric[0].value == f"{rows['imps'].sum():,.0f}"
     assert chosen(screen) == ["Country", "Impressions"]
     assert len(boards.shown(screen)) == 5
+    assert "Country by Impressions" in [header.value for header in screen.header]
+    said = " ".join(text.value for text in (*screen.caption, *screen.markdown))
+    assert "5 values" in said
+    assert "as codes" not in said
 
 
 def test_searching_changes_no_measure(screen: AppTest) -> None:
@@ -217,11 +221,15 @@ def test_searching_shows_a_key_field(screen: AppTest) -> None:
 
 
 def test_a_click_on_a_field(screen: AppTest) -> None:
-    """A click on a row of a list chooses its field, whatever was searched before; none is applied twice."""
+    """A click on a row of a list chooses its field, whatever was searched before; none is applied twice, and
+    the choice stays while another screen is looked at."""
     where = "demo/delivery"
     screen.text_input(key="fields_search").set_value("c").run()
     boards.click(screen, f"key_field:{where}:list", ["open", "campaign_id"])
     boards.click(screen, f"data_field:{where}:list", ["open", "clicks"])
+    assert chosen(screen) == ["Campaign", "Clicks"]
+    screen.switch_page("../pages/export.py").run()
+    screen.switch_page("../pages/slicers.py").run()
     assert chosen(screen) == ["Campaign", "Clicks"]
     screen.query_params["explore"] = "geo.country~clicks"
     assert chosen(screen.run()) == ["Country", "Clicks"]
@@ -267,3 +275,38 @@ def test_the_link_keeps_what_is_explored(screen: AppTest) -> None:
     assert [header.value for header in linked.run().header] == ["Country by Clicks"]
     gone = of_delivery("slicers", explore="gone~imps")
     assert [header.value for header in gone.header] == ["Country by Impressions"]
+
+
+def test_a_slicer_is_renamed_and_removed(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page goes on under the new name, and with another slicer once this one is removed; a manager has no
+    button for it."""
+    monkeypatch.setenv("TRANCHE_HOME", str(own_home))
+
+    def names() -> set[str]:
+        return {slicer for _, slicer in Warehouse(own_home / "warehouse").slicers()}
+
+    def open_dialog() -> None:
+        """The dialog, with what was entered: a run closes it unless its button is pressed."""
+        screen.button(key="manage_slicer").click().run()
+
+    def press(name: str) -> None:
+        button = screen.button(key=name)
+        screen.button(key="manage_slicer").click()
+        button.click().run()
+        assert not screen.exception
+
+    assert "manage_slicer" not in [button.key for button in of_delivery("slicers").button]
+    screen = of_delivery("slicers", person="admin")
+    open_dialog()
+    screen.text_input(key="manage_name").set_value("sold")
+    open_dialog()
+    press("manage_rename")
+    assert names() == {"curation", "sold"}
+    assert "".join(screen.query_params["slicer"]) == "sold"
+    open_dialog()
+    assert screen.button(key="manage_remove").disabled
+    screen.checkbox(key="manage_sure").check()
+    open_dialog()
+    press("manage_remove")
+    assert names() == {"curation"}
+    assert "".join(screen.query_params["slicer"]) == "curation"

@@ -73,11 +73,13 @@ def token(number: int, **more: object) -> Token:
 
 
 def test_a_token_is_shown_once(visit: Visit, access: Access) -> None:
-    """A new token opens its service; once it is said to be copied, nothing shows it any more."""
+    """A new token opens its service and no other; once it is said to be copied, nothing shows it any more."""
     desk = visit("manager")
     text = make(desk)
     caller = access.caller(text, "reporting")
     assert (caller.person.username, caller.token.name) == ("manager", "nightly")
+    with pytest.raises(AccessError):
+        access.caller(text, "deals")
     assert dt.timedelta(days=89) < caller.token.expires - dt.datetime.now(dt.UTC) < dt.timedelta(days=91)
     clean(desk.button(key="token_copied").click().run())
     assert text not in str(desk)
