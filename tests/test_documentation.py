@@ -83,6 +83,18 @@ def test_the_drawing_is_up_to_date() -> None:
     assert drawing() == (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
 
 
+def test_no_flow_takes_more_files_than_written() -> None:
+    """The flows of the architecture take no more files than it says; `python docs/flows.py` renews it."""
+    script = runpy.run_path(str(ROOT / "docs" / "flows.py"))
+    written, found = script["written_counts"](), script["traces"]()
+    assert written.keys() == found.keys()
+    more = {
+        name: len(trace.functions) for name, trace in found.items() if len(trace.functions) > written[name]
+    }
+    assert not more
+    assert all(trace.functions for trace in found.values())
+
+
 def test_one_version() -> None:
     """`tranche --version` prints the version of the package, which is the changelog's latest release."""
     version = importlib.metadata.version("tranche")
