@@ -16,9 +16,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from lib import connect, database
 from lib.deal_health import HealthWatch
 from lib.deals.client import Deals
 from lib.deals.models import Seat, SupplyPackage
+from lib.deals.price_slips import price_slip
 from lib.deals.service import DealsService
 from lib.deals.store import tables as t
 from lib.deals.store.entity_stores import ENTITY_STORES
@@ -35,9 +35,7 @@ from lib.deals.store.work import DealsScope
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
 from lib.ui.deals import catalog
-from lib.ui.deals.changes.confirmations import of_deal, quartile
 from lib.ui.deals.csv import csv_deals, csv_text
-from lib.ui.deals.csv.csv_deals import CsvEntry
 from lib.ui.deals.csv.csv_job import CsvJob, CsvReading
 from lib.ui.deals.list.deal_rows import csv
 from lib.ui.deals.list.list_state import ListSearch
@@ -194,7 +192,7 @@ def csv_import(url: str) -> None:
         _timed("CSV, lines checked", lambda: _run(reading, client))
         _timed(
             "CSV, questions",
-            lambda: _questions(client, reading.plan.entries),
+            lambda: sum(bool(price_slip(one.deal.price)) for one in reading.plan.entries),
         )
         creation = CsvJob(reading.plan.entries)
         creation.start()
@@ -210,12 +208,6 @@ def _manager(settings: Settings) -> Person:
     person = people.get("ada")
     assert person is not None
     return person
-
-
-def _questions(client: Deals, entries: Sequence[CsvEntry]) -> int:
-    """How many prices have to be confirmed."""
-    quartile_of = cache(partial(quartile, client))
-    return sum(len([*of_deal(quartile_of, one.request, "USD CPM")]) for one in entries)
 
 
 def _run(job: Job, client: Deals) -> int:

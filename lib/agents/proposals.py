@@ -1,6 +1,7 @@
 """Verbs that propose: a new package, or a change. Nothing is changed until a person approves it."""
 
 import datetime as dt
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -12,14 +13,16 @@ from lib.agents.inventory import lists_of
 from lib.agents.verbs import Arguments, KeyFilter, Verb, key_filter
 from lib.deals import moments
 from lib.deals.models import AppList, DemandDeal, DomainList, MediaType, Seat, SupplyPackage, Targeting
+from lib.deals.price_slips import PriceScale, price_slip
 from lib.insight import expected
 from lib.insight.deal_report import DealReport
 from lib.insight.filters import Lists, entries
 from lib.insight.from_filters import FromFilters, from_filters
+from lib.insight.price_scales import WinScales, ask_win_scales
 from lib.python_client import Desk
 from lib.reporting import links
 from lib.reporting.models import Filter
-from lib.wire.errors import BadRequest
+from lib.wire.errors import AccessError, BadRequest
 
 ENTITIES: dict[str, Any] = {"deals": DemandDeal, "packages": SupplyPackage}
 TARGETING = tuple(Targeting.model_fields)
@@ -78,7 +81,29 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     proposal["question"] = _question(desk, report, arguments.filters)
     left_out = [f"{one.filter.name}: {one.why}" for one in targets.left_out]
     left_out += [f"{one.kind.title}: no list has these entries; make one first" for one in targets.lists]
-    return _describe(desk, desk.deals_api.propose(proposal)) | {"not_targeted": [*map(text, left_out)]}
+    more = {
+        "not_targeted": [*map(text, left_out)],
+        "warnings": _price_warnings(desk, report, arguments, media_type),
+    }
+    return _describe(desk, desk.deals_api.propose(proposal)) | more
+
+
+def _price_warnings(
+    desk: Desk, report: DealReport | None, arguments: PackageToPropose, media_type: str
+) -> list[str]:
+    """Prices that are probably a slip, by what their seats won, else by those beside them."""
+    prices = {one.seat: one.price for one in arguments.seats}
+    win_scales = WinScales({})
+    with suppress(AccessError):
+        if report is not None and prices:
+            seats = [require(desk, Seat, seat) for seat in prices]
+            win_scales = ask_win_scales(report, seats)
+    warnings = []
+    for seat, price in prices.items():
+        others = PriceScale.of_package(other for buyer, other in prices.items() if buyer != seat)
+        if slip := price_slip(price, [win_scales.find(seat, [media_type]), others]):
+            warnings.append(f"Seat {seat}: {slip}.")
+    return warnings
 
 
 class ChangeToPropose(Arguments):
@@ -103,7 +128,10 @@ def propose_change(desk: Desk, arguments: ChangeToPropose) -> Json:
         "reason": arguments.reason,
     }
     answer = _describe(desk, desk.deals_api.propose(proposal))
-    return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}}
+    before, after = entity.model_dump().get("price"), arguments.fields.get("price")
+    slip = price_slip(Decimal(str(after)), [PriceScale.before(before)]) if after is not None else ""
+    warnings = [f"{slip[0].upper()}{slip[1:]}."] if slip else []
+    return answer | {"of": {"id": arguments.id, "name": text(entity.name or "")}, "warnings": warnings}
 
 
 def _targets(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -> tuple[FromFilters, Lists]:

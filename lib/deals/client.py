@@ -202,18 +202,18 @@ class Deals:
     def get_many(
         self, entity: Entity[Any], ids: Sequence[int], *, with_etags: bool = False
     ) -> dict[int, Any]:
-        """Those of these ids that are there, as they are now: 50 at most, in one request where that works.
+        """Those of these ids that are there, as they are now: 200 at most, in one request where that works.
 
-        With ETags, which lists don't have, it is one for each.
+        With ETags, which only our own service's lists have, it is one for each elsewhere.
         """
-        if ids and not with_etags and self._takes_many and self.abilities.finds:
-            return {
-                one.id or 0: one for one in self.list(model_of(entity), id=[*ids], limit=LARGEST_PAGE).results
-            }
+        is_listed = self.abilities.is_own if with_etags else self._takes_many and self.abilities.finds
+        if ids and is_listed:
+            params = {"id": [*ids], "limit": LARGEST_PAGE, **({"etags": True} if with_etags else {})}
+            return {resource.id or 0: resource for resource in self.list(model_of(entity), **params).results}
         by_id: dict[int, Any] = {}
-        for one in ids:
+        for entity_id in ids:
             with suppress(NotFound):
-                by_id[one] = self.get(model_of(entity), one)
+                by_id[entity_id] = self.get(model_of(entity), entity_id)
         return by_id
 
     def remove(self, entity: Entity[Any], entity_id: int, if_match: str | None = None) -> None:

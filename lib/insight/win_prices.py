@@ -86,7 +86,7 @@ def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
     has_price = np.isfinite(cpm) & (np.nan_to_num(wins) > 0)
     if not has_price.any():
         return None
-    low, median, high = _quantiles(cpm[has_price], wins[has_price])
+    low, median, high = quartiles(cpm[has_price], wins[has_price])
     whole = answer.total.values.get(fields.wins) or 0.0
     coverage = min(100.0, 100 * float(wins[has_price].sum()) / whole) if whole else 100.0
     is_sampled = answer.precision.is_sampled if answer.precision is not None else False
@@ -96,7 +96,7 @@ def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
     return WinPrices(low, median, high, int(has_price.sum()), coverage, not is_sampled)
 
 
-def _quantiles(values: Floats, weights: Floats) -> tuple[float, float, float]:
+def quartiles(values: Floats, weights: Floats) -> tuple[float, float, float]:
     """The smallest values up to which a quarter, half and three quarters of the weight lie."""
     order = np.argsort(values, kind="stable")
     cumulative = np.cumsum(weights[order])

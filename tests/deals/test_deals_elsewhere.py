@@ -25,7 +25,8 @@ from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.settings import Settings
 from lib.ui.deals import facts
-from lib.ui.deals.drawer import details, edits
+from lib.ui.deals.changes import merge
+from lib.ui.deals.drawer import details
 from lib.ui.deals.forms import form_fields
 from lib.ui.deals.targeting import words
 from lib.wire.errors import Forbidden, ServiceProblem
@@ -250,11 +251,11 @@ def test_a_second_click_creates_no_second_package(visit: Visit, book: Book) -> N
 def test_only_what_is_reported_can_be_changed() -> None:
     """A switch, a choice or a list that the service does not tell is offered to nobody; a text may be set."""
     told = Dialect().read(DemandDeal, {"id": 1, "name": "x", "is_active": True})
-    assert set(edits.of(told)) == {
+    assert set(merge.of(told)) == {
         "name", "price", "is_active", "agency_curation_fee", "agency_curation_fee_type", "contact_email",
         "seat",
     }  # fmt: skip
-    assert edits.edited_fields(edits.of(told), {"deal_sync": True, "supply_deals": [], "name": "y"}) == {
+    assert merge.edited_fields(merge.of(told), {"deal_sync": True, "supply_deals": [], "name": "y"}) == {
         "name": "y"
     }
 
@@ -264,7 +265,7 @@ def test_a_fee_of_unknown_type_is_shown_and_not_changed() -> None:
     body = {"id": 1, "agency_curation_fee": "5", "agency_curation_fee_type": 7}
     deal = Dialect.of({}, {1: 10}).read(DemandDeal, body)
     assert facts.fee(deal) == "5.00 type 7 of the service"
-    assert not {"agency_curation_fee", "agency_curation_fee_type"} & edits.of(deal).keys()
+    assert not {"agency_curation_fee", "agency_curation_fee_type"} & merge.of(deal).keys()
 
 
 def test_what_can_not_be_read_is_counted_and_shown() -> None:
@@ -276,8 +277,8 @@ def test_what_can_not_be_read_is_counted_and_shown() -> None:
     assert places == "2 of places that Tranche can't read; they stay unchanged"
     assert "2.5" in raw
     assert sizes == "Sizes: a value that Tranche can't read; it stays unchanged"
-    assert "geo_targetings" in edits.of(package)
-    assert "size_targetings" not in edits.of(package)
+    assert "geo_targetings" in merge.of(package)
+    assert "size_targetings" not in merge.of(package)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,8 @@ from lib import connect
 from peopled import people_in
 from lib.people import ALL_DEALS, Person
 from lib.settings import Settings
-from lib.ui.deals.drawer import details, edits, history
+from lib.ui.deals.changes import merge
+from lib.ui.deals.drawer import details, history
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.list import deal_rows
 from lib.deals.models import DemandDeal, EntityChange
@@ -69,7 +70,7 @@ print(json.dumps({
     "refused": http.put(path, json={"purpose": "x" * 201}).json(),
     "documented": "purpose" in json.dumps(desk.api.openapi()["paths"]["/api/demand_deals/"]["post"]),
     "history": [history.sentences(one) for one in past][0],
-    "edited": edits.of_deal(deal)["purpose"],
+    "edited": merge.of_deal(deal)["purpose"],
     "form": inputs.widget_value("purpose", found["purpose"]),
     "fact": details.deal_facts(deal)["Purpose"],
     "column": dict(zip(names, (cell.text for cell in deal_rows.cells(row, names)), strict=True))["purpose"],

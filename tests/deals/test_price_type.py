@@ -13,10 +13,11 @@ import pytest
 from deals.caller import Caller, World, deals, option, package, unique
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
+from lib.ui.deals.changes import merge
 from lib.ui.deals.csv import csv_deals, csv_text
 from lib.ui.deals.csv.csv_changes import CHANGES, PLAIN
 from lib.ui.deals.csv.csv_text import CsvRow
-from lib.ui.deals.drawer import edits, history
+from lib.ui.deals.drawer import history
 from lib.ui.deals.forms.draft import Draft, Terms
 from lib.ui.deals.list import deal_rows
 
@@ -81,8 +82,8 @@ def test_the_form_sends_it() -> None:
 def test_a_service_without_it_is_not_asked_for_it() -> None:
     """The form of a deal offers it only where the service returned it."""
     told = DemandDeal.model_validate({"id": 1, "name": "A", "price_type": None})
-    assert "price_type" in edits.of(told)
-    assert "price_type" not in edits.of(DemandDeal.model_validate({"id": 1, "name": "A"}))
+    assert "price_type" in merge.of(told)
+    assert "price_type" not in merge.of(DemandDeal.model_validate({"id": 1, "name": "A"}))
 
 
 def test_files_have_it() -> None:

@@ -15,8 +15,8 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, Dsp, Reference, Seat, SupplyPackage
 from lib.people import DealsGrant, Person
 from lib.settings import Settings
-from lib.ui.deals.changes.bulk import BulkJob
-from lib.ui.deals.changes.undo import UndoJob
+from lib.ui.deals.changes.bulk import active_plan
+from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import Forbidden, InUse, Invalid, NotFound, Unsupported
 
@@ -110,15 +110,14 @@ def test_who_may_see_no_deals_has_no_client(there: There, tmp_path: Path) -> Non
 def test_a_bulk_action_and_its_undo(there: There) -> None:
     """Own deals are paused and resumed one by one, others' are refused; the desk keeps what can be undone."""
     rows = [DealRow("demand_deals", number, f"Deal {number}", is_active=True) for number in (1, 3)]
-    record = there.actions.record("Paused")
-    job = BulkJob(entity="demand_deals", is_active=False, rows=rows, record=record)
-    job.start()
-    job.step(there.mine)
-    reasons = [(one.effect.name, one.reason) for one in job.failures]
+    plan = active_plan(there.actions, "demand_deals", False, rows)
+    plan.start()
+    plan.step(there.mine)
+    reasons = [(one.change.name, one.reason) for one in plan.failures]
     assert reasons == [("Deal 1", "It is not there any more, or you can't see it.")]
     assert [there.all_of_it.get(DemandDeal, number).is_active for number in (1, 3)] == [True, False]
     [action] = there.actions.recent()
-    undo = UndoJob.of(there.actions, action)
+    undo = undo_plan(there.actions, action)
     undo.read(there.mine)
     undo.start()
     undo.write(there.mine)

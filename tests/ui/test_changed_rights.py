@@ -13,7 +13,8 @@ from lib.deals.models import DemandDeal
 from lib.people import DealsGrant, Grant
 from lib.settings import Settings
 from lib.tokens.access import Access
-from lib.ui.deals.changes.bulk import BulkJob
+from lib.ui.deals.changes.bulk import active_plan
+from lib.ui.deals.changes.shared_change import ActiveSource
 from lib.ui.deals.list import export_csv
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.ui.kit import job
@@ -98,9 +99,9 @@ def test_a_bulk_action_half_done(
     deals: Deals, actions: BulkActions, access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was paused stays so and can be undone; of the rest, others' deals are refused one by one."""
-    monkeypatch.setattr(BulkJob, "batch_size", 1)
+    monkeypatch.setattr(ActiveSource, "batch_size", 1)
     rows = [DealRow("demand_deals", number, f"Deal {number}", is_active=True) for number in (1, 2, 3, 4)]
-    pause = BulkJob(entity="demand_deals", is_active=False, rows=rows, record=actions.record("Paused"))
+    pause = active_plan(actions, "demand_deals", False, rows)
     pause.start()
     pause.write(deals)
     access.change("manager", "admin", deals=BETA)
@@ -108,6 +109,6 @@ def test_a_bulk_action_half_done(
     access.change("manager", "admin", deals=DealsGrant("write"))
     active = {one.id: one.is_active for one in deals.list(DemandDeal).results}
     assert active == {1: False, 2: False, 3: True, 4: True}
-    assert {one.effect.key[1] for one in pause.failures} == {3, 4}
+    assert {one.change.key[1] for one in pause.failures} == {3, 4}
     [action] = actions.recent()
     assert action.count == 2

@@ -38,7 +38,7 @@ from lib.ui.query import values
 from lib.wire.errors import TrancheError
 
 CATALOG, PAGES, HEALTH = "deals_catalog", "deals_pages", "deals_health"
-QUARTILES, SECONDS, MOST = "deals_quartiles", 15.0, 20
+PACKAGE_PRICES, SECONDS, MOST = "deals_package_prices", 15.0, 20
 Model = TypeVar("Model", bound=Resource)
 LOOKING = "You can see deals, but not change them"
 PROPOSING = "What you change is proposed, and somebody else decides about it"
@@ -86,7 +86,7 @@ def trouble(context: PageContext) -> TrancheError | None:
 
 def forget() -> None:
     """Read everything again: something was changed."""
-    session_cache.clear(CATALOG, PAGES, HEALTH, QUARTILES)
+    session_cache.clear(CATALOG, PAGES, HEALTH, PACKAGE_PRICES)
 
 
 def _all(context: PageContext, model: type[Model]) -> tuple[Model, ...]:

@@ -10,8 +10,8 @@ from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.filters import entries, report_filters
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import additions, dead_targets, proposal_form, proposals, undo
+from lib.ui.deals.changes.merge import Fields
 from lib.ui.deals.drawer import change, details, history, overlap
-from lib.ui.deals.drawer.edits import Fields
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.insight import seat_guide, targeting_figures
 from lib.ui.deals.list import table

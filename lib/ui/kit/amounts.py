@@ -12,7 +12,6 @@ from lib.ui.kit.markdown import plain
 from lib.wire import exact
 
 DIGITS = re.compile(r"-?([0-9]+(\.[0-9]+)?|\.[0-9]+)")
-UNUSUAL_PRICE = 1_000
 IS_TYPED = "_typed"
 
 
@@ -47,13 +46,6 @@ def fault(text: str, missing: str = "", limits: Limits = AMOUNT) -> str:
 def to_text(number: Decimal | None) -> str:
     """A number as one would type it: all of its digits."""
     return "" if number is None else exact.plain(number)
-
-
-def doubt(price: Decimal | None) -> str:
-    """Why an unusual price has to be confirmed, in a few words; empty for a usual one."""
-    if price is None or 0 < price < UNUSUAL_PRICE:
-        return ""
-    return "a price of 0" if price == 0 else f"a price of {price:,f}"
 
 
 def field(

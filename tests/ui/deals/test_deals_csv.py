@@ -36,7 +36,8 @@ def planned(deals: Deals, text: str) -> CsvPlan:
     table = csv_text.read(text, SHAPE)
     seats = {one.id or 0: one for one in deals.everything(Seat)}
     *_, found = csv_deals.plan(deals, table.rows, seats, FEES)
-    return CsvPlan(found.entries, [*table.faults, *found.faults], found.checked_lines)
+    faults = [*table.faults, *found.faults]
+    return CsvPlan(found.entries, faults, found.checked_lines, found.titles)
 
 
 def count(deals: Deals) -> int:
@@ -197,7 +198,12 @@ def test_on_screen(visit: Visit, deals: Deals) -> None:
     upload = desk.session_state["deals_from_csv"]
     upload.reading = CsvReading(iter([planned(deals, GOOD)]), 3)
     clean(desk.run())
-    assert desk.dataframe[-1].value["Seat"].tolist() == ["Beta Media", "Gamma Trading", "Gamma Trading"]
+    preview = desk.dataframe[-1].value
+    assert preview["Seat"].tolist() == ["Beta Media", "Gamma Trading", "Gamma Trading"]
+    assert {*GOOD.splitlines()[0].split(",")} <= {*preview.columns, "Price"}, "every column of the file"
+    assert preview.iloc[1][["Active", "Fee type", "Fee", "Contact", "Price, USD CPM"]].tolist() == [
+        "no", "percent of spend", "12.50", "a@b.example", "3.00",
+    ]  # fmt: skip
     create_from_csv(desk, "deals")
     assert "3 deals created" in desk.success[0].value
     assert count(deals) == 7

@@ -11,10 +11,12 @@ from dealing import START, Visit, clean, clients
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.settings import Settings
+from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.csv import csv_text
-from lib.ui.deals.csv.csv_changes import CHANGES, OPEN, CsvChangeJob, CsvChanges
+from lib.ui.deals.csv.csv_changes import CHANGES, OPEN, CsvChanges, CsvChangeSource, csv_plan
 
 UTC1 = START.tzinfo
+Plan = ChangePlan[CsvChangeSource]
 
 
 @pytest.fixture
@@ -23,19 +25,18 @@ def ids(deals: Deals) -> dict[int, str]:
     return {one.id or 0: one.deal_id or "" for one in deals.list(DemandDeal).results}
 
 
-def job(home: Path, lines: Sequence[str], titles: str = "Deal id,Price,Status,Start,End") -> CsvChangeJob:
+def job(home: Path, lines: Sequence[str], titles: str = "Deal id,Price,Status,Start,End") -> Plan:
     """The job of a file, up to its preview."""
     desk = clients(Settings(home=home, demo=True))
     table = csv_text.read("\n".join((titles, *lines)), CHANGES)
     assert not table.faults
-    made = CsvChangeJob(record=desk.bulk_actions.record("Changed by CSV"), lines=table.rows)
-    made.phase = "reading"
+    made = csv_plan(desk.bulk_actions, table.rows)
     while made.phase == "reading":
         made.read(desk.deals)
     return made
 
 
-def save(made: CsvChangeJob, deals: Deals) -> CsvChangeJob:
+def save(made: Plan, deals: Deals) -> Plan:
     """The job, once all is sent that can be."""
     made.start()
     while made.phase == "writing":
@@ -49,8 +50,8 @@ def test_prices_status_and_dates(own_deals_home: Path, deals: Deals, ids: dict[i
         own_deals_home,
         [f"{ids[1]},4.25,,,", f"{ids[2]},3,paused,,", f"{ids[4]},,active,2026-02-01,none", f"{ids[3]},,,,"],
     )
-    assert made.faults == []
-    changed = {one.key: (one.before, one.after) for one in made.effects if one.is_change}
+    assert made.source.faults == []
+    changed = {one.key: (one.before, one.after) for one in made.changes if one.is_change}
     package = deals.get(SupplyPackage, 2)
     assert {key: dict(after) for key, (_, after) in changed.items()} == {
         ("demand_deals", 1): {"price": Decimal("4.25")},
@@ -80,7 +81,7 @@ def test_every_line_is_checked(own_deals_home: Path, deals: Deals, ids: dict[int
             ",1,,,",
         ],
     )
-    found = [(one.line, one.text) for one in made.faults]
+    found = [(one.line, one.text) for one in made.source.faults]
     assert found[0] == (2, "There is no deal 'TR-NONE'.")
     assert [line for line, _ in found] == [2, 3, 3, 3, 4, 6, 7]
     texts = [text for _, text in found]
@@ -94,14 +95,14 @@ def test_every_line_is_checked(own_deals_home: Path, deals: Deals, ids: dict[int
         "End is not that of line 5, whose deal has the same package.",
         "Deal id is empty.",
     ]
-    assert made.effects == []
+    assert made.changes == []
 
 
 def test_other_deals_of_the_package(own_deals_home: Path, ids: dict[int, str]) -> None:
     """Dates are those of the package: deals that are not in the file and change too are named."""
     made = job(own_deals_home, [f"{ids[1]},,,,2029-01-01"])
-    [effect] = [one for one in made.effects if one.is_change]
-    assert sorted(effect.others) == [2, 3]
+    [change] = [one for one in made.changes if one.is_change]
+    assert sorted(change.others) == [2, 3]
 
 
 def test_somebody_changed_a_deal_meanwhile(own_deals_home: Path, deals: Deals, ids: dict[int, str]) -> None:
@@ -143,7 +144,7 @@ def test_the_dialog(visit: Visit, own_deals_home: Path, ids: dict[int, str], dea
     desk = clean(desk.run())
     [table] = [one.value for one in desk.table]
     assert [*table.columns][:2] == ["Name", "Price, USD CPM"]
-    assert table.iloc[0].to_list()[:2] == ["Morning News - Alpha Buying", "2.50 → 4.25"]
+    assert table.iloc[0].to_list()[:2] == ["Morning News - Alpha Buying", "2.50 → 4.25 \\(×1.7\\)"]
     assert len(table) == 1
     desk = clean(desk.button(key=f"{OPEN}_save").click().run())
     assert deals.get(DemandDeal, 1).price == Decimal("4.25")

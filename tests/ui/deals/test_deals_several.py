@@ -1,6 +1,7 @@
 """Price and dates of several deals: a preview, one change each, and what failed stays chosen."""
 
 import datetime as dt
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.ui.deals.changes.edit_several import SeveralChanges, SeveralJob
+from lib.ui.deals.changes.edit_dialog import edit_plan, unsaved_rows
+from lib.ui.deals.changes.plan import ChangePlan
+from lib.ui.deals.changes.shared_change import SharedChange, SharedSource
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import ResponseTimeout
 
@@ -52,7 +55,7 @@ def test_prices_by_percent(visit: Visit, deals: Deals) -> None:
     """The preview shows each deal before and after, and nothing is changed until it is saved."""
     desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1", "demand_deals-3")
     desk = press(by_percent(desk, "7.5"), "several_preview")
-    assert [row["Price, USD CPM"] for row in table(desk)] == ["2.50 → 2.69", "3.25 → 3.49"]
+    assert [row["Price, USD CPM"] for row in table(desk)] == ["2.50 → 2.69 (×1.08)", "3.25 → 3.49 (×1.07)"]
     assert prices(deals) == [Decimal("2.5"), 3, Decimal("3.25"), 7]
     desk = press(desk, "several_save")
     assert prices(deals) == [Decimal("2.69"), 3, Decimal("3.49"), 7]
@@ -121,7 +124,9 @@ def test_slips_are_confirmed_or_refused(visit: Visit, deals: Deals) -> None:
     assert any("Not a number" in said.value for said in desk.markdown)
     desk = press(by_percent(desk, "-100"), "several_preview")
     assert desk.button(key="several_save").disabled
-    clean(desk.checkbox(key="several_meant_a price of 0 (USD CPM)").check().run())
+    [meant] = [box for box in desk.checkbox if (box.key or "").startswith("several_meant_")]
+    assert meant.label.replace("\\", "") == "Confirm a price of 0 (USD CPM)"
+    clean(meant.check().run())
     press(desk, "several_save")
     assert prices(deals)[0] == 0
 
@@ -133,25 +138,22 @@ def test_slips_are_confirmed_or_refused(visit: Visit, deals: Deals) -> None:
 def test_rounding(price: str, percent: str, after: str) -> None:
     """A percentage is rounded half up to cents, or to the decimals that the price has already."""
     deal = DemandDeal(id=1, name="One", price=Decimal(price))
-    effect = SeveralChanges(percent=Decimal(percent)).of_deal(deal, MANY)
+    effect = SharedChange(percent=Decimal(percent)).of_deal(deal, MANY)
     assert effect.after.get("price", deal.price) == Decimal(after)
 
 
 def test_no_price_has_no_percentage() -> None:
     """A deal without a price is refused for a percentage, and takes a price that is set."""
     deal = DemandDeal(id=1, name="One")
-    assert SeveralChanges(percent=Decimal(5)).of_deal(deal, MANY).refusal
-    assert SeveralChanges(price=Decimal(5)).of_deal(deal, MANY).after == {"price": 5}
+    assert SharedChange(percent=Decimal(5)).of_deal(deal, MANY).refusal
+    assert SharedChange(deal={"price": Decimal(5)}).of_deal(deal, MANY).after == {"price": 5}
 
 
 def test_an_unknown_result_is_not_applied_twice(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without an answer the rest is not sent; a second preview finds what was saved, and leaves it."""
-    job, change = (
-        SeveralJob(entity="demand_deals", rows=ROWS[:3], record=actions.record("Edited")),
-        deals.change,
-    )
+    plan, change = edit_plan(actions, "demand_deals", ROWS[:3]), deals.change
 
     def saved_unheard(entity: str, entity_id: int, fields: Any, etag: str | None = None) -> None:
         change(entity, entity_id, fields, etag)
@@ -159,22 +161,24 @@ def test_an_unknown_result_is_not_applied_twice(
             raise ResponseTimeout("No answer in 30 s")
 
     monkeypatch.setattr(deals, "change", saved_unheard)
-    _until(job, deals, SeveralChanges(percent=Decimal(100)))
-    assert [one.is_open for one in job.outcomes] == [False, True]
-    assert [row.id for row in job.failed_rows] == [2, 3]
+    _until(plan, deals, SharedChange(percent=Decimal(100)), ROWS[:3])
+    assert [one.is_open for one in plan.outcomes] == [False, True]
+    assert [row.id for row in unsaved_rows(plan)] == [2, 3]
     assert prices(deals) == [5, 6, Decimal("3.25"), 7]
     monkeypatch.setattr(deals, "change", change)
-    job.rows = job.failed_rows
-    _until(job, deals, job.changes)
+    _until(plan, deals, plan.source.shared_change, unsaved_rows(plan))
     assert prices(deals) == [5, 6, Decimal("6.5"), 7]
-    assert job.failed_rows == []
+    assert unsaved_rows(plan) == []
 
 
-def _until(job: SeveralJob, deals: Deals, changes: SeveralChanges) -> None:
+def _until(
+    plan: ChangePlan[SharedSource], deals: Deals, wanted: SharedChange, rows: Sequence[DealRow]
+) -> None:
     """The whole of a change: the preview, then the saving."""
-    job.preview(changes, job.rows)
-    while job.phase == "reading":
-        job.read(deals)
-    job.start()
-    while job.phase == "writing":
-        job.write(deals)
+    plan.source.ask_for(wanted, rows)
+    plan.begin()
+    while plan.phase == "reading":
+        plan.read(deals)
+    plan.start()
+    while plan.phase == "writing":
+        plan.write(deals)

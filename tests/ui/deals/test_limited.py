@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dealing import clients
@@ -13,40 +14,36 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal
 from lib.people import DealsGrant
 from lib.settings import Settings
-from lib.ui.deals.changes.bulk import BulkJob
-from lib.ui.deals.changes.change_job import ChangeJob
-from lib.ui.deals.changes.undo import UndoJob
+from lib.ui.deals.changes.bulk import active_plan
+from lib.ui.deals.changes.plan import ChangePlan
+from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.csv import csv_text
-from lib.ui.deals.csv.csv_changes import CHANGES, CsvChangeJob
+from lib.ui.deals.csv.csv_changes import CHANGES, csv_plan
 from lib.ui.deals.list.deal_rows import DealRow
 
 HIDDEN, NEVER = 1, 10**9
-Make = Callable[[connect.Clients, int, str], ChangeJob]
+Make = Callable[[connect.Clients, int, str], ChangePlan[Any]]
 
 
-def pause(mine: connect.Clients, number: int, deal_id: str) -> ChangeJob:
+def pause(mine: connect.Clients, number: int, deal_id: str) -> ChangePlan[Any]:
     """Pausing the deal among chosen rows."""
     rows = [DealRow("demand_deals", number, "Deal", is_active=True)]
-    job = BulkJob(
-        entity="demand_deals", is_active=False, rows=rows, record=mine.bulk_actions.record("Paused")
-    )
-    job.start()
-    return job
+    plan = active_plan(mine.bulk_actions, "demand_deals", False, rows)
+    plan.start()
+    return plan
 
 
-def by_csv(mine: connect.Clients, number: int, deal_id: str) -> ChangeJob:
+def by_csv(mine: connect.Clients, number: int, deal_id: str) -> ChangePlan[Any]:
     """A line of a file that changes its price."""
     table = csv_text.read(f"Deal id,Price\n{deal_id},9", CHANGES)
-    job = CsvChangeJob(record=mine.bulk_actions.record("Changed by CSV"), lines=table.rows)
-    job.phase = "reading"
-    return job
+    return csv_plan(mine.bulk_actions, table.rows)
 
 
-def undo(mine: connect.Clients, number: int, deal_id: str) -> ChangeJob:
+def undo(mine: connect.Clients, number: int, deal_id: str) -> ChangePlan[Any]:
     """The undo of an action that touched it while it could be seen."""
     record = mine.bulk_actions.record("Changed")
     record.add([ActionRow(("demand_deals", number), "Deal", {"price": 9}, {"price": 2.5})])
-    return UndoJob.of(mine.bulk_actions, mine.bulk_actions.recent()[0])
+    return undo_plan(mine.bulk_actions, mine.bulk_actions.recent()[0])
 
 
 @pytest.fixture
@@ -67,14 +64,14 @@ def test_others_deals_are_as_ones_that_never_were(
     before = whole.get(DemandDeal, HIDDEN)
     outlines = []
     for number, deal_id in ((HIDDEN, before.deal_id or ""), (NEVER, "TR-0000-0000-0000")):
-        job = make(mine, number, deal_id)
-        while job.phase == "reading":
-            job.read(mine.deals)
-        job.start()
-        while job.phase == "writing":
-            job.step(mine.deals)
-        faults = getattr(job, "faults", [])
-        reasons = [effect.refusal for effect in job.effects] + [outcome.reason for outcome in job.outcomes]
+        plan = make(mine, number, deal_id)
+        while plan.phase == "reading":
+            plan.read(mine.deals)
+        plan.start()
+        while plan.phase == "writing":
+            plan.step(mine.deals)
+        faults = getattr(plan.source, "faults", [])
+        reasons = [change.refusal for change in plan.changes] + [outcome.reason for outcome in plan.outcomes]
         text = repr((reasons, [fault.text for fault in faults]))
         assert re.search(r"[Tt]here", text)
         outlines.append(text.replace(deal_id, "?").replace(f" {number}", " ?"))

@@ -19,8 +19,7 @@ from lib.deals.models import (
 from lib.reporting import dates
 from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
-from lib.ui.deals.changes import additions
-from lib.ui.deals.drawer import edits
+from lib.ui.deals.changes import additions, merge
 from lib.ui.deals.facts import Prices, amount, offset, sentences
 from lib.ui.deals.forms.draft import NO_DEAL_YET, Draft, Terms, dump_draft, load_draft
 from lib.ui.deals.new_package import screen
@@ -299,13 +298,13 @@ def test_a_meeting_of_two() -> None:
     base = {"name": "A", "price": Decimal("2"), "deal_sync": False}
     mine = {"name": "B", "price": Decimal("2.0"), "deal_sync": True}
     theirs = {"name": "C", "price": Decimal("3"), "deal_sync": False}
-    together, meetings = edits.merge(base, mine, theirs)
+    together, meetings = merge.merge(base, mine, theirs)
     assert together == {"name": "B", "price": Decimal("3"), "deal_sync": True}
     assert [(one.field, one.theirs, one.mine, one.is_mine) for one in meetings] == [
         ("name", "C", "B", True),
         ("price", Decimal("3"), None, False),
     ]
-    assert edits.edited_fields(theirs, together) == {"name": "B", "deal_sync": True}
+    assert merge.edited_fields(theirs, together) == {"name": "B", "deal_sync": True}
 
 
 def test_only_edits_are_sent() -> None:
@@ -314,8 +313,8 @@ def test_only_edits_are_sent() -> None:
         id=1, name="A", device_targetings=(ValueTarget(value="tv"), ValueTarget(value="pc"))
     )
     other = package.model_copy(update={"device_targetings": package.device_targetings[::-1]})
-    assert edits.edited_fields(edits.of(package), edits.of(other)) == {}
-    assert edits.edited_fields(edits.of(package), edits.of(other) | {"name": "B"}) == {"name": "B"}
+    assert merge.edited_fields(merge.of(package), merge.of(other)) == {}
+    assert merge.edited_fields(merge.of(package), merge.of(other) | {"name": "B"}) == {"name": "B"}
 
 
 def test_panel() -> None:

@@ -70,16 +70,6 @@ def test_numbers_of_data_filters(text: str, value: float | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("price", "words"),
-    [(None, ""), ("2.5", ""), ("999.99", ""), ("0", "a price of 0"), ("0.00", "a price of 0"),
-     ("99999999999", "a price of 99,999,999,999")],
-)  # fmt: skip
-def test_prices_to_confirm(price: str | None, words: str) -> None:
-    """A price of nothing, and one that looks like a slip, have to be confirmed."""
-    assert amounts.doubt(None if price is None else Decimal(price)) == words
-
-
-@pytest.mark.parametrize(
     ("text", "moment"),
     [
         ("2041-05-06", dt.datetime(2041, 5, 6)),  # noqa: DTZ001

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from dealing import Visit, clean, table_rows
@@ -18,13 +18,13 @@ from lib.deals.client import Deals
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.people import ALL_DEALS, DealsGrant, Person
 from lib.ui.deals.changes import bulk
-from lib.ui.deals.changes.change_job import ChangeJob
-from lib.ui.deals.changes.edit_several import SeveralChanges, SeveralJob
-from lib.ui.deals.changes.undo import UndoJob
+from lib.ui.deals.changes.edit_dialog import edit_plan
+from lib.ui.deals.changes.plan import ChangePlan, ChangeSource
+from lib.ui.deals.changes.shared_change import SharedChange
+from lib.ui.deals.changes.undo import undo_plan
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import BadRequest, Forbidden, ResponseTimeout, StoreUnavailable
 
-AnyJob = TypeVar("AnyJob", bound=ChangeJob)
 ADA = Person("ada", "Ada", None, "manager", deals=ALL_DEALS)
 ROW = ActionRow(("demand_deals", 1), "One", {"is_active": True}, {"is_active": False})
 
@@ -34,32 +34,38 @@ def deal_rows(*numbers: int) -> list[DealRow]:
     return [DealRow("demand_deals", number, f"Deal {number}", is_active=True) for number in numbers]
 
 
-def set_active(deals: Deals, actions: BulkActions, is_active: bool, *numbers: int) -> bulk.BulkJob:
+def set_active(deals: Deals, actions: BulkActions, is_active: bool, *numbers: int) -> ChangePlan[Any]:
     """Pause or resume these deals by the list's action; returns it when it is done."""
-    rows, record = deal_rows(*numbers), actions.record(bulk.VERBS[is_active][1].capitalize())
-    job = bulk.BulkJob(entity="demand_deals", is_active=is_active, rows=rows, record=record)
-    finish(job, deals)
-    return job
+    plan = bulk.active_plan(actions, "demand_deals", is_active, deal_rows(*numbers))
+    finish(plan, deals)
+    return plan
 
 
-def read(job: AnyJob, deals: Deals) -> AnyJob:
-    """A job at its preview."""
-    while job.phase == "reading":
-        job.read(deals)
-    return job
+def read(plan: ChangePlan[Any], deals: Deals) -> ChangePlan[Any]:
+    """A plan at its preview."""
+    while plan.phase == "reading":
+        plan.read(deals)
+    return plan
 
 
-def ready(deals: Deals, actions: BulkActions) -> UndoJob:
+def edit(deals: Deals, actions: BulkActions, wanted: SharedChange, *rows: DealRow) -> ChangePlan[Any]:
+    """An edit of several, at its preview."""
+    plan = edit_plan(actions, rows[0].entity, rows)
+    plan.source.ask_for(wanted, rows)
+    plan.begin()
+    return read(plan, deals)
+
+
+def ready(deals: Deals, actions: BulkActions) -> ChangePlan[Any]:
     """The undo of the latest action, at its preview."""
-    job = UndoJob.of(actions, actions.recent()[0])
-    return read(job, deals)
+    return read(undo_plan(actions, actions.recent()[0]), deals)
 
 
-def finish(job: ChangeJob, deals: Deals) -> None:
-    """The rest of a job after its preview."""
-    job.start()
-    while job.phase == "writing":
-        job.write(deals)
+def finish(plan: ChangePlan[Any], deals: Deals) -> None:
+    """The rest of a plan after its preview."""
+    plan.start()
+    while plan.phase == "writing":
+        plan.write(deals)
 
 
 def active(deals: Deals) -> dict[int | None, bool | None]:
@@ -70,8 +76,8 @@ def active(deals: Deals) -> dict[int | None, bool | None]:
 def test_exactly_the_rows_that_were_touched(deals: Deals, actions: BulkActions) -> None:
     """A deal that was paused before "Pause all" stays paused when that is undone."""
     deals.change(DemandDeal, 2, {"is_active": False})
-    job = set_active(deals, actions, False, 1, 2, 3, 4)
-    assert (len(job.outcomes), job.same, job.failures) == (4, {("demand_deals", 2)}, [])
+    plan = set_active(deals, actions, False, 1, 2, 3, 4)
+    assert (len(plan.outcomes), plan.same, plan.failures) == (4, {("demand_deals", 2)}, [])
     [action] = actions.recent()
     assert (action.title, action.who, dict(action.counts)) == ("Paused", "manager", {"demand_deals": 3})
     finish(ready(deals, actions), deals)
@@ -80,13 +86,11 @@ def test_exactly_the_rows_that_were_touched(deals: Deals, actions: BulkActions) 
 
 def test_what_changed_since_stays(deals: Deals, actions: BulkActions) -> None:
     """Prices are restored but for the one that somebody has changed since, which is named with both."""
-    job = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2, 3), record=actions.record("Edited"))
-    job.preview(SeveralChanges(percent=Decimal(10)), job.rows)
-    finish(read(job, deals), deals)
+    finish(edit(deals, actions, SharedChange(percent=Decimal(10)), *deal_rows(1, 2, 3)), deals)
     deals.change(DemandDeal, 2, {"price": Decimal("9.99")})
     deals.change(DemandDeal, 3, {"name": "Another name"})
     undo = ready(deals, actions)
-    refusal = {one.key[1]: one.refusal for one in undo.effects if one.refusal}
+    refusal = {one.key[1]: one.refusal for one in undo.changes if one.refusal}
     assert refusal == {2: "Changed since: Price now 9.99, set to 3.30 by the action. It stays."}
     finish(undo, deals)
     prices = [deals.get(DemandDeal, number).price for number in (1, 2, 3)]
@@ -98,12 +102,12 @@ def test_what_changed_since_stays(deals: Deals, actions: BulkActions) -> None:
 def test_a_change_between_preview_and_undo_stays(deals: Deals, actions: BulkActions) -> None:
     """Each batch is read again before it is sent: what changed after the preview is left alone too."""
     set_active(deals, actions, False, 1, 3)
-    job = ready(deals, actions)
-    assert [one.is_change for one in job.effects] == [True, True]
+    plan = ready(deals, actions)
+    assert [one.is_change for one in plan.changes] == [True, True]
     deals.change(DemandDeal, 1, {"is_active": True})
     deals.remove(DemandDeal, 3)
-    finish(job, deals)
-    reasons = [one.reason for one in job.outcomes]
+    finish(plan, deals)
+    reasons = [one.reason for one in plan.outcomes]
     assert reasons == ["", "It is not there any more, or you can't see it."]
     assert [one.action for one in deals.history(DemandDeal, 1)] == ["changed", "changed", "created"]
 
@@ -111,11 +115,8 @@ def test_a_change_between_preview_and_undo_stays(deals: Deals, actions: BulkActi
 def test_dates_in_another_offset_are_the_same(deals: Deals, actions: BulkActions) -> None:
     """A time is compared as an instant: the same one in another zone is no change since."""
     end = dt.datetime(2027, 1, 31, tzinfo=dt.UTC)
-    job = SeveralJob(
-        entity="supply_deals", rows=[DealRow("supply_deals", 1, "One")], record=actions.record("Edited")
-    )
-    job.preview(SeveralChanges(dates={"end_date": end.replace(tzinfo=None)}, offset=0), job.rows)
-    finish(read(job, deals), deals)
+    wanted = SharedChange(dates={"end_date": end.replace(tzinfo=None)}, offset=0)
+    finish(edit(deals, actions, wanted, DealRow("supply_deals", 1, "One")), deals)
     zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
     deals.change(SupplyPackage, 1, {"end_date": end.astimezone(zone)})
     finish(ready(deals, actions), deals)
@@ -135,17 +136,17 @@ def test_an_interrupted_undo_goes_on(
     deals: Deals, actions: BulkActions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An undo that stops after a batch has noted what it did; the next one does the rest, and that only."""
-    monkeypatch.setattr(ChangeJob, "batch_size", 2)
+    monkeypatch.setattr(ChangeSource, "batch_size", 2)
     set_active(deals, actions, False, 1, 2, 3, 4)
-    job = ready(deals, actions)
-    job.start()
-    job.write(deals)
+    plan = ready(deals, actions)
+    plan.start()
+    plan.write(deals)
     assert active(deals) == {1: True, 2: True, 3: False, 4: False}
     paused = actions.recent()[1]
     assert paused.count == 2
-    again = UndoJob.of(actions, paused)
+    again = undo_plan(actions, paused)
     read(again, deals)
-    assert [one.key[1] for one in again.effects] == [3, 4]
+    assert [one.key[1] for one in again.changes] == [3, 4]
     finish(again, deals)
     finish(again, deals)
     assert active(deals) == dict.fromkeys((1, 2, 3, 4), True)
@@ -161,11 +162,11 @@ def test_without_an_answer(deals: Deals, actions: BulkActions, monkeypatch: pyte
         raise ResponseTimeout("No answer in 30 s")
 
     monkeypatch.setattr(deals, "change_each", lost)
-    job = set_active(deals, actions, False, 1, 2)
-    assert [one.is_open for one in job.failures] == [True, True]
+    plan = set_active(deals, actions, False, 1, 2)
+    assert [one.is_open for one in plan.failures] == [True, True]
     monkeypatch.setattr(deals, "change_each", change)
     undo = ready(deals, actions)
-    assert {one.key[1]: one.also for one in undo.effects} == {1: "", 2: "It is as it was before."}
+    assert {one.key[1]: one.note for one in undo.changes} == {1: "", 2: "It is as it was before."}
     finish(undo, deals)
     assert active(deals) == dict.fromkeys((1, 2, 3, 4), True)
 
@@ -179,22 +180,19 @@ def test_nothing_is_sent_that_is_not_recorded(
         raise StoreUnavailable("The database can't be reached right now")
 
     monkeypatch.setattr(ActionRecord, "add", away)
-    job = set_active(deals, actions, False, 1)
-    assert ["Not sent." in one.reason for one in job.outcomes] == [True]
-    edit = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2), record=actions.record("Edited"))
-    edit.preview(SeveralChanges(price=Decimal(9)), edit.rows)
-    finish(read(edit, deals), deals)
-    assert ["Not sent." in one.reason for one in edit.outcomes] == [True, True]
+    plan = set_active(deals, actions, False, 1)
+    assert ["Not sent." in one.reason for one in plan.outcomes] == [True]
+    plan = edit(deals, actions, SharedChange(deal={"price": Decimal(9)}), *deal_rows(1, 2))
+    finish(plan, deals)
+    assert ["Not sent." in one.reason for one in plan.outcomes] == [True, True]
     assert len(deals.history(DemandDeal, 1)) == 1
 
 
 def test_refused_rows_are_not_recorded(deals: Deals, actions: BulkActions) -> None:
     """A row that the service refused is not the action's: a later change of it is nobody's to undo."""
-    job = SeveralJob(entity="demand_deals", rows=deal_rows(1, 2), record=actions.record("Edited"))
-    job.preview(SeveralChanges(price=Decimal(9)), job.rows)
-    read(job, deals)
+    plan = edit(deals, actions, SharedChange(deal={"price": Decimal(9)}), *deal_rows(1, 2))
     deals.change(DemandDeal, 2, {"price": Decimal(8)})
-    finish(job, deals)
+    finish(plan, deals)
     assert [row.key[1] for row in actions.rows(actions.recent()[0].number)] == [1]
 
 

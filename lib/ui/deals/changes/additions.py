@@ -160,7 +160,8 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
     amounts.field(facts.prices_of(context).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
-    confirmations.confirm(_doubt(context, st.session_state[SEAT], number(st.session_state[PRICE])), PREFIX)
+    doubt = _doubt(context, deal, st.session_state[SEAT], number(st.session_state[PRICE]))
+    confirmations.confirm(doubt, PREFIX)
     st.session_state.setdefault(KEY, str(uuid.uuid4()))
     st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(context, deal, seats))
     beside(problems.others([("seat",), ("price",)]))
@@ -171,7 +172,7 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
     if KEY not in st.session_state:
         return  # the second click of a double click: the first one has created it
     seat, price = seats.get(st.session_state[SEAT] or 0), number(st.session_state[PRICE])
-    if faults := _wrong(context, seat, price):
+    if faults := _wrong(context, deal, seat, price):
         st.session_state[PROBLEMS] = FieldProblems({(): (f"Not created. To fix: {', '.join(faults)}.",)})
         return
     request = like(deal, seat, price)
@@ -194,17 +195,19 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
         st.rerun()
 
 
-def _wrong(context: PageContext, seat: Seat | None, price: Decimal | None) -> list[str]:
+def _wrong(context: PageContext, deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> list[str]:
     """The fields with errors."""
-    doubt = _doubt(context, None if seat is None else seat.id, price)
+    doubt = _doubt(context, deal, None if seat is None else seat.id, price)
     is_confirmed = confirmations.is_confirmed(doubt, PREFIX)
     faults = {"Seat": seat is None, "Price": price is None, f"confirm {doubt}": not is_confirmed}
     return [name for name, is_wrong in faults.items() if is_wrong]
 
 
-def _doubt(context: PageContext, seat: int | None, price: Decimal | None) -> str:
+def _doubt(context: PageContext, deal: DemandDeal, seat: int | None, price: Decimal | None) -> str:
     """Why the price has to be confirmed; empty for a usual one."""
-    return confirmations.with_unit(context, confirmations.of_price(context, seat, price))
+    packages = catalog.by_id(context, SupplyPackage, [one.id for one in deal.supply_deals if one.id])
+    doubt = confirmations.PriceGuard(context).doubt(price, seat=seat, packages=[*packages])
+    return confirmations.with_unit(context, doubt)
 
 
 def like(deal: DemandDeal, seat: Seat | None, price: Decimal | None) -> DemandDeal:
@@ -240,7 +243,7 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     remaining = remaining.with_({place: text for place, text in draft_faults.all.items() if place in places})
     form_fields.draw_seats(context, prefix, remaining, after=lambda: _warn_of_second(context, package, deals))
     beside(remaining.others([(NEW,)]))
-    doubt = confirmations.of_deals(context, deals)
+    doubt = confirmations.of_deals(context, deals, package)
     confirmations.confirm(doubt, prefix, "Not added: confirm this price first." if is_tried else "")
     st.button(
         f"Add {_count_label(deals)}" if deals.seats else "Add deals", type="primary", key=f"{prefix}add",
@@ -256,7 +259,7 @@ def add(context: PageContext, package: SupplyPackage) -> None:
     deals = form_fields.read_seats(prefix)
     if not deals.seats:
         return  # the second click of a double click: the first one has created them
-    doubt = confirmations.of_deals(context, deals)
+    doubt = confirmations.of_deals(context, deals, package)
     is_wrong = deals.faults(bool(catalog.abilities(context).fees)).all
     if is_wrong or not confirmations.is_confirmed(doubt, prefix):
         state[prefix + ATTEMPT] = True

@@ -1,47 +1,24 @@
 """Pausing or resuming many entities: a confirmation, then progress, then what failed and why."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
-from lib.deals.models import PackageOrDeal
+from lib.deals.bulk_actions import BulkActions
 from lib.ui.deals import catalog
-from lib.ui.deals.changes import change_steps, edit_several
-from lib.ui.deals.changes.change_job import BatchJob, Effect, Outcome, with_full_stop
-from lib.ui.deals.changes.change_steps import count_label, number
+from lib.ui.deals.changes import edit_dialog, plan_steps
+from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange, with_full_stop
+from lib.ui.deals.changes.plan_steps import count_label, number
+from lib.ui.deals.changes.shared_change import ActiveSource
 from lib.ui.deals.list import list_state
-from lib.ui.deals.list.deal_rows import KINDS, DealRow, Key, title_of
+from lib.ui.deals.list.deal_rows import KINDS, DealRow
 from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
-JOB = "deals_job"
+PLAN = "deals_job"
 VERBS = {False: ("Pause", "paused", "pause"), True: ("Resume", "resumed", "play_arrow")}
-
-
-@dataclass(kw_only=True)
-class BulkJob(BatchJob):
-    """The pause or resumption of `rows`; it waits, as its preview, until somebody has confirmed it."""
-
-    entity: str
-    is_active: bool
-    rows: Sequence[DealRow]
-
-    def __post_init__(self) -> None:
-        before, after = {"is_active": not self.is_active}, {"is_active": self.is_active}
-        self.effects = [Effect(row.key, row.name, before, after) for row in self.rows]
-        self.phase = "preview"
-
-    def effect(self, entity: PackageOrDeal, key: Key) -> Effect:
-        """What becomes of an entity, which may be so already."""
-        before, after = {"is_active": entity.is_active}, {"is_active": self.is_active}
-        return Effect(key, title_of(entity), before, {} if before == after else after)
-
-    def name(self, key: Key) -> str:
-        """What the list calls it."""
-        return next(row.name for row in self.rows if row.key == key)
 
 
 def question(search: ListSearch) -> Hashable:
@@ -64,14 +41,14 @@ def draw(context: PageContext, search: ListSearch, count: int, list_view: list_s
         affected_rows = [row for row in selection if _is_concerned(row, is_active)]
         total = count if is_all else len(affected_rows)
         st.button(
-            edit_several.button_title(label, total, is_all), icon=f":material/{icon}:",
+            edit_dialog.button_title(label, total, is_all), icon=f":material/{icon}:",
             key=f"deals_{label.lower()}", disabled=not total, on_click=_ask,
             args=(context, search, is_active, None if is_all else affected_rows),
         )  # fmt: skip
-    edit_several.draw(context, search, count, selection, is_all)
-    if (job := st.session_state.get(JOB)) is not None:
-        title = f"{VERBS[job.is_active][0]} {count_label(KINDS[job.entity], len(job.rows))}"
-        st.dialog(title, on_dismiss=_close)(_dialog)(context, job)
+    edit_dialog.draw(context, search, count, selection, is_all)
+    if (plan := st.session_state.get(PLAN)) is not None:
+        title = f"{VERBS[plan.source.is_active][0]} {_count(plan)}"
+        st.dialog(title, on_dismiss=_close)(_dialog)(context, plan)
 
 
 def _choice(search: ListSearch, count: int, size: int, is_all: bool) -> None:
@@ -96,62 +73,76 @@ def _ask(context: PageContext, search: ListSearch, is_active: bool, rows: Sequen
             rows = [row for row in matches if _is_concerned(row, is_active)]
     except TrancheError as error:
         reason = with_full_stop(error.reason)
-    record = context.clients.bulk_actions.record(VERBS[is_active][1].capitalize())
-    job = BulkJob(entity=search.entity, is_active=is_active, rows=rows or [], record=record)
+    st.session_state[PLAN] = active_plan(context.clients.bulk_actions, search.entity, is_active, rows or [])
     if reason:
-        job.outcomes, job.phase = [Outcome(Effect((search.entity, 0), "The list"), reason)], "done"
-    st.session_state[JOB] = job
+        plan = st.session_state[PLAN]
+        plan.outcomes, plan.phase = [Outcome(PlannedChange((search.entity, 0), "The list"), reason)], "done"
+
+
+def active_plan(
+    actions: BulkActions, entity: str, is_active: bool, rows: Sequence[DealRow]
+) -> ChangePlan[ActiveSource]:
+    """The pause or resumption of these rows, at its preview: it waits until somebody has confirmed it."""
+    source = ActiveSource(entity=entity, rows=rows, is_active=is_active)
+    record = actions.record(VERBS[is_active][1].capitalize())
+    return ChangePlan(source=source, record=record, changes=source.from_list(), phase="preview")
 
 
 def _is_concerned(row: DealRow, is_active: bool) -> bool:
     return row.is_active is not is_active and row.status != "complete"
 
 
-def _dialog(context: PageContext, job: BulkJob) -> None:
+def _count(plan: ChangePlan[ActiveSource]) -> str:
+    return count_label(KINDS[plan.source.entity], len(plan.source.rows))
+
+
+def _dialog(context: PageContext, plan: ChangePlan[ActiveSource]) -> None:
     """Draw the confirmation, then the progress, then the result."""
     with st.empty().container():
-        if job.phase == "preview":
-            _confirm(job)
-        elif job.is_running:
-            change_steps.run(context, job)
+        if plan.phase == "preview":
+            _confirm(plan)
+        elif plan.is_running:
+            plan_steps.run(context, plan)
         else:
-            _result(job)
+            _result(plan)
 
 
-def _confirm(job: BulkJob) -> None:
-    (verb, state, _), total = VERBS[job.is_active], len(job.rows)
-    if not total:
+def _confirm(plan: ChangePlan[ActiveSource]) -> None:
+    (verb, state, _), rows = VERBS[plan.source.is_active], plan.source.rows
+    if not rows:
         st.markdown(f"Nothing to do: none of them can be {state}.")
         return
-    effect = "They can be bought again." if job.is_active else "They can't be bought until they are resumed."
-    count = count_label(KINDS[job.entity], total)
-    st.markdown(f"**{count}** will be {state}. {effect}")
+    is_active = plan.source.is_active
+    effect = "They can be bought again." if is_active else "They can't be bought until they are resumed."
+    st.markdown(f"**{_count(plan)}** will be {state}. {effect}")
     with st.expander("Which"):
-        names = [row.name for row in job.rows[:20]]
-        more = f"\n- and {number(total - 20)} more" if total > len(names) else ""
+        names = [row.name for row in rows[:20]]
+        more = f"\n- and {number(len(rows) - 20)} more" if len(rows) > len(names) else ""
         st.markdown("\n".join(f"- {plain(name)}" for name in names) + more)
-    st.button(f"{verb} {count}", type="primary", key="job_start", on_click=job.start)
+    st.button(f"{verb} {_count(plan)}", type="primary", key="job_start", on_click=plan.start)
 
 
-def _result(job: BulkJob) -> None:
-    successes = sum(not one.reason for one in job.outcomes) - len(job.same)
-    sentence = f"{count_label(KINDS[job.entity], successes)} {VERBS[job.is_active][1]}"
-    if job.same:
-        sentence += f", {number(len(job.same))} {'was' if len(job.same) == 1 else 'were'} so already"
-    change_steps.draw_verdict(job, sentence)
-    if job.failures:
-        names, reasons = zip(*((one.effect.name, one.reason) for one in job.failures), strict=True)
-        change_steps.draw_table({"Name": names, "Why": reasons}, "What failed")
+def _result(plan: ChangePlan[ActiveSource]) -> None:
+    count = sum(not outcome.reason for outcome in plan.outcomes) - len(plan.same)
+    sentence = f"{count_label(KINDS[plan.source.entity], count)} {VERBS[plan.source.is_active][1]}"
+    if plan.same:
+        sentence += f", {number(len(plan.same))} {'was' if len(plan.same) == 1 else 'were'} so already"
+    plan_steps.draw_verdict(plan, sentence)
+    if plan.failures:
+        names, reasons = zip(
+            *((failure.change.name, failure.reason) for failure in plan.failures), strict=True
+        )
+        plan_steps.draw_table({"Name": names, "Why": reasons}, "What failed")
     with st.container(horizontal=True):
-        change_steps.close_button("job_", _close)
-        if successes:
-            change_steps.offer_undo(job.record, _close)
+        plan_steps.close_button("job_", _close)
+        if count:
+            plan_steps.offer_undo(plan.record, _close)
 
 
 def _close() -> None:
     """Close the dialog; rows that were not sent stay as they are. A callback."""
-    job: BulkJob | None = st.session_state.pop(JOB, None)
-    if job is not None and job.phase != "preview":
-        job.stop()
+    plan: ChangePlan[ActiveSource] | None = st.session_state.pop(PLAN, None)
+    if plan is not None and plan.phase != "preview":
+        plan.stop()
         list_state.choose_none()
         catalog.forget()

@@ -1,23 +1,29 @@
 """Questions before a write: what is valid and probably a slip, and the box that confirms it.
 
-A price is unusual if it is 0 or very high, or far above those of its seat's other deals.
+They are asked alike in the forms, in the drawer, of several, of CSV files and of proposals. Prices are
+compared as lib/deals/price_slips.py says; what was won is asked for once, and kept for a while.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any
 
 import streamlit as st
 
 from lib.deals import doubts
-from lib.deals.client import Deals
+from lib.deals.client import LARGEST_PAGE, Deals, model_of
 from lib.deals.models import DemandDeal, SupplyPackage, Targeting
+from lib.deals.price_slips import PriceScale, factor, price_slip
+from lib.deals.proposals.models import Proposal
 from lib.insight.kinds import KINDS
+from lib.insight.price_scales import WinScales, ask_win_scales
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.forms.draft import NewDeals, seat_name
+from lib.ui.deals.changes.plan import PlannedChange
+from lib.ui.deals.forms.draft import NewDeals, Terms, seat_name
+from lib.ui.deals.insight import report
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Marks
 from lib.ui.kit import amounts, session_cache
@@ -27,38 +33,117 @@ from lib.ui.kit.markdown import plain
 from lib.ui.kit.session_cache import SessionCache
 from lib.wire.errors import TrancheError
 
-QuartileOf = Callable[[int], Decimal | None]
-TIMES, FEWEST, SECONDS, MOST_SEATS, MOST = 5, 4, 60.0, 500, 50
+PRICE, END = "price", "end_date"
+SCALES = "deals_win_scales"
+SECONDS, MOST_PACKAGES, MOST = 300.0, 50, 50
 
 
-def of_price(context: PageContext, seat: int | None, price: Decimal | None) -> str:
-    """Why a price has to be confirmed, in a few words; empty for a usual one.
+class PriceGuard:
+    """Compares prices with those that the person may know, as lib/deals/price_slips.py says."""
 
-    Unusual is 0, a very high price, and one beyond five times the upper quartile of the seat's deals.
+    def __init__(self, context: PageContext) -> None:
+        self._context = context
+        self._prices_by_package: dict[int, tuple[Decimal, ...]] = {}
+
+    def doubt(
+        self,
+        price: Decimal | None,
+        *,
+        before: Decimal | None = None,
+        seat: int | None = None,
+        packages: Sequence[SupplyPackage] = (),
+        others: Sequence[Decimal | None] = (),
+    ) -> str:
+        """Why a price has to be confirmed, with both figures; empty for a usual one.
+
+        `before` is the price that it replaces. A new one is compared with what the seat won in the medium of
+        its `packages`, else with the prices of their deals and the `others` that are created with it.
+        """
+
+        def scales() -> Iterator[PriceScale | None]:
+            yield PriceScale.before(before)
+            media = [package.media_type for package in packages if package.media_type]
+            yield self._win_scales.find(seat, media)
+            list_prices = [price for package in packages for price in self._prices_of(package.id)]
+            yield PriceScale.of_package([*list_prices, *others])
+
+        return price_slip(price, scales())
+
+    @cached_property
+    def _win_scales(self) -> WinScales:
+        """What seats won at; nothing where prices are no CPMs."""
+        context = self._context
+        if facts.prices_of(context).unit.upper() != facts.BY_CPM:
+            return WinScales({})
+        cache: SessionCache[WinScales]
+        cache = session_cache.of(SCALES, partial(SessionCache, SECONDS, 1))
+        return cache.get((context.person.username, context.person.grants), partial(_ask_for_scales, context))
+
+    def _prices_of(self, package: int | None) -> tuple[Decimal, ...]:
+        """The list prices of a package's deals; of the first packages alone, as each is a request."""
+        prices = self._prices_by_package
+        if package is not None and package not in prices and len(prices) < MOST_PACKAGES:
+            prices[package] = _list_prices(self._context.deals, package)
+        return prices.get(package or 0, ())
+
+
+def of_deals(context: PageContext, deals: NewDeals, package: SupplyPackage) -> str:
+    """The prices of new deals of a package to confirm: `a price of 0 for Alpha (USD CPM)`; empty without any.
+
+    Of the package the medium counts, and its id where it has one already.
     """
-    return price_doubt(partial(upper_quartile, context), seat, price)
-
-
-def price_doubt(quartile_of: QuartileOf, seat: int | None, price: Decimal | None) -> str:
-    """The same, with a function that knows the upper quartile of a seat's prices."""
-    if (doubt := amounts.doubt(price)) or price is None or seat is None:
-        return doubt
-    quartile = quartile_of(seat)
-    if not quartile or price <= TIMES * quartile:
-        return ""
-    usual = f"{TIMES} times the upper quartile of this seat's deals ({quartile:,f})"
-    return f"a price of {price:,f}, more than {usual}"
-
-
-def of_deals(context: PageContext, deals: NewDeals) -> str:
-    """The prices of new deals to confirm: `a price of 0 for Alpha (USD CPM)`; empty without any."""
-    seats = catalog.seats(context)
-    doubts_of_seats = [
+    seats, guard = catalog.seats(context), PriceGuard(context)
+    prices = {seat: terms.amount for seat, terms in deals.seats.items()}
+    sentences = [
         f"{doubt} for {seat_name(seats.get(seat), seat)}"
-        for seat, terms in deals.seats.items()
-        if (doubt := of_price(context, seat, terms.amount))
-    ]
-    return with_unit(context, ", ".join(doubts_of_seats))
+        for seat, price in prices.items()
+        if (
+            doubt := guard.doubt(
+                price, seat=seat, packages=[package],
+                others=[other for buyer, other in prices.items() if buyer != seat],
+            )
+        )
+    ]  # fmt: skip
+    return with_unit(context, ", ".join(sentences))
+
+
+def of_change(context: PageContext, change: PlannedChange) -> list[str]:
+    """What has to be confirmed of a change: its price, and an end in the past."""
+    if not change.is_change:
+        return []
+    sentences = []
+    if PRICE in change.after:
+        doubt = PriceGuard(context).doubt(change.after[PRICE], before=change.before.get(PRICE))
+        sentences.append(with_unit(context, doubt))
+    if isinstance(end := change.after.get(END), datetime):
+        sentences.append(doubts.dates(end))
+    return [*filter(None, sentences)]
+
+
+def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
+    """What has to be confirmed before a proposal is approved: its prices, and an end in the past."""
+    if not proposal.is_new:
+        model = model_of(proposal.entity)
+        before, after = (
+            model.model_validate({name: part[name] for name in (PRICE, END) if part.get(name) is not None})
+            for part in (proposal.before, proposal.fields)
+        )
+        key, values = (proposal.entity, proposal.entity_id or 0), after.model_dump(exclude_unset=True)
+        return of_change(context, PlannedChange(key, proposal.name, before.model_dump(), values))
+    package = SupplyPackage.model_validate(proposal.fields)
+    new_deals = package.create_demand_deals
+    options = new_deals.demand_deals_options if new_deals is not None else ()
+    prices = {option.seat.id: Terms(amounts.to_text(option.price)) for option in options}
+    doubt = of_deals(context, NewDeals(prices), package)
+    return [*filter(None, [doubt, doubts.dates(package.end_date)])]
+
+
+def price_factor(before: Any, after: Any) -> str:
+    """How a price changes, beside both: `×8.8`, `÷10`; empty without two prices, and where they are alike."""
+    if not before or not after or before == after:
+        return ""
+    old, new = Decimal(str(before)), Decimal(str(after))  # as Undo has them they may be floats
+    return f"×{factor(new, old)}" if new > old else f"÷{factor(old, new)}"
 
 
 def with_unit(context: PageContext, doubt: str) -> str:
@@ -71,92 +156,90 @@ def confirm(doubt: str, prefix: str, refusal: str = "") -> bool:
 
     Another doubt has to be confirmed again. `refusal` is drawn under an empty box: why nothing was written.
     """
-    if not doubt:
+    return confirm_all([doubt] if doubt else [], prefix, refusal)
+
+
+def confirm_all(sentences: Sequence[str], prefix: str, refusal: str = "") -> bool:
+    """The same for several sentences: the first of them are list_prices above the box."""
+    if not sentences:
         return True
-    is_confirmed = st.checkbox(f"Confirm {plain(doubt)}", key=f"{prefix}meant_{doubt}")
-    if refusal and not is_confirmed:
+    if len(sentences) == 1:
+        label = f"Confirm {plain(sentences[0])}"
+    else:
+        st.warning(list_sentences(sentences), title="Please check", icon=":material/warning:")
+        label = f"Confirm these {len(sentences):,} points"
+    is_sure = st.checkbox(label, key=_key(sentences, prefix))
+    if refusal and not is_sure:
         beside([refusal])
-    return is_confirmed
+    return is_sure
 
 
 def is_confirmed(doubt: str, prefix: str) -> bool:
     """Whether there is no doubt, or its box is ticked."""
-    return not doubt or bool(st.session_state.get(f"{prefix}meant_{doubt}"))
+    return not doubt or bool(st.session_state.get(_key([doubt], prefix)))
 
 
-def upper_quartile(context: PageContext, seat: int) -> Decimal | None:
-    """The price that a quarter of the seat's deals reach; None if there are fewer than four, or unknown.
-
-    Kept for a minute, and read again once something was changed here.
-    """
-    cache: SessionCache[Decimal | None]
-    cache = session_cache.of(catalog.QUARTILES, partial(SessionCache, SECONDS, MOST_SEATS))
-    client = context.deals
-    return cache.get((context.person.username, seat), partial(quartile, client, seat))
+def _key(sentences: Sequence[str], prefix: str) -> str:
+    """The key of the box: other questions are asked anew."""
+    return f"{prefix}meant_{sha256(repr([*sentences]).encode()).hexdigest()[:16]}"
 
 
-def quartile(client: Deals, seat: int) -> Decimal | None:
-    """In two small requests, however many deals there are. A service that can't answer raises no question."""
-    if not client.abilities.finds:
-        return None
+def _ask_for_scales(context: PageContext) -> WinScales:
     try:
-        count = client.list(DemandDeal, limit=1, seat=seat).count
-        if count < FEWEST:
-            return None
-        page = client.list(DemandDeal, limit=1, offset=(count - 1) // 4, seat=seat, ordering="-price")
+        report_context = report.of_deals(context)
+        if report_context is None:
+            return WinScales({})
+        deal_report = report.deal_report(report_context, report_context.reporting)
+        return ask_win_scales(deal_report, [*catalog.seats(context).values()])
     except TrancheError:
-        return None
-    return page.results[0].price if page.results else None
+        return WinScales({})  # a report that can't answer raises no question, and keeps nobody from saving
 
 
-@dataclass(frozen=True)
-class CsvQuestions:
-    """Sentences about the lines of a file: those to confirm, and those to know."""
-
-    sentences: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """The key of the checkbox: other questions are asked anew."""
-        return f"csv_confirmed_{sha256(repr(self.sentences).encode()).hexdigest()[:16]}"
+def _list_prices(client: Deals, package: int) -> tuple[Decimal, ...]:
+    if not client.abilities.finds:
+        return ()
+    try:
+        deals = client.list(DemandDeal, supply_deals=package, limit=LARGEST_PAGE).results
+    except TrancheError:
+        return ()
+    return tuple(deal.price for deal in deals if deal.price)
 
 
-def of_lines(context: PageContext, entries: Iterable[Any]) -> CsvQuestions:
-    """The questions about these entries, each with its `line`, its `request` and its `note`."""
-    several = [*entries]
-    packages = [targeting_of(one.request) for one in several if isinstance(one.request, SupplyPackage)]
-    marks = words.marks(context, catalog.usual_days(context), packages, with_gaps=True) if packages else {}
-    quartile_of, unit = partial(upper_quartile, context), facts.prices_of(context).terms
-    sentences: list[str] = []
-    for one in several:
-        request = one.request
-        is_package = isinstance(request, SupplyPackage)
-        doubts_of_line = _of_package(request, marks) if is_package else of_deal(quartile_of, request, unit)
-        sentences += [f"Line {one.line}: {sentence}." for sentence in doubts_of_line]
-    return CsvQuestions(
-        tuple(sentences), tuple(f"Line {one.line}: {one.note}" for one in several if one.note)
-    )
+def of_entries(context: PageContext, entries: Sequence[Any]) -> list[list[str]]:
+    """The questions about each entry of a file, with its `line`, `request`, `seat` and `package`."""
+    packages = {entry.line: entry.request for entry in entries if isinstance(entry.request, SupplyPackage)}
+    targetings = [targeting_of(package) for package in packages.values()]
+    marks = words.marks(context, catalog.usual_days(context), targetings, with_gaps=True) if packages else {}
+    prices_of_line: dict[int, list[Decimal | None]] = {}
+    for entry in entries:
+        if entry.package_line is not None:
+            prices_of_line.setdefault(entry.package_line, []).append(entry.request.price)
+    guard = PriceGuard(context)
+    return [
+        [*_of_package(entry.request, marks)]
+        if isinstance(entry.request, SupplyPackage)
+        else _of_deal(context, guard, entry, packages, prices_of_line)
+        for entry in entries
+    ]
 
 
-def of_deal(quartile_of: QuartileOf, deal: DemandDeal, unit: str) -> Iterator[str]:
-    """What is to be confirmed of a deal to create; prices are in this unit."""
-    seat = deal.seat.id if deal.seat is not None else None
-    if doubt := price_doubt(quartile_of, seat, deal.price):
-        yield f"{doubt} ({unit})"
-
-
-def draw_lines(questions: CsvQuestions) -> bool:
-    """Draw the first of them, and a box to confirm; whether nothing is left to confirm."""
-    if questions.notes:
-        st.info(_list(questions.notes), icon=":material/info:")
-    if not (sentences := questions.sentences):
-        return True
-    st.warning(_list(sentences), title="Please check", icon=":material/warning:")
-    return st.checkbox(
-        "Confirm this point" if len(sentences) == 1 else f"Confirm these {len(sentences):,} points",
-        key=questions.key,
-    )
+def _of_deal(
+    context: PageContext,
+    guard: PriceGuard,
+    entry: Any,
+    packages: Mapping[int, SupplyPackage],
+    prices_of_line: Mapping[int, Sequence[Decimal | None]],
+) -> list[str]:
+    """The question about the price of a deal to create; the others of its package in the file count too."""
+    package, price = entry.package or packages.get(entry.package_line), entry.request.price
+    others = [*prices_of_line.get(entry.package_line, ())]
+    if price in others:
+        others.remove(price)
+    doubt = guard.doubt(
+        price, seat=entry.seat and entry.seat.id, packages=[package] if package is not None else [],
+        others=others,
+    )  # fmt: skip
+    return [with_unit(context, doubt)] if doubt else []
 
 
 def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:
@@ -177,7 +260,8 @@ def targeting_of(package: SupplyPackage) -> Targeting:
     return Targeting.model_construct(**{name: getattr(package, name) for name in Targeting.model_fields})
 
 
-def _list(sentences: Sequence[str]) -> str:
+def list_sentences(sentences: Sequence[str]) -> str:
+    """The first of them as a list, and how many more there are."""
     rest = len(sentences) - MOST
     more = [f"- and {rest:,} more"] if rest > 0 else []
-    return "\n".join([*(f"- {plain(one)}" for one in sentences[:MOST]), *more])
+    return "\n".join([*(f"- {plain(sentence)}" for sentence in sentences[:MOST]), *more])

@@ -1,6 +1,6 @@
 """Dead targets as rows to choose from, and their removal: a preview, and one change for each package."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -12,11 +12,11 @@ from lib.deals.fields import SUPPLY
 from lib.deals.models import PackageOrDeal, SupplyPackage, Targeting
 from lib.insight.dead_search import DeadResult
 from lib.insight.dead_targets import DeadTarget, IncludedTarget, identity
-from lib.insight.kinds import elements
+from lib.insight.kinds import KINDS, Target, elements
 from lib.ui.charts import numbers
-from lib.ui.deals import facts
-from lib.ui.deals.changes.change_job import ChangeJob, Effect
-from lib.ui.deals.changes.change_steps import Action, ChangeSteps
+from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
+from lib.ui.deals.changes.plan_steps import Action, PlanSteps
+from lib.ui.deals.changes.targeting_edit import matches_all, stays
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Descriptions
@@ -33,7 +33,6 @@ COLUMNS = (
     ListColumn("last", "Last bid", 9.0, on_phone="below", is_titled=True),
 )
 Describe = Callable[[Targeting], Descriptions]
-MATCH_NOUNS = {"app_list_targetings": "apps", "domain_list_targetings": "domains"}
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class DeadRow:
     @property
     def key(self) -> str:
         """`17-country-AQ`, as in acts."""
-        one = self.dead.target
-        return f"{self.package.id}-{one.kind.name}-{identity(one.kind, one.target)}"
+        target = self.dead.target
+        return f"{self.package.id}-{target.kind.name}-{identity(target.kind, target.target)}"
 
     @property
     def name(self) -> str:
@@ -65,8 +64,10 @@ class DeadSelection:
 
 def rows(result: DeadResult) -> list[DeadRow]:
     """The rows, by package name."""
-    every = [DeadRow(result.packages[one], dead) for dead in result.dead for one in dead.target.packages]
-    return sorted(every, key=lambda row: (row.name.casefold(), row.package.id or 0, row.key))
+    dead_rows = [
+        DeadRow(result.packages[package], dead) for dead in result.dead for package in dead.target.packages
+    ]
+    return sorted(dead_rows, key=lambda row: (row.name.casefold(), row.package.id or 0, row.key))
 
 
 def current_choice() -> DeadSelection:
@@ -76,8 +77,8 @@ def current_choice() -> DeadSelection:
     keys = before.keys
     for act in acts:
         match act:
-            case SelectRows(some, is_ticked):
-                keys = keys | {*some} if is_ticked else keys - {*some}
+            case SelectRows(ticked, is_ticked):
+                keys = keys | {*ticked} if is_ticked else keys - {*ticked}
             case OpenRow(key):
                 keys = keys ^ {key}
     st.session_state[SELECTION] = DeadSelection(keys, receipt)
@@ -103,8 +104,8 @@ def draw_list(dead_rows: list[DeadRow], descriptions: Descriptions, ticks: bool)
 def targeting(targets: Iterable[IncludedTarget]) -> Targeting:
     """A targeting of these targets, from which words for their values are found."""
     fields: dict[str, tuple[object, ...]] = {}
-    for one in targets:
-        fields[one.kind.field] = (*fields.get(one.kind.field, ()), one.target)
+    for target in targets:
+        fields[target.kind.field] = (*fields.get(target.kind.field, ()), target.target)
     return Targeting().model_copy(update=fields)
 
 
@@ -113,9 +114,9 @@ def _take() -> None:
 
 
 def _cells(row: DeadRow, descriptions: Descriptions) -> tuple[ListCell, ...]:
-    one = row.dead.target
-    value = words.value_label(one.kind.value(one.target), descriptions.get(one.kind.name, {}), {})
-    return tuple(map(ListCell, (row.name, one.kind.title, value, _last(row.dead))))
+    kind, target = row.dead.target.kind, row.dead.target.target
+    value = words.value_label(kind.value(target), descriptions.get(kind.name, {}), {})
+    return tuple(map(ListCell, (row.name, kind.title, value, _last(row.dead))))
 
 
 def _last(dead: DeadTarget) -> str:
@@ -126,104 +127,97 @@ def _last(dead: DeadTarget) -> str:
 
 
 @dataclass(kw_only=True)
-class RepairJob(ChangeJob):
-    """The removal of `dead` targets, by package id.
+class DeadTargetSource(ChangeSource):
+    """The removal of dead targets, the chosen `rows`, from their packages.
 
     `after` are the packages as they would be, `removals` what they lose, by key.
     """
 
-    dead: Mapping[int, Sequence[IncludedTarget]]
-    names: Mapping[int, str]
+    rows: Sequence[DeadRow]
     after: dict[Key, SupplyPackage] = field(default_factory=dict)
     removals: dict[Key, str] = field(default_factory=dict)
 
-    def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
-        """Add what becomes of a package."""
+    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
+        """What becomes of a package. The last included ones of a field stay: without any it matches all."""
         if not isinstance(entity, SupplyPackage):
             return
-        fields, losses, last_targets = _without(entity, self.dead[key[1]])
-        also = " ".join(_stays(name, some) for name, some in last_targets.items())
-        refusal = "" if fields else also
-        if not fields and not last_targets:
-            also = "It does not target this any more."
-        before = {name: elements(entity)[name] for name in fields}
-        effect = Effect(key, self.name(key), before, fields, entity.etag, refusal, also, rows)
-        targets = {name: tuple(one for one in getattr(entity, name) if one not in losses) for name in fields}
-        self.after[key] = entity.model_copy(update=targets)
-        dead = (one for one in self.dead[key[1]] if one.kind.field in fields)
-        self.removals[key] = ", ".join(one.kind.value(one.target) for one in dead)
-        self.add(entity, effect)
+        dead = [row.dead.target for row in self.rows if (SUPPLY, row.package.id) == key]
+        existing = elements(entity)
+        after: dict[str, Any] = {}
+        refusals: list[str] = []
+        removals: list[IncludedTarget] = []
+        for name in dict.fromkeys(target.kind.field for target in dead):
+            of_field = [target for target in dead if target.kind.field == name]
+            dead_elements = [
+                target.kind.element(identity(target.kind, target.target), False) for target in of_field
+            ]
+            rest = [element for element in existing[name] if element not in dead_elements]
+            if matches_all(existing[name], rest):
+                refusals.append(stays(name, [target.kind.value(target.target) for target in of_field]))
+            elif rest != existing[name]:
+                after[name], removals = rest, [*removals, *of_field]
+        is_over = not after and not refusals
+        note = "It does not target this any more." if is_over else " ".join(refusals)
+        before = {name: existing[name] for name in after}
+        self.after[key] = _without(entity, removals)
+        self.removals[key] = ", ".join(target.kind.value(target.target) for target in removals)
+        yield PlannedChange(
+            key, self.name(key), before, after, entity.etag, note if refusals and not after else "",
+            note, rows,
+        )  # fmt: skip
 
     def name(self, key: Key) -> str:
         """What the list calls it."""
-        return self.names.get(key[1]) or f"Package {key[1]}"
+        return next((row.name for row in self.rows if (SUPPLY, row.package.id) == key), super().name(key))
 
 
-def _without(
-    package: SupplyPackage, dead: Sequence[IncludedTarget]
-) -> tuple[dict[str, Any], list[Any], dict[str, list[str]]]:
-    """The fields without these targets, the targets that go, and by field those that have to stay.
-
-    An element without included targets matches everything: its last ones stay.
-    """
-    fields: dict[str, Any] = {}
-    losses: list[Any] = []
-    last_targets: dict[str, list[str]] = {}
-    existing = elements(package)
-    for name in dict.fromkeys(one.kind.field for one in dead):
-        in_field = [one for one in dead if one.kind.field == name]
-        dead_elements = [one.kind.element(identity(one.kind, one.target), False) for one in in_field]
-        rest = [one for one in existing[name] if one not in dead_elements]
-        if len(rest) == len(existing[name]):
-            continue
-        if all(one["is_excluded"] for one in rest):
-            last_targets[name] = [one.kind.value(one.target) for one in in_field]
-            continue
-        fields[name] = rest
-        ids = {(one.kind.name, identity(one.kind, one.target)) for one in in_field}
-        losses += [
+def _without(package: SupplyPackage, targets: Sequence[IncludedTarget]) -> SupplyPackage:
+    """The package without these included targets, names of lists and all, for words about it."""
+    identities = {(target.kind.name, identity(target.kind, target.target)) for target in targets}
+    parts: dict[str, tuple[Target, ...]] = {}
+    for kind in KINDS:
+        parts[kind.field] = parts.get(kind.field, ()) + tuple(
             target
-            for kind in dict.fromkeys(one.kind for one in in_field)
             for target in kind.of(package)
-            if not target.is_excluded and (kind.name, identity(kind, target)) in ids
-        ]
-    return fields, losses, last_targets
+            if target.is_excluded or (kind.name, identity(kind, target)) not in identities
+        )
+    return package.model_copy(update=parts)
 
 
-def _stays(name: str, values: list[str]) -> str:
-    noun = MATCH_NOUNS.get(name, facts.title(name).lower())
-    verb, them = ("stays", "it") if len(values) == 1 else ("stay", "them")
-    sentence = f"{facts.title(name)}: {', '.join(values)} {verb}"
-    return f"{sentence}, because without {them} the package would match all {noun}."
+def removal_plan(record: ActionRecord, rows: Sequence[DeadRow]) -> ChangePlan[DeadTargetSource]:
+    """The removal of these rows, whose packages are read next."""
+    source = DeadTargetSource(rows=rows)
+    source.ask((SUPPLY, row.package.id or 0) for row in rows)
+    plan = ChangePlan(source=source, record=record)
+    plan.begin()
+    return plan
 
 
-def begin_repair(record: ActionRecord, selection: Sequence[DeadRow]) -> RepairJob:
-    """The repair of these rows, whose packages are read next."""
-    targets: dict[int, list[IncludedTarget]] = {}
-    for row in selection:
-        targets.setdefault(row.package.id or 0, []).append(row.dead.target)
-    job = RepairJob(dead=targets, names={row.package.id or 0: row.name for row in selection}, record=record)
-    job.begin([(SUPPLY, one) for one in targets])
-    return job
-
-
-def draw_repair(
-    context: PageContext, job: RepairJob, describe: Describe, back: Action, close: Action
+def draw_removal(
+    context: PageContext,
+    plan: ChangePlan[DeadTargetSource],
+    describe: Describe,
+    back: Action,
+    close: Action,
 ) -> None:
     """Draw the step that it is in, with the ways back to the list and out of the dialog, both callbacks."""
 
-    def columns(effects: Sequence[Effect]) -> dict[str, list[str]]:
-        after = [job.after.get(one.key) for one in effects]
+    def columns(changes: Sequence[PlannedChange]) -> dict[str, list[str]]:
+        packages = [plan.source.after.get(change.key) for change in changes]
         return {
-            "Removed": [job.removals.get(one.key, "") for one in effects],
-            "Targets afterwards": [(one and words.sentence(one, None, describe(one))) or "" for one in after],
+            "Removed": [plan.source.removals.get(change.key, "") for change in changes],
+            "Targets afterwards": [
+                "" if package is None else words.sentence(package, None, describe(package))
+                for package in packages
+            ],
         }
 
-    has_rest = job.to_send or any(one.reason for one in job.outcomes)
-    retry = partial(_read_again, job) if has_rest else None
-    ChangeSteps("dead_", columns, close, back, retry).draw(context, job)
+    has_rest = plan.to_send or any(outcome.reason for outcome in plan.outcomes)
+    retry = partial(_read_again, plan) if has_rest else None
+    PlanSteps("dead_", columns, close, back, retry).draw(context, plan)
 
 
-def _read_again(job: RepairJob) -> None:
+def _read_again(plan: ChangePlan[DeadTargetSource]) -> None:
     """Read those again that were not saved. A callback."""
-    job.begin(sorted(job.unsaved_rows))
+    plan.source.ask(sorted(plan.unsaved_rows))
+    plan.begin()

@@ -15,7 +15,9 @@ from lib.reporting.models import ROWS_LIMITS, AudienceQuery, DataField
 from lib.ui.charts import numbers
 from lib.ui.deals import catalog
 from lib.ui.deals.changes import dead_target_rows
-from lib.ui.deals.changes.change_steps import count_label, number
+from lib.ui.deals.changes.dead_target_rows import DeadTargetSource
+from lib.ui.deals.changes.plan import ChangePlan
+from lib.ui.deals.changes.plan_steps import count_label, number
 from lib.ui.deals.insight import report
 from lib.ui.deals.list.list_state import ListSearch
 from lib.ui.deals.targeting import picker
@@ -31,11 +33,11 @@ MOMENT_SECONDS, LOOK_BACK = 0.2, 365
 
 @dataclass
 class DeadView:
-    """The dialog's contents: the search for `scope_key`, and the repair, if there is one."""
+    """The dialog's contents: the search for `scope_key`, and the removal, if there is one."""
 
     scope_key: object = None
     search: DeadSearch | None = None
-    repair: dead_target_rows.RepairJob | None = None
+    removal: ChangePlan[DeadTargetSource] | None = None
 
     def forget(self) -> None:
         """Search again next time; give up what is still being searched."""
@@ -72,15 +74,15 @@ def close() -> None:
     if view is None:
         return
     view.forget()
-    if view.repair is not None and view.repair.outcomes:
+    if view.removal is not None and view.removal.outcomes:
         catalog.forget()
 
 
 def _content(context: PageContext, view: DeadView) -> None:
     with st.empty().container():
-        if view.repair is not None:
-            dead_target_rows.draw_repair(
-                context, view.repair, _descriptions(context), partial(setattr, view, "repair", None), close
+        if view.removal is not None:
+            dead_target_rows.draw_removal(
+                context, view.removal, _descriptions(context), partial(setattr, view, "removal", None), close
             )
             return
         days = st.segmented_control(
@@ -156,7 +158,7 @@ def _draw_list(
 def _preview(context: PageContext, view: DeadView, selection: list[dead_target_rows.DeadRow]) -> None:
     """Read the packages for the preview. A callback."""
     record = context.clients.bulk_actions.record("Removed dead targets of")
-    view.repair = dead_target_rows.begin_repair(record, selection)
+    view.removal = dead_target_rows.removal_plan(record, selection)
 
 
 def _notes(

@@ -15,6 +15,7 @@ from lib.settings import Settings
 from lib.ui.charts import numbers
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes import confirmations
 from lib.ui.deals.changes.proposal_form import draft_of, title
 from lib.ui.deals.drawer import change, history
 from lib.ui.deals.list.deal_rows import KINDS
@@ -91,7 +92,7 @@ def _content(context: PageContext) -> None:
             "Which", [OPEN_ONES, DECIDED_ONES], default=OPEN_ONES, key=WHICH, required=True,
             label_visibility="collapsed", on_change=_open,
         )  # fmt: skip
-        states = [one for one in STATES if (one in ("open", "applying")) == (which == OPEN_ONES)]
+        states = [state for state in STATES if (state in ("open", "applying")) == (which == OPEN_ONES)]
         count, proposals = context.clients.proposals.page(states, MOST)
         if proposals:
             _list(proposals, count, selection)
@@ -104,7 +105,8 @@ def _content(context: PageContext) -> None:
 
 def _list(proposals: list[Proposal], count: int, selection: int | None) -> None:
     rows = tuple(
-        ListRow(str(one.id), _cells(one), is_open=one.id == selection) for one in proposals
+        ListRow(str(proposal.id), _cells(proposal), is_open=proposal.id == selection)
+        for proposal in proposals
     )  # fmt: skip
     receipt: ActReceipt = st.session_state.get(RECEIPT, NO_RECEIPT)
     page = Listing("Proposals", COLUMNS, rows, count, most_in_sight=IN_SIGHT)
@@ -121,59 +123,70 @@ def _take() -> None:
             state.pop(PROBLEM, None)
 
 
-def _cells(one: Proposal) -> tuple[ListCell, ...]:
-    state = one.state.capitalize()
-    what = f"{'New package' if one.is_new else 'Change of'} {one.name}"
-    return ListCell(what), ListCell(one.by), ListCell(facts.moment(one.at)), ListCell(state, TONES[one.state])
+def _cells(proposal: Proposal) -> tuple[ListCell, ...]:
+    state = proposal.state.capitalize()
+    what = f"{'New package' if proposal.is_new else 'Change of'} {proposal.name}"
+    return (
+        ListCell(what),
+        ListCell(proposal.by),
+        ListCell(facts.moment(proposal.at)),
+        ListCell(state, TONES[proposal.state]),
+    )
 
 
-def _proposal(context: PageContext, one: Proposal) -> None:
-    st.markdown(f"**{title(one)}**")
-    st.caption(plain(f"Proposed by {one.by}, {facts.moment(one.at)}"))
-    st.markdown(plain(one.reason))
-    st.markdown("\n".join(f"- {line}" for line in _diff(context, one)))
-    st.caption(plain(_expected(one, Numbers.of(st.context.locale))))
-    drifts = _drifts(context, one) if one.state == "open" and not one.is_new else []
-    _links(context, one)
-    if one.state in ("open", "applying"):
-        _decide(context, one, any(drift.is_conflict for drift in drifts))
+def _proposal(context: PageContext, proposal: Proposal) -> None:
+    st.markdown(f"**{title(proposal)}**")
+    st.caption(plain(f"Proposed by {proposal.by}, {facts.moment(proposal.at)}"))
+    st.markdown(plain(proposal.reason))
+    st.markdown("\n".join(f"- {line}" for line in _diff(context, proposal)))
+    st.caption(plain(_expected(proposal, Numbers.of(st.context.locale))))
+    drifts = _drifts(context, proposal) if proposal.state == "open" and not proposal.is_new else []
+    _links(context, proposal)
+    if proposal.state in ("open", "applying"):
+        _decide(context, proposal, any(drift.is_conflict for drift in drifts))
     else:
-        _outcome(one)
+        _outcome(proposal)
 
 
-def _diff(context: PageContext, one: Proposal) -> list[str]:
+def _diff(context: PageContext, proposal: Proposal) -> list[str]:
     """The change in words, a line for each field; a new package as its form says it."""
     money = facts.prices_of(context)
     seats = catalog.seats(context)
-    if one.is_new:
-        draft = draft_of(one.fields)
+    if proposal.is_new:
+        draft = draft_of(proposal.fields)
         deals = {number: f"deal {number}" for number in draft.links}
         lines = facts.sentences(draft, seats, deals, prices=money)
         return [line.replace("\n- ", " ") for line in lines]
-    after = dict(one.fields)
+    after = dict(proposal.fields)
     if (seat := seats.get((after.get("seat") or {}).get("id", 0))) is not None:
         after["seat"] = {"id": seat.id, "name": seat.name}
-    return [
-        plain(history.sentence(name, one.before.get(name), value, money)) for name, value in after.items()
-    ]
+    lines = []
+    for name, value in after.items():
+        before = proposal.before.get(name)
+        factor = confirmations.price_factor(before, value) if name == confirmations.PRICE else ""
+        lines.append(
+            plain(f"{history.sentence(name, before, value, money)} {factor and f'({factor})'}".strip())
+        )
+    return lines
 
 
-def _expected(one: Proposal, words: Numbers) -> str:
+def _expected(proposal: Proposal, words: Numbers) -> str:
     """The expected range, and how often such a range held."""
-    if (of := one.expected) is None:
+    if (expected := proposal.expected) is None:
         return NO_ESTIMATE
-    first, last = date.fromisoformat(of["first_day"]), date.fromisoformat(of["last_day"])
-    span = f"{words.rough(float(of['low']))} to {words.rough(float(of['high']))} {of['field']}"
+    first, last = (date.fromisoformat(expected[name]) for name in ("first_day", "last_day"))
+    low, high = (words.rough(float(expected[name])) for name in ("low", "high"))
     record = ""
-    if tests := of.get("past_periods_tested"):
-        record = f", so {track_record(of['range_held'], tests, (last - first).days + 1)}"
-    return f"Expected in {numbers.days(first, last)}: {span}{record} ({of['project']}/{of['slicer']})."
+    if tests := expected.get("past_periods_tested"):
+        record = f", so {track_record(expected['range_held'], tests, (last - first).days + 1)}"
+    source = f"{expected['project']}/{expected['slicer']}"
+    return f"Expected in {numbers.days(first, last)}: {low} to {high} {expected['field']}{record} ({source})."
 
 
-def _drifts(context: PageContext, one: Proposal) -> list[Drift]:
+def _drifts(context: PageContext, proposal: Proposal) -> list[Drift]:
     """Draw what others changed since: what stays, and where both values meet."""
-    entity_id = one.entity_id or 0
-    drifts = one.drifts(ClientWriter(context.deals).read(one.entity, entity_id)[0])
+    entity_id = proposal.entity_id or 0
+    drifts = proposal.drifts(ClientWriter(context.deals).read(proposal.entity, entity_id)[0])
     if not drifts:
         return []
     lines = [_drift_line(drift, facts.prices_of(context)) for drift in drifts]
@@ -194,39 +207,44 @@ def _drift_line(drift: Drift, money: facts.Prices) -> str:
     return f"{sentence}, as proposed" if drift.is_proposed else f"{sentence}, and stays so"
 
 
-def _links(context: PageContext, one: Proposal) -> None:
+def _links(context: PageContext, proposal: Proposal) -> None:
     with st.container(horizontal=True):
-        if (of := one.question) is not None and context.now().may_see(of.project, of.slicer):
-            params = {**of.params, "project": of.project, "slicer": of.slicer}
+        question = proposal.question
+        if question is not None and context.now().may_see(question.project, question.slicer):
+            params = {**question.params, "project": question.project, "slicer": question.slicer}
             st.page_link(
                 screens.AUDIENCE, label="The question", icon=":material/monitoring:", query_params=params
             )
-        if (entity_id := one.applied_id or one.entity_id) is not None:
-            label = f"{KINDS[one.entity]} {entity_id}"
+        if (entity_id := proposal.applied_id or proposal.entity_id) is not None:
+            label = f"{KINDS[proposal.entity]} {entity_id}"
             st.button(
                 f"Open {label.lower()}", icon=":material/open_in_new:", key="proposal_open", type="tertiary",
-                on_click=_show, args=(one, one.state == "approved"),
+                on_click=_show, args=(proposal, proposal.state == "approved"),
             )  # fmt: skip
 
 
-def _show(one: Proposal, is_past: bool) -> None:
+def _show(proposal: Proposal, is_past: bool) -> None:
     """Open the package or deal; of an approved change its history, with the evidence. A callback."""
     close()
-    address.write(OPEN, f"{one.entity}-{one.applied_id or one.entity_id}")
+    address.write(OPEN, f"{proposal.entity}-{proposal.applied_id or proposal.entity_id}")
     if is_past:
         st.session_state["drawer_shown"] = "History"
     st.rerun()
 
 
-def _outcome(one: Proposal) -> None:
-    edits = " with edits" if one.is_edited else ""
-    word = f": {one.word}" if one.word else ""
-    note = f"{one.state.capitalize()}{edits} by {one.decided_by}, {facts.moment(one.decided_at)}{word}"
+def _outcome(proposal: Proposal) -> None:
+    edits = " with edits" if proposal.is_edited else ""
+    word = f": {proposal.word}" if proposal.word else ""
+    decision = f"{proposal.state.capitalize()}{edits} by {proposal.decided_by}"
+    note = f"{decision}, {facts.moment(proposal.decided_at)}{word}"
     st.markdown(plain(note))
 
 
-def _decide(context: PageContext, one: Proposal, has_conflict: bool) -> None:
+def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> None:
     may_write = context.now().deals.writes
+    is_sure = not may_write or confirmations.confirm_all(
+        confirmations.of_proposal(context, proposal), f"proposal_{proposal.id}_"
+    )
     if failure := st.session_state.get(PROBLEM):
         st.error(plain(failure), icon=":material/error:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -235,30 +253,35 @@ def _decide(context: PageContext, one: Proposal, has_conflict: bool) -> None:
                 "Overwrite and approve" if has_conflict else "Approve",
                 type="primary",
                 key="proposal_approve",
+                disabled=not is_sure,
                 on_click=_attempt,
-                args=(partial(_approve, context, one, has_conflict), "Approved"),
+                args=(partial(_approve, context, proposal, has_conflict), "Approved"),
             )
             if st.button("Approve with edits", key="proposal_edit"):
-                _edit(context, one)
-        if may_write or one.by == context.now().username:
+                _edit(context, proposal)
+        if may_write or proposal.by == context.now().username:
             with st.popover("Decline" if may_write else "Take back", key="proposal_decline"):
                 st.text_input("Why", key=WORD, max_chars=500)
                 st.button(
                     "Decline", key="proposal_decline_sure",
-                    on_click=_attempt, args=(partial(_decline, context, one), "Declined"),
+                    on_click=_attempt, args=(partial(_decline, context, proposal), "Declined"),
                 )  # fmt: skip
-    if may_write and one.is_new and new_package.is_held(context.clients.drafts, catalog.named_lists(context)):
+    if (
+        may_write
+        and proposal.is_new
+        and new_package.is_held(context.clients.drafts, catalog.named_lists(context))
+    ):
         st.caption(":material/warning: New package holds an unfinished draft. Edits will replace it.")
 
 
-def _approve(context: PageContext, one: Proposal, overwrites: bool) -> None:
+def _approve(context: PageContext, proposal: Proposal, overwrites: bool) -> None:
     writer = ClientWriter(context.deals)
-    context.clients.proposals.approve(one.id, {"overwrites": overwrites}, writer)
+    context.clients.proposals.approve(proposal.id, {"overwrites": overwrites}, writer)
 
 
-def _decline(context: PageContext, one: Proposal) -> None:
+def _decline(context: PageContext, proposal: Proposal) -> None:
     word = " ".join((st.session_state.get(WORD) or "").split())
-    context.clients.proposals.decline(one.id, {"word": word or "Declined without a word"})
+    context.clients.proposals.decline(proposal.id, {"word": word or "Declined without a word"})
 
 
 def _attempt(work: Callable[[], None], note: str) -> None:
@@ -277,13 +300,13 @@ def _attempt(work: Callable[[], None], note: str) -> None:
     st.rerun()  # the list behind the dialog, and the number in the navigation
 
 
-def _edit(context: PageContext, one: Proposal) -> None:
+def _edit(context: PageContext, proposal: Proposal) -> None:
     """Open the form with the proposal's values: New package, or the drawer's."""
-    if one.is_new:
-        new_package.fill_proposal(draft_of(one.fields), one)
+    if proposal.is_new:
+        new_package.fill_proposal(draft_of(proposal.fields), proposal)
         st.switch_page(screens.NEW_PACKAGE, query_params={})
-    key = (one.entity, one.entity_id or 0)
-    change.begin(key, context.deals.get(*key), one)
+    key = (proposal.entity, proposal.entity_id or 0)
+    change.begin(key, context.deals.get(*key), proposal)
     close()
     address.write(OPEN, f"{key[0]}-{key[1]}")
     st.session_state["drawer_shown"] = "Change"

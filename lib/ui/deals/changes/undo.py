@@ -1,22 +1,21 @@
 """The dialog that undoes actions on several: the latest ones, what goes back and what stays, progress."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import streamlit as st
 
 from lib.deals import moments
 from lib.deals.bulk_actions import ActionRow, BulkAction, BulkActions
-from lib.deals.client import Deals, to_json
+from lib.deals.client import to_json
 from lib.deals.models import PackageOrDeal
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes import change_steps
-from lib.ui.deals.changes.change_job import BatchJob, Effect, Outcome
-from lib.ui.deals.changes.change_steps import UNDO_BEGINS, arrow, count_effects, count_label, number
-from lib.ui.deals.drawer import edits
+from lib.ui.deals.changes import merge, plan_steps
+from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
+from lib.ui.deals.changes.plan_steps import UNDO_BEGINS, arrow, count_changes, count_label, number
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, Key, title_of
 from lib.ui.kit.frame import PageContext
@@ -29,36 +28,20 @@ OPEN, FIRST = "deals_undo", 10
 
 
 @dataclass(kw_only=True)
-class UndoJob(BatchJob):
-    """The undo of `action` as far as it has come; `rows` are its rows that are not undone yet.
+class UndoSource(ChangeSource):
+    """The way back of `action`; `rows` are its rows that are not undone yet.
 
-    What was undone is noted with each batch, so that another undo goes on where this one stopped. It is an
-    action itself, with an undo. One that `is_direct` shows no preview, unless something would stay as it is.
+    What was undone is noted with each batch, so that another undo goes on where this one stopped.
     """
 
+    is_renewed: ClassVar[bool] = True
     actions: BulkActions
     action: BulkAction
     rows: Mapping[Key, ActionRow]
-    is_direct: bool = False
 
-    @classmethod
-    def of(cls, actions: BulkActions, action: BulkAction, is_direct: bool = False) -> "UndoJob":
-        """The undo of this action, whose rows are read next. BadRequest if it can't be undone any more."""
-        rows = {row.key: row for row in actions.rows(action.number)}
-        record = actions.record(title(action))
-        job = cls(record=record, actions=actions, action=action, rows=rows, is_direct=is_direct)
-        job.begin(rows)
-        return job
-
-    def effect(self, entity: PackageOrDeal, key: Key) -> Effect:
+    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
         """The way back of an entity."""
-        return effect(entity, self.rows[key])
-
-    def read(self, client: Deals) -> None:
-        """Read the next ones; after the last one it goes on by itself where nothing has to be looked at."""
-        super().read(client)
-        if self.phase == "preview" and self.is_direct and not any(one.refusal for one in self.effects):
-            self.start()
+        yield way_back(entity, self.rows[key])
 
     def has_lists(self, keys: Sequence[Key]) -> bool:
         """Whether the action changed a list of one of these."""
@@ -68,15 +51,25 @@ class UndoJob(BatchJob):
         """What it was called when the action touched it."""
         return self.rows[key].name
 
-    def note(self, outcomes: Sequence[Outcome]) -> None:
+    def settle(self, keys: Collection[Key]) -> None:
         """Note what is as it was before; where that fails, another undo finds it so."""
-        super().note(outcomes)
-        keys = [one.effect.key for one in outcomes if not one.reason]
-        same = [one.key for one in self.effects if not one.is_change and not one.refusal]
         try:
-            self.actions.mark_undone(self.action.number, [*keys, *same])
+            self.actions.mark_undone(self.action.number, keys)
         except TrancheError as error:
             log.warning("%d rows that were put back stay listed for Undo: %s", len(keys), error.reason)
+
+
+def undo_plan(actions: BulkActions, action: BulkAction) -> ChangePlan[UndoSource]:
+    """The undo of this action, whose rows are read next: an action itself, with an undo.
+
+    BadRequest if it can't be undone any more.
+    """
+    rows = {row.key: row for row in actions.rows(action.number)}
+    source = UndoSource(actions=actions, action=action, rows=rows)
+    source.ask(rows)
+    plan = ChangePlan(source=source, record=actions.record(title(action)))
+    plan.begin()
+    return plan
 
 
 def title(action: BulkAction) -> str:
@@ -86,31 +79,31 @@ def title(action: BulkAction) -> str:
     return f"{UNDO}{action.title.removeprefix(REDO)}"
 
 
-def effect(entity: PackageOrDeal, row: ActionRow) -> Effect:
+def way_back(entity: PackageOrDeal, row: ActionRow) -> PlannedChange:
     """The way back of an entity, field by field; refused if somebody has changed one of them since."""
-    now = {name: to_json(value) for name, value in edits.of(entity).items() if name in row.after}
-    unread = [facts.title(one) for one in row.after if one not in now]
+    now = {name: to_json(value) for name, value in merge.of(entity).items() if name in row.after}
+    unread = [facts.title(name) for name in row.after if name not in now]
     others = [
-        f"{facts.title(one)} now {facts.value(one, value)}, "
-        f"set to {facts.value(one, row.after[one])} by the action"
-        for one, value in now.items()
-        if not _same(value, row.after[one]) and not _same(value, row.before[one])
+        f"{facts.title(name)} now {facts.value(name, value)}, "
+        f"set to {facts.value(name, row.after[name])} by the action"
+        for name, value in now.items()
+        if not _same(value, row.after[name]) and not _same(value, row.before[name])
     ]
     why = f"{', '.join(unread)} can't be read. It stays." if unread else ""
     why = why or (f"Changed since: {'; '.join(others)}. It stays." if others else "")
-    back = {one: row.before[one] for one, value in now.items() if not _same(value, row.before[one])}
-    also = "" if back or why else "It is as it was before."
-    return Effect(row.key, title_of(entity), now, {} if why else back, entity.etag, why, also)
+    back = {name: row.before[name] for name, value in now.items() if not _same(value, row.before[name])}
+    note = "" if back or why else "It is as it was before."
+    return PlannedChange(row.key, title_of(entity), now, {} if why else back, entity.etag, why, note)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(value: Any, other: Any) -> bool:
     """Whether two values of requests are equal: of times, the instants; empty text and None are the same."""
-    if isinstance(one, str) and isinstance(other, str) and one != other:
+    if isinstance(value, str) and isinstance(other, str) and value != other:
         try:
-            return moments.read(one) == moments.read(other)
+            return moments.read(value) == moments.read(other)
         except ValueError:
             return False
-    return edits.same(one, other)
+    return merge.same(value, other)
 
 
 @dataclass
@@ -120,7 +113,7 @@ class UndoView:
     It `is_direct` where it begins from the result of the action itself: that was its preview.
     """
 
-    job: UndoJob | None = None
+    plan: ChangePlan[UndoSource] | None = None
     begins: int | None = None
     is_direct: bool = False
     is_whole: bool = False
@@ -150,7 +143,7 @@ def draw_dialog(context: PageContext) -> None:
 def close() -> None:
     """Close it, if it is open; what was not put back yet can be undone later. A callback."""
     undo_view: UndoView | None = st.session_state.pop(OPEN, None)
-    if undo_view is not None and undo_view.job is not None and undo_view.job.outcomes:
+    if undo_view is not None and undo_view.plan is not None and undo_view.plan.outcomes:
         _end()
 
 
@@ -165,27 +158,30 @@ def _end() -> None:
 
 
 def _dialog(context: PageContext, undo_view: UndoView) -> None:
-    job = undo_view.job
+    plan = undo_view.plan
+    if plan is not None and plan.phase == "preview" and undo_view.is_direct:
+        undo_view.is_direct = False
+        if not any(change.refusal for change in plan.changes):
+            plan.start()
     with st.empty().container():
-        if undo_view.begins is not None or job is None:
+        if undo_view.begins is not None or plan is None:
             _draw_actions(context, undo_view)
-        elif job.is_running:
-            change_steps.run(context, job, _end)
-        elif job.phase == "preview":
-            _preview(undo_view, job)
+        elif plan.is_running:
+            plan_steps.run(context, plan, _end)
+        elif plan.phase == "preview":
+            _preview(undo_view, plan)
         else:
-            _result(undo_view, job)
+            _result(undo_view, plan)
 
 
 def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
     """Draw the actions, latest first; begin the undo that is wanted, if any."""
     try:
         bulk_actions = context.clients.bulk_actions.recent()
-        bulk_action = next((one for one in bulk_actions if one.number == undo_view.begins), None)
+        bulk_action = next((action for action in bulk_actions if action.number == undo_view.begins), None)
         undo_view.begins = None
         if bulk_action is not None:
-            undo_view.job = UndoJob.of(context.clients.bulk_actions, bulk_action, undo_view.is_direct)
-            undo_view.is_direct = False
+            undo_view.plan = undo_plan(context.clients.bulk_actions, bulk_action)
             st.rerun()
     except TrancheError as error:
         st.error(f"{plain(error.reason.rstrip('.'))}. Nothing was changed.", icon=":material/error:")
@@ -194,9 +190,9 @@ def _draw_actions(context: PageContext, undo_view: UndoView) -> None:
         st.info("There were no bulk changes in the last 30 days.", icon=":material/info:")
         return
     does = catalog.abilities(context)
-    for one in bulk_actions if undo_view.is_whole else bulk_actions[:FIRST]:
-        why_not = next(filter(None, (does.why_not(entity, "change") for entity in one.counts)), "")
-        _line(undo_view, one, why_not)
+    for action in bulk_actions if undo_view.is_whole else bulk_actions[:FIRST]:
+        why_not = next(filter(None, (does.why_not(entity, "change") for entity in action.counts)), "")
+        _line(undo_view, action, why_not)
     if len(bulk_actions) > FIRST and not undo_view.is_whole:
         label = f"Show all {number(len(bulk_actions))}"
         show_all = partial(setattr, undo_view, "is_whole", True)
@@ -223,53 +219,55 @@ def _state(action: BulkAction) -> str:
     return f" · undone by {action.undone_by}, {facts.moment(action.undone_at)}{stays}"
 
 
-def _preview(undo_view: UndoView, job: UndoJob) -> None:
-    back = [one for one in job.effects if one.is_change]
-    stays = [one for one in job.effects if one.refusal]
-    same, of = len(job.effects) - len(back) - len(stays), job.action
-    sentence = f"**{count_effects(back)}** will be put back." if back else "**Nothing** to put back."
+def _preview(undo_view: UndoView, plan: ChangePlan[UndoSource]) -> None:
+    back = [change for change in plan.changes if change.is_change]
+    stays = [change for change in plan.changes if change.refusal]
+    same, action = len(plan.changes) - len(back) - len(stays), plan.source.action
+    sentence = f"**{count_changes(back)}** will be put back." if back else "**Nothing** to put back."
     sentence += f" {number(same)} as before already." if same else ""
-    st.markdown(f"{plain(of.title)} by {plain(of.who)}, {facts.moment(of.at)}. {sentence}")
+    st.markdown(f"{plain(action.title)} by {plain(action.who)}, {facts.moment(action.at)}. {sentence}")
     if stays:
         st.markdown(f"**{number(len(stays))} stay{'s' if len(stays) == 1 else ''} as now**")
-        _draw_table([(one, one.refusal) for one in stays], "Why", "What stays as it is now")
+        _draw_table([(change, change.refusal) for change in stays], "Why", "What stays as it is now")
     if back:
         st.markdown(f"**{number(len(back))} put back**")
-        _draw_table([(one, _way_back(one)) for one in back], "Change", "What is put back")
+        _draw_table([(change, _arrows(change)) for change in back], "Change", "What is put back")
     with st.container(horizontal=True):
         st.button(
-            f"Put back {count_effects(back)}".strip(), type="primary", key="undo_start", disabled=not back,
-            on_click=job.start,
+            f"Put back {count_changes(back)}".strip(), type="primary", key="undo_start", disabled=not back,
+            on_click=plan.start,
         )  # fmt: skip
         _back_button(undo_view)
 
 
-def _result(undo_view: UndoView, job: UndoJob) -> None:
-    amount = count_effects([one.effect for one in job.outcomes if not one.reason])
-    stays = [*job.failures, *job.to_send]
+def _result(undo_view: UndoView, plan: ChangePlan[UndoSource]) -> None:
+    amount = count_changes([outcome.change for outcome in plan.outcomes if not outcome.reason])
+    stays = [*plan.failures, *plan.to_send]
     sentence = f"{amount} put back" if amount else "Nothing put back"
     if stays:
-        rest = f" {number(len(job.to_send))} not sent: undo again to continue." if job.to_send else ""
+        rest = f" {number(len(plan.to_send))} not sent: undo again to continue." if plan.to_send else ""
         st.warning(f"{sentence}, {number(len(stays))} not.{rest}", icon=":material/info:")
     else:
         st.success(f"{sentence}.", icon=":material/check_circle:")
     with st.container(horizontal=True):
-        change_steps.close_button("undo_", close)
+        plan_steps.close_button("undo_", close)
         _back_button(undo_view)
-    if job.failures:
-        _draw_table([(one.effect, one.reason) for one in job.failures], "Why", "What was not put back")
+    if plan.failures:
+        _draw_table(
+            [(failure.change, failure.reason) for failure in plan.failures], "Why", "What was not put back"
+        )
 
 
-def _draw_table(texts: Sequence[tuple[Effect, str]], column: str, alt: str) -> None:
-    names, cells = zip(*((one.name, text) for one, text in texts), strict=True)
-    change_steps.draw_table({"Name": names, column: cells}, alt)
+def _draw_table(texts: Sequence[tuple[PlannedChange, str]], column: str, alt: str) -> None:
+    names, cells = zip(*((change.name, text) for change, text in texts), strict=True)
+    plan_steps.draw_table({"Name": names, column: cells}, alt)
 
 
-def _way_back(effect: Effect) -> str:
+def _arrows(change: PlannedChange) -> str:
     """`Price: 2.75 → 2.50`."""
-    return "; ".join(f"{facts.title(name)}: {arrow(effect, name)}" for name in effect.after)
+    return "; ".join(f"{facts.title(name)}: {arrow(change, name)}" for name in change.after)
 
 
 def _back_button(undo_view: UndoView) -> None:
     """Draw the way back to the list."""
-    st.button("Back", key="undo_back", on_click=setattr, args=(undo_view, "job", None))
+    st.button("Back", key="undo_back", on_click=setattr, args=(undo_view, "plan", None))

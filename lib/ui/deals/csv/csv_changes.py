@@ -4,43 +4,44 @@ All lines are read and checked before anything can be sent. What is sent goes in
 and only if nobody has changed these deals and packages since they were read.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import streamlit as st
 
-from lib.deals import fields
+from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage, guarantee_fault
+from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.deals import catalog
-from lib.ui.deals.changes.change_job import ChangeJob, Effect, Outcome, with_full_stop
-from lib.ui.deals.changes.change_steps import ChangeSteps, field_columns
-from lib.ui.deals.changes.edit_several import END, START, own_zone, with_dates
+from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange, with_full_stop
+from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
+from lib.ui.deals.changes.shared_change import ACTIVE, END, START, of_package, own_zone, terms_faults
 from lib.ui.deals.csv import csv_text
 from lib.ui.deals.csv.csv_deals import COLUMNS
 from lib.ui.deals.csv.csv_dialog import close, draw_button, draw_faults, draw_file
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.inputs import EMAIL, FEE, FEE_TYPE
-from lib.ui.deals.list.deal_rows import KINDS, Key, title_of
+from lib.ui.deals.forms.inputs import FEE, FEE_TYPE
+from lib.ui.deals.list.deal_rows import Key, title_of
 from lib.ui.kit import components, times
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.wire.errors import TrancheError
 
 MOST, LARGEST, NO_END = 5_000, 600_000, "none"
-PLAIN = {title: one for title, one in COLUMNS.items() if one.name != "is_active"}
+Model = TypeVar("Model", DemandDeal, SupplyPackage)
+PLAIN = {title: plain for title, plain in COLUMNS.items() if plain.name != ACTIVE}
 """The columns of plain fields; that of is_active is Status."""
 FIRST = ("Price", "Status", "Start", "End")
 CHANGES = CsvShape(
     "deals", ("Deal id",), (*FIRST, *(title for title in PLAIN if title not in FIRST)), MOST, LARGEST
 )
 DATES = {"Start": START, "End": END}
-ACTIVE = {"active": True, "paused": False}
+STATUSES = {"active": True, "paused": False}
 OPEN, FILE = "deals_csv_changes", "deals_csv_changes_file"
 TITLE = "Change deals by CSV"
 _OTHERS = ", ".join(f"**{plain(title)}**" for title in PLAIN if title != "Price")
@@ -55,71 +56,55 @@ An empty cell keeps what is there. Nothing is saved unless every line is right."
 
 
 @dataclass(kw_only=True)
-class CsvChangeJob(ChangeJob):
-    """The changes of a file as far as they have come; `faults` are all that is wrong with its lines.
+class CsvChangeSource(ChangeSource):
+    """The changes of a file's lines; `faults` are all that is wrong with them.
 
     `no_dates` is why packages can't be changed; empty if they can. `deals` are those read by deal id, None
     where there is none, `packages` those whose dates change by id.
     """
 
+    is_whole: ClassVar[bool] = True
     batch_size: ClassVar[int] = 200
-    stops_at_refusal: ClassVar[bool] = True
     lines: Sequence[CsvRow]
     no_dates: str = ""
     faults: list[CsvFault] = field(default_factory=list)
     deals: dict[str, DemandDeal | None] = field(default_factory=dict)
     packages: dict[int, SupplyPackage] = field(default_factory=dict)
+    is_checked: bool = False
 
-    def plan(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> None:
-        """Remember an entity that was read."""
-        if isinstance(entity, SupplyPackage):
-            self.packages[key[1]] = entity
-        else:
-            self.deals[entity.deal_id or ""] = entity
+    def __post_init__(self) -> None:
+        self._deal_ids = [*dict.fromkeys(row["Deal id"] for row in self.lines if row["Deal id"])]
 
-    def name(self, key: Key) -> str:
-        """What it is called."""
-        return f"{KINDS[key[0]]} {key[1]}"
+    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
+        """Nothing yet: what the lines ask for is known once all is read."""
+        return ()
 
-    def read(self, client: Deals) -> None:
+    def read(self, client: Deals) -> list[PlannedChange]:
         """Read some more; with the last ones the lines are checked. Where that fails it is a fault."""
         try:
-            if ids := [one for one in self._deal_ids() if one not in self.deals][: self.batch_size]:
+            if ids := self._deal_ids[len(self.deals) :][: self.batch_size]:
                 self.deals |= dict.fromkeys(ids)
-                self._read(client, DemandDeal, deal_id=ids)
-            elif part := [one for one in self._package_ids() if one not in self.packages][: self.batch_size]:
-                self._read(client, SupplyPackage, id=part)
+                for deal in _list(client, DemandDeal, deal_id=ids):
+                    self.deals[deal.deal_id or ""] = deal
+            elif missing := [number for number in self._package_ids() if number not in self.packages]:
+                for package in _list(client, SupplyPackage, id=missing[: self.batch_size]):
+                    self.packages[package.id or 0] = package
             else:
-                self._check()
-                self.phase = "preview"
+                return self._check()
         except TrancheError as error:
             self.faults = [CsvFault(1, f"The deals can't be read now: {with_full_stop(error.reason)}")]
-            self.phase = "preview"
+            self.is_checked = True
+        return []
 
-    def send(self, client: Deals, effects: Sequence[Effect]) -> Iterator[Outcome]:
-        """Send a batch, all or none."""
-        try:
-            changes = {one.key[1]: one.after for one in effects}
-            etags = {one.key[1]: one.etag or "" for one in effects}
-            reasons = client.change_all(effects[0].key[0], changes, etags)
-        except TrancheError as error:
-            yield from (Outcome.of(one, error) for one in effects)
-        else:
-            for one in effects:
-                reason = reasons.get(one.key[1], "")
-                yield Outcome(one, reason and with_full_stop(reason))
+    @property
+    def is_read(self) -> bool:
+        """Whether the lines are checked, or can't be."""
+        return self.is_checked
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many deals are read, or how many changes sent, of how many."""
-        return (len(self.deals), len(self._deal_ids())) if self.phase == "reading" else super().progress
-
-    def _read(self, client: Deals, model: type[PackageOrDeal], **params: Any) -> None:
-        for one in client.list(model, limit=LARGEST_PAGE, etags=True, **params).results:
-            self.plan(one, (model.entity, one.id or 0), frozenset())
-
-    def _deal_ids(self) -> dict[str, None]:
-        return dict.fromkeys(row["Deal id"] for row in self.lines if row["Deal id"])
+        """How many deals are read, of how many."""
+        return len(self.deals), len(self._deal_ids)
 
     def _package_ids(self) -> Iterator[int]:
         """The packages whose dates a line changes: a deal's only one."""
@@ -128,33 +113,38 @@ class CsvChangeJob(ChangeJob):
             if deal is not None and len(deal.supply_deals) == 1 and any(row[title] for title in DATES):
                 yield deal.supply_deals[0].id or 0
 
-    def _check(self) -> None:
-        """Find what the lines change, or everything that is wrong with them."""
+    def _check(self) -> list[PlannedChange]:
+        """What the lines change; nothing, and everything that is wrong with them, if anything is."""
         first: dict[str, int] = {}
-        plan = _Plan(self.packages, self.no_dates)
+        self.is_checked = True
+        lines = _Lines(self.packages, self.no_dates)
         for row in self.lines:
             name = row["Deal id"]
             deal = self.deals.get(name)
             if not name:
-                plan.wrong(row, "Deal id is empty.")
+                lines.wrong(row, "Deal id is empty.")
             elif name in first:
-                plan.wrong(row, f"Same deal as line {first[name]}.")
+                lines.wrong(row, f"Same deal as line {first[name]}.")
             elif deal is None:
-                plan.wrong(row, f"There is no deal '{name[:50]}'.")
+                lines.wrong(row, f"There is no deal '{name[:50]}'.")
             else:
-                plan.add(row, deal)
+                lines.add(row, deal)
             first.setdefault(name, row.line)
-        self.faults = plan.faults
-        self.effects = [] if plan.faults else plan.effects()
+        self.faults = lines.faults
+        return [] if lines.faults else lines.changes()
 
 
-class _Plan:
+def _list(client: Deals, model: type[Model], **params: Any) -> Iterable[Model]:
+    return client.list(model, limit=LARGEST_PAGE, etags=True, **params).results
+
+
+class _Lines:
     """What the lines ask for, entity by entity."""
 
     def __init__(self, packages: Mapping[int, SupplyPackage], no_dates: str) -> None:
         self.faults: list[CsvFault] = []
         self._packages, self._no_dates = packages, no_dates
-        self._deals: list[Effect] = []
+        self._deals: list[PlannedChange] = []
         self._dates: dict[int, dict[str, tuple[datetime | None, int]]] = {}
         self._rows: dict[int, set[Key]] = {}
 
@@ -165,24 +155,24 @@ class _Plan:
     def add(self, row: CsvRow, deal: DemandDeal) -> None:
         """What a line makes of its deal, and of the deal's package."""
         key, wrong = (DEALS, deal.id or 0), list[str]()
-        cells = {one.name: inputs.cell(one, row[title], wrong) for title, one in PLAIN.items()}
-        before = {name: getattr(deal, name) for name in [*cells, "is_active"]}
-        after = {name: one for name, one in cells.items() if one is not None and one != before[name]}
+        cells = {plain.name: inputs.cell(plain, row[title], wrong) for title, plain in PLAIN.items()}
+        before = {name: getattr(deal, name) for name in [*cells, ACTIVE]}
+        after = {name: value for name, value in cells.items() if value is not None and value != before[name]}
         status = row["Status"].casefold()
-        if status not in ("", *ACTIVE, (deal.status or "").casefold()):
+        if status not in ("", *STATUSES, (deal.status or "").casefold()):
             wrong.append("Status: write active or paused.")
-        elif status in ACTIVE and status != deal.status and ACTIVE[status] != deal.is_active:
-            after["is_active"] = ACTIVE[status]
+        elif status in STATUSES and status != deal.status and STATUSES[status] != deal.is_active:
+            after[ACTIVE] = STATUSES[status]
         if after.get(FEE_TYPE) == NO_FEE and before[FEE] is not None:
             after[FEE] = None
-        for sentence in wrong or _terms_faults({**before, **after}, after):
+        for sentence in wrong or terms_faults({**before, **after}, after):
             self.wrong(row, sentence)
-        self._deals.append(Effect(key, title_of(deal), before, after, deal.etag))
+        self._deals.append(PlannedChange(key, title_of(deal), before, after, deal.etag))
         if any(row[title] for title in DATES):
             self._add_dates(row, deal, key)
 
     def _add_dates(self, row: CsvRow, deal: DemandDeal, key: Key) -> None:
-        ids = [one.id or 0 for one in deal.supply_deals]
+        ids = [package.id or 0 for package in deal.supply_deals]
         if self._no_dates:
             self.wrong(row, f"Dates are those of the package. {self._no_dates}.")
         elif len(ids) != 1 or ids[0] not in self._packages:
@@ -209,30 +199,18 @@ class _Plan:
             self.wrong(row, f"{title} is not that of line {dates[name][1]}, whose deal has the same package.")
         dates.setdefault(name, (at, row.line))
 
-    def effects(self) -> list[Effect]:
+    def changes(self) -> list[PlannedChange]:
         """What changes: deals in the order of their lines, then packages. Wrong dates are refused."""
         packages = (
-            with_dates(
-                self._packages[number],
-                frozenset(self._rows[number]),
-                {name: at for name, (at, _) in dates.items()},
-            )
+            of_package(self._packages[number], frozenset(self._rows[number]), {}, _moments(dates))
             for number, dates in self._dates.items()
         )
         return [*self._deals, *packages]
 
 
-def _terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """What would be wrong with the terms of a deal, where they change."""
-    if FEE in after or FEE_TYPE in after:
-        if whole[FEE] is not None and whole[FEE_TYPE] is None:
-            yield "A fee needs its type."
-        size = inputs.widget_value(FEE, whole[FEE])
-        if sentence := inputs.fee_fault(size, whole[FEE_TYPE], "This type of fee needs an amount."):
-            yield f"{fields.BY_NAME[FEE].column}: {sentence}"
-    yield from filter(None, [guarantee_fault(whole)])
-    if after.get("deal_sync") and not whole[EMAIL]:
-        yield "Deal sync needs a contact."
+def _moments(dates: Mapping[str, tuple[datetime | None, int]]) -> dict[str, datetime | None]:
+    """The dates without the lines that they are from."""
+    return {name: at for name, (at, _) in dates.items()}
 
 
 def _moment(text: str, zone: tzinfo) -> datetime:
@@ -254,7 +232,7 @@ class CsvChanges:
     """The dialog's contents: the file's name, the changes it asks for, and its faults."""
 
     name: str = ""
-    job: CsvChangeJob | None = None
+    plan: ChangePlan[CsvChangeSource] | None = None
     faults: tuple[CsvFault, ...] = ()
     problem: str = ""
 
@@ -272,24 +250,24 @@ def draw(context: PageContext, entity: str) -> None:
 
 
 def _dialog(context: PageContext, changes: CsvChanges) -> None:
-    job = changes.job
+    plan = changes.plan
     with st.empty().container():
-        if job is None or job.phase == "preview":
+        if plan is None or plan.phase == "preview":
             _form(context, changes)
-        if job is not None and not job.faults:
-            names = dict.fromkeys(name for one in job.effects for name in one.after)
-            steps = ChangeSteps(
-                f"{OPEN}_", lambda effects: field_columns(context, effects, [*names], has_same=False),
-                close=lambda: close(OPEN), is_whole=True,
+        if plan is not None and not plan.source.faults:
+            names = dict.fromkeys(name for change in plan.changes for name in change.after)
+            steps = PlanSteps(
+                f"{OPEN}_", lambda rows: field_columns(context, rows, [*names], has_same=False),
+                close=lambda: close(OPEN),
             )  # fmt: skip
-            steps.draw(context, job)
+            steps.draw(context, plan)
 
 
 def _form(context: PageContext, changes: CsvChanges) -> None:
     """Draw what the file must be, and what is wrong with the one that was chosen."""
     take_file = partial(take, context, changes)
     draw_file(FILE, CHANGES, WHAT, "deal-changes.csv", take_file, changes.problem)
-    if faults := [*changes.faults, *(changes.job.faults if changes.job is not None else ())]:
+    if faults := [*changes.faults, *(changes.plan.source.faults if changes.plan is not None else ())]:
         draw_faults(faults, changes.name, "Nothing was changed.")
 
 
@@ -297,18 +275,18 @@ def take(context: PageContext, changes: CsvChanges) -> None:
     """Read the file that was chosen. A callback."""
     file = components.chosen_file(st.session_state.get(FILE), LARGEST)
     if file is not None:
-        changes.name, changes.job, changes.faults, changes.problem = file.name, None, (), file.problem
+        changes.name, changes.plan, changes.faults, changes.problem = file.name, None, (), file.problem
         if not file.problem:
-            check(context, changes, file.text)
+            table = csv_text.read(file.text, CHANGES)
+            changes.faults = table.faults
+            if not table.faults:
+                no_dates = catalog.abilities(context).why_not(SUPPLY, "change")
+                changes.plan = csv_plan(context.clients.bulk_actions, table.rows, no_dates)
 
 
-def check(context: PageContext, changes: CsvChanges, text: str) -> None:
-    """Find out what the text asks for: its deals are read next, unless its lines can't be."""
-    table = csv_text.read(text, CHANGES)
-    changes.faults = table.faults
-    if not table.faults:
-        record = context.clients.bulk_actions.record("Changed by CSV")
-        job = CsvChangeJob(
-            record=record, lines=table.rows, no_dates=catalog.abilities(context).why_not(SUPPLY, "change")
-        )
-        job.phase, changes.job = "reading", job
+def csv_plan(actions: BulkActions, rows: Sequence[CsvRow], no_dates: str = "") -> ChangePlan[CsvChangeSource]:
+    """What the rows of a file ask for: their deals are read next."""
+    source = CsvChangeSource(lines=rows, no_dates=no_dates)
+    plan = ChangePlan(source=source, record=actions.record("Changed by CSV"))
+    plan.begin()
+    return plan

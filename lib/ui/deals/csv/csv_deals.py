@@ -83,12 +83,13 @@ class CsvEntry:
 class CsvPlan:
     """What a file asks for, or all of its faults: with any of them nothing is to be created.
 
-    `checked_lines` are the lines that are checked so far.
+    `titles` are the columns that the file has, `checked_lines` the lines that are checked so far.
     """
 
     entries: list[CsvEntry] = field(default_factory=list)
     faults: list[CsvFault] = field(default_factory=list)
     checked_lines: int = 0
+    titles: tuple[str, ...] = ()
 
     def end(self) -> None:
         """All lines are checked."""
@@ -122,7 +123,7 @@ def plan(
     client: Deals, rows: Sequence[CsvRow], seats: Mapping[int, Seat], fees: Mapping[int, str]
 ) -> Iterator[CsvPlan]:
     """The plan as it grows, at last whole. `fees` are the words of the fee types that may be set."""
-    csv_plan, index = CsvPlan(), SeatIndex(seats)
+    csv_plan, index = CsvPlan(titles=tuple(rows[0].texts) if rows else ()), SeatIndex(seats)
     packages = yield from _packages(client, rows, csv_plan)
     for count, row in enumerate(rows, 1):
         faults: list[str] = []

@@ -11,15 +11,14 @@ from lib.deals.models import DemandDeal, SupplyPackage
 from lib.insight.kinds import KINDS as TARGETS
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
-from lib.ui.deals.changes.change_steps import close_button, count_label, number
-from lib.ui.deals.changes.confirmations import CsvQuestions, targeting_of
-from lib.ui.deals.csv import csv_deals, csv_packages, csv_text
+from lib.ui.deals.changes.confirmations import targeting_of
+from lib.ui.deals.changes.plan_steps import close_button, count_label, number
+from lib.ui.deals.csv import csv_cells, csv_deals, csv_packages, csv_text
 from lib.ui.deals.csv.csv_deals import CsvEntry, CsvPlan
 from lib.ui.deals.csv.csv_job import CsvJob, CsvReading
 from lib.ui.deals.csv.csv_packages import DealCells
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
-from lib.ui.deals.facts import amount
-from lib.ui.deals.forms.draft import seat_name
+from lib.ui.deals.list.deal_rows import KINDS as ENTITY_WORDS
 from lib.ui.deals.list.list_state import CSV_MENU
 from lib.ui.deals.targeting import words
 from lib.ui.kit import components, job, notes
@@ -35,8 +34,7 @@ _SWITCHES = [one.column for one in csv_packages.FIELDS if one.kind is fields.SWI
 class CsvKind:
     """A kind of file. `key` begins the names of its widgets; `plan` finds out what its rows ask for.
 
-    `what` says in Markdown how the file is written; `titles` are the columns of the preview, where "price"
-    stands for the price's title.
+    `what` says in Markdown how the file is written.
     """
 
     key: str
@@ -44,7 +42,6 @@ class CsvKind:
     shape: CsvShape
     what: str
     plan: Callable[[PageContext, Sequence[CsvRow]], Iterator[CsvPlan]]
-    titles: tuple[str, ...]
 
     def count_label(self, entities: Iterable[str]) -> str:
         """`3 deals`, `1 package and 2 deals`; what the file is of is counted even where there is none."""
@@ -59,7 +56,8 @@ class CsvKind:
 class CsvUpload:
     """The dialog's contents: the file's name, its faults, the reading of its lines, and the creation.
 
-    `problem` says what went wrong.
+    `problem` says what went wrong; `titles` are the columns of the file, `questions` what is to be confirmed
+    of each entry.
     """
 
     kind: CsvKind
@@ -68,7 +66,8 @@ class CsvUpload:
     reading: CsvReading | None = None
     job: CsvJob | None = None
     problem: str = ""
-    questions: CsvQuestions | None = None
+    titles: Sequence[str] = ()
+    questions: Sequence[Sequence[str]] = ()
 
     def finish(self, context: PageContext) -> None:
         """Take what the reading of the lines found."""
@@ -78,7 +77,8 @@ class CsvUpload:
         self.problem = f"{reading.problem} Nothing was created." if reading.problem else ""
         self.faults = sorted({*self.faults, *reading.plan.faults}, key=lambda one: one.line)
         if not self.problem and not self.faults and reading.plan.entries:
-            self.questions = confirmations.of_lines(context, reading.plan.entries)
+            self.titles = reading.plan.titles
+            self.questions = confirmations.of_entries(context, reading.plan.entries)
             self.job = CsvJob(reading.plan.entries)
 
 
@@ -161,7 +161,7 @@ def take(context: PageContext, upload: CsvUpload) -> None:
     )
     if file is not None and (upload.job is None or upload.job.state not in ("open", "left")):
         upload.name, upload.job, upload.problem = file.name, None, file.problem
-        upload.faults, upload.questions = (), None
+        upload.faults, upload.questions = (), ()
         if not file.problem:
             check(context, upload, file.text)
 
@@ -177,13 +177,20 @@ def check(context: PageContext, upload: CsvUpload, text: str) -> None:
 def _preview(context: PageContext, upload: CsvUpload, creation: CsvJob) -> None:
     kind, entries = upload.kind, creation.entries
     _draw_failure(kind, creation)
-    frame = straighten(_table(context, kind, entries[:MOST_ROWS]))
+    frame = straighten(_table(context, upload, entries[:MOST_ROWS]))
     st.dataframe(frame, hide_index=True, alt=f"The {kind.noun}s to create")
     if len(entries) > MOST_ROWS:
         st.caption(f"The first {number(MOST_ROWS)} of {number(len(entries))}.")
     if creation.state == "left":
         return
-    is_sure = upload.questions is None or confirmations.draw_lines(upload.questions)
+    if notes_of_lines := [f"Line {entry.line}: {entry.note}" for entry in entries if entry.note]:
+        st.info(confirmations.list_sentences(notes_of_lines), icon=":material/info:")
+    sentences = [
+        f"Line {entry.line}: {sentence}."
+        for entry, questions in zip(entries, upload.questions, strict=False)
+        for sentence in questions
+    ]
+    is_sure = confirmations.confirm_all(sentences, f"{kind.key}_csv_")
     count = kind.count_label(one.request.entity for one in entries)
     st.button(
         "Retry" if creation.state == "open" else f"Create {plain(count)}", type="primary",
@@ -237,33 +244,28 @@ def _plan_packages(context: PageContext, rows: Sequence[CsvRow]) -> Iterator[Csv
     return csv_packages.plan(context.deals, rows, catalog.named_lists(context), deals)
 
 
-def _table(context: PageContext, kind: CsvKind, entries: Sequence[CsvEntry]) -> dict[str, list[Any]]:
-    """What is created, a row each; packages without deals need no columns of those."""
-    packages = [targeting_of(one.request) for one in entries if isinstance(one.request, SupplyPackage)]
+def _table(context: PageContext, upload: CsvUpload, entries: Sequence[CsvEntry]) -> dict[str, list[Any]]:
+    """What is created, a row each: every column that the file has, with what it becomes.
+
+    What is to be confirmed of a row is its note. A name stands in the first column, given or made.
+    """
+    packages = [targeting_of(entry.request) for entry in entries if isinstance(entry.request, SupplyPackage)]
     marks = words.marks(context, catalog.usual_days(context), packages) if packages else {}
-    rows = [_row(one, marks) for one in entries]
-    left_out = ("Kind", "Seat", "price") if len(packages) == len(rows) else ()
-    price = facts.prices_of(context).title
-    titles = [title for title in kind.titles if title not in left_out]
-    return {price if title == "price" else title: [row.get(title, "") for row in rows] for title in titles}
-
-
-def _row(one: CsvEntry, marks: words.Marks) -> dict[str, Any]:
-    request = one.request
-    row = {"Line": one.line, "Name": request.name or "", "Note": one.note}
-    if isinstance(request, SupplyPackage):
-        return row | {
-            "Kind": "Package",
-            "Media type": request.media_type or "",
-            "Runs": facts.span(request),
-            "Targeting": words.sentence(targeting_of(request), None, None, marks),
-        }
-    return row | {
-        "Kind": "Deal",
-        "Package": (one.package and one.package.name) or "",
-        "Seat": seat_name(one.seat, (one.seat and one.seat.id) or 0),
-        "price": amount(request.price),
-    }
+    columns: dict[str, list[Any]] = {"Line": [entry.line for entry in entries]}
+    if 0 < len(packages) < len(entries):
+        columns["Kind"] = [ENTITY_WORDS[entry.request.entity] for entry in entries]
+    columns["Name"] = [entry.request.name or "" for entry in entries]
+    price, unit = fields.BY_NAME["price"].column, facts.prices_of(context).title
+    for title in upload.titles:
+        if title not in columns:
+            column = unit if title == price else title
+            columns[column] = [csv_cells.cell(entry, title, marks) for entry in entries]
+    questions_of_rows = upload.questions or [()] * len(entries)
+    columns["Note"] = [
+        ". ".join(filter(None, [*(f"Please check: {sentence}" for sentence in questions), entry.note]))
+        for entry, questions in zip(entries, questions_of_rows, strict=False)
+    ]
+    return columns
 
 
 def _titles(titles: Iterable[str]) -> str:
@@ -289,11 +291,9 @@ Nothing is created unless every line is right."""
 KINDS = {
     fields.SUPPLY: CsvKind(
         "packages", "package", csv_packages.SHAPE, OF_PACKAGES, _plan_packages,
-        ("Line", "Kind", "Name", "Media type", "Runs", "Targeting", "Seat", "price", "Note"),
     ),
     fields.DEALS: CsvKind(
         "deals", "deal", csv_deals.SHAPE, OF_DEALS, _plan_deals,
-        ("Line", "Package", "Seat", "price", "Name", "Note"),
     ),
 }  # fmt: skip
 """The kinds of files by the entity of the list."""

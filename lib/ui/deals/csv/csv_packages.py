@@ -83,7 +83,7 @@ class DealCells:
 
 def plan(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCells) -> Iterator[CsvPlan]:
     """The plan as it grows, at last whole. `lists` are domain and app lists: kind → id → name."""
-    csv_plan = CsvPlan()
+    csv_plan = CsvPlan(titles=tuple(rows[0].texts) if rows else ())
     package_of_name: dict[str, tuple[CsvRow, SupplyPackage]] = {}
     for row in rows:
         faults: list[str] = []

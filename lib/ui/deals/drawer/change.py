@@ -9,9 +9,9 @@ from lib.deals.client import Deals, to_json
 from lib.deals.models import PackageOrDeal
 from lib.deals.proposals.models import Proposal
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes import confirmations, proposal_form
-from lib.ui.deals.drawer import change_form, edits
-from lib.ui.deals.drawer.edits import Fields, Meeting
+from lib.ui.deals.changes import confirmations, merge, proposal_form
+from lib.ui.deals.changes.merge import Fields, Meeting
+from lib.ui.deals.drawer import change_form
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.forms.draft import Draft
 from lib.ui.deals.list.deal_rows import Key
@@ -47,7 +47,7 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     prefix = _prefix(key)
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
-        edit = Edit(edits.of(entity), entity.etag)
+        edit = Edit(merge.of(entity), entity.etag)
         _start(prefix, key, edit, edit.base)
     mine = change_form.read(context, prefix, key[0])
     _meetings(edit, facts.prices_of(context))
@@ -85,9 +85,9 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
 def begin(key: Key, entity: PackageOrDeal, proposal: Proposal) -> None:
     """Begin an edit of the entity as it is now, with a proposal's values in the form."""
     forget(key)
-    edit = Edit(edits.of(entity), entity.etag, proposal=proposal.id)
+    edit = Edit(merge.of(entity), entity.etag, proposal=proposal.id)
     after = type(entity).model_validate({**entity.model_dump(), **proposal.fields})
-    values = {name: one for name, one in edits.of(after).items() if name in proposal.fields}
+    values = {name: one for name, one in merge.of(after).items() if name in proposal.fields}
     _start(_prefix(key), key, edit, {**edit.base, **values})
 
 
@@ -99,7 +99,9 @@ def propose(context: PageContext, key: Key) -> None:
     if edit is None or not changes:
         notes.say("No field was changed")
         return
-    if change_form.wrong(context, prefix, key[0], edit.base):
+    doubt = change_form.doubt(context, prefix, key[0], edit.base)
+    is_wrong = change_form.wrong(context, prefix, key[0], edit.base)
+    if is_wrong or not confirmations.is_confirmed(doubt, prefix):
         st.session_state[f"{prefix}_tried"] = True
         return
     fields = to_json(changes)
@@ -120,7 +122,7 @@ def unsaved_edits(context: PageContext, key: Key) -> Fields:
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
         return {}
-    return edits.edited_fields(edit.base, change_form.read(context, prefix, key[0]))
+    return merge.edited_fields(edit.base, change_form.read(context, prefix, key[0]))
 
 
 def as_draft(context: PageContext, package_id: int) -> Draft:
@@ -159,7 +161,7 @@ def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
     client, mine = context.deals, change_form.read(context, _prefix(key), key[0])
     try:
-        fields = edits.edited_fields(edit.base, mine)
+        fields = merge.edited_fields(edit.base, mine)
 
         def write() -> int:
             client.change(*key, fields, edit.etag)
@@ -187,8 +189,8 @@ def _rebase(client: Deals, key: Key, edit: Edit, mine: Fields, error: Conflict) 
         latest = client.get(*key)
     except TrancheError as gone:
         return Edit(edit.base, edit.etag, failure=_failure_text(gone), proposal=edit.proposal)
-    theirs = edits.of(latest)
-    values, meetings = edits.merge(edit.base, mine, theirs)
+    theirs = merge.of(latest)
+    values, meetings = merge.merge(edit.base, mine, theirs)
     failure = "" if meetings else _failure_text(error)
     new_edit = Edit(
         theirs, latest.etag, tuple(meetings), _by(client, key), failure=failure, proposal=edit.proposal

@@ -18,8 +18,8 @@ from lib.insight.kinds import elements
 from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
+from lib.ui.deals.changes.merge import Fields, targeting
 from lib.ui.deals.drawer import supply_path
-from lib.ui.deals.drawer.edits import Fields, targeting
 from lib.ui.deals.forms import form_fields, inputs
 from lib.ui.deals.forms.draft import PLAIN, Draft
 from lib.ui.deals.forms.form_fields import ZONE
@@ -108,10 +108,13 @@ def doubt(context: PageContext, prefix: str, entity: str, base: Fields) -> str:
     if entity == SUPPLY:
         end = inputs.value("end_date", state.get(f"{prefix}end_date"), zone)
         return doubts.dates(end) if end != base.get("end_date") else ""
-    price = inputs.value("price", state.get(f"{prefix}price"))
-    if price is None or price == base.get("price"):
+    price, before = inputs.value("price", state.get(f"{prefix}price")), base.get("price")
+    if price is None or price == before:
         return ""
-    doubt = confirmations.of_price(context, state.get(f"{prefix}seat"), price)
+    packages = [] if before else catalog.by_id(context, SupplyPackage, state.get(f"{prefix}supply_deals", ()))
+    doubt = confirmations.PriceGuard(context).doubt(
+        price, before=before, seat=state.get(f"{prefix}seat"), packages=[*packages]
+    )
     return confirmations.with_unit(context, doubt)
 
 

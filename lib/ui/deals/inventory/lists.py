@@ -11,7 +11,7 @@ from lib.deals.client import Deals
 from lib.deals.models import AppList, DomainList, SupplyPackage
 from lib.deals.supply.store import ImportedFile
 from lib.ui.deals import catalog
-from lib.ui.deals.changes.change_steps import number
+from lib.ui.deals.changes.plan_steps import number
 from lib.ui.deals.inventory import supply_files
 from lib.ui.deals.inventory.list_entries import KINDS, ListKind, Paste, read
 from lib.ui.kit import address, listing, notes

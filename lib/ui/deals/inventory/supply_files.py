@@ -7,7 +7,7 @@ import streamlit as st
 from lib.deals.supply.formats import APPS, KINDS, MEGABYTE, SELLERS, identify
 from lib.deals.supply.store import ImportedFile, ImportOutcome
 from lib.ui.deals import facts
-from lib.ui.deals.changes.change_steps import count_label, number
+from lib.ui.deals.changes.plan_steps import count_label, number
 from lib.ui.deals.drawer import supply_path
 from lib.ui.kit import components, notes, times
 from lib.ui.kit.components import ChosenFile

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lib.deals.client import Deals
 from lib.ui.deals import catalog, facts
-from lib.ui.deals.changes.change_steps import count_label, number
+from lib.ui.deals.changes.plan_steps import count_label, number
 from lib.ui.deals.csv.csv_dialog import close
 from lib.ui.deals.list.deal_rows import KINDS, csv
 from lib.ui.deals.list.list_state import CSV_MENU, PLURALS, ListSearch

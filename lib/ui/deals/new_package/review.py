@@ -222,7 +222,8 @@ def _doubt() -> bool:
 
 def _doubts(context: PageContext, draft: Draft) -> dict[str, str]:
     """What has to be confirmed, prices and dates, with what is said while it is not."""
-    of_prices = confirmations.of_deals(context, draft.new_deals) if draft.deals == "new" else ""
+    package = SupplyPackage.model_construct(media_type=draft["media_type"])
+    of_prices = confirmations.of_deals(context, draft.new_deals, package) if draft.deals == "new" else ""
     of_dates = doubts.dates(draft.moment("end_date"))
     advice_of = {of_prices: "confirm this price first", of_dates: "confirm these dates first"}
     return {doubt: words for doubt, words in advice_of.items() if doubt}

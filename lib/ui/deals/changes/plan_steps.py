@@ -1,4 +1,4 @@
-"""The steps of a change of several on screen: progress, the preview, the result, and their tables."""
+"""The steps of a plan of changes on screen: progress, the preview with its questions, the result."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,122 +10,130 @@ from lib.deals.bulk_actions import ActionRecord
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
-from lib.ui.deals.changes.change_job import ChangeJob, Effect, Outcome
-from lib.ui.deals.list.deal_rows import KINDS
-from lib.ui.kit import job as job_parts
+from lib.ui.deals.changes.plan import ChangePlan, Outcome, PlannedChange
+from lib.ui.deals.list.deal_rows import KINDS, Key
+from lib.ui.kit import job
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 
 FIRST, NOTE, UNDO_BEGINS = 50, "Note", "deals_undo_begins"
 Columns = dict[str, list[str]]
 Action = Callable[[], None]
+Questions = Mapping[Key, Sequence[str]]
 
 
 @dataclass(frozen=True)
-class ChangeSteps:
+class PlanSteps:
     """How the steps of one kind of change are drawn; `prefix` begins the keys of their widgets.
 
     `columns` are those of some entities between the result and the note. `close` closes the dialog, `back`
     leads to what is to change and `retry` to a preview of what was not saved, where there are such ways; all
-    are callbacks. `after` follows what was sent last, and `rest` is said where something was not saved. What
-    is refused keeps all from being saved where it `is_whole`.
+    are callbacks. `after` follows what was sent last, and `rest` is said where something was not saved.
     """
 
     prefix: str
-    columns: Callable[[Sequence[Effect]], Columns]
+    columns: Callable[[Sequence[PlannedChange]], Columns]
     close: Action
     back: Action | None = None
     retry: Action | None = None
     after: Action = field(default=lambda: None)
     rest: str = ""
-    is_whole: bool = False
 
-    def draw(self, context: PageContext, job: ChangeJob) -> None:
+    def draw(self, context: PageContext, plan: ChangePlan[Any]) -> None:
         """Draw the step that the change is in, from its reading on."""
-        if job.is_running:
-            run(context, job, self.after)
-        elif job.phase == "preview":
-            self._preview(context, job)
+        if plan.is_running:
+            run(context, plan, self.after)
+        elif plan.phase == "preview":
+            self._preview(context, plan)
         else:
-            self._result(job)
+            self._result(plan)
 
-    def _preview(self, context: PageContext, job: ChangeJob) -> None:
-        changes = [one for one in job.effects if one.is_change]
-        refusals = [one for one in job.effects if one.refusal]
-        amount = count_effects(changes)
-        same = len(job.effects) - len(changes) - len(refusals)
+    def _preview(self, context: PageContext, plan: ChangePlan[Any]) -> None:
+        changes = [change for change in plan.changes if change.is_change]
+        refusals = [change for change in plan.changes if change.refusal]
+        amount = count_changes(changes)
+        same = len(plan.changes) - len(changes) - len(refusals)
         sentences = [f"**{amount}** will be saved." if amount else "**Nothing** to save."]
         sentences += [f"{number(len(refusals))} refused."] if refusals else []
         sentences += [f"{number(same)} unchanged."] if same else []
         st.markdown(" ".join(sentences))
-        if effects := [*refusals, *changes] if self.is_whole else job.effects:
-            self._table(job, effects, "What changes, before and after")
+        questions = {change.key: confirmations.of_change(context, change) for change in changes}
+        if rows := [*refusals, *changes] if plan.source.is_whole else plan.changes:
+            self._table(plan, rows, "What changes, before and after", questions)
         _draw_others(changes)
-        doubts = ", ".join(sorted({one.doubt for one in changes if one.doubt}))
-        is_sure = confirmations.confirm(confirmations.with_unit(context, doubts), self.prefix)
-        is_closed = not changes or not is_sure or (self.is_whole and bool(refusals))
+        is_sure = confirmations.confirm_all(_sentences(changes, questions), self.prefix)
+        is_closed = not changes or not is_sure or (plan.source.is_whole and bool(refusals))
         with st.container(horizontal=True):
             st.button(
                 f"Save {amount}".strip(), type="primary", key=f"{self.prefix}save", disabled=is_closed,
-                on_click=job.start,
+                on_click=plan.start,
             )  # fmt: skip
             if self.back is not None:
                 st.button("Back", key=f"{self.prefix}back", on_click=self.back)
 
-    def _result(self, job: ChangeJob) -> None:
-        amount = count_effects([one.effect for one in job.outcomes if not one.reason])
-        draw_verdict(job, f"{amount} saved" if amount else "Nothing saved", self.rest)
-        effects = [one for one in job.effects if one.is_change] if self.is_whole else job.effects
-        self._table(job, effects, "The result of each change")
+    def _result(self, plan: ChangePlan[Any]) -> None:
+        amount = count_changes([outcome.change for outcome in plan.outcomes if not outcome.reason])
+        draw_verdict(plan, f"{amount} saved" if amount else "Nothing saved", self.rest)
+        is_whole = plan.source.is_whole
+        rows = [change for change in plan.changes if change.is_change] if is_whole else plan.changes
+        self._table(plan, rows, "The result of each change")
         with st.container(horizontal=True):
             close_button(self.prefix, self.close)
             if amount:
-                offer_undo(job.record, self.close)
+                offer_undo(plan.record, self.close)
             if self.retry is not None:
                 st.button("Preview the rest again", key=f"{self.prefix}again", on_click=self.retry)
 
-    def _table(self, job: ChangeJob, effects: Sequence[Effect], alt: str) -> None:
-        """Draw a row per entity; those that were sent with what became of them."""
-        results = {one.effect.key: one for one in job.outcomes}
-        columns = {"Name": [one.name for one in effects]}
-        if job.phase == "done":
-            columns["Result"] = [_result_word(one, results.get(one.key)) for one in effects]
-        columns |= self.columns(effects)
-        reasons = [one.key in results and results[one.key].reason for one in effects]
-        columns[NOTE] = [
-            reason or one.refusal or one.also for reason, one in zip(reasons, effects, strict=True)
-        ]
+    def _table(
+        self,
+        plan: ChangePlan[Any],
+        changes: Sequence[PlannedChange],
+        alt: str,
+        questions: Questions | None = None,
+    ) -> None:
+        """Draw a row per entity; what is to be confirmed of it is its note, or what became of it."""
+        outcomes = {outcome.change.key: outcome for outcome in plan.outcomes}
+        columns = {"Name": [change.name for change in changes]}
+        if plan.phase == "done":
+            columns["Result"] = [_result_word(change, outcomes.get(change.key)) for change in changes]
+        columns |= self.columns(changes)
+        columns[NOTE] = [_note(change, outcomes.get(change.key), questions or {}) for change in changes]
         draw_table(columns, alt)
 
 
-def run(context: PageContext, job: ChangeJob, on_end: Action = lambda: None) -> None:
+def run(context: PageContext, plan: ChangePlan[Any], on_end: Action = lambda: None) -> None:
     """Read or send step by step, and draw how far it is; `on_end` follows what was sent last."""
 
     def after() -> None:
-        if job.phase == "done":
+        if plan.phase == "done":
             on_end()
             catalog.forget()
 
-    job_parts.draw(context, job, number, after)
+    job.draw(context, plan, number, after)
 
 
 def field_columns(
-    context: PageContext, effects: Sequence[Effect], names: Sequence[str], has_same: bool
+    context: PageContext, changes: Sequence[PlannedChange], names: Sequence[str], has_same: bool
 ) -> Columns:
     """A column for each field: `2.50 → 2.75`; with `has_same` the value alone where it stays."""
 
-    def cell(effect: Effect, name: str) -> str:
-        if name in effect.after:
-            return arrow(effect, name)
-        return facts.value(name, effect.before[name]) if has_same and name in effect.before else ""
+    def cell(change: PlannedChange, name: str) -> str:
+        if name in change.after:
+            return arrow(change, name)
+        return facts.value(name, change.before[name]) if has_same and name in change.before else ""
 
     money = facts.prices_of(context)
-    return {facts.title(name, money): [cell(one, name) for one in effects] for name in names}
+    return {facts.title(name, money): [cell(change, name) for change in changes] for name in names}
 
 
-def arrow(effect: Effect, name: str) -> str:
-    """`2.50 → 2.75`."""
-    return f"{facts.value(name, effect.before[name])} → {facts.value(name, effect.after[name])}"
+def arrow(change: PlannedChange, name: str) -> str:
+    """`even → fast`; of a price with the factor: `2.16 → 19.00 (×8.8)`."""
+    before, after = change.before[name], change.after[name]
+    sentence = f"{facts.value(name, before)} → {facts.value(name, after)}"
+    if name != confirmations.PRICE:
+        return sentence
+    factor = confirmations.price_factor(before, after)
+    return f"{sentence} ({factor})" if factor else sentence
 
 
 def close_button(prefix: str, close: Action) -> None:
@@ -166,19 +174,19 @@ def draw_table(columns: Mapping[str, Sequence[Any]], alt: str) -> None:
         )
 
 
-def draw_verdict(job: ChangeJob, sentence: str, more: str = "") -> None:
+def draw_verdict(plan: ChangePlan[Any], sentence: str, more: str = "") -> None:
     """Draw the sentence, what failed and what was not sent; `more` follows where something did."""
-    if not job.failures and not job.to_send:
+    if not plan.failures and not plan.to_send:
         st.success(f"{sentence}.", icon=":material/check_circle:")
         return
-    parts = [sentence, f"{number(len(job.failures))} failed" if job.failures else ""]
-    parts.append(f"{number(len(job.to_send))} not sent" if job.to_send else "")
+    parts = [sentence, f"{number(len(plan.failures))} failed" if plan.failures else ""]
+    parts.append(f"{number(len(plan.to_send))} not sent" if plan.to_send else "")
     st.warning(f"{', '.join(filter(None, parts))}. {more}".rstrip(), icon=":material/info:")
 
 
-def count_effects(effects: Sequence[Effect]) -> str:
+def count_changes(changes: Sequence[PlannedChange]) -> str:
     """`3 deals and 1 package`."""
-    counts = {entity: sum(one.key[0] == entity for one in effects) for entity in (*KINDS,)[::-1]}
+    counts = {entity: sum(change.key[0] == entity for change in changes) for entity in (*KINDS,)[::-1]}
     return " and ".join(count_label(KINDS[entity], count) for entity, count in counts.items() if count)
 
 
@@ -192,16 +200,31 @@ def number(count: int) -> str:
     return Numbers.of(st.context.locale).number(count)
 
 
-def _result_word(effect: Effect, outcome: Outcome | None) -> str:
+def _sentences(changes: Sequence[PlannedChange], questions: Questions) -> list[str]:
+    """What is to be confirmed; of several changes each with the name, unless all say the same."""
+    sentences = [(change.name, sentence) for change in changes for sentence in questions[change.key]]
+    if len({sentence for _, sentence in sentences}) <= 1:
+        return [*dict.fromkeys(sentence for _, sentence in sentences)]
+    return [f"{name}: {sentence}" for name, sentence in sentences]
+
+
+def _note(change: PlannedChange, outcome: Outcome | None, questions: Questions) -> str:
+    if outcome is not None and outcome.reason:
+        return outcome.reason
+    sentences = [f"Please check: {sentence}" for sentence in questions.get(change.key, ())]
+    return change.refusal or ". ".join(filter(None, [*sentences, change.note]))
+
+
+def _result_word(change: PlannedChange, outcome: Outcome | None) -> str:
     """What became of it, in a word."""
     if outcome is not None:
         return "Saved" if not outcome.reason else "Unknown" if outcome.is_open else "Failed"
-    return "Refused" if effect.refusal else "Not sent" if effect.is_change else "Unchanged"
+    return "Refused" if change.refusal else "Not sent" if change.is_change else "Unchanged"
 
 
-def _draw_others(changes: Sequence[Effect]) -> None:
+def _draw_others(changes: Sequence[PlannedChange]) -> None:
     """Draw the deals that change with a package and were not chosen."""
-    names_of_deal = {deal: (name, effect.name) for effect in changes for deal, name in effect.others.items()}
+    names_of_deal = {deal: (name, change.name) for change in changes for deal, name in change.others.items()}
     if not names_of_deal:
         return
     count = f"{number(len(names_of_deal))} other deal{'s' if len(names_of_deal) > 1 else ''}"

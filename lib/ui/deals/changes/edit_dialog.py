@@ -1,0 +1,306 @@
+"""The dialog that edits several packages or deals: the form, a preview, progress, the result."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import streamlit as st
+
+from lib.deals import fields, values
+from lib.deals.bulk_actions import BulkActions
+from lib.deals.fields import DEALS, SUPPLY, TERMS
+from lib.deals.models import Targeting
+from lib.deals.values import Limits
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.changes import plan_steps
+from lib.ui.deals.changes.confirmations import PRICE
+from lib.ui.deals.changes.plan import ChangePlan
+from lib.ui.deals.changes.plan_steps import PlanSteps, count_label
+from lib.ui.deals.changes.shared_change import END, START, SharedChange, SharedSource
+from lib.ui.deals.changes.targeting_edit import Mode, TargetingEdit
+from lib.ui.deals.facts import OFFSETS, Prices, offset
+from lib.ui.deals.forms import inputs
+from lib.ui.deals.forms.inputs import FEE, FEE_TYPE, Look
+from lib.ui.deals.list import list_state
+from lib.ui.deals.list.deal_rows import KINDS, DealRow, as_text
+from lib.ui.deals.list.list_state import ListSearch
+from lib.ui.deals.targeting import pending, picker
+from lib.ui.kit import amounts, times
+from lib.ui.kit.field_problems import beside
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+from lib.wire.errors import TrancheError
+
+PLAN, MOST, PREFIX = "deals_several", 500, "several_"
+HOW, AMOUNT, NO_END, ZONE, EMPTY, TARGET, MODE, PROBLEM = (
+    f"{PREFIX}{name}"
+    for name in ("how", "amount", "no_end", "zone", "empty", "target", "target_mode", "problem")
+)
+DATES = {START: f"{PREFIX}start", END: f"{PREFIX}end"}
+SET, PERCENT, OWN_ZONE, KEEP = "Set to", "Change by %", "Each package's own", "keep"
+PERCENTAGE = Limits(least=-100, below=10_001, decimals=4)
+MODES: Mapping[str, Mode] = {"Add": "add", "Remove": "remove", "Replace": "replace"}
+SWITCHES = {
+    entity: tuple(name for name in fields.writable(entity, fields.SWITCH) if name != "is_active")
+    for entity in (SUPPLY, DEALS)
+}
+ON_OFF = {True: "on", False: "off"}
+CAN_BE_EMPTY = tuple(name for name in TERMS if name != FEE_TYPE)
+
+
+def button_title(verb: str, count: int, is_all: bool) -> str:
+    """`Edit 12`, or `Edit all 12` for all that a list finds."""
+    return f"{verb} {'all ' if is_all else ''}{plan_steps.number(count)}" if count else verb
+
+
+def draw(
+    context: PageContext, search: ListSearch, count: int, selection: Sequence[DealRow], is_all: bool
+) -> None:
+    """Draw the button for the chosen rows, and the dialog while it is open."""
+    number = count if is_all else len(selection)
+    st.button(
+        button_title("Edit", number, is_all), icon=":material/edit:", key="deals_edit",
+        disabled=not 0 < number <= MOST, help=f"At most {MOST} at once" if number > MOST else None,
+        on_click=_open, args=(context, search, None if is_all else list(selection)),
+    )  # fmt: skip
+    if (plan := st.session_state.get(PLAN)) is not None:
+        title = f"Edit {count_label(KINDS[plan.source.entity], len(plan.source.rows))}"
+        st.dialog(title, width="large", on_dismiss=_close)(_dialog)(context, plan)
+
+
+def edit_plan(actions: BulkActions, entity: str, rows: Sequence[DealRow]) -> ChangePlan[SharedSource]:
+    """The edit of these rows, before anything is typed."""
+    return ChangePlan(source=SharedSource(entity=entity, rows=[*rows]), record=actions.record("Edited"))
+
+
+def _open(context: PageContext, search: ListSearch, rows: list[DealRow] | None) -> None:
+    """Open the dialog; if all are chosen, the service says which these are. A callback."""
+    _forget()
+    try:
+        if rows is None:
+            rows = list(islice(catalog.rows_by_name(context.deals, search), MOST))
+    except TrancheError as error:
+        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was changed."
+    st.session_state[PLAN] = edit_plan(context.clients.bulk_actions, search.entity, rows or [])
+
+
+def _dialog(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
+    """Draw the phase that the change is in."""
+    with st.empty().container():
+        if plan.phase == "form":
+            _form(context, plan)
+            return
+        shared_change = plan.source.shared_change
+        names = (*shared_change.deal_names, *shared_change.package_names)
+        steps = PlanSteps(
+            PREFIX, lambda changes: plan_steps.field_columns(context, changes, names, has_same=True),
+            close=_close, back=partial(setattr, plan, "phase", "form"),
+            retry=partial(_ask_again, plan) if unsaved_rows(plan) else None,
+            after=partial(_select_unsaved_rows, plan), rest="What was not saved stays chosen.",
+        )  # fmt: skip
+        steps.draw(context, plan)
+
+
+def unsaved_rows(plan: ChangePlan[SharedSource]) -> list[DealRow]:
+    """The rows of which something failed or was not sent."""
+    return [row for row in plan.source.rows if row.key in plan.unsaved_rows]
+
+
+def _form(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
+    is_deals = plan.source.entity == DEALS
+    does = catalog.abilities(context)
+    st.caption("Fields left empty stay as they are.")
+    sections = [
+        (DEALS, partial(_draw_deal_fields, context)),
+        (SUPPLY, partial(_draw_package_fields, context)),
+    ]
+    for entity, draw_fields in sections if is_deals else sections[::-1]:
+        if entity != plan.source.entity:
+            st.markdown("**Their packages**" if is_deals else "**Their deals**")
+        if why_not := does.why_not(entity, "change"):
+            st.caption(plain(why_not))
+        else:
+            draw_fields()
+    if problem := st.session_state.get(PROBLEM):
+        beside([problem])
+    st.button(
+        "Preview", type="primary", key=f"{PREFIX}preview", disabled=not plan.source.rows, on_click=_ask,
+        args=(context, plan),
+    )  # fmt: skip
+
+
+def _draw_deal_fields(context: PageContext) -> None:
+    with st.container():  # what comes and goes in it moves no field below: it would lose what is typed
+        _draw_price(facts.prices_of(context))
+    with st.expander("Fee, contact, deal sync and terms", icon=":material/tune:"):
+        with st.grid(2, min_column_width=220):
+            _draw_switches(DEALS)
+            for name in TERMS:
+                _draw_term(context, name)
+        st.multiselect(
+            "Empty these fields", CAN_BE_EMPTY, format_func=lambda name: fields.BY_NAME[name].form_label,
+            key=EMPTY, persist_state="session", placeholder="none",
+        )  # fmt: skip
+
+
+def _draw_term(context: PageContext, name: str) -> None:
+    fees = catalog.abilities(context).fees
+    if name in (FEE, FEE_TYPE) and not fees:
+        return
+    options = fees if name == FEE_TYPE else {}
+    content = st.session_state.get(PREFIX + name)
+    faults = [*filter(None, [inputs.fault(name, content)])] if name != FEE else []
+    inputs.draw_with_faults(name, PREFIX + name, faults, Look(options=options, placeholder=KEEP))
+
+
+def _draw_switches(entity: str) -> None:
+    for name in SWITCHES[entity]:
+        st.selectbox(
+            fields.BY_NAME[name].title, list(ON_OFF), index=None, format_func=ON_OFF.__getitem__,
+            key=PREFIX + name, persist_state="session", placeholder=KEEP,
+            help=fields.BY_NAME[name].help or None,
+        )  # fmt: skip
+
+
+def _draw_price(money: Prices) -> None:
+    st.segmented_control(
+        plain(money.title), [SET, PERCENT], key=HOW, required=True, default=SET,
+        persist_state="session",
+    )  # fmt: skip
+    how = st.session_state.get(HOW) or SET
+    amounts.field(money.title if how == SET else "Percent, like 5 or -7.5", AMOUNT, placeholder=KEEP)
+    text = st.session_state.get(AMOUNT) or ""
+    beside(filter(None, [amounts.fault(text, limits=_limits(how))]))
+    if how == PERCENT:
+        st.caption("Rounded to cents, or to the decimals that a price has already.")
+
+
+def _draw_package_fields(context: PageContext) -> None:
+    st.caption("A package's dates and targeting are those of all of its deals.")
+    state = st.session_state
+    has_no_end = bool(state.get(NO_END))
+    for column, title, name in zip(
+        st.columns(2, vertical_alignment="top"), ("Start", "End"), (START, END), strict=True
+    ):
+        is_off = name == END and has_no_end
+        with column:
+            times.draw(title, DATES[name], [], empty=KEEP, disabled=is_off)
+            beside(filter(None, ["" if is_off else times.fault(state.get(DATES[name]) or "")]))
+    zone, no_end = st.columns(2, vertical_alignment="bottom")
+    with zone:
+        st.selectbox(
+            "Time zone", [OWN_ZONE, *OFFSETS], key=ZONE, persist_state="session",
+            format_func=lambda zone: offset(zone) if isinstance(zone, int) else zone,
+        )  # fmt: skip
+    with no_end:
+        st.checkbox("Remove the end", key=NO_END, persist_state="session")
+    with st.expander("Targeting and bidding", icon=":material/target:"):
+        with st.grid(2, min_column_width=220):
+            _draw_switches(SUPPLY)
+        st.segmented_control(
+            "Targeting", list(MODES), key=MODE, required=True, default="Add", persist_state="session",
+            help="Add these values, remove them, or put them in place of all values of their kind",
+        )  # fmt: skip
+        offer = picker.PickerOffer(takes_ids=not catalog.abilities(context).lists)
+        query, lists = catalog.usual_days(context), catalog.named_lists(context)
+        picker.draw(context, query, TARGET, lists, offer=offer)
+
+
+def _limits(how: str) -> Limits:
+    return PERCENTAGE if how == PERCENT else values.AMOUNT
+
+
+def _read(context: PageContext) -> SharedChange:
+    """The typed change. ValueError, with a sentence, if a field is wrong or nothing changes."""
+    state = st.session_state
+    how = state.get(HOW) or SET
+    number = amounts.read(state.get(AMOUNT) or "", _limits(how))
+    shared_change = SharedChange(
+        deal=({PRICE: number} if how == SET and number is not None else {}) | _read_terms(),
+        percent=number if how == PERCENT else None,
+        package=_read_switches(SUPPLY),
+        dates=_read_dates(),
+        offset=zone if isinstance(zone := state.get(ZONE), int) else None,
+        targeting=_read_targeting(context),
+    )
+    if not shared_change.deal_names and not shared_change.package_names:
+        raise ValueError("Type what to change.")
+    return shared_change
+
+
+def _read_terms() -> dict[str, Any]:
+    """The typed terms of deals, and None for those that are to be empty."""
+    state = st.session_state
+    contents = {name: state.get(PREFIX + name) for name in TERMS}
+    terms = {name: content for name, content in contents.items() if content not in (None, "")}
+    empty = state.get(EMPTY) or ()
+    if twice := [fields.BY_NAME[name].form_label for name in empty if name in terms]:
+        raise ValueError(f"{', '.join(twice)}: type a value, or empty it.")
+    for name, content in terms.items():
+        if name != FEE and (fault := inputs.fault(name, content)):
+            raise ValueError(f"{fields.BY_NAME[name].form_label}: {fault}")
+    if FEE in terms and (fault := amounts.fault(terms[FEE])):
+        raise ValueError(f"{fields.BY_NAME[FEE].form_label}: {fault}")
+    read = {name: inputs.value(name, content) for name, content in terms.items()}
+    return _read_switches(DEALS) | read | dict.fromkeys(empty)
+
+
+def _read_switches(entity: str) -> dict[str, bool]:
+    state = st.session_state
+    return {name: state[PREFIX + name] for name in SWITCHES[entity] if state.get(PREFIX + name) is not None}
+
+
+def _read_dates() -> dict[str, Any]:
+    state = st.session_state
+    has_no_end = state.get(NO_END)
+    moments = {
+        name: times.read(state.get(key) or "")
+        for name, key in DATES.items()
+        if not (name == END and has_no_end)
+    }
+    return {name: at for name, at in moments.items() if at is not None} | ({END: None} if has_no_end else {})
+
+
+def _read_targeting(context: PageContext) -> TargetingEdit | None:
+    if tasks := pending.tasks(TARGET):
+        raise ValueError(f"Targeting: not added yet. {', '.join(tasks)}.")
+    targeting = picker.read(TARGET, catalog.named_lists(context))
+    mode = MODES[st.session_state.get(MODE) or "Add"]
+    return None if targeting == Targeting() else TargetingEdit(mode, targeting)
+
+
+def _ask(context: PageContext, plan: ChangePlan[SharedSource]) -> None:
+    """Read the chosen ones for the preview; nothing while a field is wrong. A callback."""
+    st.session_state.pop(PROBLEM, None)
+    try:
+        plan.source.ask_for(_read(context), plan.source.rows)
+        plan.begin()
+    except ValueError as error:
+        st.session_state[PROBLEM] = str(error)
+
+
+def _ask_again(plan: ChangePlan[SharedSource]) -> None:
+    """Read those again that were not saved. A callback."""
+    plan.source.ask_for(plan.source.shared_change, unsaved_rows(plan))
+    plan.begin()
+
+
+def _select_unsaved_rows(plan: ChangePlan[SharedSource]) -> None:
+    """Choose what was not saved."""
+    list_state.choose_only({as_text(row.key): row for row in unsaved_rows(plan)})
+
+
+def _forget() -> None:
+    """Empty the fields."""
+    for key in [key for key in st.session_state if str(key).startswith(PREFIX)]:
+        del st.session_state[key]
+
+
+def _close() -> None:
+    """Close the dialog. What was not sent stays as it is, and chosen. A callback."""
+    plan: ChangePlan[SharedSource] | None = st.session_state.pop(PLAN, None)
+    _forget()
+    if plan is not None and plan.phase == "writing":
+        _select_unsaved_rows(plan)
+        catalog.forget()

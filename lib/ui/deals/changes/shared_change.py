@@ -1,0 +1,207 @@
+"""One change for several: fields of deals and packages, a percentage of prices, dates, targeting, pause.
+
+What is a package's is changed for the packages of chosen deals, what is a deal's for the deals of chosen
+packages.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone, tzinfo
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, ClassVar
+
+from lib.deals import fields
+from lib.deals.fields import DEALS, SUPPLY
+from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage, guarantee_fault
+from lib.deals.values import DECIMALS, LARGEST_AMOUNT
+from lib.insight.kinds import elements
+from lib.ui.deals.changes.confirmations import PRICE
+from lib.ui.deals.changes.plan import ChangeSource, PlannedChange
+from lib.ui.deals.changes.targeting_edit import TargetingEdit
+from lib.ui.deals.forms import inputs
+from lib.ui.deals.forms.inputs import EMAIL, FEE, FEE_TYPE
+from lib.ui.deals.list.deal_rows import DealRow, Key, title_of
+
+START, END, ACTIVE, CENTS = "start_date", "end_date", "is_active", 2
+NO_PACKAGE = "It belongs to no package, and dates and targeting are those of a package."
+
+
+@dataclass(frozen=True)
+class SharedChange:
+    """What is asked for all.
+
+    `deal` and `package` are values by field, None empties one; `percent` is by how much prices change.
+    `dates` are local times by field, None for no end; `offset` is their zone in minutes east of UTC, None for
+    that of each package's own start.
+    """
+
+    deal: Mapping[str, Any] = field(default_factory=dict)
+    percent: Decimal | None = None
+    package: Mapping[str, Any] = field(default_factory=dict)
+    dates: Mapping[str, datetime | None] = field(default_factory=dict)
+    offset: int | None = None
+    targeting: TargetingEdit | None = None
+
+    @property
+    def deal_names(self) -> tuple[str, ...]:
+        """The fields of deals that change, the price first."""
+        has_price = PRICE in self.deal or self.percent is not None
+        return tuple(dict.fromkeys([*([PRICE] if has_price else []), *self.deal]))
+
+    @property
+    def package_names(self) -> tuple[str, ...]:
+        """The fields of packages that change."""
+        targeting = self.targeting.names if self.targeting is not None else ()
+        return (*self.package, *self.dates, *targeting)
+
+    def of_deal(self, deal: DemandDeal, rows: frozenset[Key]) -> PlannedChange:
+        """What becomes of a deal."""
+        after, refusal = dict(self.deal), ""
+        try:
+            after |= {} if self.percent is None else {PRICE: price_after(deal.price, self.percent)}
+        except ValueError as error:
+            refusal = str(error)
+        if after.get(FEE_TYPE) == NO_FEE:
+            after[FEE] = None
+        before = {name: getattr(deal, name) for name in after} | {PRICE: deal.price}
+        after = {name: value for name, value in after.items() if value != before[name]}
+        whole = {name: getattr(deal, name) for name in fields.writable(DEALS)} | after
+        refusal = refusal or " ".join(terms_faults(whole, after))
+        key = DEALS, deal.id or 0
+        return PlannedChange(key, title_of(deal), before, after, deal.etag, refusal, rows=rows)
+
+    def of_package(self, package: SupplyPackage, rows: frozenset[Key]) -> PlannedChange:
+        """What becomes of a package, with dates in the zone that was chosen or its own."""
+        zone = own_zone(package) if self.offset is None else timezone(timedelta(minutes=self.offset))
+        after = dict(self.package) | {name: at and at.replace(tzinfo=zone) for name, at in self.dates.items()}
+        before = {name: getattr(package, name) for name in after}
+        refusal = ""
+        if self.targeting is not None:
+            targets, refusal = self.targeting.apply(package)
+            before |= {name: elements(package)[name] for name in self.targeting.names}
+            after |= targets
+        return of_package(package, rows, before, after, refusal)
+
+
+def price_after(price: Decimal | None, percent: Decimal) -> Decimal:
+    """A price changed by a percentage, rounded to cents, or to the decimals that it has.
+
+    ValueError, with a sentence, without a price and for one that is too large.
+    """
+    if price is None:
+        raise ValueError("It has no price to apply a percentage to.")
+    places = max(CENTS, min(DECIMALS, -int(price.normalize().as_tuple().exponent)))
+    new_price = (price * (100 + percent) / 100).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    if new_price >= LARGEST_AMOUNT:
+        raise ValueError(f"The price would not be less than {LARGEST_AMOUNT:,}.")
+    return new_price
+
+
+def of_package(
+    package: SupplyPackage,
+    rows: frozenset[Key],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    refusal: str = "",
+) -> PlannedChange:
+    """A package with these fields, whose dates are those of the deals that are sold with it."""
+    dates = {START: package.start_date, END: package.end_date}
+    changes = {name: value for name, value in after.items() if value != {**dates, **before}[name]}
+    start, end = (changes.get(name, dates[name]) for name in (START, END))
+    has_dates = bool(changes.keys() & dates.keys())
+    if has_dates and start and end and end <= start:
+        refusal = "The end would not be after the start."
+    chosen_deals = {number for entity, number in rows if entity == DEALS}
+    others = {
+        deal.id: deal.name or f"Deal {deal.id}"
+        for deal in package.demand_deals
+        if has_dates and deal.id not in chosen_deals
+    }
+    key = SUPPLY, package.id or 0
+    return PlannedChange(
+        key, title_of(package), {**before, **dates}, changes, package.etag, refusal, rows=rows, others=others
+    )
+
+
+def own_zone(package: SupplyPackage) -> tzinfo:
+    """That of the package's own start."""
+    shift = package.start_date.utcoffset() if package.start_date is not None else None
+    return timezone(shift or timedelta(0))
+
+
+def terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """What would be wrong with the terms of a deal, where they change; `whole` is the deal afterwards."""
+    if FEE in after or FEE_TYPE in after:
+        if whole[FEE] is not None and whole[FEE_TYPE] is None:
+            yield "A fee needs its type."
+        size = inputs.widget_value(FEE, whole[FEE])
+        if sentence := inputs.fee_fault(size, whole[FEE_TYPE], "This type of fee needs an amount."):
+            yield f"{fields.BY_NAME[FEE].column}: {sentence}"
+    if after.keys() & {"units", "pacing", "deal_type"}:
+        yield from filter(None, [guarantee_fault(whole)])
+    if whole["deal_sync"] and not whole[EMAIL] and after.keys() & {"deal_sync", EMAIL}:
+        yield "Deal sync needs a contact."
+
+
+@dataclass(kw_only=True)
+class SharedSource(ChangeSource):
+    """The change of these rows of the list, and of what belongs to them."""
+
+    entity: str
+    rows: list[DealRow]
+    shared_change: SharedChange = field(default_factory=SharedChange)
+
+    def ask_for(self, shared_change: SharedChange, rows: Iterable[DealRow]) -> None:
+        """Ask for this change of these rows, which are read next."""
+        self.shared_change, self.rows = shared_change, [*rows]
+        self.ask(row.key for row in self.rows)
+
+    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
+        """What becomes of an entity; of what belongs to a chosen one, its packages or deals are read next."""
+        if isinstance(entity, SupplyPackage):
+            if self.shared_change.package_names:
+                yield self.shared_change.of_package(entity, rows)
+            if key in rows and self.shared_change.deal_names:
+                self._read_next(DEALS, [deal.id for deal in entity.demand_deals], key)
+            return
+        if self.shared_change.deal_names:
+            yield self.shared_change.of_deal(entity, rows)
+        if key not in rows or not self.shared_change.package_names:
+            return
+        packages = [package.id for package in entity.supply_deals if package.id is not None]
+        self._read_next(SUPPLY, packages, key)
+        if not packages:
+            # of the package that it does not have: the deal itself may have a change of its own
+            yield PlannedChange((SUPPLY, -key[1]), self.name(key), refusal=NO_PACKAGE, rows=rows)
+
+    def _read_next(self, entity: str, ids: Iterable[int], row: Key) -> None:
+        for number in ids:
+            self.to_read.setdefault((entity, number), set()).add(row)
+
+    def name(self, key: Key) -> str:
+        """What the list calls it."""
+        return next((row.name for row in self.rows if row.key == key), super().name(key))
+
+
+@dataclass(kw_only=True)
+class ActiveSource(ChangeSource):
+    """The pause or resumption of these rows of the list."""
+
+    is_renewed: ClassVar[bool] = True
+    entity: str
+    rows: Sequence[DealRow]
+    is_active: bool
+
+    def from_list(self) -> list[PlannedChange]:
+        """What becomes of the rows as the list shows them, which is confirmed before they are read again."""
+        before, after = {ACTIVE: not self.is_active}, {ACTIVE: self.is_active}
+        return [PlannedChange(row.key, row.name, before, after) for row in self.rows]
+
+    def changes(self, entity: PackageOrDeal, key: Key, rows: frozenset[Key]) -> Iterable[PlannedChange]:
+        """What becomes of an entity, which may be so already."""
+        before, after = {ACTIVE: entity.is_active}, {ACTIVE: self.is_active}
+        yield PlannedChange(key, title_of(entity), before, {} if before == after else after)
+
+    def name(self, key: Key) -> str:
+        """What the list calls it."""
+        return next(row.name for row in self.rows if row.key == key)
