@@ -61,7 +61,7 @@ def _draw_decision(
     is_shared = has_days and (len(packages) != 1 or len(packages[0].demand_deals) > 1)
     doubt = ""
     if "price" in changes:
-        doubt = confirmations.of_price(context, deal.seat.id if deal.seat else None, changes["price"])
+        doubt = confirmations.PriceGuard(context).doubt(changes["price"], before=deal.price)
         doubt = confirmations.with_unit(context, doubt)
     if changes:
         lines = _diff(context, negotiation.terms, changes)
