@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from random_slicers import DATA, SEGMENTED, SINGLE, RandomSlicer
+from random_slicers import DATA, SEGMENTED, SEPARATOR, SINGLE, RandomSlicer
 
 Line = dict[str, Any]
 SHAPES = {
@@ -49,7 +49,12 @@ class Duck:
         self.slicer = slicer
         self.db = duckdb.connect(config={"threads": 1, "autoinstall_known_extensions": False})
         rows = pa.Table.from_pylist(
-            [row | {"time": row["time"].replace(tzinfo=None)} for row in slicer.rows],
+            [
+                row
+                | {"time": row["time"].replace(tzinfo=None)}
+                | {name: _elements(row[name]) for name in SEGMENTED}
+                for row in slicer.rows
+            ],
             schema=pa.schema(
                 [
                     field.with_type(pa.timestamp("s")) if field.name == "time" else field
@@ -123,6 +128,12 @@ class Duck:
         found = self.db.execute(query.format(data=data)).fetchall()
         width = len(split_by)
         return [(line[:width], dict(zip(DATA, line[width:], strict=True))) for line in found]
+
+
+def _elements(cell: str | list[str | None] | None) -> list[str]:
+    """The elements of a list, or between separators: blanks around them and empty ones don't count."""
+    parts = cell.split(SEPARATOR) if isinstance(cell, str) else cell or []
+    return [part.strip() for part in parts if part and part.strip()]
 
 
 def _orders(asked: dict[str, Any]) -> list[str]:

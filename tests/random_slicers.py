@@ -12,15 +12,17 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from lib.reporting.definition import Definition
+from lib.reporting.ingest.cells import elements
 from lib.reporting.matches import MATCHES
 from lib.reporting.models import GRANULARITIES, time_key_field
 
-LETTERS = "abAB%_\\'\"*.?é ßİıσςΣ😀\t\n,|"
+LETTERS = "abAB%_\\'\"*.?é ßİıσςΣ😀\t\n,|;\u00a0\u2003"
 DAYS = ["1969-12-30", "2020-12-30", "2024-02-28", "2026-06-29"]
 HOURS = 100
 NUMBERS = (None, 0.0, 1.0, -1.0, 0.125, -2.5, 3.0, 1e6, -1024.75, 7.0)
 INTEGERS = (None, "0", "-3", "1", "2", "10", "77")
-SINGLE, SEGMENTED = ("text", "code", "number"), ("tags", "marks")
+SINGLE, SEGMENTED = ("text", "code", "number"), ("tags", "marks", "labels")
+SEPARATOR = ";"
 MAPPED = ("code", "marks")
 DATA = (
     "spend", "gain", "mean", "least", "most", "records", "present", "kinds", "ratio", "rate", "per_user",
@@ -31,12 +33,12 @@ FORMULAS = {
     "rate": "-1000 * (spend - gain) / records",
     "per_user": "gain / unique_users",
 }
-CELLS = 13
+CELLS = 14
 
 
 @dataclass(frozen=True)
 class RandomSlicer:
-    """A definition, its rows, and the mappings of its key fields."""
+    """A definition, its rows as their source has them, and the mappings of its key fields."""
 
     definition: Definition = field(repr=False)
     rows: list[dict[str, Any]]
@@ -44,12 +46,25 @@ class RandomSlicer:
 
     @property
     def table(self) -> pa.Table:
-        """The rows as the warehouse takes them."""
-        return pa.Table.from_pylist(self.rows, schema=self.definition.schema())
+        """The rows as an import hands them to the warehouse."""
+        rows = self.source
+        for name in SEGMENTED:
+            lists = elements(rows[name].combine_chunks(), SEPARATOR)
+            rows = rows.set_column(rows.schema.get_field_index(name), name, lists)
+        return rows.cast(self.definition.schema())
+
+    @property
+    def source(self) -> pa.Table:
+        """The rows as a table of somebody's database has them: `labels` is text with separators."""
+        schema = self.definition.schema()
+        at = schema.get_field_index("labels")
+        return pa.Table.from_pylist(self.rows, schema=schema.set(at, pa.field("labels", pa.string())))
 
     def texts(self, name: str) -> set[str]:
         """What a filter of a key field might look for."""
         found = [row[name] for row in self.rows]
+        if name == "labels":
+            found = [cell and cell.split(SEPARATOR) for cell in found]
         flat = [text for cell in found for text in (cell if isinstance(cell, list) else [cell])]
         return {text for text in flat if text} | set(self.mappings.get(name, {}).values())
 
@@ -62,6 +77,7 @@ def definition(granularity: str, zone: int) -> Definition:
         {"name": "number", "type": "int"},
         {"name": "tags", "segmented": True},
         {"name": "marks", "segmented": True, "mapping": "marks"},
+        {"name": "labels", "segmented": SEPARATOR},
     ]
     data: list[dict[str, str]] = [
         {"name": "spend"}, {"name": "gain"}, {"name": "mean", "aggregate": "mean"},
@@ -105,6 +121,7 @@ def _row(bits: bytes, granularity: str, base: dt.datetime, pool: list[str | None
         "number": INTEGERS[bits[3] % len(INTEGERS)],
         "tags": _elements(bits[4], pool),
         "marks": _elements(bits[5], pool),
+        "labels": _label(bits[13], pool),
         "spend": NUMBERS[bits[6] % len(NUMBERS)],
         "gain": NUMBERS[bits[7] % len(NUMBERS)],
         "mean": mean,
@@ -120,6 +137,15 @@ def _elements(bits: int, pool: list[str | None]) -> list[str | None] | None:
     """Null, or up to three elements, some of them twice, missing or empty."""
     count = bits % 5 - 1
     return None if count < 0 else [pool[(bits // 5 + 3 * place) % len(pool)] for place in range(count)]
+
+
+def _label(bits: int, pool: list[str | None]) -> str | None:
+    """Null, or such elements with separators between them, and in some cells before and after them."""
+    elements = _elements(bits, pool)
+    if elements is None:
+        return None
+    around = SEPARATOR if bits % 3 == 0 else ""
+    return around + SEPARATOR.join(element or "" for element in elements) + around
 
 
 @st.composite

@@ -173,6 +173,30 @@ def test_values_are_found_by_an_index(tmp_path: Path, database: Any) -> None:
         assert "Seq Scan" not in plan
 
 
+@pytest.mark.parametrize(
+    ("match", "values", "share"),
+    [
+        ("not equals", ("US",), 0.8),
+        ("not equals", ("US", ""), 0.4),
+        ("not contains", ("U",), 0.8),
+        ("equals", ("US", ""), 0.6),
+    ],
+)
+def test_the_planner_sees_through_filters(
+    tmp_path: Path, database: Any, match: str, values: tuple[str, ...], share: float
+) -> None:
+    """PostgreSQL expects about as many rows of a filter as there are, of one that leaves values out too."""
+    url, admin = database
+    admin.execute("CREATE TABLE sales (at timestamptz, country text, bids float8)")
+    fill(admin)
+    slicer = Slicer(tmp_path, url)
+    sums = slicer.ask(days=DAYS - 5, filters=(Filter(name="country", match=match, value=values),))
+    assert sums.total.records.tolist() == [share * (DAYS - 5) * PER_DAY]
+    expected = re.search(r"Seq Scan on sales.*rows=(\d+)", slicer.connections.plan("EXPLAIN"))
+    assert expected is not None
+    assert int(expected[1]) == pytest.approx(sums.total.records[0], rel=0.25)
+
+
 def test_months_are_ranges_of_the_bare_column(tmp_path: Path, database: Any) -> None:
     """A filter on a month, a week or a day reads that month, week or day by the index."""
     url, admin = database

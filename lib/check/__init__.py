@@ -6,18 +6,20 @@ from pathlib import Path
 
 from lib.check import deals, reporting
 from lib.check.step import Step, timer
-from lib.connect.opening import SECONDS, SIGN_IN, WEBHOOK, Check, address_checks, connection_checks
+from lib.connect.opening import SECONDS, SIGN_IN, WEBHOOK, Check, ConnectionChecks, address_checks
 from lib.mail import MailServer
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.wire.deadline import Deadline
-from lib.wire.errors import TrancheError
+from lib.wire.errors import BadRequest, TrancheError
 
 __all__ = ["Step", "check"]
 CONNECTIONS, MAIL = "Databases", "Mail"
 FORMER_SAMPLE = "sample.json"
 MAIL_REMEDY = "Check smtp_host, smtp_port, smtp_security, smtp_username and smtp_password."
+MISFIT = "Connect it again with tranche connect --replace, or remove it with tranche slicer remove."
+SILENCE = "Try again; the database's log, and that of tranche, may say why it failed."
 NAMES = {SIGN_IN: "Sign-in", WEBHOOK: "Alerts"}
 REMEDIES = {
     SIGN_IN: "Check issuer in [oidc], and whether a firewall or a proxy is between.",
@@ -40,8 +42,7 @@ def check(settings: Settings) -> Iterator[Step]:
 
 def dependencies(settings: Settings) -> Iterator[Step]:
     """The steps of mail, databases and addresses: none depends on another."""
-    if settings.connection_urls:
-        yield from _connections(settings)
+    yield from _connections(settings)
     for name, check in address_checks(settings).items():
         title, remedy = name[0].upper() + name[1:], REMEDIES.get(name, RECEIVERS)
         yield _step(NAMES.get(name, "Deal sync"), title, check, remedy)
@@ -51,30 +52,28 @@ def dependencies(settings: Settings) -> Iterator[Step]:
 
 
 def _connections(settings: Settings) -> Iterator[Step]:
-    """Every connection, then every slicer of those that answer."""
+    """Every connection, then every connected slicer, whether its connection answers or not."""
     connected = ConnectedSlicers(settings.connection_urls)
     warehouse = Warehouse(settings.warehouse)
+    checks = ConnectionChecks(settings, warehouse, connected)
     broken = set()
-    for name, check in connection_checks(settings, connected).items():
+    for name, check in checks.connections().items():
         step = _step(CONNECTIONS, name, check, f"Check [connections.{name}] in the settings.")
         broken |= set() if step.is_good else {name}
         yield step
-    for project, slicer in warehouse.slicers():
-        stored_slicer = warehouse.open(project, slicer)
-        source, name = stored_slicer.definition.source, f"{project}/{slicer}"
-        if source is None:
-            continue
-        former_sample = stored_slicer.folder / FORMER_SAMPLE
+    for pair, (source, check) in checks.slicers().items():
+        name = "/".join(pair)
+        former_sample = warehouse.open(*pair).folder / FORMER_SAMPLE
         if former_sample.exists():
             yield Step(CONNECTIONS, name, "note", _former_sample(former_sample))
         if source.connection in broken:
+            yield Step(CONNECTIONS, name, "failed", f"Its connection {source.connection} can't be used.")
             continue
         try:
-            connected.live.check(stored_slicer.definition)
+            check(Deadline(SECONDS))
         except TrancheError as error:
-            remedy = (
-                "Connect it again with tranche connect --replace, or remove it with tranche slicer remove."
-            )
+            # what did not answer may be whole: only a table that was read and does not fit calls for a change
+            remedy = MISFIT if isinstance(error, BadRequest) else SILENCE
             yield Step(CONNECTIONS, name, "failed", _sentence(error), remedy)
         else:
             yield Step(CONNECTIONS, name, "ok", f"{source.table} has its columns.")

@@ -168,11 +168,15 @@ def slicers() -> None:
     lines, problems = [], []
     for project, name in warehouse.slicers():
         try:
-            lines.append(_line(warehouse.open(project, name)))
+            stored_slicer = warehouse.open(project, name)
+            lines.append(_line(stored_slicer))
+            problem = stored_slicer.problem
         except TrancheError as error:
             source = warehouse.definition(project, name).source
             lines.append((project, name, *["–"] * 7, _place(source)))
-            problems.append(f"{project}/{name}: {error.reason}")
+            problem = error.reason
+        if problem:
+            problems.append(f"{project}/{name}: {problem}")
     if not lines:
         click.echo("There are no slicers yet; create one with `tranche import` or `tranche demo`.")
         return

@@ -32,6 +32,7 @@ from lib.people.sessions import Sessions
 from lib.remote import Line, RemoteDeals
 from lib.reporting import routes as service
 from lib.reporting.connected import ConnectedSlicers
+from lib.reporting.definition import RowSource
 from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
@@ -59,9 +60,36 @@ GRACE_SECONDS = 10
 _opening = threading.Lock()
 
 
-def connection_checks(settings: Settings, connected: ConnectedSlicers) -> dict[str, Check]:
-    """A check of each connection by its name; each raises an error that names it and says what is wrong."""
-    return {name: partial(connected.reach, name) for name in settings.connection_urls}
+class ConnectionChecks:
+    """Checks of all connections, and of all connected slicers: of those too whose connection has no settings.
+
+    Each check raises an error that says what is wrong.
+    """
+
+    def __init__(self, settings: Settings, warehouse: Warehouse, connected: ConnectedSlicers) -> None:
+        self._settings, self._warehouse, self._connected = settings, warehouse, connected
+
+    def slicers(self) -> dict[tuple[str, str], tuple[RowSource, Check]]:
+        """Connected slicers by project and name: where their rows lie, and whether they fit that table."""
+        definitions = {pair: self._warehouse.definition(*pair) for pair in self._warehouse.slicers()}
+        return {
+            pair: (definition.source, partial(self._connected.check, definition))
+            for pair, definition in definitions.items()
+            if definition.source is not None
+        }
+
+    def connections(self) -> dict[str, Check]:
+        """A check of each connection: those of the settings, and those that slicers name."""
+        of_slicers = (source.connection for source, _ in self.slicers().values())
+        names = dict.fromkeys([*self._settings.connection_urls, *of_slicers])
+        return {name: partial(self._connected.reach, name) for name in names}
+
+    def all(self, deadline: Deadline) -> None:
+        """Every connection, then the table of every slicer; raises the first failure."""
+        if not (connections := self.connections()):
+            raise operations.Absent
+        operations.check_all(connections.values(), deadline)
+        operations.check_all((check for _, check in self.slicers().values()), deadline)
 
 
 def address_checks(settings: Settings) -> dict[str, Check]:
@@ -138,15 +166,15 @@ def usage_meter(settings: Settings, answering: ReportingService, sessions: Sessi
 
 
 def operations_routes(
-    settings: Settings, access: Access, lines: Lines, meter: operations.Meter, connected: ConnectedSlicers
+    settings: Settings, access: Access, lines: Lines, meter: operations.Meter, connections: ConnectionChecks
 ) -> APIRouter:
     """The routes that tell whether the process is well, and what it does."""
     remotes = (lines.reporting, lines.deals and lines.deals.line)
-    more = {name: [check] for name, check in address_checks(settings).items()}
-    if checks := connection_checks(settings, connected):
-        more["connections"] = [*checks.values()]
     parts = operations.probes(
-        access.store.engine, settings.warehouse, (line for line in remotes if line), more
+        access.store.engine,
+        settings.warehouse,
+        (line for line in remotes if line),
+        {**address_checks(settings), "connections": connections.all},
     )
     return operations.routes(operations.Readiness(parts), meter, settings.metrics_token)
 
@@ -241,7 +269,9 @@ def _open(settings: Settings) -> Installation:
         # a path is compared with each route before its own: those that anybody may ask come first
         [
             tokens,
-            operations_routes(settings, access, lines, meter, connected),
+            operations_routes(
+                settings, access, lines, meter, ConnectionChecks(settings, warehouse, connected)
+            ),
             service.routes(answering),
             deals_routes(access, passes, settings),
         ],

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from os import scandir
 from pathlib import Path
 
@@ -29,7 +28,7 @@ from lib.wire.call import Call, call
 from lib.wire.deadline import Deadline
 from lib.wire.errors import TooLarge, Unreachable
 
-__all__ = ["Meter", "OpenTabs", "Readiness", "RequestMeter", "probes", "routes"]
+__all__ = ["Absent", "Meter", "OpenTabs", "Readiness", "RequestMeter", "check_all", "probes", "routes"]
 READ = ["GET", "HEAD"]
 NO_STORE = {"Cache-Control": "no-store"}
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
@@ -39,7 +38,11 @@ KEPT_SECONDS, REMOTE_KEPT_SECONDS, MORE_KEPT_SECONDS = 1.0, 5.0, 30.0
 MOST_CHECKS = 8
 MOST_BYTES = 65_536
 Check = Callable[[Deadline], object]
-MORE: Mapping[str, Iterable[Check]] = {}
+NO_CHECKS: Mapping[str, Check] = {}
+
+
+class Absent(Exception):
+    """There is no such part here: it is left out."""
 
 
 class Probe:
@@ -52,27 +55,29 @@ class Probe:
         now: Callable[[], float] = time.monotonic,
         is_optional: bool = False,
     ) -> None:
-        """`check` raises where the part does not answer within its deadline.
+        """`check` raises where the part does not answer within its deadline, and Absent where there is none.
 
         A desk is ready without a part that `is_optional`.
         """
         self.is_optional = is_optional
         self._check, self._seconds, self._now = check, seconds, now
         self._lock = threading.Lock()
-        self._asked: Future[bool] | None = None
+        self._asked: Future[bool | None] | None = None
         self._at = 0.0
 
-    def begin(self) -> "Future[bool]":
-        """Whether the part answers: what was found a moment ago, or is being found."""
+    def begin(self) -> "Future[bool | None]":
+        """Whether the part answers, None if it is absent: what was found a moment ago, or is being found."""
         with self._lock:
             if self._asked is None or (self._asked.done() and self._now() - self._at >= self._seconds):
                 self._asked, self._at = Future(), self._now()
                 threading.Thread(target=self._run, args=(self._asked,), name="probe", daemon=True).start()
             return self._asked
 
-    def _run(self, future: "Future[bool]") -> None:
+    def _run(self, future: "Future[bool | None]") -> None:
         try:
             self._check(Deadline(SECONDS))
+        except Absent:
+            future.set_result(None)
         except Exception as error:
             log.warning("A part is not ready: %s", error)
             future.set_result(False)
@@ -94,11 +99,12 @@ class Readiness:
         """The parts that answer; one that takes longer than two seconds counts as failed."""
         futures = {name: asyncio.wrap_future(probe.begin()) for name, probe in self._parts.items()}
         await asyncio.wait(futures.values(), timeout=SECONDS)
-        return {name: future.done() and future.result() for name, future in futures.items()}
+        results = {name: future.result() if future.done() else False for name, future in futures.items()}
+        return {name: is_good for name, is_good in results.items() if is_good is not None}
 
 
 def probes(
-    engine: Engine, warehouse: Path, lines: Iterator[Line], more: Mapping[str, Iterable[Check]] = MORE
+    engine: Engine, warehouse: Path, lines: Iterator[Line], more: Mapping[str, Check] = NO_CHECKS
 ) -> dict[str, Probe]:
     """The parts of an installation; `lines` are the ways to remote services, `more` the checks of others.
 
@@ -111,12 +117,12 @@ def probes(
     for line in lines:
         name = line.patience.breaker.name.removeprefix("the ") if line.patience.breaker else "service"
         parts[name] = Probe(_answering(line), REMOTE_KEPT_SECONDS)
-    for name, checks in more.items():
-        parts[name] = Probe(partial(_all, checks), MORE_KEPT_SECONDS, is_optional=True)
+    for name, check in more.items():
+        parts[name] = Probe(check, MORE_KEPT_SECONDS, is_optional=True)
     return parts
 
 
-def _all(checks: Iterable[Check], deadline: Deadline) -> None:
+def check_all(checks: Iterable[Check], deadline: Deadline) -> None:
     """Every check at the same time; raises the first failure."""
     with ThreadPoolExecutor(MOST_CHECKS, "probe") as pool:
         for future in [pool.submit(check, deadline) for check in checks]:

@@ -1,6 +1,6 @@
 """Sums into an Audience: data fields, totals, percents, order, ranges (docs/computation.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -43,8 +43,15 @@ class Shape:
     @property
     def required_measures(self) -> list[Measure]:
         """The data fields to compute: those returned, and those that order or filter the rows."""
-        names = [*(order.name for order in self.order_by), *(one.name for one in self.data_filters)]
-        return [*self.measures, *(self.all_measures[name] for name in names if name in self.all_measures)]
+        return [*self.measures, *self._ranking_measures(self.order_by)]
+
+    def ranking_atoms(self, order: Sequence[Order]) -> frozenset[str]:
+        """The atoms that decide which rows there are in this order, and where."""
+        return frozenset[str]().union(*(measure.atoms for measure in self._ranking_measures(order)))
+
+    def _ranking_measures(self, order: Sequence[Order]) -> list[Measure]:
+        names = [*(part.name for part in order), *(data_filter.name for data_filter in self.data_filters)]
+        return [self.all_measures[name] for name in names if name in self.all_measures]
 
     @property
     def atoms(self) -> frozenset[str]:
@@ -56,10 +63,13 @@ def compose(sums: Sums, shape: Shape) -> Audience:
     """The audience in that shape. Without a split there is one row, the total, with an empty name."""
     if sums.groups.shape[1] == 0:
         sums = replace(sums, groups=pd.DataFrame(index=pd.RangeIndex(1)), rows=sums.total)
-    sums = replace(sums, total=_settle(sums.total))
-    places = _order(sums, shape, _passing_rows(sums, shape))
+    order = shape.order_by or _usual_order(sums, shape)
+    ranking = shape.ranking_atoms(order)
+    # what filters and orders is what is shown: of a page of many rows the other sums are settled for it alone
+    sums = replace(sums, total=_settle(sums.total), rows=_settle(sums.rows, ranking))
+    places = _order(sums, shape, order, _passing_rows(sums, shape))
     page = places[shape.offset :][: shape.limit]
-    rows = _settle(_take(sums.rows, page))
+    rows = _settle(_take(sums.rows, page), sums.rows.estimate.keys() - ranking)
     values = {measure.name: _values(measure, rows) for measure in shape.measures}
     totals = {measure.name: _values(measure, sums.total) for measure in shape.measures}
     ranges = _ranges(shape, values, rows, sums)
@@ -77,11 +87,17 @@ def compose(sums: Sums, shape: Shape) -> Audience:
     )
 
 
-def _settle(aggregate: Aggregate) -> Aggregate:
-    """The same with settled sums (digits.py)."""
-    estimate = {atom: settle(of) if is_additive(atom) else of for atom, of in aggregate.estimate.items()}
-    certain = {atom: settle(of) for atom, of in aggregate.certain.items()}
-    return replace(aggregate, estimate=estimate, certain=certain)
+def _settle(aggregate: Aggregate, atoms: Collection[str] | None = None) -> Aggregate:
+    """The same with settled sums (digits.py) of these atoms; None: of all."""
+    atoms = aggregate.estimate.keys() if atoms is None else atoms
+    return replace(
+        aggregate,
+        estimate={
+            atom: settle(sums) if is_additive(atom) and atom in atoms else sums
+            for atom, sums in aggregate.estimate.items()
+        },
+        certain={atom: settle(sums) if atom in atoms else sums for atom, sums in aggregate.certain.items()},
+    )
 
 
 def _values(measure: Measure, aggregate: Aggregate) -> Numbers:
@@ -98,9 +114,9 @@ def _passing_rows(sums: Sums, shape: Shape) -> Places:
     return np.flatnonzero(passes)
 
 
-def _order(sums: Sums, shape: Shape, places: Places) -> Places:
-    """The rows in the requested order; ties are sorted by name. Missing values come last."""
-    columns = [_sort_key(sums, shape, order)[places] for order in shape.order_by or _usual_order(sums, shape)]
+def _order(sums: Sums, shape: Shape, order: Sequence[Order], places: Places) -> Places:
+    """The rows in that order; ties are sorted by name. Missing values come last."""
+    columns = [_sort_key(sums, shape, part)[places] for part in order]
     names = [np.asarray(sums.groups[name].cat.codes)[places] for name in sums.groups]
     return places[np.lexsort([*reversed(names), *reversed(columns)])] if names else places
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lib.reporting.definition import Definition
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
 
@@ -24,6 +25,10 @@ class ConnectedSlicers:
     def reach(self, connection: str, deadline: Deadline) -> None:
         """Ask the database of a connection for nothing; raises an error that says what is wrong."""
         self.live.reach(connection, deadline)
+
+    def check(self, definition: Definition, deadline: Deadline) -> None:
+        """Whether a definition fits its table: BadDefinition, BadRequest without one, errors of `reach`."""
+        self.live.check(definition, deadline)
 
     @cached_property
     def live(self) -> "LiveSlicers":

@@ -1,6 +1,7 @@
 """The digits of sums: 13 of fractions and of whole numbers from 2⁵³ on, all of other whole numbers.
 
-Further digits depend on the order in which float64 was added up.
+Further digits depend on the order in which float64 was added up. A settled sum is what is shown, compared,
+ordered and exported: a filter by the figure that an answer had keeps its row.
 """
 
 import numpy as np
@@ -8,6 +9,8 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
 DIGITS, LARGEST_WHOLE = 13, 2.0**53
+LARGEST_POWER = 22
+"""Powers of ten up to it are exact in float64, so that one multiplication rounds once."""
 
 
 def settle(sums: Numbers) -> Numbers:
@@ -16,9 +19,15 @@ def settle(sums: Numbers) -> Numbers:
     if not is_rounded.any():
         return sums
     units = _units(np.where(is_rounded, sums, 1.0))
-    scale = 10.0 ** np.clip(-units, 0, 22)
-    result = np.where(units > 2, np.rint(sums / 10.0**units) * 10.0**units, np.rint(sums * scale) / scale)
-    return np.where(is_rounded, result, sums)
+    is_extreme = is_rounded & (np.abs(units) > LARGEST_POWER)
+    is_large = units > 2
+    power = 10.0 ** np.clip(np.where(is_large, units, -units), 0, LARGEST_POWER)
+    usual = np.where(is_extreme, 1.0, sums)
+    result = np.where(is_large, np.rint(usual / power) * power, np.rint(usual * power) / power)
+    result = np.where(is_rounded, result, sums)
+    if is_extreme.any():
+        result[is_extreme] = [float(f"{number:.{DIGITS - 1}e}") for number in sums[is_extreme].tolist()]
+    return result
 
 
 def slack(sums: Numbers) -> Numbers:

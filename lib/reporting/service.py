@@ -154,7 +154,7 @@ class ReportingService:
     ) -> None:
         self.warehouse, self.access, self.settings = warehouse, access, settings
         self.engine = engine or engine_for_imports(settings.engine_threads)
-        self._connected = connected or ConnectedSlicers(settings.connection_urls)
+        self.connected = connected or ConnectedSlicers(settings.connection_urls)
         self.costs = Costs()
         self.answers = AnswerCache(settings.answers_megabytes * MEGABYTE, answer_cache.size_of)
         self._visible_rows = AnswerCache[VisibleRows](VISIBLE_ROWS_BYTES, lambda visible: visible.size)
@@ -273,7 +273,7 @@ class ReportingService:
         return self._visible_rows.get(key, count, deadline)
 
     def _engine(self, slicer: StoredSlicer) -> Engine:
-        return self.engine if slicer.definition.source is None else self._connected.engine
+        return self.engine if slicer.definition.source is None else self.connected.engine
 
     def _sums(
         self, inquiry: "_Inquiry", rows_limit: int | None, deadline: Deadline, within: Groups | None = None

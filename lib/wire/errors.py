@@ -27,7 +27,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── Conflict          a duplicate, a lost race, a stale edit              409
     │   ├── Unsupported       the service does not do this at all                 405
     │   └── Throttled         too many requests; says how long to wait            429
-    ├── Misconfigured         a setting or a file of this installation; says which and what would be right
+    ├── Misconfigured         a setting or a file of this installation; says which   503
     ├── ImportRefused         a file that can't be imported; nothing was changed
     └── ServiceProblem        (client side) no answer that the specification knows
         ├── Unreachable       no connection, or it broke off
@@ -303,7 +303,12 @@ class Throttled(DealsError):
 
 
 class Misconfigured(TrancheError):
-    """A setting or file of this installation can't be used; says which, where, and what would be right."""
+    """A setting or file of this installation can't be used; says which, where, and what would be right.
+
+    Nothing of a secret is in the sentence: whoever calls an API reads it.
+    """
+
+    http = UNAVAILABLE
 
 
 class ImportRefused(TrancheError):

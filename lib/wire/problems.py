@@ -21,6 +21,7 @@ from lib.wire.errors import (
     DeadlineExceeded,
     DealsError,
     InternalError,
+    Misconfigured,
     TrancheError,
     requirement,
 )
@@ -59,11 +60,12 @@ SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting, "/oauth2/"
 def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResponse:
     """The answer to a failed request for `path`; the HTTP code is the error's own unless given.
 
-    A failure of this installation (a setting, a file) is for its log, not for who asked.
+    The log has failures that are not for callers, and what is wrong with this installation (a setting, a
+    file), which callers are told too: they can pass it on.
     """
     if error.http >= InternalError.http and not isinstance(error, InternalError | DeadlineExceeded):
         log.error("%r: %s", path, error.reason, exc_info=error)
-        error = InternalError()
+        error = error if isinstance(error, Misconfigured) else InternalError()
     if type(error) is InternalError and (request_id := request_ids.current()):
         error = InternalError(f"{error.reason} (request ID {request_id})")
     shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), None)
@@ -71,7 +73,7 @@ def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResp
         body = shape(error.status, error.reason) if shape else error.body
         return JSONResponse(body, error.http, error.headers)
     headers = dict(NO_STORE) if shape is _oauth else {}
-    if error.http == UNAVAILABLE:
+    if error.http == UNAVAILABLE and not isinstance(error, Misconfigured):
         headers["Retry-After"] = str(AWAY_SECONDS)
         shape = _oauth_away if shape is _oauth else shape
     return JSONResponse((shape or _plain)(error.status, error.reason), http or error.http, headers)

@@ -22,10 +22,12 @@ from lib.check import Step, check
 from lib.cli import main
 from lib.deals.models import SupplyPackage
 from lib.front import server
+from lib.people import Person
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.wire.errors import InternalError
 
 SyncState = Callable[..., Settings]
 
@@ -115,8 +117,9 @@ def test_name_and_password(told: SyncState, standin: Standin, password: str, sta
     assert standin.state.grants == (state == "ok")
 
 
-def test_a_sample_of_before_is_ignored(tmp_path: Path) -> None:
-    """A connected slicer opens that has a sample of an earlier version; the check says what to delete."""
+@pytest.fixture
+def lake(tmp_path: Path) -> Settings:
+    """Settings with a connection to a folder of Parquet files, and a slicer over a table there."""
     (tmp_path / "lake").mkdir()
     rows = pa.table({"day": [dt.date(2026, 1, 1)], "bids": [3]})
     pq.write_table(rows, tmp_path / "lake" / "sales.parquet")
@@ -125,14 +128,71 @@ def test_a_sample_of_before_is_ignored(tmp_path: Path) -> None:
     definition = Definition.model_validate({"time": {"column": "day"}, "data_fields": [{"name": "bids"}]})
     warehouse = Warehouse(settings.warehouse, ConnectedSlicers(settings.connection_urls).current)
     warehouse.connect("p", "sales", connected(definition, "sales"))
+    assert warehouse.open("p", "sales").row_count == 1
+    return settings
+
+
+def test_a_sample_of_before_is_ignored(lake: Settings) -> None:
+    """A connected slicer opens that has a sample of an earlier version; the check says what to delete."""
+    warehouse = Warehouse(lake.warehouse, ConnectedSlicers(lake.connection_urls).current)
     former = warehouse.open("p", "sales").folder / "sample.json"
     former.write_text('{"format": 1, "place": ["tranche_samples", "sample_1"], "replaced": null}')
     assert warehouse.open("p", "sales").row_count == 1
-    sentences = [step.result for step in check(settings) if (step.what, step.state) == ("p/sales", "note")]
+    sentences = [step.result for step in check(lake) if (step.what, step.state) == ("p/sales", "note")]
     assert len(sentences) == 1
     assert all(name in sentences[0] for name in ("tranche_samples.sample_1", str(former)))
     former.write_text("[]")
-    assert all(step.is_good for step in check(settings))
+    assert all(step.is_good for step in check(lake))
+
+
+def test_checks_cover_a_slicer_whose_connection_is_gone(
+    lake: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slicer whose connection left the settings fails in every check, and a question about it says why."""
+    sentence = f"The settings have no connection '{CONNECTION}'"
+    settings = Settings(home=lake.home)
+    steps = {step.what: step for step in check(settings) if step.service == "Databases"}
+    assert {name: step.state for name, step in steps.items()} == {CONNECTION: "failed", "p/sales": "failed"}
+    assert sentence in steps[CONNECTION].result
+    assert "remove" not in steps[CONNECTION].remedy + steps["p/sales"].remedy
+    monkeypatch.setenv("TRANCHE_HOME", str(settings.home))
+    listed = CliRunner().invoke(main, ["slicers"])
+    assert listed.exit_code == 1
+    assert f"p/sales: {sentence}" in listed.output
+    installation = connect.installation(settings)
+    assert installation.http.get("/readyz").json()["parts"]["connections"] == "failed"
+    installation.people.add(Person("ada", "Ada", None, "admin"), "a password")
+    token = installation.access.issue("ada", settings.reporting_service, "test", dt.timedelta(hours=1))
+    days = {"start_date": "2026-01-01", "end_date": "2026-01-01"}
+    body = {"token": token, "project_name": "p", "slicer_name": "sales", **days}
+    for verb, more in (("audience", {}), ("export", {"export_format": "csv"})):
+        answer = installation.http.post(f"/API/v2/{verb}", json=body | more)
+        assert (answer.status_code, answer.json()["status"]) == (503, "internal_error")
+        assert sentence in answer.json()["reason"]
+
+
+def test_a_table_that_has_changed(lake: Settings, tmp_path: Path) -> None:
+    """A table without a column of the slicer is named, and what to do; readiness tells of it too."""
+    pq.write_table(pa.table({"day": [dt.date(2026, 1, 1)]}), tmp_path / "lake" / "sales.parquet")
+    (step,) = [step for step in check(lake) if step.what == "p/sales"]
+    assert (step.state, "no column 'bids'" in step.result) == ("failed", True)
+    assert "tranche connect --replace" in step.remedy
+    answer = connect.installation(lake).http.get("/readyz")
+    assert answer.json()["parts"]["connections"] == "failed"
+
+
+def test_a_table_that_did_not_answer_is_not_to_be_removed(
+    lake: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a table that was read, and does not fit, is a reason to connect again or to remove the slicer."""
+
+    def refuse(*given: object) -> None:
+        raise InternalError("The database of the connection rows refused the query; the log has the details")
+
+    monkeypatch.setattr(ConnectedSlicers, "check", refuse)
+    (step,) = [step for step in check(lake) if step.what == "p/sales"]
+    assert step.state == "failed"
+    assert "remove" not in step.remedy
 
 
 def test_slicers_that_are_not_there(told: SyncState) -> None:

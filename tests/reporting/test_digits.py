@@ -38,6 +38,17 @@ def test_whole_numbers_stay() -> None:
     assert slack(large).tolist() == [1_000.0, 1e8]
 
 
+@pytest.mark.parametrize("exponent", [*range(-320, 15, 5), *range(20, 300, 5)])
+def test_a_sum_of_any_size_has_13_digits(exponent: int) -> None:
+    """However small or large, the sum is the float that Python reads from its 13 digits, and stays so."""
+    draw = np.random.default_rng(exponent + 400)
+    sums = np.append(draw.uniform(-10, 10, 50), [1.0, 9.9999999999999]) * 10.0**exponent
+    expected = [x if x.is_integer() and abs(x) < 2**53 else float(f"{x:.12e}") for x in sums.tolist()]
+    settled = settle(sums)
+    assert settled.tolist() == expected
+    assert settle(settled).tolist() == expected
+
+
 @pytest.fixture
 def large(own_home: Path):
     """The inventory with the largest whole number but one that float64 tells from its neighbors for each bid

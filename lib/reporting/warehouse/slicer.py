@@ -109,7 +109,8 @@ class StoredSlicer:
     `version` changes with every change of rows, definition or mappings. `files` and `rows` are by day in
     the slicer's own zone, ascending. Files that a later import replaced stay until the import after it,
     so what was opened can be read for a while longer. Of a slicer whose rows lie in a database, `rows` are
-    those at `read_at`, last compared with it at `compared_at` (UTC), and there are no files.
+    those at `read_at`, last compared with it at `compared_at` (UTC), and there are no files; `problem` says
+    why it can't be asked now.
     """
 
     project: str
@@ -125,6 +126,7 @@ class StoredSlicer:
     read_at: float = 0.0
     engine: str = "imported"
     compared_at: dt.datetime | None = None
+    problem: str = ""
 
     @property
     def layout_folder(self) -> Path:

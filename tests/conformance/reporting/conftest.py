@@ -16,11 +16,13 @@ from conformance.reporting import hourly as hours
 from conformance.reporting import others
 from conformance.reporting.caller import Caller
 from lib import connect
+from lib.connect.opening import ConnectionChecks
 from lib.people import DealsGrant, Grant, Person
 from lib.reporting.definition import Definition
 from lib.reporting.engines import ENGINES, VARIABLE
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
+from lib.wire.deadline import Deadline
 
 PROJECT = "shop"
 SLICERS = {
@@ -34,6 +36,7 @@ SLICERS = {
     "growing": (others.DAILY, {}, others.daily),
     "secret": (others.DAILY, {}, others.daily),
 }
+CHECKED = ("duckdb", "postgresql")
 Token = Callable[..., str]
 House = Callable[[str | None, str], Path]
 
@@ -66,7 +69,7 @@ def _add(
     url: str | None,
 ) -> None:
     if url is not None:
-        publish(rows, definition, url, name)
+        publish(hours.source() if name == "hourly" else rows, definition, url, name)
         warehouse.connect(PROJECT, name, connected(definition, name), mappings)
         return
     with warehouse.writer(PROJECT, name, definition, mappings) as writer:
@@ -127,9 +130,19 @@ def issued(installation: connect.Installation) -> Token:
 
 
 @pytest.fixture(scope="session")
-def http(reach: Reach, installation: connect.Installation) -> Iterator[httpx.Client]:
-    """A client of the service, over one transport and then over the next."""
+def http(way: Way, reach: Reach, installation: connect.Installation) -> Iterator[httpx.Client]:
+    """A client of the service, over one transport and then over the next.
+
+    Before each request to a connected slicer every check runs, as a readiness probe may at any time.
+    """
+    checks = ConnectionChecks(installation.settings, installation.warehouse, installation.reporting.connected)
+
+    def check(request: httpx.Request) -> None:
+        if way.engine in CHECKED:
+            checks.all(Deadline(60))
+
     with reach(installation.api) as client:
+        client.event_hooks["request"].append(check)
         yield client
 
 

@@ -84,6 +84,11 @@ def _sets(
     return [None if count < 0 else _some(draw, values, count) for count in counts]
 
 
+def _elements(raw: list[str | None] | None) -> list[str] | None:
+    """The elements of a record: without blanks around them, and without empty ones."""
+    return None if raw is None else [text.strip() for text in raw if text and text.strip()]
+
+
 def _holed(draw: np.random.Generator, values: np.ndarray, share: float = 0.15) -> np.ndarray:
     return np.where(draw.random(len(values)) < share, np.nan, values)
 
@@ -102,8 +107,8 @@ def _rows() -> pd.DataFrame:
             "geo.country": _some(draw, (*COUNTRIES, "ZZ", None), size),
             "site_id": _some(draw, ("1", "2", "10", "-3", None), size),
             "domain": _some(draw, DOMAINS, size),
-            "categories": _sets(draw, (*CATEGORIES, "unmapped"), size),
-            "segments": _sets(draw, ("a", "b", "c", "d", "", None), size),
+            "categories": _sets(draw, (*CATEGORIES, " sport ", "unmapped", ""), size),
+            "segments": _sets(draw, ("a", "b", "c", "d", " b\u00a0", "", " ", None), size),
             "imps": imps,
             "clicks": _holed(draw, draw.binomial(imps.astype(int), 0.1).astype(float)),
             "revenue": _holed(draw, imps * draw.gamma(2, 0.01, size)),
@@ -120,14 +125,26 @@ def _rows() -> pd.DataFrame:
     )  # fmt: skip
 
 
-ROWS = _rows()
+RAW = _rows()
+ROWS = RAW.assign(**{name: RAW[name].map(_elements) for name in ("categories", "segments")})
 
 
 def table() -> pa.Table:
     """The rows as the warehouse takes them."""
+    return _typed(ROWS, DEFINITION.schema())
+
+
+def source() -> pa.Table:
+    """The rows as a database has them: lists with blanks and empty elements, and a text with separators."""
     schema = DEFINITION.schema()
+    place = schema.get_field_index("categories")
+    texts = RAW["categories"].map(lambda raw: None if raw is None else f"|{'|'.join(raw)}|")
+    return _typed(RAW.assign(categories=texts), schema.set(place, pa.field("categories", pa.string())))
+
+
+def _typed(rows: pd.DataFrame, schema: pa.Schema) -> pa.Table:
     arrays = [
-        pa.array(ROWS[name].astype(object), schema.field(name).type, from_pandas=True)
+        pa.array(rows[name].astype(object), schema.field(name).type, from_pandas=True)
         for name in schema.names
     ]
     return pa.table(arrays, schema=schema)

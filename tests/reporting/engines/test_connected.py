@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 from connected import CONNECTION, connected, publish
 from databases import await_active
+from psycopg.pq import TransactionStatus
 
 from lib.cli import main
 from lib.people import Person
@@ -28,6 +29,7 @@ from lib.reporting.service import ReportingService
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.tokens.access import Access
+from lib.wire import request_ids
 from lib.wire.deadline import Deadline
 from lib.wire.errors import (
     BadDefinition,
@@ -268,6 +270,53 @@ def test_a_lost_connection_is_opened_again(tmp_path: Path, postgres: str) -> Non
             "WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
     assert desk.ask(split_by=["country"]).total.values["bids"] == 12
+
+
+def test_a_check_is_followed_by_a_question(desk: Desk) -> None:
+    """Whether the database answers, and has the columns, can be asked between questions."""
+    assert desk.ask().total.values["bids"] == 12
+    desk.connected.reach(CONNECTION, Deadline(10))
+    desk.connected.check(connected(DEFINITION, "sales"), Deadline(10))
+    assert len(desk.ask(split_by=["country"])) == 2
+
+
+@pytest.mark.parametrize("statement", ["SELECT 1 UNION ALL SELECT 2", "BEGIN"])
+def test_a_connection_is_used_again_only_when_clean(desk: Desk, statement: str) -> None:
+    """What a statement left behind, rows unread or a transaction, is no fault of the next question."""
+    connections = desk.connected.live._connections
+    connections._with(CONNECTION, Deadline(10), lambda backend: backend.ibis.raw_sql(statement))
+    assert len(desk.ask(split_by=["country"])) == 2
+    backend = connections._take(CONNECTION)
+    assert backend is not None
+    if desk.connected.live._connections.kind(CONNECTION) == "postgresql":
+        assert backend.ibis.con.info.transaction_status == TransactionStatus.IDLE
+
+
+def test_a_table_that_has_changed_is_named(desk: Desk, url: str) -> None:
+    """A question about a column that went meanwhile names it, its table and the slicer."""
+    assert desk.ask().total.values["bids"] == 12
+    if url.startswith("parquet"):
+        without = pq.read_table(f"{url.removeprefix('parquet://')}/sales.parquet").drop_columns(["bids"])
+        pq.write_table(without, f"{url.removeprefix('parquet://')}/sales.parquet")
+    else:
+        with psycopg.connect(url) as admin:
+            admin.execute("ALTER TABLE sales DROP COLUMN bids")
+    with pytest.raises(Misconfigured, match=r"table of p/sales has changed: sales: .* no column 'bids'"):
+        desk.ask(split_by=["country"])
+
+
+def test_statements_name_their_slicer_and_request(tmp_path: Path, postgres: str) -> None:
+    """PostgreSQL lists a statement of ours under the slicer's name and the id of the request."""
+    url = postgres.replace("postgresql+psycopg://", "postgresql://")
+    publish(ROWS, DEFINITION, url, "kept")
+    with psycopg.connect(url) as admin:
+        admin.execute(
+            "CREATE VIEW sales AS SELECT day, current_setting('application_name') AS country, bids FROM kept"
+        )
+    desk = Desk(tmp_path / "home", url)
+    with request_ids.under("0123456789abcdef"):
+        names = desk.ask(split_by=["country"]).names["country"]
+    assert names.tolist() == ["tranche 0123456789abcdef p/sales"]
 
 
 def test_a_connection_can_only_read(postgres: str) -> None:

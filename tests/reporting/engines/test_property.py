@@ -64,7 +64,7 @@ def connected_slicers(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
     def store(slicer: RandomSlicer) -> Ask:
         name = next(house.names)
-        publish(slicer.table, slicer.definition, url, name)
+        publish(slicer.source, slicer.definition, url, name)
         house.warehouse.connect("p", name, connected(slicer.definition, name), slicer.mappings)
         return house.asking(name)
 

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,9 +22,12 @@ import psycopg
 import pyarrow as pa
 from ibis.backends.sql import SQLBackend
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 
 from lib.reporting.engines.connected import clickhouse, dialects, spark
 from lib.reporting.engines.connected.dialects import url_options
+from lib.reporting.warehouse import StoredSlicer
+from lib.wire import request_ids
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -37,18 +41,27 @@ TITLES = {
     SPARK: "Spark",
 }
 DUCKDB_OPTIONS = frozenset({"threads", "memory_limit"})
+AGENT = "tranche"
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
+_SET_NAME = "SELECT set_config('application_name', %s, false)"
 _CHECK_CLIENT = "SET client_connection_check_interval = '5s'"
+_slicer: ContextVar[str] = ContextVar("slicer", default="")
 
 
 @dataclass
 class Backend:
-    """An open connection: Ibis's own, and what interrupts its statement."""
+    """An open connection: Ibis's own, what comes before a statement, what interrupts it and what comes after.
+
+    `begin` gets the seconds that the statements may take (None: no limit), and a label for the database's own
+    lists. `is_clean` may end what was left behind; where it is False, or raises, the connection is closed.
+    """
 
     ibis: SQLBackend
     interrupt: Callable[[], object]
-    limit: Callable[[float | None], object] = lambda seconds: None
+    begin: Callable[[float | None, str], object] = lambda seconds, label: None
     read: Callable[[ir.Table], pa.Table] | None = None
+    is_clean: Callable[[], bool] = lambda: True
+    was_interrupted: bool = False
 
     def rows(self, expression: ir.Table) -> pa.Table:
         """All rows of an expression."""
@@ -57,7 +70,7 @@ class Backend:
     @contextmanager
     def interrupted_at(self, deadline: Deadline) -> Iterator[None]:
         """Interrupt the statement of the block once the deadline is over or nobody waits any more."""
-        self.limit(deadline.remaining())
+        self.begin(deadline.remaining(), _label())
         stop = threading.Event()
         thread = threading.Thread(target=self._watch, args=(deadline, stop), daemon=True)
         thread.start()
@@ -70,14 +83,35 @@ class Backend:
     def _watch(self, deadline: Deadline, stop: threading.Event) -> None:
         while not stop.wait(POLL_SECONDS):
             if deadline.remaining() == 0:
+                self.was_interrupted = True
                 self.interrupt()
+
+
+@contextmanager
+def about(slicer: StoredSlicer) -> Iterator[None]:
+    """The statements of the block are about this slicer, and say so in the database's lists."""
+    before = _slicer.set(f"{slicer.project}/{slicer.name}")
+    try:
+        yield
+    finally:
+        _slicer.reset(before)
+
+
+def _label() -> str:
+    """`tranche 4f2a… acme/auctions`: the id of the request and the slicer, as far as there are any.
+
+    PostgreSQL cuts names after 63 bytes: the id comes first.
+    """
+    return " ".join(part for part in (AGENT, request_ids.current(), _slicer.get()) if part)
 
 
 def open_backend(url: str) -> Backend:
     """A connection to the database at a URL. Misconfigured for a scheme that nothing opens."""
     parts = urlsplit(url)
     if parts.scheme not in OPENERS:
-        raise Misconfigured(f"A connection's url begins with {', '.join(f'{one}://' for one in OPENERS)}")
+        raise Misconfigured(
+            f"A connection's url begins with {', '.join(f'{scheme}://' for scheme in OPENERS)}"
+        )
     return OPENERS[parts.scheme](parts, url)
 
 
@@ -126,7 +160,13 @@ def _open_duckdb(parts: SplitResult, url: str) -> Backend:
 
 def _duckdb(ibis_backend: SQLBackend) -> Backend:
     ibis_backend.raw_sql("SET TimeZone = 'UTC'")
-    return Backend(ibis_backend, ibis_backend.con.interrupt)
+    return Backend(ibis_backend, ibis_backend.con.interrupt, is_clean=partial(_fetch_all, ibis_backend.con))
+
+
+def _fetch_all(connection: Any) -> bool:
+    """End a result that was not read to its end: DuckDB (from 2.0 on) refuses statements after such a one."""
+    connection.execute("SELECT 1").fetchall()
+    return True
 
 
 def _open_postgresql(parts: SplitResult, url: str) -> Backend:
@@ -137,17 +177,25 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
     options = {name: value for name, value in _conninfo(url).items() if value is not None}
     database = options.pop("dbname", None)
     options.setdefault("connect_timeout", CONNECT_SECONDS)
+    options.setdefault("application_name", AGENT)
     options["options"] = f"{options.get('options', '')} {_POSTGRESQL_OPTIONS}".strip()
     ibis_backend = dialects.postgresql(database=database, **options)
     with suppress(psycopg.errors.UndefinedObject, psycopg.errors.InvalidParameterValue):
         ibis_backend.con.execute(_CHECK_CLIENT)
-    return Backend(ibis_backend, ibis_backend.con.cancel, read=partial(dialects.rows_by_copy, ibis_backend))
+    connection = ibis_backend.con
+    return Backend(
+        ibis_backend,
+        connection.cancel,
+        lambda seconds, label: connection.execute(_SET_NAME, [label]),
+        read=partial(dialects.rows_by_copy, ibis_backend),
+        is_clean=lambda: connection.info.transaction_status is TransactionStatus.IDLE,
+    )
 
 
 def _open_clickhouse(parts: SplitResult, url: str) -> Backend:
     """The server itself stops a statement that takes too long; nothing interrupts it from here."""
     ibis_backend = clickhouse.connect(parts)
-    return Backend(ibis_backend, lambda: None, lambda seconds: clickhouse.limit(ibis_backend, seconds))
+    return Backend(ibis_backend, lambda: None, partial(clickhouse.begin, ibis_backend))
 
 
 def _open_spark(parts: SplitResult, url: str) -> Backend:
@@ -156,7 +204,7 @@ def _open_spark(parts: SplitResult, url: str) -> Backend:
     return Backend(
         ibis_backend,
         lambda: spark.interrupt(ibis_backend, group),
-        lambda seconds: spark.start_group(ibis_backend, group),
+        lambda seconds, label: spark.start_group(ibis_backend, group, label),
     )
 
 

@@ -60,6 +60,7 @@ def _backend() -> Any:
     return Exact()
 
 
-def limit(backend: SQLBackend, seconds: float | None) -> None:
-    """Let the server stop each further statement after so many seconds; None: never."""
+def begin(backend: SQLBackend, seconds: float | None, label: str) -> None:
+    """Let the server stop each further statement after so many seconds (None: never), and log its label."""
+    backend.con.set_client_setting("log_comment", label)
     backend.con.set_client_setting("max_execution_time", 0 if seconds is None else max(1, math.ceil(seconds)))

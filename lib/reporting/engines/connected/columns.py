@@ -127,25 +127,32 @@ class Columns:
         return any_of(conditions)
 
     def elements(self, name: str) -> ir.ArrayColumn:
-        """The different elements of a segmented key field; a missing element is the empty text."""
-        field = self._keys[name]
-        column = self.table[field.source]
-        if column.type().is_array():
-            return column.map(lambda element: element.cast("string").fill_null("")).unique()
-        texts = column.cast("string").nullif("")
-        return texts.split(str(field.segmented)).unique()
+        """The different elements of a segmented key field, read as an import reads them (ingest/cells.py).
+
+        Blanks around elements and empty elements are left out, whether of a list or between separators.
+        """
+        texts = self._raw_elements(name)
+        present = texts.filter(lambda element: element.fill_null("").strip() != "")
+        return present.map(lambda element: element.strip()).unique()
 
     def has_element(self, name: str, value: str) -> ir.BooleanColumn:
-        """Whether a text is among the elements of a segmented key field."""
+        """Whether a text that is not empty is among the elements of a segmented key field."""
+        # taking a record's elements apart is slow: first whether it may have the text at all
         column = self.table[self._keys[name].source]
-        is_plain = value != "" and column.type().is_array() and column.type().value_type.is_string()
-        return (column if is_plain else self.elements(name)).contains(value).fill_null(False)
+        text = self._raw_elements(name).join("\n") if column.type().is_array() else column.cast("string")
+        return (text.contains(value) & self.elements(name).contains(value)).fill_null(False)
 
     def has_none(self, name: str) -> ir.BooleanColumn:
         """Whether a record has no element of a segmented key field."""
-        column = self.table[self._keys[name].source]
-        empty = column.length() == 0 if column.type().is_array() else column == ""
-        return column.isnull() | empty
+        return (self.elements(name).length() == 0).fill_null(True)
+
+    def _raw_elements(self, name: str) -> ir.ArrayColumn:
+        field = self._keys[name]
+        column = self.table[field.source]
+        if not column.type().is_array():
+            return column.cast("string").split(str(field.segmented))
+        is_text = column.type().value_type.is_string()
+        return column if is_text else column.map(lambda element: element.cast("string"))
 
     def number(self, name: str, is_plain: bool = False) -> ir.FloatingColumn:
         """The numbers of a data field; of a count, 1 where its column has a value.

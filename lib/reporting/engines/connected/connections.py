@@ -8,10 +8,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import duckdb
+import ibis
 import ibis.expr.types as ir
 import psycopg
 import pyarrow as pa
@@ -39,6 +40,7 @@ from lib.wire.errors import (
 
 log = logging.getLogger(__name__)
 MOST_IDLE, MOST_STATEMENTS = 4, 2
+ONE = ibis.literal(1).name("one").as_table()
 Result = TypeVar("Result")
 _DRIVER_ERRORS: tuple[type[Exception], ...] = (
     IbisError,
@@ -121,16 +123,17 @@ class Connections:
             with self._failures(connection, deadline):
                 socket.create_connection((url.hostname or "", url.port or 0), deadline.remaining()).close()
             return
-        self._with(connection, deadline, lambda backend: backend.ibis.raw_sql("SELECT 1"))
+        self._with(connection, deadline, lambda backend: backend.rows(ONE))
 
-    def table(self, connection: str, name: str) -> ir.Table:
+    def table(self, connection: str, name: str, deadline: Deadline | None = None) -> ir.Table:
         """A table of a connection, for expressions. BadRequest where there is no such table."""
         url = self._url(connection)
         try:
-            table = self._with(connection, Deadline(), lambda backend: table_of(backend, url, name))
+            return self._with(
+                connection, deadline or Deadline(), lambda backend: table_of(backend, url, name)
+            )
         except TableNotFound:
             raise BadRequest(f"The connection {connection} has no table '{name}'") from None
-        return table
 
     def marks(self, connection: str, table: ir.Table) -> Marks:
         """The parts of a table, and marks that change with their rows (parts.py)."""
@@ -178,7 +181,10 @@ class Connections:
         except BaseException:
             _close(backend)
             raise
-        self._give_back(connection, backend)
+        if _is_clean(backend):
+            self._give_back(connection, backend)
+        else:
+            _close(backend)
         return result
 
     def _queue(self, connection: str) -> "Queue":
@@ -230,7 +236,16 @@ def _variable(connection: str, name: str) -> str:
     return os.environ[name]
 
 
-def _close(backend: Backend) -> Any:
+def _is_clean(backend: Backend) -> bool:
+    """Whether another statement can follow: a late interrupt of the last would cancel it (PostgreSQL)."""
+    try:
+        return not backend.was_interrupted and backend.is_clean()
+    except _DRIVER_ERRORS as error:
+        log.debug("A connection is not used again: %s", error)
+        return False
+
+
+def _close(backend: Backend) -> None:
     try:
         backend.ibis.disconnect()
     except _DRIVER_ERRORS as error:

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lib.reporting.engines.connected.backends import about
 from lib.reporting.engines.connected.columns import Columns
 from lib.reporting.engines.connected.live import LiveSlicers
 from lib.reporting.engines.connected.statements import Cells, Statements
@@ -16,6 +17,7 @@ from lib.reporting.engines.sums import Aggregate, Numbers, Question, Sums
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
+from lib.wire.errors import InternalError
 
 
 class IbisEngine:
@@ -28,9 +30,18 @@ class IbisEngine:
         self._live = live
 
     def audience(self, slicer: StoredSlicer, question: Question, deadline: Deadline) -> Sums:
-        """See Engine. A statement that takes longer than the deadline is interrupted where it runs."""
-        statements = Statements(self._live, slicer, question, deadline)
-        groups, rows, total = ExactAnswer(statements).sums()
+        """See Engine. A statement that takes longer than the deadline is interrupted where it runs.
+
+        Misconfigured, which names the column, where the table fits the slicer no longer.
+        """
+        with about(slicer):
+            statements = Statements(self._live, slicer, question, deadline)
+            try:
+                groups, rows, total = ExactAnswer(statements).sums()
+            except InternalError as error:
+                if type(error) is InternalError:  # refused: the table may have changed within the last minute
+                    self._live.check_again(slicer)
+                raise
         return Sums(
             groups=groups,
             rows=rows,

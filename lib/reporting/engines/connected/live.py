@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from lib import private
 from lib.reporting.definition import Definition, RowSource
+from lib.reporting.engines.connected.backends import about
 from lib.reporting.engines.connected.columns import DAY_HOURS, Columns, source_of
 from lib.reporting.engines.connected.connections import Connections
 from lib.reporting.engines.connected.days import DayCounter, Days, age, stamp, stored_days, touch
@@ -113,14 +114,15 @@ class LiveSlicers:
         """
         try:
             live = self.of(slicer)
-        except (SourceUnavailable, Misconfigured):
+        except (SourceUnavailable, Misconfigured) as error:
             days = stored_days(slicer.folder, slicer.definition)
             if days is None:
                 raise
             hours, counts = days.totals()
             rows = rows_by_day(hours, counts, slicer.definition)
+            version = f"{slicer.version}-unavailable"
             return self._label(
-                replace(slicer, rows=rows, version=f"{slicer.version}-unavailable"), "can't be reached"
+                replace(slicer, rows=rows, version=version, problem=error.reason), "can't be reached"
             )
         content = hashlib.sha256(live.hours.tobytes() + live.counts.tobytes()).hexdigest()[:16]
         info = replace(
@@ -137,7 +139,7 @@ class LiveSlicers:
         return replace(slicer, engine=f"{title}, {how}", compared_at=compared_at)
 
     def of(self, slicer: StoredSlicer) -> Live:
-        """The metadata read. SourceUnavailable, DeadlineExceeded; BadDefinition if it no longer fits."""
+        """The metadata read. SourceUnavailable, DeadlineExceeded; Misconfigured if it no longer fits."""
         key = (slicer.project, slicer.name, slicer.version.partition("-")[0])
         with self._lock:
             live = self._live.get(key)
@@ -158,7 +160,8 @@ class LiveSlicers:
         """Read a slicer's metadata, and end the waiting for it."""
         began = self._clock()
         try:
-            result = self._read(slicer, live)
+            with about(slicer):
+                result = self._read(slicer, live)
         except BaseException as error:
             with self._lock:
                 self._live.pop(key, None)
@@ -189,10 +192,22 @@ class LiveSlicers:
         table = table.mutate(**texts) if texts else table
         return self._connections.rows(source.connection, table.limit(rows), Deadline())
 
-    def check(self, definition: Definition) -> None:
-        """BadDefinition where the table of a definition does not fit it."""
+    def check(self, definition: Definition, deadline: Deadline | None = None) -> Columns:
+        """The columns of a definition's table. BadDefinition where they don't fit, BadRequest without one."""
         source = source_of(definition)
-        Columns(self._connections.table(source.connection, source.table), definition).check()
+        columns = Columns(self._connections.table(source.connection, source.table, deadline), definition)
+        columns.check()
+        return columns
+
+    def check_again(self, slicer: StoredSlicer) -> Columns:
+        """The columns of a slicer's table. Misconfigured, which names both, where they fit no longer."""
+        try:
+            return self.check(slicer.definition)
+        except BadRequest as error:
+            raise Misconfigured(
+                f"The table of {slicer.project}/{slicer.name} has changed: {error.reason}. Adapt the table, "
+                "or the definition, and connect the slicer again with tranche connect --replace"
+            ) from None
 
     def reach(self, connection: str, deadline: Deadline) -> None:
         """Whether a connection's database answers. SourceUnavailable, Misconfigured."""
@@ -204,16 +219,13 @@ class LiveSlicers:
 
     def _read(self, slicer: StoredSlicer, before: Live | None) -> Live:
         """The metadata as it is now; `before` itself if nothing has changed."""
-        definition = slicer.definition
-        source = source_of(definition)
-        columns = Columns(self._connections.table(source.connection, source.table), definition)
-        columns.check()
+        columns = self.check_again(slicer)
         is_first = before is None and slicer.folder not in self._stamps
         days = self._days(slicer, columns, is_first)
         if before is not None and _is_same(before, columns, days):
             return before
         hours, counts = days.totals()
-        is_plain = self._connections.kind(source.connection) in NAN_IS_GREATEST
+        is_plain = self._connections.kind(source_of(slicer.definition).connection) in NAN_IS_GREATEST
         is_plain = is_plain and (before is None or before.is_plain)
         return Live(columns, hours, counts, self._clock(), days=days, is_plain=is_plain)
 

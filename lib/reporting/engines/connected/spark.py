@@ -255,10 +255,10 @@ def _schema(columns: Any) -> ibis.Schema:
     )
 
 
-def start_group(backend: Any, name: str) -> None:
-    """What this thread asks from now on can be interrupted by this name."""
+def start_group(backend: Any, name: str, label: str) -> None:
+    """What this thread asks from now on can be interrupted by this name, and is listed by the label."""
     _check_driver(backend)
-    backend._session.sparkContext.setJobGroup(name, "tranche", interruptOnCancel=True)
+    backend._session.sparkContext.setJobGroup(name, label, interruptOnCancel=True)
 
 
 def interrupt(backend: Any, name: str) -> None:

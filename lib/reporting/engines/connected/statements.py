@@ -100,7 +100,7 @@ class Conditions:
     def _is_one_of(self, name: str, values: Sequence[str]) -> ir.BooleanValue:
         if not self._columns.is_segmented(name):
             return self._columns.is_one_of(name, values)
-        conditions: list[ir.BooleanValue] = [self._columns.has_element(name, value) for value in values]
+        conditions = [self._columns.has_element(name, value) for value in values if value]
         return any_of([*conditions, self._columns.has_none(name)] if "" in values else conditions)
 
     def _at(self, hours: np.ndarray) -> ir.BooleanValue:
