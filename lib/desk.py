@@ -10,7 +10,7 @@ from lib.people import ROLES, DealsGrant, Person, Role
 from lib.ui.admin import firing
 from lib.ui.deals import screen as deals
 from lib.ui.deals.changes import proposals
-from lib.ui.deals.list import health
+from lib.ui.deals.list import answered, health
 from lib.ui.kit import frame, notes, page_scripts, sign_in
 from lib.ui.query import history, start_page
 
@@ -42,11 +42,12 @@ slot = st.container(key=sign_in.COOKIE_SLOT)
 
 
 def title_of(name: str, title: str) -> str:
-    """A screen's name in the navigation; that of the deals with how many need attention, or a decision."""
+    """A screen's name in the navigation; that of the deals with how many need attention, or an answer."""
     if name != "deals" or person is None:
         return title
-    attention, proposals_open = health.drawn_number(), proposals.number(person)
-    parts = [str(attention)] * bool(attention) + [f"{proposals_open} proposed"] * bool(proposals_open)
+    counts = {"proposed": proposals.number(person), "answered": len(answered.ids(person))}
+    parts = [str(attention)] if (attention := health.drawn_number()) else []
+    parts += [f"{count} {what}" for what, count in counts.items() if count]
     return f"{title} ({', '.join(parts)})" if parts else title
 
 

@@ -7,7 +7,7 @@ one place: the later of the two counts (store/status.py).
 A deal is one seat's: what the buyer of another seat answered before stays with that seat.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -121,6 +121,12 @@ class Negotiation:
         return last is not None and last.act == "accepts" and not self.terms.differences(last.terms)
 
     @property
+    def changes(self) -> dict[str, Any]:
+        """The terms that change if the last answer is taken over; none after a refusal."""
+        last = self.last
+        return {} if last is None or last.act == "declines" else self.terms.differences(last.terms)
+
+    @property
     def waits_for_house(self) -> bool:
         """Whether the buyer answered last, and the house has something to do about it."""
         last = self.last
@@ -163,7 +169,7 @@ class Negotiations:
             _check(answer, before)
             number = len(before.rounds) + 1
             values = {
-                "service": self.service, "deal_id": deal.id, "seat_id": _seat(deal), "number": number,
+                "service": self.service, "deal_id": deal.id, "seat_id": seat_number(deal), "number": number,
                 "side": answer.side, "act": answer.act, "who": answer.who, "word": answer.word,
                 "link_id": answer.link, "at": now,
                 **{field.name: getattr(answer.terms, field.name) for field in fields(OfferTerms)},
@@ -184,9 +190,16 @@ class Negotiations:
 
     def _of(self, connection: Connection, deal: DemandDeal, terms: OfferTerms) -> Negotiation:
         query = select(negotiation_rounds).where(
-            _COLUMNS.service == self.service, _COLUMNS.deal_id == deal.id, _COLUMNS.seat_id == _seat(deal)
+            _COLUMNS.service == self.service,
+            _COLUMNS.deal_id == deal.id,
+            _COLUMNS.seat_id == seat_number(deal),
         )
         return Negotiation(terms, tuple(map(_round, connection.execute(query.order_by(_COLUMNS.number)))))
+
+
+def seat_number(deal: DemandDeal) -> int:
+    """The seat that answers about a deal; 0 where it is not known."""
+    return (deal.seat and deal.seat.id) or 0
 
 
 def check_name(name: str) -> str:
@@ -234,19 +247,3 @@ def _check(answer: Round, before: Negotiation) -> None:
 def _round(row: Row[Any]) -> Round:
     terms = OfferTerms(row.price, row.units, row.first_day, row.last_day)
     return Round(row.side, row.act, terms, row.who, row.word, row.link_id, row.number, row.at)
-
-
-def _seat(deal: DemandDeal) -> int:
-    return (deal.seat and deal.seat.id) or 0
-
-
-def waiting(rounds: Mapping[tuple[int, int], Round], deals: Sequence[DemandDeal]) -> list[DemandDeal]:
-    """Those of the deals whose buyer answered last, the latest answer first."""
-    answers = {
-        deal: last
-        for deal in deals
-        if (last := rounds.get((deal.id or 0, _seat(deal)))) is not None and last.side == "buyer"
-    }
-    return sorted(
-        answers, key=lambda deal: answers[deal].at or datetime.min.replace(tzinfo=UTC), reverse=True
-    )

@@ -42,6 +42,7 @@ Event = Literal[
     "share link made",
     "share link revoked",
     "buyer answered",
+    "answer to buyer",
     "counts entered",
     "counts removed",
     "mail added",

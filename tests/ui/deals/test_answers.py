@@ -5,7 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from dealing import Visit, clean, clients
+from dealing import Visit, clean, clients, listed
 from streamlit.testing.v1 import AppTest
 
 from lib import connect
@@ -158,3 +158,36 @@ def test_what_a_buyer_types_stays_text(visit: Visit, manager: Clients) -> None:
     shown = " ".join(text.value for text in drawer(visit).markdown)
     assert "\\*\\*" in shown
     assert "[x](http" not in shown
+
+
+def test_the_list_leaves_the_deals_that_wait_for_us(visit: Visit, manager: Clients) -> None:
+    """A switch comes with the first answer, counts them, and goes once the house has answered."""
+    assert "answered" not in [toggle.key for toggle in visit("deals", "manager").toggle]
+    buyer_answers(manager, "proposes", price=Decimal("2.90"))
+    desk = clean(visit("deals", "manager", answered="true"))
+    assert desk.toggle(key="answered").label == "Answered (1)"
+    assert [name.split(" - ")[-1] for name in listed(desk)] == ["Beta Media"]
+    now, deal = negotiation(manager), manager.deals.get(DemandDeal, DEAL)
+    manager.negotiations.add(
+        deal, now.terms, Round("house", "declines", OfferTerms(), "manager", "No"), now.mark
+    )
+    assert "answered" not in [toggle.key for toggle in visit("deals", "manager").toggle]
+
+
+def test_nothing_is_taken_over_from_other_terms(visit: Visit, manager: Clients) -> None:
+    """A price that somebody else changed since the drawer was opened keeps theirs, and the reason is said."""
+    buyer_answers(manager, "proposes", price=Decimal("2.90"))
+    desk = drawer(visit)
+    manager.deals.change(DemandDeal, DEAL, {"price": Decimal("3.30")})
+    desk = press(desk, "Take over")
+    assert any("Its terms have changed" in text.value for text in desk.error)
+    assert negotiation(manager).terms.price == Decimal("3.30")
+
+
+def test_what_was_taken_over_can_be_undone(visit: Visit, manager: Clients) -> None:
+    """It is recorded like any change of several, with the price before."""
+    buyer_answers(manager, "proposes", price=Decimal("2.90"))
+    press(drawer(visit), "Take over")
+    [action] = [one for one in manager.bulk_actions.recent() if "Taken over" in one.title]
+    [row] = manager.bulk_actions.rows(action.number)
+    assert (row.before["price"], row.after["price"]) == (3, Decimal("2.90"))

@@ -1,9 +1,5 @@
 """The buyer's answer in the drawer of a deal: the rounds, and what the house does about the last one."""
 
-from collections.abc import Mapping
-from datetime import date, datetime, time, timedelta
-from typing import Any
-
 import streamlit as st
 
 from lib.deals.models import GUARANTEED, DemandDeal, SupplyPackage
@@ -11,12 +7,14 @@ from lib.deals.negotiation import LONGEST_WORD, Act, Negotiation, OfferTerms, Ro
 from lib.deals.values import AMOUNT, COUNT
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import answers
-from lib.ui.deals.changes import confirmations
+from lib.ui.deals.buyers.take_over import TakeOver
+from lib.ui.deals.changes import confirmations, plan_steps
+from lib.ui.deals.changes.plan import ChangePlan
+from lib.ui.deals.list import answered
 from lib.ui.kit import amounts, notes, times
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.kit.problems import is_open
 from lib.wire.errors import TrancheError
 
 PREFIX, PROBLEM = "answer_{}_", "answer_problem"
@@ -56,30 +54,34 @@ def _draw_decision(
 ) -> None:
     """Draw what can be done about the buyer's last answer: take it over, answer back, or end it."""
     last, prefix = negotiation.last, PREFIX.format(deal.id)
-    changes = {} if last is None or last.act == "declines" else negotiation.terms.differences(last.terms)
-    has_days = bool(changes.keys() & {"first_day", "last_day"})
-    is_shared = has_days and (len(packages) != 1 or len(packages[0].demand_deals) > 1)
-    doubt = ""
-    if "price" in changes:
-        doubt = confirmations.PriceGuard(context).doubt(changes["price"], before=deal.price)
-        doubt = confirmations.with_unit(context, doubt)
+    is_refusal = last is not None and last.act == "declines"
+    source, changes = TakeOver.of(negotiation, deal, packages)
     if changes:
-        lines = _diff(context, negotiation.terms, changes)
+        money = facts.prices_of(context)
+        lines = [
+            f"{facts.title(name, money)}: {plan_steps.arrow(change, name)}"
+            for change in changes
+            for name in change.after
+        ]
         st.markdown("\n".join(f"- {plain(line)}" for line in lines))
+    is_shared = any(len(change.others) > 1 for change in changes)
     if is_shared:
         st.caption(f":material/info: {SHARED_DAYS}")
-    is_sure = confirmations.confirm(doubt, prefix)
+    questions = [doubt for change in changes for doubt in confirmations.of_change(context, change)]
+    is_sure = confirmations.confirm_all(questions, prefix)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if changes:
+            record = context.clients.bulk_actions.record(f"Taken over from the buyer of deal {deal.id}")
+            plan = ChangePlan(source=source, record=record, changes=changes, phase="preview")
             st.button(
                 "Take over", type="primary", icon=":material/check:", key=f"{prefix}take",
                 disabled=not is_sure or is_shared, on_click=_take_over,
-                args=(context, deal, packages, negotiation, changes),
+                args=(context, deal, negotiation, plan),
             )  # fmt: skip
         with st.popover("Answer back", icon=":material/reply:", key=f"{prefix}back"):
             _draw_form(context, deal, negotiation, prefix)
         st.button(
-            "Close without a deal" if last is not None and last.act == "declines" else "Decline",
+            "Close without a deal" if is_refusal else "Decline",
             key=f"{prefix}decline", on_click=_decline, args=(context, deal, negotiation),
         )  # fmt: skip
 
@@ -102,27 +104,6 @@ def _draw_form(context: PageContext, deal: DemandDeal, negotiation: Negotiation,
         "Send to the buyer", type="primary", key=f"{prefix}send", on_click=_send,
         args=(context, deal, negotiation, prefix),
     )  # fmt: skip
-
-
-def _diff(context: PageContext, terms: OfferTerms, changes: Mapping[str, Any]) -> list[str]:
-    """`Price, USD CPM: 3.00 → 2.10`, for each term that taking over changes."""
-    money = facts.prices_of(context)
-    titles = {**answers.LABELS, "price": money.title, "units": "Guaranteed impressions"}
-    return [
-        f"{titles[name]}: {_text(getattr(terms, name))} → {_text(value)}" for name, value in changes.items()
-    ]
-
-
-def _text(value: Any) -> str:
-    match value:
-        case None:
-            return facts.NOTHING
-        case date():
-            return times.day(value)
-        case int():
-            return f"{value:,}"
-        case _:
-            return facts.amount(value)
 
 
 def _send(context: PageContext, deal: DemandDeal, negotiation: Negotiation, prefix: str) -> None:
@@ -162,45 +143,29 @@ def _answer(
     except TrancheError as error:
         st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. Nothing was sent; what you typed is kept."
         return False
-    context.clients.view_store.note("buyer answered", f"deal {deal.id}")
+    answered.forget()
+    context.clients.view_store.note("answer to buyer", f"deal {deal.id}")
     notes.say("Sent" if act == "proposes" else "Noted")
     return True
 
 
 def _take_over(
-    context: PageContext,
-    deal: DemandDeal,
-    packages: list[SupplyPackage],
-    negotiation: Negotiation,
-    changes: Mapping[str, Any],
+    context: PageContext, deal: DemandDeal, negotiation: Negotiation, plan: ChangePlan[TakeOver]
 ) -> None:
     """Change the deal, and its package's days, to what the buyer answered; then tell them. A callback."""
-    fields = {name: changes[name] for name in ("price", "units") if name in changes}
-    try:
-        if days := _days(packages, changes):
-            context.deals.change(SupplyPackage, packages[0].id or 0, days, packages[0].etag)
-        if fields:
-            context.deals.change(DemandDeal, deal.id or 0, fields, deal.etag)
-    except TrancheError as error:
-        outcome = "It may have been saved" if is_open(error) else "Nothing was changed"
-        st.session_state[PROBLEM] = f"{error.reason.rstrip('.')}. {outcome}."
+    plan.start()
+    while plan.is_running:
+        plan.step(context.deals)
+    catalog.forget()
+    answered.forget()
+    if plan.failures or plan.to_send:
+        reasons = " ".join(outcome.reason for outcome in plan.failures)
+        outcome = "The rest is saved, and Undo takes it back." if plan.saved_keys else "Nothing was changed."
+        st.session_state[PROBLEM] = f"{reasons} {outcome}"
         return
-    finally:
-        catalog.forget()
-    last = negotiation.last
-    if last is not None:
-        now = Negotiation(negotiation.terms.with_changes_of(last.terms), negotiation.rounds)
+    if negotiation.last is not None:
+        terms = negotiation.terms.with_changes_of(negotiation.last.terms)
+        now = Negotiation(terms, negotiation.rounds)
         if not now.is_agreed:
-            _answer(context, deal, now, "accepts", now.terms, "")
+            _answer(context, deal, now, "accepts", terms, "")
     notes.say("Taken over")
-
-
-def _days(packages: list[SupplyPackage], changes: Mapping[str, Any]) -> dict[str, datetime]:
-    """The start and the end (exclusive) of the package for the days that change, in its own zone."""
-    days = {}
-    for name, field, later in (("first_day", "start_date", 0), ("last_day", "end_date", 1)):
-        if name in changes:
-            before = getattr(packages[0], field) or packages[0].start_date
-            zone = before.tzinfo if before else times.zone()
-            days[field] = datetime.combine(changes[name] + timedelta(days=later), time(), zone)
-    return days

@@ -1,0 +1,75 @@
+"""The deals whose buyers answered last, and the switch that leaves these in the list."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from lib import connect
+from lib.deals.fields import DEALS
+from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.negotiation import seat_number
+from lib.people import Person
+from lib.settings import Settings
+from lib.ui.deals.buyers.answers import offer_terms
+from lib.ui.deals.drawer.supply_path import Filters
+from lib.wire.errors import TrancheError
+
+ONLY, IDS, AT, SECONDS = "answered", "answered_ids", "answered_at", 30.0
+
+
+def ids(person: Person) -> tuple[int, ...]:
+    """The ids of the deals that this person may see and whose buyers wait for an answer; read every half
+    minute. None where they can't be read."""
+    state, now = st.session_state, datetime.now(UTC).timestamp()
+    if not person.deals.reads:
+        return ()
+    if now - state.get(AT, 0.0) > SECONDS:
+        try:
+            state[IDS] = _read(person)
+        except TrancheError:
+            state[IDS] = ()
+        state[AT] = now
+    return tuple(state.get(IDS, ()))
+
+
+def forget() -> None:
+    """Read them again: somebody has answered here."""
+    st.session_state.pop(AT, None)
+
+
+def draw_switch(person: Person, entity: str, start_over: Callable[[], None]) -> bool:
+    """Draw the switch of the list of deals; whether it is on. Nothing while no buyer waits."""
+    count = len(ids(person))
+    if entity != DEALS or not (count or st.session_state.get(ONLY)):
+        return False
+    return st.toggle(
+        f"Answered ({count})", key=ONLY, bind="query-params", on_change=start_over,
+        help="The buyer accepted, declined or proposed terms through a share link, and waits for us",
+    )  # fmt: skip
+
+
+def filters(person: Person, is_on: bool) -> Filters:
+    """The part of the list's filters that leaves these deals."""
+    return (("id", tuple(map(str, ids(person))) or ("0",)),) if is_on else ()
+
+
+def _read(person: Person) -> tuple[int, ...]:
+    clients = connect.connect(person, Settings.current())
+    rounds = {pair: last for pair, last in clients.negotiations.latest().items() if last.side == "buyer"}
+    if not rounds:
+        return ()
+    deals = clients.open_deals()
+    deal_of = deals.get_many(DemandDeal, sorted({deal for deal, _ in rounds}))
+    packages = deals.get_many(
+        SupplyPackage,
+        sorted({package.id for deal in deal_of.values() for package in deal.supply_deals if package.id}),
+    )
+    return tuple(
+        number
+        for number, deal in deal_of.items()
+        if (number, seat_number(deal)) in rounds
+        and clients.negotiations.of(
+            deal, offer_terms(deal, [packages[one.id] for one in deal.supply_deals if one.id in packages])
+        ).waits_for_house
+    )
