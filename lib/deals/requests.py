@@ -48,12 +48,12 @@ REFERENCE = an_object({"id": ID, "name": TEXT})
 DSP = an_object({"id": ID, "name": TEXT, "supports_deal_sync": FLAG})
 SEAT = an_object({"id": ID, "name": TEXT, "external_id": NO_TEXT, "dsp": DSP})
 ID_AND_NAME = {"id": ID, "name": TEXT}
-WARNINGS = a_list(TEXT) | {
+WARNING_LIST = a_list(TEXT) | {
     "description": "What is valid and probably a slip, in sentences; left out without any. An extension."
 }
 CHANGED_ONE = an_object(
     {"id": ID, "status": {"type": "integer", "description": "204, or the code that it would answer alone"}},
-    {"error": {"type": "object", "description": "The body of that refusal"}, "warnings": WARNINGS},
+    {"error": {"type": "object", "description": "The body of that refusal"}, "warnings": WARNING_LIST},
 )
 ABOUT_COUNTS = "Filter → value → how many; only where `counts` asks for it. An extension."
 FIELDS: Schema = {"type": ["object", "null"]}
@@ -248,7 +248,7 @@ ANSWERS: dict[str, Schema] = {
 
 def with_warnings(schema: Schema) -> Schema:
     """The answer to a creation."""
-    return schema | {"properties": schema["properties"] | {"warnings": WARNINGS}}
+    return schema | {"properties": schema["properties"] | {"warnings": WARNING_LIST}}
 
 
 def page_of(schema: Schema) -> Schema:

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.security import HTTPBearer
 
-from lib.deals import doubts, fields, several
+from lib.deals import fields, several
 from lib.deals.admission import Admission, scope_of
 from lib.deals.endpoints import (
     ID_PARAMETER,
@@ -27,12 +26,12 @@ from lib.deals.endpoints import (
     parameters_of,
 )
 from lib.deals.examples import CHANGE_EXAMPLES, CREATE_EXAMPLES
-from lib.deals.requests import ANSWERS, CHANGE, CHANGED_ONE, page_of, with_warnings
+from lib.deals.requests import ANSWERS, CHANGE, CHANGED_ONE, WARNING_LIST, page_of, with_warnings
 from lib.deals.service import DealsService, EntityResponse, ListPart, WriteRequest
 from lib.deals.store import listing
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.filters import FILTERS
-from lib.deals.store.work import LONGEST, DealsScope, EntityKey, Fields
+from lib.deals.store.work import LONGEST, DealsScope, EntityKey
 from lib.wire import exact
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Conflict, InUse, NotFound, TrancheError
@@ -211,8 +210,7 @@ class _Entity(Endpoints):
         deadline = self.deadline()
         write = await self.write_request(request, deadline)
         response = await self.run(lambda: self.deals.create(self.name, write, deadline))
-        entity = response.body | _warnings(self.name, write.body)
-        result = _response(replace(response, body=entity), 201)
+        result = _response(response, 201)
         result.headers["Location"] = f"/api/{self.name}/{response.body['id']}/"
         return result
 
@@ -238,8 +236,6 @@ class _Entity(Endpoints):
         deadline = self.deadline()
         write = await self.write_request(request, deadline)
         results = await self.run(lambda: self.deals.change_many(self.name, write, deadline))
-        for result, change in zip(results, write.body, strict=True):
-            result |= _warnings(self.name, change) if result["status"] == 204 else {}
         return Response(exact.dumps({"results": results}), media_type=JSON)
 
     @endpoint(
@@ -280,10 +276,9 @@ class _Entity(Endpoints):
         """Change fields of a {noun}."""
         deadline = self.deadline()
         write, key = await self.write_request(request, deadline), self._key(request)
-        etag = await self.run(lambda: self.deals.change(key, write, deadline))
-        warnings = _warnings(self.name, write.body)
-        header = {WARNINGS: json.dumps(warnings["warnings"])} if warnings else {}
-        return Response(status_code=204, headers={"ETag": etag} | header)
+        answer = await self.run(lambda: self.deals.change(key, write, deadline))
+        header = {WARNINGS: json.dumps(answer.warnings)} if answer.warnings else {}
+        return Response(status_code=204, headers={"ETag": answer.etag} | header)
 
     @endpoint(
         "DELETE",
@@ -387,7 +382,8 @@ class _Deals(_Entity):
                                         "id": ANSWERS[self.name]["properties"]["id"],
                                         "name": TEXT,
                                         "deal_id": TEXT,
-                                    }
+                                    },
+                                    {"warnings": WARNING_LIST},
                                 )
                             )
                         }
@@ -406,12 +402,6 @@ class _Deals(_Entity):
         write = await self.write_request(request, deadline)
         results = await self.run(lambda: self.deals.create_many(write, deadline))
         return Response(exact.dumps({"results": results}), 201, media_type=JSON)
-
-
-def _warnings(entity: str, body: Any) -> Fields:
-    """`{"warnings": […]}` about the fields of a request that was done; empty without any."""
-    warnings = doubts.of_package(body) if entity == fields.SUPPLY else []
-    return {"warnings": [f"{warning}." for warning in warnings]} if warnings else {}
 
 
 def _response(response: EntityResponse, code: int = 200) -> Response:

@@ -14,13 +14,14 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import IntegrityError
 
 from lib import database
-from lib.deals import queries, several
-from lib.deals.models import DemandDeal
+from lib.deals import doubts, queries, several
+from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.queries import Parameters
 from lib.deals.store import history, listing, past
 from lib.deals.store.entity_store import EntityStore
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.store.history import conflict
+from lib.deals.store.price_warnings import price_warnings
 from lib.deals.store.work import DealsScope, EntityKey, Fields, Once, Work
 from lib.deals.validation import Problems, read
 from lib.wire import exact
@@ -40,6 +41,14 @@ class EntityResponse:
     body: Fields
     etag: str
     is_replay: bool = False
+
+
+@dataclass(frozen=True)
+class ChangeAnswer:
+    """The new ETag of an entity, and sentences about what is valid and probably a slip."""
+
+    etag: str
+    warnings: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -163,20 +172,20 @@ class DealsService:
 
         return self._write(within, request, deadline, repeat=once is not None)
 
-    def change(self, key: EntityKey, request: WriteRequest, deadline: Deadline) -> str:
-        """Change the fields in the body; returns the new ETag. Conflict for a stale If-Match.
+    def change(self, key: EntityKey, request: WriteRequest, deadline: Deadline) -> ChangeAnswer:
+        """Change the fields in the body. Conflict for a stale If-Match.
 
         With an idempotency key it happens once: the same request again answers the ETag that came first.
         """
         body = {"id": key[1], "body": request.body}
         once = None if request.idempotency_key is None else Once(request.idempotency_key, key[0], body)
 
-        def within(work: Work) -> str:
+        def within(work: Work) -> ChangeAnswer:
             changes = EntityChanges(work, key[0], [key[1]])
             changes.find(key[1])
             problems = request.problems()
             if once is not None and (first := once.first_answer(work, problems)):
-                return first[1]
+                return ChangeAnswer(first[1], _doubts(key[0], request.body))
             if once is None:
                 _check_repeatable(request.body, problems)
             changes.apply(key[1], request.body, request.if_match, problems)
@@ -184,7 +193,7 @@ class DealsService:
             etag = changes.recording.etag(key)
             if once is not None:
                 once.remember(work, {}, etag)
-            return etag
+            return ChangeAnswer(etag, changes.warnings[key[1]])
 
         return self._write(within, request, deadline, repeat=once is not None)
 
@@ -210,6 +219,9 @@ class DealsService:
             with several.batch(work, is_atomic) as results:
                 results += [several.result(work, body["id"], partial(change, body)) for body in bodies]
                 changes.recording.write()
+            for result in results:
+                if result["status"] == several.CHANGED and (warnings := changes.warnings[result["id"]]):
+                    result["warnings"] = warnings
             return results
 
         return self._write(within, request, deadline)
@@ -260,13 +272,19 @@ def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems
     past.check_change(work, entity_store, fields, None)
     entity_store.check(work, fields, None, problems)
     problems.check()
+    warnings = [*_doubts(entity_store.entity, body), *price_warnings(work, entity_store.entity, fields, None)]
     recording = history.Recording(work)
     recording.watch(entity_store.affected_keys(fields, None))
     keys = entity_store.create(work, fields)
     recording.note_creation(keys)
     recording.write()
-    [body] = entity_store.show(work, [keys[0][1]])
-    return EntityResponse(body, recording.etag(keys[0]))
+    [answer] = entity_store.show(work, [keys[0][1]])
+    return EntityResponse(answer | ({"warnings": warnings} if warnings else {}), recording.etag(keys[0]))
+
+
+def _doubts(entity: str, body: Any) -> list[str]:
+    """Sentences about the targeting and dates of a request, which need no look at what is stored."""
+    return [f"{doubt}." for doubt in doubts.of_package(body)] if entity == SupplyPackage.entity else []
 
 
 def _check_repeatable(body: Any, problems: Problems) -> None:
@@ -276,10 +294,14 @@ def _check_repeatable(body: Any, problems: Problems) -> None:
 
 
 class EntityChanges:
-    """Changes of some entities of a kind in one transaction, whose `recording` is written by the caller."""
+    """Changes of some entities of a kind in one transaction, whose `recording` is written by the caller.
+
+    `warnings` are sentences about each by id: what is valid and probably a slip.
+    """
 
     def __init__(self, work: Work, entity: str, ids: Sequence[int]) -> None:
         self._work, self._entity_store = work, ENTITY_STORES[entity]
+        self.warnings: dict[int, list[str]] = {}
         self.recording = history.Recording(work)
         self.recording.watch((entity, entity_id) for entity_id in ids)
         self._before = {body["id"]: body for body in self._entity_store.whole(work, ids)}
@@ -304,6 +326,10 @@ class EntityChanges:
         entity_store.check(self._work, fields, before, problems)
         problems.check()
         fields = past.keep_hidden_links(self._work, entity_store, fields, before)
+        self.warnings[entity_id] = [
+            *_doubts(entity_store.entity, body),
+            *price_warnings(self._work, entity_store.entity, fields, before),
+        ]
         self.recording.watch(entity_store.affected_keys(fields, before))
         self.recording.note_creation(entity_store.change(self._work, entity_id, fields))
 

@@ -14,6 +14,7 @@ from lib.deals.store import history
 from lib.deals.store.demand_deals import check_deal, new_deal_id, seats_to_sell_to
 from lib.deals.store.entity_stores import DEALS
 from lib.deals.store.history import conflict
+from lib.deals.store.price_warnings import price_warnings
 from lib.deals.store.tables import deal_ids, demand_deals, supply_package_deals, supply_packages
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems, read
@@ -21,7 +22,7 @@ from lib.deals.values import LARGEST_ID
 from lib.wire.errors import DealsError
 
 MOST = 500
-ERROR_STATUS, LEFT_OUT = 400, 424
+CHANGED, ERROR_STATUS, LEFT_OUT = 204, 400, 424
 ROLLBACK_REASON = "Not changed, because another change of the request was refused"
 
 
@@ -92,11 +93,12 @@ def result(work: Work, entity_id: int, change: Callable[[], None]) -> Fields:
     except IntegrityError as error:
         problem = conflict(error)
         return {"id": entity_id, "status": problem.http, "error": problem.body}
-    return {"id": entity_id, "status": 204}
+    return {"id": entity_id, "status": CHANGED}
 
 
 def create(work: Work, body: Any, problems: Problems) -> list[Fields]:
-    """Create the deals of these bodies, all or none; `{"id", "name", "deal_id"}` of each, in their order.
+    """Create the deals of these bodies, all or none; `{"id", "name", "deal_id"}` of each, in their order,
+    and what of it is probably a slip as `warnings`.
 
     Invalid says all that is wrong, by the place of each in the list.
     """
@@ -106,10 +108,14 @@ def create(work: Work, body: Any, problems: Problems) -> list[Fields]:
     problems.check()
     recording = history.Recording(work)
     recording.watch({key for one in deals for key in DEALS.affected_keys(one, None)})
+    warnings = [price_warnings(work, DEALS.entity, deal, None) for deal in deals]
     rows = _write(work, deals)
     recording.note_creation((DEALS.entity, row["id"]) for row in rows)
     recording.write()
-    return [{name: row[name] for name in ("id", "name", "deal_id")} for row in rows]
+    return [
+        {name: row[name] for name in ("id", "name", "deal_id")} | ({"warnings": notes} if notes else {})
+        for row, notes in zip(rows, warnings, strict=True)
+    ]
 
 
 def _check(work: Work, deals: Sequence[Fields], problems: Problems) -> None:

@@ -59,7 +59,7 @@ listed = lambda **params: http.get("/api/demand_deals/", params=params).json()
 past = [EntityChange.model_validate(one) for one in http.get(path + "history/").json()["results"]]
 deal = DemandDeal.model_validate(found)
 row = deal_rows.of_deal(deal, {})
-names = deal_rows.COLUMNS["demand_deals"]
+names = deal_rows.ALL_COLUMNS["demand_deals"]
 print(json.dumps({
     "created": made.json()["purpose"],
     "changed": changed.status_code,

@@ -121,7 +121,7 @@ def test_a_card_has_room_for_one_figure() -> None:
     """On a phone the first of the figures that are chosen stands in the third line, with its title; else the
     start does."""
     for names, below in (
-        (deal_rows.COLUMNS["demand_deals"], ["spend_7_days"]),
+        (deal_rows.COLUMNS["demand_deals"], ["impressions_7_days"]),
         (deal_rows.ALL_COLUMNS["demand_deals"], ["impressions_7_days"]),
         (("name", "start_date"), ["start_date"]),
     ):

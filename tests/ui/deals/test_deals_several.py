@@ -1,4 +1,4 @@
-"""Price and dates of several deals: a preview, one change each, and what failed stays chosen."""
+"""Several packages and deals edited at once: a preview, one change each, and what failed stays chosen."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ from streamlit.testing.v1 import AppTest
 
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import Deals
-from lib.deals.models import DemandDeal, SupplyPackage
+from lib.deals.models import DemandDeal, GeoTarget, SupplyPackage, Targeting
 from lib.ui.deals.changes.edit_dialog import edit_plan, unsaved_rows
 from lib.ui.deals.changes.plan import ChangePlan
 from lib.ui.deals.changes.shared_change import SharedChange, SharedSource
+from lib.ui.deals.changes.targeting_edit import Mode, TargetingEdit
 from lib.ui.deals.list.deal_rows import DealRow
 from lib.wire.errors import ResponseTimeout
 
@@ -169,6 +170,122 @@ def test_an_unknown_result_is_not_applied_twice(
     _until(plan, deals, plan.source.shared_change, unsaved_rows(plan))
     assert prices(deals) == [5, 6, Decimal("6.5"), 7]
     assert unsaved_rows(plan) == []
+
+
+def saved(
+    deals: Deals, actions: BulkActions, entity: str, numbers: Sequence[int], shared_change: SharedChange
+) -> ChangePlan[SharedSource]:
+    """A change of these rows, read and saved."""
+    rows = [DealRow(entity, number, f"Row {number}") for number in numbers]
+    plan = edit_plan(actions, entity, rows)
+    _until(plan, deals, shared_change, rows)
+    return plan
+
+
+def test_terms_of_several(deals: Deals, actions: BulkActions) -> None:
+    """Fee, contact, sync and terms are set for all, others stay; emptied fields are empty afterwards, and
+    each edit is an action of its own."""
+    before = [deals.get(DemandDeal, number) for number in (1, 2)]
+    terms = {
+        "agency_curation_fee_type": 1, "agency_curation_fee": Decimal("12.5"), "contact_email": "a@b.example",
+        "deal_sync": True, "deal_type": "guaranteed", "units": 1000, "budget": Decimal(50),
+    }  # fmt: skip
+    plan = saved(deals, actions, "demand_deals", (1, 2), SharedChange(deal=terms))
+    assert plan.failures == []
+    after = [deals.get(DemandDeal, number) for number in (1, 2)]
+    assert all({name: getattr(deal, name) for name in terms} == terms for deal in after)
+    assert [deal.price for deal in after] == [deal.price for deal in before]
+    saved(deals, actions, "demand_deals", (1,), SharedChange(deal={"budget": None}))
+    assert [deals.get(DemandDeal, number).budget for number in (1, 2)] == [None, 50]
+    none = {"agency_curation_fee_type": 4}
+    saved(deals, actions, "demand_deals", (2,), SharedChange(deal=none))
+    assert deals.get(DemandDeal, 2).agency_curation_fee is None, "no fee has no size"
+    assert [(action.title, action.count) for action in actions.recent()] == [("Edited", 1)] * 2 + [
+        ("Edited", 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("terms", "reason"),
+    [
+        ({"agency_curation_fee": Decimal(5)}, "A fee needs its type."),
+        ({"deal_sync": True}, "Deal sync needs a contact."),
+        ({"agency_curation_fee_type": 1, "agency_curation_fee": Decimal(101)}, "Fee: "),
+        ({"agency_curation_fee_type": 1}, "This type of fee needs an amount."),
+    ],
+)
+def test_terms_that_do_not_fit_are_refused(
+    deals: Deals, actions: BulkActions, terms: dict[str, Any], reason: str
+) -> None:
+    """What a deal would lack is its refusal in the preview, and nothing of it is sent."""
+    plan = saved(deals, actions, "demand_deals", (1,), SharedChange(deal=terms))
+    [failure] = plan.failures
+    assert reason in failure.reason
+    assert len(deals.history(DemandDeal, 1)) == 1
+
+
+def countries(*values: str, is_excluded: bool = False) -> Targeting:
+    """Places to target, or never to."""
+    targets = tuple(GeoTarget(type="country", value=value, is_excluded=is_excluded) for value in values)
+    return Targeting(geo_targetings=targets)
+
+
+@pytest.mark.parametrize(
+    ("mode", "targeting", "expected"),
+    [
+        ("add", countries("FR"), ["DE", "FR", "US"]),
+        ("add", countries("US", is_excluded=True), ["DE", "not US"]),
+        ("remove", countries("DE", "ES"), ["US"]),
+        ("replace", countries("FR", "IT"), ["FR", "IT"]),
+        ("replace", Targeting(geo_targetings=(GeoTarget(type="city", value="Lyon"),)), ["DE", "Lyon", "US"]),
+    ],
+)
+def test_targeting_of_several(
+    deals: Deals, actions: BulkActions, mode: Mode, targeting: Targeting, expected: list[str]
+) -> None:
+    """Targets of the packages of chosen deals are added, removed or replaced by kind; the rest stays."""
+    before = deals.get(SupplyPackage, 1)
+    edit = TargetingEdit(mode, targeting)
+    plan = saved(deals, actions, "demand_deals", (1, 2), SharedChange(targeting=edit))
+    assert (len(plan.outcomes), plan.failures) == (1, []), "one change, though two of its deals were chosen"
+    after = deals.get(SupplyPackage, 1)
+    assert sorted(("not " if t.is_excluded else "") + t.value for t in after.geo_targetings) == expected
+    assert after.device_targetings == before.device_targetings
+
+
+def test_the_last_targets_stay(deals: Deals, actions: BulkActions) -> None:
+    """What would make a package match everything is refused, with the reason."""
+    edit = TargetingEdit("remove", countries("US", "DE"))
+    plan = saved(deals, actions, "supply_deals", (1, 2), SharedChange(targeting=edit))
+    [failure] = plan.failures
+    assert "would match all" in failure.reason
+    assert len(deals.get(SupplyPackage, 1).geo_targetings) == 2
+
+
+def test_a_package_with_its_deals(deals: Deals, actions: BulkActions) -> None:
+    """Of chosen packages the deals change with them: price and end in one action."""
+    shared_change = SharedChange(percent=Decimal(10), dates={"end_date": dt.datetime(2030, 1, 31)})  # noqa: DTZ001
+    plan = saved(deals, actions, "supply_deals", (1,), shared_change)
+    assert plan.failures == []
+    assert prices(deals) == [Decimal("2.75"), Decimal("3.3"), Decimal("3.58"), 7]
+    assert deals.get(SupplyPackage, 1).end_date == dt.datetime(2030, 1, 31, tzinfo=START.tzinfo)
+    [action] = actions.recent()
+    assert dict(action.counts) == {"demand_deals": 3, "supply_deals": 1}
+
+
+def test_the_form_of_several(visit: Visit, deals: Deals) -> None:
+    """Contact and sync are typed once; a field that is typed and to be emptied is a question."""
+    desk = chosen(visit("deals", deals_kind="Deals"), "demand_deals-1", "demand_deals-2")
+    desk.text_input(key="several_contact_email").set_value("a@b.example")
+    desk.selectbox(key="several_deal_sync").set_value(True)
+    clean(desk.multiselect(key="several_empty").set_value(["contact_email"]).run())
+    desk = press(desk, "several_preview")
+    assert any("type a value, or empty it" in text.value for text in desk.markdown)
+    clean(desk.multiselect(key="several_empty").set_value([]).run())
+    desk = press(desk, "several_preview")
+    assert {row["Deal sync"] for row in table(desk)} == {"no → yes"}
+    press(desk, "several_save")
+    assert deals.get(DemandDeal, 2).contact_email == "a@b.example"
 
 
 def _until(

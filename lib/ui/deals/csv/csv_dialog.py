@@ -178,7 +178,12 @@ def _preview(context: PageContext, upload: CsvUpload, creation: CsvJob) -> None:
     kind, entries = upload.kind, creation.entries
     _draw_failure(kind, creation)
     frame = straighten(_table(context, upload, entries[:MOST_ROWS]))
-    st.dataframe(frame, hide_index=True, alt=f"The {kind.noun}s to create")
+    st.dataframe(
+        frame, hide_index=True, alt=f"The {kind.noun}s to create",
+        column_config=dict.fromkeys(
+            filter(csv_cells.is_number, upload.titles), st.column_config.TextColumn(alignment="right")
+        ) | {facts.prices_of(context).title: st.column_config.TextColumn(alignment="right")},
+    )  # fmt: skip
     if len(entries) > MOST_ROWS:
         st.caption(f"The first {number(MOST_ROWS)} of {number(len(entries))}.")
     if creation.state == "left":

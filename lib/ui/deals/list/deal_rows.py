@@ -51,18 +51,25 @@ LINK_COLUMNS = {
 WIDTHS = {name: width for name, (_, width) in LINK_COLUMNS.items()} | {
     field.name: field.width for field in FIELDS if field.width is not None
 }
+OWN_WIDTHS: Mapping[str, Mapping[str, float]] = {
+    fields.SUPPLY: {"name": 13.0, "targeting": 13.0, "seat": 11.0},
+    fields.DEALS: {"name": 14.0, "seat": 8.0, "price": 7.2},
+}
+"""Widths of one of the lists: among packages names give way to targeting and seats."""
 EXTRAS = {
     entity: tuple(field.name for field in fields.of(entity) if field.is_extra)
     for entity in (fields.SUPPLY, fields.DEALS)
 }
-USUAL_FIGURES = ("spend_7_days", "win_rate_7_days")
-OPTIONAL: Mapping[str, frozenset[str]] = {
-    fields.SUPPLY: frozenset({"owner", *EXTRAS[fields.SUPPLY]}),
-    fields.DEALS: frozenset(
-        {*FIGURES, "media_type", "start_date", "targeting", *EXTRAS[fields.DEALS]} - {*USUAL_FIGURES}
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    fields.SUPPLY: (
+        "name", "status", "targeting", "seat", "price", "deals", "media_type", "start_date", "end_date",
     ),
-}
-"""Columns that are shown by choice alone."""
+    fields.DEALS: (
+        "name", "status", "health", "seat", "price", "impressions_7_days", "spend_7_days", "win_rate_7_days",
+        "pacing_7_days",
+    ),
+}  # fmt: skip
+"""The columns that are shown until somebody chooses others."""
 MAIN = "name"
 BRIEF = {
     "supply_deals": ("name", "status", "targeting"),
@@ -240,18 +247,16 @@ OTHERS = {
 }
 ALL_COLUMNS: Mapping[str, tuple[str, ...]] = {
     fields.SUPPLY: (
-        "name", "status", "seat", "price", "deals", *OTHERS[fields.SUPPLY], "media_type", "start_date",
-        "end_date", "targeting", "id", "owner", *EXTRAS[fields.SUPPLY],
+        "name", "status", "targeting", "seat", "price", "deals", *OTHERS[fields.SUPPLY], "media_type",
+        "start_date", "end_date", "id", "owner", *EXTRAS[fields.SUPPLY],
     ),
     fields.DEALS: (
-        "name", "status", "health", *FIGURES, "seat", "price", "deal_id", *OTHERS[fields.DEALS], "media_type",
+        "name", "status", "health", "seat", "price", *FIGURES, "deal_id", *OTHERS[fields.DEALS], "media_type",
         "start_date", "end_date", "id", "targeting", *EXTRAS[fields.DEALS],
     ),
 }  # fmt: skip
-COLUMNS = {
-    entity: tuple(name for name in names if name not in OPTIONAL[entity])
-    for entity, names in ALL_COLUMNS.items()
-}
+OPTIONAL = {entity: frozenset(names) - {*COLUMNS[entity]} for entity, names in ALL_COLUMNS.items()}
+"""Columns that are shown by choice alone."""
 
 
 def read_columns(entity: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -273,8 +278,13 @@ def list_columns(
     price: str,
     orders: frozenset[str] = frozenset(),
     order: tuple[str, Direction] | None = None,
+    entity: str = "",
 ) -> tuple[ListColumn, ...]:
-    """These columns; `orders` are those that the service orders by, `order` is the order."""
+    """These columns; `orders` are those that the service orders by, `order` is the order.
+
+    They have the widths of the list of this entity.
+    """
+    widths = {**WIDTHS, **OWN_WIDTHS.get(entity, {})}
     titles = column_titles(price)
     places = {name: ON_PHONE.get(name, "") for name in names}
     for name in [name for name, place in places.items() if place == "below"][1:]:
@@ -283,7 +293,7 @@ def list_columns(
         ListColumn(
             id=name,
             title=titles[name],
-            width=WIDTHS[name],
+            width=widths[name],
             order=None if name not in orders else "desc" if name in FALLING else "asc",
             sorted=order[1] if order is not None and order[0] == name else None,
             is_right=name in RIGHT,

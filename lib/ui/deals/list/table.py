@@ -241,7 +241,9 @@ def _listing(
     )
     listing_table = listing.Listing(
         label=PLURALS[search.entity],
-        columns=deal_rows.list_columns(names, title, _orders(context, search.entity), search.order),
+        columns=deal_rows.list_columns(
+            names, title, _orders(context, search.entity), search.order, search.entity
+        ),
         rows=deal_rows.list_rows(rows, names, selection, open_key()),
         count=part.count,
         ticks=not does.why_not(search.entity, "change"),
