@@ -17,6 +17,7 @@ later; $(1) is $$($(1) --version 2>&1). $(2)" >&2; exit 1; }
 COVERED := $(if $(COVERAGE),--cov=lib --cov-report=term:skip-covered)
 CHOSEN := $(if $(ALL)$(TESTS),,-m "not (browser or database or process or spark or random or reference)")
 OTHER := .venv-streamlit
+WORKERS ?= 2
 TRIED := tests/ui/test_streamlit_compat.py tests/front/test_preloads.py tests/test_desk.py \
 	tests/front tests/browser/test_frame.py tests/browser/test_audience.py tests/browser/test_rows.py
 UV ?= uv
@@ -37,9 +38,10 @@ run: $(VENV)/installed
 # The tests that need no browser, no database server, no other process and no port, and don't take long by drawing at
 # random or by the reference engine. ALL=1 runs all of them, TESTS=… some of them, whatever they need; COVERAGE=1 measures
 # how much of lib they run, also in processes that they start; NIGHTLY=1 runs them on all database engines and with all
-# random draws; SPARK=1 installs Spark first (half a gigabyte), for the tests that need it and Java 17.
+# random draws; SPARK=1 installs Spark first (half a gigabyte), for the tests that need it and Java 17. WORKERS=3 runs them
+# in three processes: those with a browser or a server wait half of their time.
 test: $(VENV)/installed-for-tests $(if $(SPARK),$(VENV)/installed-for-spark)
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS) || { code=$$?; \
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(CHOSEN) $(COVERED) $(TESTS) || { code=$$?; \
 	if [ $$code = 5 ]; then $(BIN)/python -m pytest -q --collect-only $(CHOSEN) $(TESTS); fi; exit $$code; }
 
 lint: $(VENV)/installed-for-tests
@@ -70,7 +72,7 @@ try-streamlit:
 	@$(OTHER)/bin/python -m pip --disable-pip-version-check --no-input install -q -U \
 		streamlit$(if $(VERSION),==$(VERSION))
 	@$(OTHER)/bin/python -c 'from lib.ui import streamlit_compat as parts; print(*parts.check(), sep="\n")'
-	@$(OTHER)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(or $(TESTS),$(TRIED))
+	@$(OTHER)/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(or $(TESTS),$(TRIED))
 
 $(VENV)/made:
 	@if [ -z "$(PYTHON)" ]; then echo "Tranche needs Python 3.11 or later; name one: make PYTHON=…" >&2; exit 1; fi

@@ -119,14 +119,18 @@ def rows_by_week(key: str) -> pd.DataFrame:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark each test with what it needs and what makes it long; start with those with a browser."""
+    """Mark each test with what it needs and what makes it long; files with long tests run first.
+
+    A worker takes a file at a time: a long one at the end would leave the others idle.
+    """
     for item in items:
         for mark in marks(item):
             item.add_marker(mark)
     left = set() if NIGHTLY or config.option.file_or_dir else left_for_the_night(items, LAST_DAY.toordinal())
     config.hook.pytest_deselected(items=list(left))
     items[:] = [item for item in items if item not in left]
-    items.sort(key=lambda item: not item.nodeid.startswith(BROWSER))
+    long_files = {item.path for item in items if any(map(item.get_closest_marker, KINDS))}
+    items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), item.path not in long_files))
 
 
 def pytest_collection_finish() -> None:

@@ -3,24 +3,32 @@
 The disk is full in earnest: no file of the process may grow beyond a limit that the system sets (setrlimit).
 """
 
+import io
+import multiprocessing
 import os
 import resource
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache, partial
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection
+from multiprocessing.context import BaseContext
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from conftest import ROOT, copied
 
 from lib import private
+from lib.cli import main
 from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.wire.errors import StoreUnavailable
 
-TRANCHE = [sys.executable, "-c", "from lib.cli import main; main()"]
-DESK = [sys.executable, str(ROOT / "app.py")]
+DESK: tuple[str, ...] = ()
 TOKEN = ("token", "create", "--person", "viewer", "--service", "reporting", "--name", "x")
 USER = ("user", "add", "eve", "--role", "viewer", "--password-stdin")
 IMPORT = ("import", "rows.csv", "--project", "acme", "--slicer", "rows")
@@ -36,32 +44,57 @@ def prepared(home: Path, tmp_path: Path) -> Path:
     return found
 
 
-def said(command: list[str], home: Path, limit: int | None = None) -> tuple[int, str]:
-    """Exit code and output of a process whose files may have so many bytes each.
+@cache
+def processes() -> BaseContext:
+    """Starts processes as copies of one that has imported lib and app.py, which takes seconds.
 
-    How much of the code it runs is not measured: the measuring would write a file too.
+    How much of the code they run is not measured: on a full disk the measuring could not write its file.
     """
-    limited = (limit, limit)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["app", "lib.cli", __name__])
     passed_on = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
-    ended = subprocess.run(
-        command,
-        cwd=home.parent if home.parent.is_dir() else ROOT,
-        env={**passed_on, "TRANCHE_HOME": str(home), "PYTHONPATH": str(ROOT)},
-        input="correct horse\n",
-        capture_output=True,
-        text=True,
-        timeout=300,
-        preexec_fn=limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limited)),
-    )
-    output = ended.stdout + ended.stderr
-    assert "Traceback" not in output, output
-    return ended.returncode, output
+    python_path = os.pathsep.join([str(ROOT), *sys.path])
+    with mock.patch.dict(os.environ, {**passed_on, "PYTHONPATH": python_path}, clear=True):
+        forkserver.ensure_running()
+    return context
+
+
+def said(words: tuple[str, ...], home: Path, limit: int | None = None) -> tuple[int | None, str]:
+    """Exit code and output of `tranche` with these words, of the desk without any.
+
+    Each file of its process may have `limit` bytes.
+    """
+    folder = home.parent if home.parent.is_dir() else ROOT
+    output, far_end = processes().Pipe(duplex=False)
+    process = processes().Process(target=run, args=(words, home, folder, limit, far_end))
+    process.start()
+    far_end.close()
+    text = b"".join(iter(partial(os.read, output.fileno(), 65_536), b"")).decode()
+    process.join()
+    assert "Traceback" not in text, text
+    return process.exitcode, text
+
+
+def run(words: tuple[str, ...], home: Path, folder: Path, limit: int | None, output: Connection) -> None:
+    """What that process does; it writes to a pipe, which the limit does not hold for."""
+    os.dup2(output.fileno(), 1)
+    os.dup2(output.fileno(), 2)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+    sys.stdin, sys.argv = io.StringIO("correct horse\n"), ["tranche", *words]
+    os.environ["TRANCHE_HOME"] = str(home)
+    os.chdir(folder)
+    if limit is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    if words:
+        main()
+    else:
+        runpy.run_path(str(ROOT / "app.py"), run_name="__main__")
 
 
 @pytest.mark.parametrize("words", [TOKEN, USER], ids=["token create", "user add"])
 def test_a_full_disk_is_a_sentence(prepared: Path, words: tuple[str, ...]) -> None:
     """`token create` and `user add` on a full disk end with one sentence that names the file."""
-    code, output = said([*TRANCHE, *words], prepared, limit=1)
+    code, output = said(words, prepared, limit=1)
     assert code == 1
     assert output.startswith("Error: ") and str(prepared) in output
     assert len(output.strip().splitlines()) == 1
@@ -84,10 +117,10 @@ def test_a_disk_that_is_full_when_a_file_is_replaced(prepared: Path) -> None:
 
 def test_a_disk_that_is_full_while_preparing(prepared: Path) -> None:
     """Rows that were imported stay imported where the disk is full while they are prepared."""
-    code, output = said([*TRANCHE, *IMPORT], prepared, limit=60_000)
+    code, output = said(IMPORT, prepared, limit=60_000)
     assert (code, "20,000 rows imported" in output) == (0, True)
     assert "Not prepared: " in output and "The rows are imported" in output
-    code, output = said([*TRANCHE, "slicers"], prepared)
+    code, output = said(("slicers",), prepared)
     assert (code, "20,000" in output) == (0, True)
 
 
@@ -111,21 +144,21 @@ def _mount(*arguments: str) -> bool:
 def test_a_disk_that_becomes_read_only(prepared: Path, name: str) -> None:
     """An import is refused in a sentence and leaves nothing; once the disk can be written, it goes in."""
     folder = prepared / name
-    code, _ = said([*TRANCHE, "slicers"], prepared)
+    code, _ = said(("slicers",), prepared)
     with read_only(folder):
         before = sorted(folder.rglob("*"))
-        code, output = said([*TRANCHE, *IMPORT], prepared)
+        code, output = said(IMPORT, prepared)
         assert (code, "ead-only" in output) == (1, True), output
         assert sorted(folder.rglob("*")) == before
-        code, output = said([*TRANCHE, *USER], prepared)
+        code, output = said(USER, prepared)
         assert (code, "Error: " in output) == ((1, True) if not name else (0, False)), output
-    code, output = said([*TRANCHE, *IMPORT], prepared)
+    code, output = said(IMPORT, prepared)
     assert (code, "20,000 rows imported" in output) == (0, True)
 
 
 def test_a_disk_that_is_full_from_the_first(tmp_path: Path) -> None:
     """Making the demo on a full disk ends with one sentence, too."""
-    code, output = said([*TRANCHE, "demo"], tmp_path / "new", limit=1)
+    code, output = said(("demo",), tmp_path / "new", limit=1)
     assert code == 1
     assert output.startswith("Error: ") and str(tmp_path / "new") in output
 
@@ -138,7 +171,7 @@ def test_a_damaged_database(prepared: Path, damage: bytes | None) -> None:
     for beside in prepared.glob("tranche.db-*"):
         beside.unlink()
     path.write_bytes(whole[:5000] if damage is None else damage)
-    code, output = said([*TRANCHE, "token", "list"], prepared)
+    code, output = said(("token", "list"), prepared)
     assert code == 1
     assert output.startswith("Error: ") and str(path) in output
     code, output = said(DESK, prepared)
@@ -160,7 +193,7 @@ def test_a_file_that_was_there_and_is_empty(prepared: Path, name: str) -> None:
         beside.unlink()
     (prepared / name).write_bytes(b"")
     for words in EMPTY[name]:
-        code, output = said([*TRANCHE, *words], prepared)
+        code, output = said(words, prepared)
         assert (code, "Error: " in output) == (1, True), output
         assert f"{prepared / name} is empty" in output
         assert "restore it from a backup" in output.lower()
@@ -172,9 +205,9 @@ def test_a_file_that_was_there_and_is_empty(prepared: Path, name: str) -> None:
 def test_a_database_that_could_not_be_made(tmp_path: Path) -> None:
     """A disk that is full when the database is made leaves no empty one: with room a new home starts."""
     new = tmp_path / "new"
-    assert said([*TRANCHE, "user", "list"], new, limit=1)[0] == 1
+    assert said(("user", "list"), new, limit=1)[0] == 1
     assert not (new / "tranche.db").exists()
-    assert said([*TRANCHE, "user", "list"], new)[0] == 0
+    assert said(("user", "list"), new)[0] == 0
 
 
 @pytest.mark.parametrize("text", ["{", "", "[]", '{"version": "x"}', "\0"])
@@ -182,7 +215,7 @@ def test_a_damaged_manifest(prepared: Path, text: str) -> None:
     """A damaged manifest is named in a sentence that says what to do."""
     path = prepared / "warehouse" / "demo" / "delivery" / "manifest.json"
     path.write_text(text)
-    code, output = said([*TRANCHE, "slicers"], prepared)
+    code, output = said(("slicers",), prepared)
     assert code == 1
     assert f"{path} is damaged: restore it from a backup" in output
 
@@ -214,6 +247,6 @@ def test_a_home_that_is_no_folder(tmp_path: Path) -> None:
 
 def test_after_a_full_disk_all_is_as_before(prepared: Path) -> None:
     """What failed on a full disk left nothing behind: with room again the same command succeeds."""
-    assert said([*TRANCHE, *USER], prepared, limit=1)[0] == 1
-    code, output = said([*TRANCHE, *USER], prepared)
+    assert said(USER, prepared, limit=1)[0] == 1
+    code, output = said(USER, prepared)
     assert (code, "Added eve" in output) == (0, True)

@@ -26,21 +26,23 @@ def number(value: float | None) -> float | int | None:
     )
 
 
-def figure(one: Estimate) -> Json:
+def figure(estimate: Estimate) -> Json:
     """A figure with its range. `exact` is false for an estimate; its range is null where it is not known."""
-    facts = {"value": number(one.value), "exact": one.is_exact}
-    return facts if one.is_exact else facts | {"low": number(one.low), "high": number(one.high)}
+    facts = {"value": number(estimate.value), "exact": estimate.is_exact}
+    return (
+        facts if estimate.is_exact else facts | {"low": number(estimate.low), "high": number(estimate.high)}
+    )
 
 
-def row_figure(answer: Answer, field: str, place: int) -> Any:
+def row_figure(answer: Answer, field: str, index: int) -> Any:
     """A row's figure: the number alone where the answer is exact, else with its range."""
     audience = answer.audience
-    value = number(float(audience.values[field].iloc[place]))
+    value = number(float(audience.values[field].iloc[index]))
     if answer.is_exact:
         return value
     low, high = audience.low, audience.high
     ends = [
-        None if side is None or field not in side else float(side[field].iloc[place]) for side in (low, high)
+        None if side is None or field not in side else float(side[field].iloc[index]) for side in (low, high)
     ]
     return {"value": value, "low": number(ends[0]), "high": number(ends[1])}
 
@@ -50,12 +52,12 @@ def rows(answer: Answer) -> list[Json]:
     audience = answer.audience
     texts: Any = audience.descriptions
     table = []
-    for place in range(len(audience)):
-        row: Json = {str(name): text(audience.names[name].iloc[place]) for name in audience.names}
+    for index in range(len(audience)):
+        row: Json = {str(name): text(audience.names[name].iloc[index]) for name in audience.names}
         for name in texts if isinstance(texts, pd.DataFrame) else ():
-            if (words := str(texts[name].iloc[place])) and words != row[str(name)]:
-                row[f"{name}.description"] = text(words)
-        table.append(row | {str(name): row_figure(answer, str(name), place) for name in audience.values})
+            if (description := str(texts[name].iloc[index])) and description != row[str(name)]:
+                row[f"{name}.description"] = text(description)
+        table.append(row | {str(name): row_figure(answer, str(name), index) for name in audience.values})
     return table
 
 
@@ -89,8 +91,8 @@ def shorten(answer: Json, name: str, narrow: str) -> Json:
         return answer
     room = MOST_CHARACTERS - ROOM - size(answer | {name: []})
     fitting = 0
-    for one in every:
-        room -= len(orjson.dumps(one).decode()) + 1
+    for row in every:
+        room -= len(orjson.dumps(row).decode()) + 1
         if room < 0:
             break
         fitting += 1

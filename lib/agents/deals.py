@@ -44,39 +44,41 @@ def find_deals(desk: Desk, arguments: FindDeals) -> Json:
         if arguments.seat is not None:
             raise BadRequest("Packages have no seat: ask for deals, or leave seat out")
         packages = desk.deals_api.list(SupplyPackage, **params)
-        return {"count": packages.count, "rows": [package_of(desk, one) for one in packages.results]}
+        return {"count": packages.count, "rows": [package_of(desk, package) for package in packages.results]}
     params |= {"seat": arguments.seat} if arguments.seat is not None else {}
     deals = desk.deals_api.list(DemandDeal, **params)
-    return {"count": deals.count, "rows": [deal_of(desk, one) for one in deals.results]}
+    return {"count": deals.count, "rows": [deal_of(desk, deal) for deal in deals.results]}
 
 
-def deal_of(desk: Desk, one: DemandDeal) -> Json:
+def deal_of(desk: Desk, deal: DemandDeal) -> Json:
     """A deal in the fields that a reader compares."""
     facts = {
-        "id": one.id,
-        "name": text(one.name or ""),
-        "deal_id": one.deal_id,
-        "status": one.status,
-        "price": None if one.price is None else number(float(one.price)),
-        "price_type": one.price_type,
-        "seat": None if one.seat is None else {"id": one.seat.id, "name": text(one.seat.name or "")},
-        "packages": [{"id": each.id, "name": text(each.name or "")} for each in one.supply_deals[:5]],
-        "link": link(desk, "demand_deals", one.id),
+        "id": deal.id,
+        "name": text(deal.name or ""),
+        "deal_id": deal.deal_id,
+        "status": deal.status,
+        "price": None if deal.price is None else number(float(deal.price)),
+        "price_type": deal.price_type,
+        "seat": None if deal.seat is None else {"id": deal.seat.id, "name": text(deal.seat.name or "")},
+        "packages": [
+            {"id": package.id, "name": text(package.name or "")} for package in deal.supply_deals[:5]
+        ],
+        "link": link(desk, "demand_deals", deal.id),
     }
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def package_of(desk: Desk, one: SupplyPackage) -> Json:
+def package_of(desk: Desk, package: SupplyPackage) -> Json:
     """A package likewise: dates, and how many deals it has."""
     facts = {
-        "id": one.id,
-        "name": text(one.name or ""),
-        "status": one.status,
-        "media_type": one.media_type,
-        "start": None if one.start_date is None else one.start_date.isoformat(),
-        "end": None if one.end_date is None else one.end_date.isoformat(),
-        "deals": len(one.demand_deals),
-        "link": link(desk, "supply_deals", one.id),
+        "id": package.id,
+        "name": text(package.name or ""),
+        "status": package.status,
+        "media_type": package.media_type,
+        "start": None if package.start_date is None else package.start_date.isoformat(),
+        "end": None if package.end_date is None else package.end_date.isoformat(),
+        "deals": len(package.demand_deals),
+        "link": link(desk, "supply_deals", package.id),
     }
     return {name: value for name, value in facts.items() if value is not None}
 
@@ -95,15 +97,15 @@ class OfDeals(Arguments):
 def deal_health(desk: Desk, arguments: OfDeals) -> Json:
     """The health of deals: state, where the funnel breaks, what changed, and what to do."""
     api = desk.deals_api
-    deals = [require(desk, DemandDeal, one) for one in arguments.deals]
-    packages = {one.id or 0 for deal in deals for one in deal.supply_deals}
+    deals = [require(desk, DemandDeal, number) for number in arguments.deals]
+    packages = {package.id or 0 for deal in deals for package in deal.supply_deals}
     seats = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
-    whole_seats = {one: api.get(Seat, one) for one in seats}
-    dsps = {one.dsp.id for one in whole_seats.values() if one.dsp and one.dsp.id}
+    whole_seats = {seat_id: api.get(Seat, seat_id) for seat_id in seats}
+    dsps = {seat.dsp.id for seat in whole_seats.values() if seat.dsp and seat.dsp.id}
     around = Surroundings(
-        {one: api.get(SupplyPackage, one) for one in packages},
+        {package_id: api.get(SupplyPackage, package_id) for package_id in packages},
         whole_seats,
-        {one: api.get(Dsp, one) for one in dsps},
+        {dsp_id: api.get(Dsp, dsp_id) for dsp_id in dsps},
         datetime.now(UTC),
         lambda entity, number: _history(desk, entity, number),
     )
@@ -116,18 +118,18 @@ def deal_health(desk: Desk, arguments: OfDeals) -> Json:
     }
 
 
-def _health(desk: Desk, deal: DemandDeal, one: health.DealHealth) -> Json:
+def _health(desk: Desk, deal: DemandDeal, assessment: health.DealHealth) -> Json:
     steps = [
         {"step": name, "value": number(value), "percent_of_step_before": number(rate.value)}
-        for name, value, rate in health.rates(one.steps)
+        for name, value, rate in health.rates(assessment.steps)
     ]
     return {
         "id": deal.id,
         "name": text(deal.name or ""),
-        "state": one.state,
-        "why": one.words,
-        "findings": [*one.findings],
-        "advice": one.advice,
+        "state": assessment.state,
+        "why": assessment.words,
+        "findings": [*assessment.findings],
+        "advice": assessment.advice,
         "funnel": steps,
         "precision": "exact" if steps else "no funnel",
         "link": link(desk, "demand_deals", deal.id),
@@ -171,14 +173,14 @@ def past_delivery(desk: Desk, arguments: PastDelivery) -> Json:
     )  # fmt: skip
     totals = {name: figure(answer.estimate(name)) for name in fields}
     table = rows(answer)
-    without = [one for one in ids if str(one) not in {row[field] for row in table}]
+    without = [number for number in ids if str(number) not in {row[field] for row in table}]
     return head(answer) | {"totals": totals, "count": len(table), "rows": table, "no_rows_for": without}
 
 
 def delivery_fields(slicer: Slicer) -> list[str]:
     """The steps of the funnel, spend where there is one, and the average price of a win."""
     names = [*health.step_fields(slicer).values()]
-    names += [one.name for one in slicer.data_fields if one.name == "spend"]
+    names += [field.name for field in slicer.data_fields if field.name == "spend"]
     cpm = field_of(slicer, WIN_CPM)
     return [*dict.fromkeys([*names, *([] if cpm is None else [cpm.name])])]
 

@@ -42,9 +42,9 @@ def describe_slicer(desk: Desk, arguments: OfSlicer) -> Json:
     """The fields of a slicer."""
     slicer, needle = desk.info(arguments.slicer), arguments.search.casefold()
     fields: list[KeyField | DataField] = [*slicer.data_fields, *slicer.key_fields]
-    matches = [one for one in fields if needle in f"{one.name} {one.description}".casefold()]
-    times = [one.name for one in slicer.key_fields if one.name in TIME_KEY_FIELDS]
-    entries = [_field(one) for one in matches if one.name not in times]
+    matches = [field for field in fields if needle in f"{field.name} {field.description}".casefold()]
+    times = [field.name for field in slicer.key_fields if field.name in TIME_KEY_FIELDS]
+    entries = [_field(field) for field in matches if field.name not in times]
     return {
         "slicer": arguments.slicer,
         "days": [slicer.first_date, slicer.last_date],
@@ -57,12 +57,14 @@ def describe_slicer(desk: Desk, arguments: OfSlicer) -> Json:
     }
 
 
-def _field(one: KeyField | DataField) -> Json:
+def _field(field: KeyField | DataField) -> Json:
     """As short as it can be: a slicer may have a hundred."""
-    facts: Json = {"key" if isinstance(one, KeyField) else "data": one.name}
-    if one.description and one.description != one.name:
-        facts["title"] = text(one.description)
-    return facts | ({"several_per_record": True} if isinstance(one, KeyField) and one.is_segmented else {})
+    facts: Json = {"key" if isinstance(field, KeyField) else "data": field.name}
+    if field.description and field.description != field.name:
+        facts["title"] = text(field.description)
+    return facts | (
+        {"several_per_record": True} if isinstance(field, KeyField) and field.is_segmented else {}
+    )
 
 
 class FindValues(SlicerSelection):
@@ -76,7 +78,7 @@ class FindValues(SlicerSelection):
 def find_values(desk: Desk, arguments: FindValues) -> Json:
     """The values of a key field with the most of the slicer's first data field."""
     slicer = desk.info(arguments.slicer)
-    if arguments.field not in (names := [one.name for one in slicer.key_fields]):
+    if arguments.field not in (names := [field.name for field in slicer.key_fields]):
         raise UnknownName("key field", arguments.field, names)
     parts = arguments.parts(split=arguments.field, limit=arguments.limit)
     measure = _measure(slicer)
@@ -97,7 +99,7 @@ def find_values(desk: Desk, arguments: FindValues) -> Json:
 
 
 def _measure(slicer: Slicer) -> str | None:
-    return next((one.name for one in slicer.data_fields if not one.formula), None)
+    return next((field.name for field in slicer.data_fields if not field.formula), None)
 
 
 class Ask(SlicerSelection):
@@ -114,7 +116,7 @@ class Ask(SlicerSelection):
 
 def ask(desk: Desk, arguments: Ask) -> Json:
     """Totals and rows of a question. The totals are of all rows, also of those not shown."""
-    having = [(one.field, one.match, one.value) for one in arguments.having]
+    having = [(condition.field, condition.match, condition.value) for condition in arguments.having]
     first = f"-{arguments.fields[0]}"
     is_by_time = any(name.startswith("granularity_") for name in arguments.split)
     order = arguments.order or ("" if is_by_time or not arguments.split else first)
@@ -170,7 +172,7 @@ def what_moved(desk: Desk, arguments: MovedField) -> Json:
         else "parts of the change",
         "compared_with_earlier_differences": result.weeks,
         "values_considered": result.value_count,
-        "changed_alike": [one.name for one in result.alike],
+        "changed_alike": [field.name for field in result.alike],
         "count": len(frame),
         "movers": [_mover(row) for row in frame.head(MOST_MOVERS).to_dict("records")],
         "link": movement.link,

@@ -39,7 +39,7 @@ class TargetedInventory:
         if report is None:
             raise BadRequest(f"{NO_REPORT}; name one in `slicer`")
         self.report, self.name, self.desk = report, f"{report.project}/{report.name}", desk
-        filters = tuple(Filter.model_validate(key_filter(one)) for one in targets.filters)
+        filters = tuple(Filter.model_validate(key_filter(condition)) for condition in targets.filters)
         self.left_out: tuple[str, ...] = ()
         if targets.package is not None:
             package = require(desk, SupplyPackage, targets.package)
@@ -67,10 +67,12 @@ class TargetedInventory:
 
 def lists_of(desk: Desk, packages: Sequence[SupplyPackage]) -> Lists:
     """The entries of the domain and app lists that packages target."""
-    domains = {one.id for package in packages for one in package.domain_list_targetings}
-    apps = {one.id for package in packages for one in package.app_list_targetings}
+    domains = {target.id for package in packages for target in package.domain_list_targetings}
+    apps = {target.id for package in packages for target in package.app_list_targetings}
     api = desk.deals_api
-    return entries([*(api.get(DomainList, one) for one in domains), *(api.get(AppList, one) for one in apps)])
+    return entries(
+        [*(api.get(DomainList, number) for number in domains), *(api.get(AppList, number) for number in apps)]
+    )
 
 
 class Booking(Targets):
@@ -87,7 +89,7 @@ def forecast_inventory(desk: Desk, arguments: Booking) -> Json:
     inventory = TargetedInventory(desk, arguments)
     slicer = inventory.report.slicer
     fields = [field for names in (BIDS, IMPRESSIONS) if (field := field_of(slicer, names)) is not None]
-    if not fields or forecast.DAY not in {one.name for one in slicer.key_fields}:
+    if not fields or forecast.DAY not in {field.name for field in slicer.key_fields}:
         raise BadRequest(f"{inventory.name} has no bids or impressions by day")
     names = tuple(field.name for field in fields)
     query = inventory.query(HISTORY, data_fields=names, split_by=(forecast.DAY,))
@@ -168,40 +170,40 @@ def shared_inventory(desk: Desk, arguments: SeveralPackages) -> Json:
     field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
     if field is None:
         raise BadRequest(f"{report.project}/{report.name} has no data field for bids or impressions")
-    packages = [require(desk, SupplyPackage, one) for one in dict.fromkeys(arguments.packages)]
+    packages = [require(desk, SupplyPackage, number) for number in dict.fromkeys(arguments.packages)]
     lists = lists_of(desk, packages)
-    translations = [report_filters(one, report.slicer, lists, one.media_type) for one in packages]
+    translations = [report_filters(package, report.slicer, lists, package.media_type) for package in packages]
     base = report.query(DAYS).model_copy(update={"data_fields": (field.name,)})
-    sets = overlap.questions([one.filters for one in translations])
-    answers = [report.ask(base.model_copy(update={"filters": one})) for one in sets]
+    sets = overlap.questions([translation.filters for translation in translations])
+    answers = [report.ask(base.model_copy(update={"filters": filters})) for filters in sets]
     single, pairs = overlap.overlaps(answers, len(packages), field.name)
-    deals = [_deals(desk, one) for one in packages]
-    is_exact = all(estimate.total(one, field.name).is_exact for one in answers)
+    deals = [_deals(desk, package) for package in packages]
+    is_exact = all(estimate.total(answer, field.name).is_exact for answer in answers)
     return {
         "slicer": f"{report.project}/{report.name}",
         "days": [day.isoformat() for day in report.period(DAYS)],
         "field": field.name,
         "precision": EXACT if is_exact else ESTIMATE,
         "packages": [
-            _package(desk, base, one, translation, {field.name: figure(volume)})
-            for one, volume, translation in zip(packages, single, translations, strict=True)
+            _package(desk, base, package, translation, {field.name: figure(volume)})
+            for package, volume, translation in zip(packages, single, translations, strict=True)
         ],
         "pairs": [
             {
-                "packages": [packages[one.first].id, packages[one.second].id],
-                "shared": figure(one.volume),
-                "percent_of_first": figure(one.of_first),
-                "percent_of_second": figure(one.of_second),
+                "packages": [packages[pair.first].id, packages[pair.second].id],
+                "shared": figure(pair.volume),
+                "percent_of_first": figure(pair.of_first),
+                "percent_of_second": figure(pair.of_second),
             }
-            for one in pairs
+            for pair in pairs
         ],
         "seats_with_two_prices": [
             {
-                "seat": text(one.seat),
-                "packages": [packages[one.pair.first].id, packages[one.pair.second].id],
-                "prices": [number(float(price)) for price in one.prices],
+                "seat": text(offer.seat),
+                "packages": [packages[offer.pair.first].id, packages[offer.pair.second].id],
+                "prices": [number(float(price)) for price in offer.prices],
             }
-            for one in overlap.two_prices(deals, pairs)
+            for offer in overlap.two_prices(deals, pairs)
         ],
     }
 
@@ -221,7 +223,7 @@ def _package(
 
 
 def _deals(desk: Desk, package: SupplyPackage) -> list[DemandDeal]:
-    ids = [one.id for one in package.demand_deals][:50]
+    ids = [deal.id for deal in package.demand_deals][:50]
     return [*desk.deals_api.get_many(DemandDeal, ids).values()]
 
 

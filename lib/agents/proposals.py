@@ -69,7 +69,7 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     fields |= {} if end is None else {"end_date": moments.write(end)}
     fields |= {name: value for name in TARGETING if (value := targeting.model_dump()[name])}
     if arguments.seats:
-        seats = [require(desk, Seat, one.seat).id for one in arguments.seats]
+        seats = [require(desk, Seat, terms.seat).id for terms in arguments.seats]
         options = [
             {"seat": {"id": seat}, "price": one.price}
             for seat, one in zip(seats, arguments.seats, strict=True)
@@ -79,8 +79,10 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     forecast = _expected(report, targeting, lists, media_type, (start, end))
     proposal = {"fields": fields, "reason": arguments.reason, "expected": forecast}
     proposal["question"] = _question(desk, report, arguments.filters)
-    left_out = [f"{one.filter.name}: {one.why}" for one in targets.left_out]
-    left_out += [f"{one.kind.title}: no list has these entries; make one first" for one in targets.lists]
+    left_out = [f"{skipped.filter.name}: {skipped.why}" for skipped in targets.left_out]
+    left_out += [
+        f"{entries.kind.title}: no list has these entries; make one first" for entries in targets.lists
+    ]
     more = {
         "not_targeted": [*map(text, left_out)],
         "warnings": _price_warnings(desk, report, arguments, media_type),
@@ -92,7 +94,7 @@ def _price_warnings(
     desk: Desk, report: DealReport | None, arguments: PackageToPropose, media_type: str
 ) -> list[str]:
     """Prices that are probably a slip, by what their seats won, else by those beside them."""
-    prices = {one.seat: one.price for one in arguments.seats}
+    prices = {terms.seat: terms.price for terms in arguments.seats}
     win_scales = WinScales({})
     with suppress(AccessError):
         if report is not None and prices:
@@ -140,10 +142,10 @@ def _targets(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) ->
         return FromFilters(), {}
     if report is None:
         raise BadRequest("Filters need a report of deals that you may see: name a package in `like` instead")
-    desk.query(f"{report.project}/{report.name}", filters=[key_filter(one) for one in filters])
+    desk.query(f"{report.project}/{report.name}", filters=[key_filter(condition) for condition in filters])
     api = desk.deals_api
     lists = entries([*api.everything(DomainList), *api.everything(AppList)])
-    conditions = [Filter.model_validate(key_filter(one)) for one in filters]
+    conditions = [Filter.model_validate(key_filter(condition)) for condition in filters]
     return from_filters(conditions, report.slicer, lists), lists
 
 
@@ -153,7 +155,7 @@ def _targeting(base: SupplyPackage | None, own: Targeting) -> Targeting:
         return own
     parts = {name: getattr(own, name) or getattr(base, name) for name in TARGETING}
     return Targeting.model_validate(
-        {name: [one.model_dump() for one in some] for name, some in parts.items()}
+        {name: [target.model_dump() for target in targets] for name, targets in parts.items()}
     )
 
 
@@ -167,7 +169,9 @@ def _question(desk: Desk, report: DealReport | None, filters: list[KeyFilter]) -
     """The question that the filters are, for whoever decides."""
     if report is None or not filters:
         return None
-    query = desk.query(f"{report.project}/{report.name}", filters=[key_filter(one) for one in filters])
+    query = desk.query(
+        f"{report.project}/{report.name}", filters=[key_filter(condition) for condition in filters]
+    )
     params = links.to_params(query)
     return {"project": params.pop("project"), "slicer": params.pop("slicer"), "params": params}
 
@@ -182,8 +186,8 @@ def _describe(desk: Desk, proposal: Json) -> Json:
         "proposal": proposal["id"],
         "state": proposal["state"],
         "changes": [
-            {"field": one["field"], "before": _plain(one["before"]), "after": _plain(one["after"])}
-            for one in proposal["changes"]
+            {"field": change["field"], "before": _plain(change["before"]), "after": _plain(change["after"])}
+            for change in proposal["changes"]
         ],
         "expected": None
         if forecast is None
@@ -209,9 +213,9 @@ def _plain(value: Any) -> Any:
         case str():
             return text(value)
         case list() | tuple():
-            return [_plain(one) for one in value[:20]]
+            return [_plain(item) for item in value[:20]]
         case dict():
-            return {name: _plain(one) for name, one in value.items()}
+            return {name: _plain(content) for name, content in value.items()}
         case _:
             return value
 

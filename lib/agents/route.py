@@ -145,7 +145,7 @@ def security_options(settings: Settings, host: str) -> dict[str, list[str]]:
     A server that listens beyond this machine also answers to IP addresses, which can't be pointed elsewhere.
     """
     own = f"[{settings.host}]" if ":" in settings.host else settings.host
-    names = [*NAMES, own, *(one.partition("://")[2] for one in settings.origins)]
+    names = [*NAMES, own, *(origin.partition("://")[2] for origin in settings.origins)]
     if not is_loopback(settings.host) and _is_address(host):
         names.append(host)
     host_forms = [form for name in dict.fromkeys(names) for form in (name, f"{name}:*")]

@@ -251,8 +251,10 @@ async def _get_prompt(_: Any, params: types.GetPromptRequestParams) -> types.Get
 async def _list_resources(_: Any, params: Any) -> types.ListResourcesResult:
     return types.ListResourcesResult(
         resources=[
-            types.Resource(uri=one.uri, name=one.name, description=one.about, mime_type=TEXT)
-            for one in DEFINITIONS.values()
+            types.Resource(
+                uri=definition.uri, name=definition.name, description=definition.about, mime_type=TEXT
+            )
+            for definition in DEFINITIONS.values()
         ]
     )
 
@@ -260,6 +262,8 @@ async def _list_resources(_: Any, params: Any) -> types.ListResourcesResult:
 async def _read_resource(_: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
     if params.uri not in DEFINITIONS:
         raise MCPError(types.INVALID_PARAMS, UnknownName("resource", params.uri, DEFINITIONS).reason)
-    one = DEFINITIONS[params.uri]
-    contents: list[Any] = [types.TextResourceContents(uri=one.uri, mime_type=TEXT, text=one.text)]
+    definition = DEFINITIONS[params.uri]
+    contents: list[Any] = [
+        types.TextResourceContents(uri=definition.uri, mime_type=TEXT, text=definition.text)
+    ]
     return types.ReadResourceResult(contents=contents)

@@ -53,7 +53,7 @@ class SlicerSelection(DayRange):
 
     def parts(self, **more: Any) -> QuestionParts:
         """The question's parts as the Desk takes them."""
-        parts: dict[str, Any] = {"filters": [key_filter(one) for one in self.filters]}
+        parts: dict[str, Any] = {"filters": [key_filter(condition) for condition in self.filters]}
         parts |= {name: day for name in ("start", "end") if (day := getattr(self, name)) is not None}
         return cast(QuestionParts, parts | more)
 
@@ -96,13 +96,13 @@ class Verb(Generic[Input]):
         return shorten(self.run(desk, arguments), self.rows, self.narrow)
 
 
-def key_filter(one: KeyFilter) -> Json:
+def key_filter(condition: KeyFilter) -> Json:
     """The filter as the reporting API has it."""
     return {
-        "name": one.field,
-        "value": one.values,
-        "match": one.match,
-        "search_mappings": int(one.by_description),
+        "name": condition.field,
+        "value": condition.values,
+        "match": condition.match,
+        "search_mappings": int(condition.by_description),
     }
 
 
@@ -114,20 +114,22 @@ def unique(verbs: Iterable[Verb[Any]]) -> dict[str, Verb[Any]]:
 def without_titles(schema: Any) -> Any:
     """A JSON schema without titles and defaults of null, which cost tokens and say nothing."""
     if isinstance(schema, list):
-        return [without_titles(one) for one in schema]
+        return [without_titles(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     either = schema.get("anyOf")
     if isinstance(either, list) and {"type": "null"} in either and len(either) == 2:
-        first = next(one for one in either if one != {"type": "null"})
-        return without_titles({**first, **{name: one for name, one in schema.items() if name != "anyOf"}})
+        first = next(option for option in either if option != {"type": "null"})
+        return without_titles(
+            {**first, **{name: content for name, content in schema.items() if name != "anyOf"}}
+        )
     return {
-        name: without_titles(one)
-        for name, one in schema.items()
-        if not (name == "title" and isinstance(one, str)) and not (name == "default" and one is None)
+        name: without_titles(content)
+        for name, content in schema.items()
+        if not (name == "title" and isinstance(content, str)) and not (name == "default" and content is None)
     }
 
 
 def _sentence(problem: Any) -> str:
-    place = ".".join(map(str, problem["loc"]))
-    return f"{place} {requirement(problem['type'], problem.get('ctx'))}"
+    name = ".".join(map(str, problem["loc"]))
+    return f"{name} {requirement(problem['type'], problem.get('ctx'))}"

@@ -114,8 +114,8 @@ PACKAGES = (
 
 
 def _deal(number: int) -> DemoDeal:
-    lap, place = divmod(number - 1, len(PACKAGES))
-    package, seat = PACKAGES[place], SEATS[(7 * place + 3 * lap) % len(SEATS)]
+    lap, index = divmod(number - 1, len(PACKAGES))
+    package, seat = PACKAGES[index], SEATS[(7 * index + 3 * lap) % len(SEATS)]
     price = MEDIA[package.media_type].price * (0.9 + number % 5 / 10)
     return DemoDeal(number, package, seat, round(price, 2))
 

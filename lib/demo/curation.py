@@ -89,13 +89,13 @@ def _deal_weights(rng: np.random.Generator) -> Floats:
 
 def _bid_amount(rng: np.random.Generator, deal: Ints, bids: Ints | Floats) -> Floats:
     """What the bids of each row would have cost; no bid reaches twice the price of the cast."""
-    price = np.array([one.price for one in DEALS])[deal] / 1000
+    price = np.array([demo_deal.price for demo_deal in DEALS])[deal] / 1000
     return cents(price * rng.uniform(1.05, 1.6, len(deal)) * bids)
 
 
 def _narrow(rng: np.random.Generator, scene: Scene, weights: Floats, deal: Ints) -> Ints:
     """The deals, with others in the rows that the narrowed package does not have any more (story 7)."""
-    is_narrowed = np.array([one.package.id == stories.NARROWED_PACKAGE for one in DEALS])
+    is_narrowed = np.array([demo_deal.package.id == stories.NARROWED_PACKAGE for demo_deal in DEALS])
     others = pick_by(rng, np.where(is_narrowed, 0.0, weights), scene.market)
     is_targeted = np.array([country.code in stories.NARROWED_TO for country in countries()])[scene.country]
     late = stories.since(scene.hour, stories.NARROWED_DAYS)
@@ -107,16 +107,16 @@ def _loss_columns(
 ) -> Columns:
     """Per row the reason for what was lost, and the creative. What a broken deal lost more has its reason."""
     names = (*stories.USUAL_REASONS, stories.CREATIVE, stories.BLOCKED, stories.BUDGET)
-    ids = np.array([one.id for one in DEALS])[deal]
+    ids = np.array([demo_deal.id for demo_deal in DEALS])[deal]
     reason = pick_by(rng, np.array([[*stories.USUAL_REASONS.values()]]), np.zeros_like(deal))
-    for one in stories.BROKEN:
-        rows = stories.since(hour, one.days) & (ids == one.deal)
+    for broken in stories.BROKEN:
+        rows = stories.since(hour, broken.days) & (ids == broken.deal)
         losses, bids = results["lost_bids"][rows].sum(), results["bids"][rows].sum()
-        more = (bids - losses) * (1 / one.win_share - 1) / max(losses, 1) if one.win_share else 1.0
-        reason[rows] = np.where(rng.random(rows.sum()) < more, names.index(one.reason), reason[rows])
+        more = (bids - losses) * (1 / broken.win_share - 1) / max(losses, 1) if broken.win_share else 1.0
+        reason[rows] = np.where(rng.random(rows.sum()) < more, names.index(broken.reason), reason[rows])
     reason[stories.is_broke(hour, ids)] = names.index(stories.BUDGET)
     creative = np.where(reason == names.index(stories.CREATIVE), 1, rng.integers(0, 2, len(deal)))
-    creatives = [f"cr-{one.id}-{letter}" for one in DEALS for letter in "ab"]
+    creatives = [f"cr-{demo_deal.id}-{letter}" for demo_deal in DEALS for letter in "ab"]
     reason = np.where(results["lost_bids"] > 0, reason, len(names))
     return {"lost_reason": text(reason, [*names, ""]), "creative": text(deal * 2 + creative, creatives)}
 
@@ -152,13 +152,15 @@ def _site_columns(site: Ints) -> Columns:
 
 def _places(deal: int) -> Flags:
     """Which of the deals has this id."""
-    return np.array([one.id == deal for one in DEALS])
+    return np.array([demo_deal.id == deal for demo_deal in DEALS])
 
 
 def _results(rng: np.random.Generator, deal: Ints, hour: Ints) -> dict[str, Ints | Floats]:
     """All data fields as numbers per row."""
     media = [MEDIA[d.package.media_type] for d in DEALS]
-    click, viewable = (np.array([getattr(one, name) for one in media]) for name in ("click", "viewability"))
+    click, viewable = (
+        np.array([getattr(medium, name) for medium in media]) for name in ("click", "viewability")
+    )
     bid_rate, win_rate = rng.beta(4.0, 6.0, len(DEALS)), rng.beta(5.0, 14.0, len(DEALS))
     cheap = _places(stories.CHEAP_DEAL)
     bid_rate[_places(stories.DEAL)] = bid_rate.max()

@@ -71,7 +71,7 @@ def seed(deals: Deals, today: dt.date) -> int:
 
 def changed_price(deal: int) -> Decimal:
     """The price of a deal since it was changed, in whole cents."""
-    price = next(one.price for one in cast.DEALS if one.id == deal)
+    price = next(demo_deal.price for demo_deal in cast.DEALS if demo_deal.id == deal)
     return Decimal(str(round(price * stories.PRICE_CHANGES[deal].price, 2)))
 
 
@@ -89,8 +89,8 @@ def date_back(engine: Engine, today: dt.date, since: dt.datetime) -> None:
         for (table, entity_id), count in days.items():
             at = _midnight(today - dt.timedelta(days=count), dt.UTC) + dt.timedelta(hours=9)
             entity = "supply_deals" if table is supply_packages else "demand_deals"
-            of = (changes.c.entity == entity) & (changes.c.entity_id == entity_id)
-            latest = select(func.max(changes.c.id)).where(of, changes.c.action == "changed")
+            is_of_entity = (changes.c.entity == entity) & (changes.c.entity_id == entity_id)
+            latest = select(func.max(changes.c.id)).where(is_of_entity, changes.c.action == "changed")
             is_change = (changes.c.id == latest.scalar_subquery()) & (changes.c.at == began)
             connection.execute(changes.update().where(is_change).values(at=at))
             is_fresh = (table.c.id == entity_id) & (table.c.created_at == began)

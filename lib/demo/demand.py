@@ -76,10 +76,10 @@ def campaigns() -> tuple[Campaign, ...]:
 def creatives() -> tuple[Creative, ...]:
     """All creatives, nine a campaign."""
     return tuple(
-        _creative(campaign, number, line, place)
+        _creative(campaign, number, line, size)
         for number, campaign in enumerate(campaigns())
         for line in range(len(_TACTICS))
-        for place in range(3)
+        for size in range(3)
     )
 
 
@@ -148,13 +148,13 @@ def _campaigns(row: dict[str, str]) -> list[Campaign]:
     ]
 
 
-def _creative(campaign: Campaign, number: int, line: int, place: int) -> Creative:
+def _creative(campaign: Campaign, number: int, line: int, size: int) -> Creative:
     line_item_id = f"{40_000 + 3 * number + line}"
     return Creative(
-        id=f"{500_000 + CREATIVES_A_CAMPAIGN * number + 3 * line + place}",
-        name=f"{campaign.advertiser} {_SIZES[campaign.tag_type][place]} ({'ABC'[line]})",
+        id=f"{500_000 + CREATIVES_A_CAMPAIGN * number + 3 * line + size}",
+        name=f"{campaign.advertiser} {_SIZES[campaign.tag_type][size]} ({'ABC'[line]})",
         line_item_id=line_item_id,
         line_item=f"{campaign.name} · {_TACTICS[line]}",
         campaign=campaign,
-        weight=1.0 / ((line + 1) * (place + 1)),
+        weight=1.0 / ((line + 1) * (size + 1)),
     )

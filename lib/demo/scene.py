@@ -27,8 +27,8 @@ _OF_AGENT = ("device_type", "maker", "model", "os", "browser")
 
 def text(codes: Ints, labels: Sequence[str]) -> pa.DictionaryArray:
     """Row n has the text `labels[codes[n]]`; the empty text is a missing value. Labels may repeat."""
-    values, place = np.unique(np.asarray(labels, dtype=object), return_inverse=True)
-    places = place[codes].astype(np.int32)
+    values, index = np.unique(np.asarray(labels, dtype=object), return_inverse=True)
+    places = index[codes].astype(np.int32)
     missing = (values == "")[places]
     indices = pa.array(places, mask=missing) if missing.any() else pa.array(places)
     return pa.DictionaryArray.from_arrays(indices, pa.array(values.tolist(), pa.string()))

@@ -60,7 +60,7 @@ BROKEN = (
     BrokenDeal(10, 34, 0.1, CREATIVE),
     BrokenDeal(12, 36, 0.25, BLOCKED),
 )
-PRICE_CHANGES = {one.deal: one for one in BROKEN if one.price != 1}
+PRICE_CHANGES = {broken.deal: broken for broken in BROKEN if broken.price != 1}
 
 
 def growth(places: Sequence[City], hours: Ints) -> Floats:
@@ -83,8 +83,8 @@ def viewability_factor(of_browser: Flags) -> Floats:
 def still_wins(hour: Ints, deal: Ints) -> Floats:
     """Stories 4, 6 and 7: which part of its wins each row keeps; `deal` are ids."""
     win_share = np.where(deal == DEAL, 0.0, 1.0)
-    for one in BROKEN:
-        win_share[since(hour, one.days) & (deal == one.deal)] = one.win_share
+    for broken in BROKEN:
+        win_share[since(hour, broken.days) & (deal == broken.deal)] = broken.win_share
     win_share[is_broke(hour, deal)] = 0.0
     return win_share
 
@@ -92,8 +92,8 @@ def still_wins(hour: Ints, deal: Ints) -> Floats:
 def price_factor(hour: Ints, deal: Ints) -> Floats:
     """Story 7: the factor of the price that is paid in each row; `deal` are ids."""
     factor = np.ones(len(deal))
-    for one in BROKEN:
-        factor[since(hour, one.days) & (deal == one.deal)] = one.price
+    for broken in BROKEN:
+        factor[since(hour, broken.days) & (deal == broken.deal)] = broken.price
     return factor
 
 

@@ -20,7 +20,7 @@ SPORTS = SUBDOMAINS["1013"]
 def supply_files() -> Iterator[tuple[str, bytes]]:
     """The files by name, as they are imported."""
     publishers = {site.publisher.id: site.publisher for site in sites()}
-    domains = {number: _domain(one) for number, one in publishers.items()}
+    domains = {number: _domain(publisher) for number, publisher in publishers.items()}
     yield f"{SYSTEM}.sellers.json", json.dumps(_sellers(publishers, domains)).encode()
     for number, domain in domains.items():
         if number != NO_FILE:

@@ -148,7 +148,9 @@ def _check_mode(path: Path, values: dict[str, Any]) -> None:
     """Check that a file with a password or a token is readable by its owner only."""
     secrets = sorted(SECRETS & values.keys())
     secrets += [
-        f"connections.{name}" for name, one in _tables(values, "connections") if "@" in str(one.get("url"))
+        f"connections.{name}"
+        for name, connection in _tables(values, "connections")
+        if "@" in str(connection.get("url"))
     ]
     secrets += [f"deal_sync_receivers.{name}" for name, _ in _tables(values, "deal_sync_receivers")]
     if secrets and path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
@@ -159,7 +161,9 @@ def _tables(values: dict[str, Any], name: str) -> list[tuple[str, dict[str, Any]
     """The tables of a table of tables, by name."""
     table = values.get(name)
     return (
-        [(key, one) for key, one in table.items() if isinstance(one, dict)] if isinstance(table, dict) else []
+        [(key, entry) for key, entry in table.items() if isinstance(entry, dict)]
+        if isinstance(table, dict)
+        else []
     )
 
 

@@ -144,19 +144,21 @@ class Local(BaseSettings):
     @field_validator("origins", mode="after")
     @classmethod
     def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
-        for one in origins:
-            if not re.fullmatch(r"https?://[^/?#@\s]+", one):
-                raise ValueError(f"an origin is https:// and a host, with nothing after it, not '{one}'")
+        for origin in origins:
+            if not re.fullmatch(r"https?://[^/?#@\s]+", origin):
+                raise ValueError(f"an origin is https:// and a host, with nothing after it, not '{origin}'")
         return origins
 
     @field_validator("trusted_proxies", mode="after")
     @classmethod
     def _are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
-        for one in proxies:
+        for proxy in proxies:
             try:
-                ipaddress.ip_network(one)
+                ipaddress.ip_network(proxy)
             except ValueError:
-                raise ValueError(f"a proxy is an address or a network like 10.0.0.0/8, not '{one}'") from None
+                raise ValueError(
+                    f"a proxy is an address or a network like 10.0.0.0/8, not '{proxy}'"
+                ) from None
         return proxies
 
     @field_validator("home", mode="after")

@@ -122,12 +122,12 @@ class Remote(Local):
     @field_validator("slicers", mode="after")
     @classmethod
     def _are_slicers(cls, slicers: tuple[str, ...]) -> tuple[str, ...]:
-        for one in slicers:
-            project, _, name = one.partition("/")
+        for slicer in slicers:
+            project, _, name = slicer.partition("/")
             if not project or not name:
-                raise ValueError(f"a slicer is named project/slicer, not '{one}'")
+                raise ValueError(f"a slicer is named project/slicer, not '{slicer}'")
             if not DOTS.isdisjoint((project, name)):
-                raise ValueError(f"no project or slicer is called . or .., as in '{one}'")
+                raise ValueError(f"no project or slicer is called . or .., as in '{slicer}'")
         return tuple(dict.fromkeys(slicers))
 
     @field_validator(*ADDRESSES, mode="after")

@@ -76,9 +76,11 @@ def in_order(table: pd.DataFrame, answer: Audience, service: Service) -> pd.Data
 def downloaded(page: Page, folder: Path, export_format: ExportFormat) -> Path:
     """The file that the button gives, under the name that the browser gives it."""
     page.get_by_role("radio", name=export_format, exact=True).click()
-    settled(page)
+    button = page.get_by_role("button", name=f"Download {export_format}")
+    expect(button).to_be_visible()
+    settled(page)  # a file asked for while the script runs may be one of the run before, which is gone
     with page.expect_download() as download:
-        page.get_by_role("button", name=f"Download {export_format}").click()
+        button.click()
     name = download.value.suggested_filename
     assert (name.startswith("delivery_"), name.endswith(f".{export_format}")) == (True, True)
     download.value.save_as(folder / name)

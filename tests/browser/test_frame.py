@@ -103,7 +103,7 @@ def test_nothing_in_the_frame_is_covered(address: str, page: Page, screen: str) 
     for width in (1600, 1440, 1280, 1279, 1200, 1024, 900, 800, 700, 390):
         page.set_viewport_size({"width": width, "height": 900})
         try:
-            page.wait_for_function(f"() => !({COVERED})().length", timeout=5_000)
+            page.wait_for_function(f"() => !({COVERED})().length")
         except TimeoutError:
             pytest.fail(f"{width} pixels: {page.evaluate(COVERED)}")
 

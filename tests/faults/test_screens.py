@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable
+from itertools import cycle, product
 from typing import Any
 
 import boards
 import pytest
 from dealing import listed
+from needs import NIGHTLY
 from streamlit.testing.v1 import AppTest
 
 from faults import behaviors as do
@@ -48,6 +50,16 @@ def faults(*names: str) -> Callable[..., Any]:
     """Once per fault, as its behavior and the sentence that is to be said; all without names."""
     chosen = [pytest.param(*FAULTS[name], id=name) for name in names or FAULTS]
     return pytest.mark.parametrize(("behavior", "sentence"), chosen)
+
+
+def faults_on(argument: str, cases: tuple[Any, ...], *names: str) -> Callable[..., Any]:
+    """Each of these faults with one of the cases, in turn; nightly each with all.
+
+    A fault is the same to every screen once a client has raised its error (test_clients.py).
+    """
+    pairs = product(names, cases) if NIGHTLY else zip(names, cycle(cases), strict=False)
+    chosen = [pytest.param(*FAULTS[name], case, id=f"{name}-{case}") for name, case in pairs]
+    return pytest.mark.parametrize(("behavior", "sentence", argument), chosen)
 
 
 @pytest.fixture
@@ -99,14 +111,13 @@ def shows_figures(visit: AppTest, screen: str) -> bool:
     return bool(boards.headline(visit) if screen == "audience" else visit.metric)
 
 
-@faults()
+@faults(*(FAULTS if NIGHTLY else (*SOME, "429", "401 page", "too large", "half of it")))
 def test_figures_fail(steady: Desk, reports: Proxy, behavior: Behavior, sentence: str) -> None:
     """A failure of the reporting service is a sentence; the question is kept, and answered afterwards."""
     figures_fail(steady, reports, behavior, sentence, "audience")
 
 
-@pytest.mark.parametrize("screen", ["slicers", "export"])
-@faults(*SOME, "401 page")
+@faults_on("screen", ("slicers", "export"), *SOME, "401 page")
 def test_reports_fail(steady: Desk, reports: Proxy, behavior: Behavior, sentence: str, screen: str) -> None:
     """The same on the other screens that show figures."""
     figures_fail(steady, reports, behavior, sentence, screen)
@@ -129,8 +140,7 @@ def figures_fail(steady: Desk, reports: Proxy, behavior: Behavior, sentence: str
     assert (said(visit), asked(visit)) == (set(), ASKED)
 
 
-@pytest.mark.parametrize("screen", ["slicers", "audience", "export"])
-@faults(*SOME, "401 page")
+@faults_on("screen", ("slicers", "audience", "export"), *SOME, "401 page")
 def test_reports_are_dead_from_the_start(
     steady: Desk, reports: Proxy, behavior: Behavior, sentence: str, screen: str
 ) -> None:
@@ -226,8 +236,7 @@ def test_what_was_read_before_stays(steady: Desk, deals: Proxy, behavior: Behavi
     assert not visit.warning
 
 
-@pytest.mark.parametrize("honors_keys", [False, True])
-@faults(*SOME, "too large")
+@faults_on("honors_keys", (False, True), *SOME, "too large")
 def test_a_package_that_may_be_there(
     desk: Desk, deals: Proxy, behavior: Behavior, sentence: str, honors_keys: bool
 ) -> None:
@@ -294,8 +303,7 @@ def test_a_change_that_may_be_saved(steady: Desk, deals: Proxy, behavior: Behavi
     assert said(visit) == set()
 
 
-@pytest.mark.parametrize("section", ["Facts", "Change", "History"])
-@faults(*SOME)
+@faults_on("section", ("Facts", "Change", "History"), *SOME)
 def test_the_drawer(steady: Desk, deals: Proxy, behavior: Behavior, sentence: str, section: str) -> None:
     """A drawer that can't be read is a sentence, and is back, at its section, once it can be."""
     visit = steady.visit("deals", open="supply_deals-1")
@@ -314,8 +322,7 @@ def test_the_drawer(steady: Desk, deals: Proxy, behavior: Behavior, sentence: st
         assert visit.text_input(key="change-supply_deals-1-name").value == "Half typed"
 
 
-@pytest.mark.parametrize("screen", ["audience", "deals"])
-@faults("silence", "reset", "502 page", "429", "garbage")
+@faults_on("screen", ("audience", "deals"), "silence", "reset", "502 page", "429", "garbage")
 def test_tokens_fail(
     desk: Desk,
     tokens: Proxy,

@@ -224,7 +224,10 @@ def _search_text(person: Person) -> str:
 
 def table(entries: Iterable[Entry]) -> pd.DataFrame:
     """A row per entry, times in UTC."""
-    rows = [(one.at, one.event.capitalize(), one.about, one.who, one.address, one.detail) for one in entries]
+    rows = [
+        (entry.at, entry.event.capitalize(), entry.about, entry.who, entry.address, entry.detail)
+        for entry in entries
+    ]
     frame = pd.DataFrame(rows, columns=["When", "Event", "Person", "By", "From", "Details"])
     return frame.assign(When=pd.to_datetime(frame["When"], utc=True))
 
