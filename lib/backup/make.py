@@ -201,7 +201,7 @@ def _hold(folder: Path, links: Path) -> HeldSlicer:
         names = sorted(manifest_of(content, folder).files())
         private.folder(links)
         try:
-            files = {name: _link(folder / name, links / str(at)) for at, name in enumerate(names)}
+            files = {name: _link(folder / name, links / str(number)) for number, name in enumerate(names)}
             return HeldSlicer(folder, content, files)
         except FileNotFoundError as error:
             if content == previous:

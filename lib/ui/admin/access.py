@@ -12,7 +12,6 @@ from lib.settings import Settings
 from lib.tokens.access import Access
 from lib.tokens.audit import EVENTS, Entry
 from lib.ui.admin import mails, new_person, person_drawer, row_filters, share_list, token_list
-from lib.ui.admin.new_person import words
 from lib.ui.kit import components, notes, sign_in
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain, straighten
@@ -147,8 +146,8 @@ def _address() -> str:
 
 def matching(people: Iterable[Person], text: str) -> list[Person]:
     """The people that match every word of `text`, ignoring case."""
-    words = text.casefold().split()
-    return [person for person in people if all(word in _search_text(person) for word in words)]
+    terms = text.casefold().split()
+    return [person for person in people if all(term in _search_text(person) for term in terms)]
 
 
 def people_table(people: Iterable[Person]) -> pd.DataFrame:
@@ -156,20 +155,16 @@ def people_table(people: Iterable[Person]) -> pd.DataFrame:
     everyone = list(people)
     rows = [
         (
-            p.name,
-            p.username,
-            p.role.capitalize(),
-            person_drawer.sees(p),
-            words(p.deals, {}),
-            p.email or "",
-            p.added,
+            person.name, person.username, person.role.capitalize(), person_drawer.sees(person),
+            new_person.deals_grant_label(person.deals, {}), person.email or "", person.added,
         )
-        for p in everyone
-    ]
+        for person in everyone
+    ]  # fmt: skip
     names = ["Name", "User name", "Role", "May see", "Deals", "E-mail", "Since"]
     frame = pd.DataFrame(rows, columns=names)
-    with_company = frame.assign(**new_person.column(everyone)) if new_person.any_of(everyone) else frame
-    return with_company.assign(Since=pd.to_datetime(frame["Since"], utc=True))
+    if any(person.company for person in everyone):
+        frame = frame.assign(**{"Sign-in": [new_person.way_in(person) for person in everyone]})
+    return frame.assign(Since=pd.to_datetime(frame["Since"], utc=True))
 
 
 def draw_people_list(context: PageContext, access: Access) -> None:

@@ -67,7 +67,7 @@ def _firing(clients: connect.Clients) -> list[Alert]:
         return []
 
 
-def _row(clients: connect.Clients, alert: Alert, place: str) -> None:
+def _row(clients: connect.Clients, alert: Alert, where: str) -> None:
     """One alert: view, figure, bound and start; a link to the view, or a button to remove a lost alert."""
     numbers = Numbers.of(st.context.locale)
     about = f"{alert.project}/{alert.slicer}"
@@ -76,7 +76,7 @@ def _row(clients: connect.Clients, alert: Alert, place: str) -> None:
             name = alert.view_name or f"A view of {about}"
             st.markdown(f"**{plain(name)}**: {plain(change.condition_text(alert, numbers))}")
             st.caption(plain(f"{change.alert_state(alert, numbers)} · {about}"))
-        key = f"alert_{place}_{alert.id}"
+        key = f"alert_{where}_{alert.id}"
         if alert.view_name:
             sentence = f"Open the view {plain(alert.view_name)}"
             st.button("Open view", type="tertiary", key=key, help=sentence, on_click=_open, args=(alert,))

@@ -26,15 +26,15 @@ def table(mails: Iterable[Subscription], with_owner: bool) -> pd.DataFrame:
     """A row per mail, times in UTC; of a view that the reader can't see, its slicer."""
     rows = [
         {
-            "Mail": _name(one),
-            "Person": one.owner,
-            "To": one.recipient or "own address",
-            "Comes": one.schedule.title,
-            "Next": mail.next_text(one) if one.next_time else "",
-            "Last sent": one.sent,
-            "Problem": one.problem,
+            "Mail": _name(subscription),
+            "Person": subscription.owner,
+            "To": subscription.recipient or "own address",
+            "Comes": subscription.schedule.title,
+            "Next": mail.next_text(subscription) if subscription.next_time else "",
+            "Last sent": subscription.sent,
+            "Problem": subscription.problem,
         }
-        for one in mails
+        for subscription in mails
     ]
     columns = ["Mail", "Person", "To", "Comes", "Next", "Last sent", "Problem"]
     frame = pd.DataFrame(rows, columns=columns)
@@ -49,11 +49,11 @@ def draw(context: PageContext) -> None:
     if problem := st.session_state.pop(PROBLEM, None):
         st.error(plain(problem), icon=":material/error:")
     if is_mailable(context.person.email or ""):
-        of_alerts = next((one for one in mine if one.view_id is None), None)
+        alert_mail = next((subscription for subscription in mine if subscription.view_id is None), None)
         st.toggle(
-            "Mail me when my alerts fire or clear", of_alerts is not None,
-            key=f"{ALERTS}_{0 if of_alerts is None else of_alerts.id}",
-            on_change=_switch, args=(context, of_alerts),
+            "Mail me when my alerts fire or clear", alert_mail is not None,
+            key=f"{ALERTS}_{0 if alert_mail is None else alert_mail.id}",
+            on_change=_switch, args=(context, alert_mail),
         )  # fmt: skip
     else:
         st.info(mail.NO_ADDRESS, icon=":material/mail:")
@@ -69,14 +69,14 @@ def draw(context: PageContext) -> None:
 
 
 def _selection(mails: Sequence[Subscription], with_owner: bool) -> list[Subscription]:
-    at = st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", timezone=st.context.timezone)
+    moment = st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", timezone=st.context.timezone)
     event = st.dataframe(
         straighten(table(mails, with_owner)),
-        key=key("mails", (one.id for one in mails)),
+        key=key("mails", (subscription.id for subscription in mails)),
         on_select="rerun",
         selection_mode="multi-row",
         hide_index=True,
-        column_config=COLUMNS | {"Last sent": at},
+        column_config=COLUMNS | {"Last sent": moment},
         placeholder="",
         alt="Mails",
     )
@@ -89,17 +89,17 @@ def _name(subscription: Subscription) -> str:
     return subscription.view_name or f"A view of {subscription.project}/{subscription.slicer}"
 
 
-def _switch(context: PageContext, of_alerts: Subscription | None) -> None:
+def _switch(context: PageContext, alert_mail: Subscription | None) -> None:
     """Have alerts mailed, or not any more. A callback."""
-    if of_alerts is None:
+    if alert_mail is None:
         _attempt(lambda: context.clients.view_store.mails.add(None, Schedule("alerts")))
     else:
-        _attempt(lambda: context.clients.view_store.mails.remove(of_alerts.id))
+        _attempt(lambda: context.clients.view_store.mails.remove(alert_mail.id))
 
 
 def _stop(context: PageContext, selection: Sequence[Subscription]) -> None:
-    for one in selection:
-        _attempt(partial(context.clients.view_store.mails.remove, one.id))
+    for subscription in selection:
+        _attempt(partial(context.clients.view_store.mails.remove, subscription.id))
 
 
 def _attempt(work: Callable[[], object]) -> None:

@@ -90,30 +90,21 @@ def seats(context: PageContext) -> dict[int, str]:
     except TrancheError as error:
         st.caption(f":material/info: The names of the seats can't be loaded: {plain(error.reason)}")
         return {}
-    return {seat.id: _label(seat) for seat in seats if seat.id is not None}
+    return {
+        seat.id: " · ".join(
+            filter(None, (seat.name or f"Seat {seat.id}", seat.dsp.name if seat.dsp else None))
+        )
+        for seat in seats
+        if seat.id is not None
+    }
 
 
-def words(grant: DealsGrant, names: Mapping[int, str]) -> str:
+def deals_grant_label(grant: DealsGrant, names: Mapping[int, str]) -> str:
     """A grant in a few words, as a cell of a table."""
     if grant.seats is None:
         return LEVELS[grant.access] if grant.access == "none" else f"{LEVELS[grant.access]}, all seats"
     seats = ", ".join(names.get(seat, f"seat {seat}") for seat in sorted(grant.seats))
     return f"{LEVELS[grant.access]}: {seats}"
-
-
-def _label(seat: Seat) -> str:
-    dsp = seat.dsp.name if seat.dsp else None
-    return " · ".join(filter(None, (seat.name or f"Seat {seat.id}", dsp)))
-
-
-def any_of(people: Iterable[Person]) -> bool:
-    """Whether one of them has a company account."""
-    return any(person.company for person in people)
-
-
-def column(people: Iterable[Person]) -> dict[str, list[str]]:
-    """The column that says how each of them signs in."""
-    return {"Sign-in": [way_in(person) for person in people]}
 
 
 def way_in(person: Person) -> str:
@@ -128,7 +119,7 @@ def draw_company_person(person: Person, *, is_oneself: bool) -> bool:
         f"Signs in with an account of {plain(person.company)}. Role, grants and permission for deals come "
         "from the rules in the settings, at each sign-in."
     )
-    st.caption(plain(f"{person.role.capitalize()} · deals: {words(person.deals, {})}"))
+    st.caption(plain(f"{person.role.capitalize()} · deals: {deals_grant_label(person.deals, {})}"))
     if person.blocked:
         st.warning(plain(f"Blocked: {person.blocked}."), icon=":material/block:")
     if is_oneself:

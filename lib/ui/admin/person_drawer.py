@@ -1,6 +1,7 @@
 """The drawer of a person: role, grants, a new password, and removal."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
@@ -38,13 +39,15 @@ def sees(person: Person) -> str:
     """A person's permissions in words."""
     if person.role == "admin":
         return "everything"
-    return ", ".join("everything" if str(g) == "*" else g.label for g in person.grants) or "nothing yet"
+    labels = ("everything" if str(grant) == "*" else grant.label for grant in person.grants)
+    return ", ".join(labels) or "nothing yet"
 
 
 def grant_options(slicers: Iterable[tuple[str, str]], grants: Iterable[Grant] = ()) -> list[str]:
     """The grants to choose from: everything, projects, slicers, and other grants that the person has."""
     pairs = list(slicers)
-    options = ["*", *dict.fromkeys(p for p, _ in pairs), *(f"{p}/{s}" for p, s in pairs)]
+    projects = dict.fromkeys(project for project, _ in pairs)
+    options = ["*", *projects, *(f"{project}/{slicer}" for project, slicer in pairs)]
     return list(dict.fromkeys([*options, *(grant.place for grant in grants)]))
 
 
@@ -66,7 +69,7 @@ def change(context: PageContext, access: Access, person: Person, close: OnClose)
     drawer = st.dialog(
         plain(person.name), position="right", width=480, icon=":material/person:", on_dismiss=close
     )
-    drawer(_change)(context, access, person, close)
+    drawer(_change)(_PersonDrawer(context, access, person, close))
 
 
 def _add(context: PageContext, access: Access, close: OnClose) -> None:
@@ -113,87 +116,102 @@ def _add_person(context: PageContext, access: Access, deals: DealsGrant, close: 
         st.session_state[CONFIRMATION] = f"{entry.username} is added"
 
 
-def _change(context: PageContext, access: Access, person: Person, close: OnClose) -> None:
-    is_oneself = person.username == context.person.username
+@dataclass(frozen=True)
+class _PersonDrawer:
+    """The drawer of `person`, drawn for the administrator of `context`; `close` closes it."""
+
+    context: PageContext
+    access: Access
+    person: Person
+    close: OnClose
+
+    @property
+    def is_oneself(self) -> bool:
+        return self.person.username == self.context.person.username
+
+    def draw_block(self) -> None:
+        person = self.person
+        if new_person.draw_company_person(person, is_oneself=self.is_oneself):
+            by, is_blocked = self.context.person.username, not person.is_shut_out
+            block = partial(self.access.block, person.username, by, is_blocked=is_blocked)
+            self._try(block, f"{person.name} {'is blocked' if is_blocked else 'may sign in again'}")
+
+    def draw_rights(self) -> None:
+        """Draw what can be changed of a person with a password, but for that."""
+        person, username = self.person, self.person.username
+        role = _role(username, person.role, disabled=self.is_oneself)
+        if self.is_oneself:
+            st.caption("Only another administrator can change your role or remove you.")
+        grants = _grants(self.context, username, role, person.grants)
+        deals = _deals(self.context, username, role, person.deals)
+        if role != "admin":
+            row_filters.draw(self.context, username, grants, person.grants, deals)
+        email = st.text_input("E-mail", person.email or "", key=f"person_email_{username}").strip()
+        shares = _shares(username, role, shares=person.shares)
+
+        def save() -> None:
+            new_grants = row_filters.grants_with_filters(username, grants, person.grants)
+            by = self.context.person.username
+            self.access.change(username, by, role, new_grants, deals, email, shares)
+
+        if st.button("Save", type="primary", key="person_save"):
+            self._try(save, f"{person.name} is changed")
+
+    def draw_password(self) -> None:
+        """Draw the form of a new password, which revokes others' tokens, and one's own only on request."""
+        password = st.text_input(
+            "New password", type="password", key="person_new_password", autocomplete="new-password",
+            placeholder=f"At least {passwords.SHORTEST_PASSWORD} characters", live=new_person.LIVE,
+        )  # fmt: skip
+        revokes = not self.is_oneself or st.checkbox(
+            "Revoke my tokens too", value=True, key="person_revoke_tokens"
+        )
+        if not self.is_oneself:
+            st.caption(f"{plain(self.person.name)} is signed out everywhere, and their tokens stop working.")
+        fault = passwords.fault(password)
+        beside([fault] if password and fault else [])
+
+        def set_password() -> None:
+            text, by = passwords.check(password), self.context.person.username
+            self.access.set_password(self.person.username, text, by, revokes_tokens=revokes)
+
+        if st.button("Set password", key="person_set_password"):
+            effect = (
+                "signed out, and the tokens revoked" if revokes else "signed out; the tokens keep working"
+            )
+            self._try(set_password, f"{self.person.name} has a new password: {effect}")
+
+    def draw_removal(self) -> None:
+        person = self.person
+        with st.popover("Remove", icon=":material/person_remove:", disabled=self.is_oneself):
+            st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
+            if person.company:
+                st.caption(new_person.REMOVAL_EFFECT)
+            if st.button("Remove permanently", type="primary", key="person_remove_sure"):
+                remove = partial(self.access.remove, person.username, self.context.person.username)
+                self._try(remove, f"{person.name} is removed")
+
+    def _try(self, work: Callable[[], object], sentence: str) -> None:
+        """Do it and close the drawer; errors are shown in it."""
+        if _attempt(work):
+            self.close()
+            notes.say(sentence)
+            st.rerun()
+
+
+def _change(drawer: _PersonDrawer) -> None:
+    person = drawer.person
     facts = dict.fromkeys(filter(None, (person.username, person.email, sees(person))))
     st.caption(plain(" · ".join(facts)))
     if person.company:
-        if new_person.draw_company_person(person, is_oneself=is_oneself):
-            block = partial(
-                access.block, person.username, context.person.username, is_blocked=not person.is_shut_out
-            )
-            _try(block, f"{person.name} {'may sign in again' if person.is_shut_out else 'is blocked'}", close)
+        drawer.draw_block()
     else:
-        _rights_and_password(context, access, person, close, is_oneself=is_oneself)
+        drawer.draw_rights()
+        st.space("small")
+        drawer.draw_password()
     st.space("small")
-    _removal(context, access, person, close, is_oneself=is_oneself)
+    drawer.draw_removal()
     _problem()
-
-
-def _rights_and_password(
-    context: PageContext, access: Access, person: Person, close: OnClose, *, is_oneself: bool
-) -> None:
-    """Draw what can be changed of a person with a password."""
-    role = _role(person.username, person.role, disabled=is_oneself)
-    if is_oneself:
-        st.caption("Only another administrator can change your role or remove you.")
-    grants = _grants(context, person.username, role, person.grants)
-    deals = _deals(context, person.username, role, person.deals)
-    if role != "admin":
-        row_filters.draw(context, person.username, grants, person.grants, deals)
-    email = st.text_input("E-mail", person.email or "", key=f"person_email_{person.username}").strip()
-    shares = _shares(person.username, role, shares=person.shares)
-    if st.button("Save", type="primary", key="person_save"):
-        work = partial(_save, context, access, person, role, grants, deals, email, shares)
-        _try(work, f"{person.name} is changed", close)
-    st.space("small")
-    _new_password(context, access, person, close, is_oneself=is_oneself)
-
-
-def _removal(
-    context: PageContext, access: Access, person: Person, close: OnClose, *, is_oneself: bool
-) -> None:
-    with st.popover("Remove", icon=":material/person_remove:", disabled=is_oneself):
-        st.markdown(f"{plain(person.name)} can no longer sign in, and their tokens stop working at once.")
-        if person.company:
-            st.caption(new_person.REMOVAL_EFFECT)
-        if st.button("Remove permanently", type="primary", key="person_remove_sure"):
-            remove = partial(access.remove, person.username, context.person.username)
-            _try(remove, f"{person.name} is removed", close)
-
-
-def _save(
-    context: PageContext,
-    access: Access,
-    person: Person,
-    role: Role,
-    grants: Iterable[str],
-    deals: DealsGrant,
-    email: str,
-    shares: bool,
-) -> None:
-    new_grants = row_filters.grants_with_filters(person.username, grants, person.grants)
-    access.change(person.username, context.person.username, role, new_grants, deals, email, shares)
-
-
-def _new_password(
-    context: PageContext, access: Access, person: Person, close: OnClose, *, is_oneself: bool
-) -> None:
-    """Draw the form of a new password. It revokes other people's tokens, and one's own only on request."""
-    password = _password("person_new_password", "New password")
-    revokes = not is_oneself or st.checkbox("Revoke my tokens too", value=True, key="person_revoke_tokens")
-    if not is_oneself:
-        st.caption(f"{plain(person.name)} is signed out everywhere, and their tokens stop working.")
-    fault = passwords.fault(password)
-    beside([fault] if password and fault else [])
-    if st.button("Set password", key="person_set_password"):
-
-        def work() -> object:
-            by, text = context.person.username, passwords.check(password)
-            return access.set_password(person.username, text, by, revokes_tokens=revokes)
-
-        effect = "signed out, and the tokens revoked" if revokes else "signed out; the tokens keep working"
-        _try(work, f"{person.name} has a new password: {effect}", close)
 
 
 def _role(whose: str, role: Role, disabled: bool) -> Role:
@@ -238,25 +256,6 @@ def _shares(whose: str, role: Role, *, shares: bool) -> bool:
         key=f"person_shares_{whose}",
         disabled=role == "admin",
     )
-
-
-def _password(key: str, label: str) -> str:
-    return st.text_input(
-        label,
-        type="password",
-        key=key,
-        autocomplete="new-password",
-        placeholder=f"At least {passwords.SHORTEST_PASSWORD} characters",
-        live=new_person.LIVE,
-    )
-
-
-def _try(work: Callable[[], object], sentence: str, close: OnClose) -> None:
-    """Run `work` and close the drawer; errors are shown in it."""
-    if _attempt(work):
-        close()
-        notes.say(sentence)
-        st.rerun()
 
 
 def _attempt(work: Callable[[], object]) -> bool:

@@ -68,7 +68,7 @@ def _draw_grant(context: PageContext, whose: str, grant: Grant, deals: DealsGran
     except TrancheError as error:
         st.caption(plain(f"The rows of {grant.label} can't be limited now: {error.reason}"))
         return
-    labels = [_label(one, slicer) for one in grant.filters]
+    labels = [_label(filter_, slicer) for filter_ in grant.filters]
     # With a key, and the server knowing, it stays open when a filter changes its label.
     box = st.expander(
         plain(f"{grant.place}: {'; '.join(labels) or ALL_ROWS}"), icon=":material/filter_alt:",
@@ -105,7 +105,7 @@ def _offer_seats(whose: str, grant: Grant, slicer: Slicer, deals: DealsGrant | N
         st.button(
             plain(f"Limit to the seats of their deals: {filters.sentence(fitting, slicer, most=MOST_SEATS)}"),
             icon=":material/handshake:", key=_key(whose, grant, "seats"), on_click=_set,
-            args=(whose, grant, (*(one for one in grant.filters if one.name != field), fitting)),
+            args=(whose, grant, (*(filter_ for filter_ in grant.filters if filter_.name != field), fitting)),
         )  # fmt: skip
 
 

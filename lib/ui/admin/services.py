@@ -46,16 +46,16 @@ def draw(context: PageContext) -> None:
         )
         st.button("Check again", icon=":material/refresh:", key=CHECK, on_click=_forget)
     _circuit_notes(settings)
-    summary, places = st.empty(), st.columns(2, gap="large")
+    summary, columns = st.empty(), st.columns(2, gap="large")
     check_result: CheckResult | None = st.session_state.get(RESULT)
     if check_result is None or time.monotonic() - check_result.at > KEPT_SECONDS:
         with summary, st.spinner("Checking each service", show_time=True):
-            steps = _draw_steps(check(settings), places)
+            steps = _draw_steps(check(settings), columns)
         check_result = st.session_state[RESULT] = CheckResult(
             time.monotonic(), datetime.now().astimezone(), steps
         )
     else:
-        _draw_steps(check_result.steps, places)
+        _draw_steps(check_result.steps, columns)
     with summary:
         _summary(check_result.steps)
     st.caption(f"Checked at {check_result.clock:%H:%M:%S} (server time)")
@@ -77,20 +77,22 @@ def _circuit_notes(settings: Settings) -> None:
 
 
 def _summary(steps: tuple[Step, ...]) -> None:
-    if _is_good(steps):
-        st.success(_words(steps), icon=":material/check_circle:")
+    wrong = sum(not step.is_good for step in steps)
+    if wrong:
+        sentence = "One thing needs fixing" if wrong == 1 else f"{wrong} things need fixing"
+        st.error(sentence, icon=":material/error:")
     else:
-        st.error(_words(steps), icon=":material/error:")
+        st.success("Everything works", icon=":material/check_circle:")
 
 
-def _draw_steps(steps: Iterable[Step], places: Sequence[DeltaGenerator]) -> tuple[Step, ...]:
+def _draw_steps(steps: Iterable[Step], columns: Sequence[DeltaGenerator]) -> tuple[Step, ...]:
     """Draw each step as it finishes, grouped by service; returns the steps."""
     results: list[Step] = []
     services: list[str] = []
     for step in steps:
         is_new = step.service not in services
         services += [step.service] if is_new else []
-        with places[services.index(step.service) % len(places)]:
+        with columns[services.index(step.service) % len(columns)]:
             if is_new:
                 st.header(plain(step.service), anchor=False)
             _step(step)
@@ -102,14 +104,3 @@ def _step(step: Step) -> None:
     st.markdown(f"{MARKS[step.state]} **{plain(step.what)}** · {plain(step.result)}")
     if step.remedy:
         st.caption(f":material/build: {plain(step.remedy)}")
-
-
-def _words(steps: tuple[Step, ...]) -> str:
-    wrong = sum(not step.is_good for step in steps)
-    if not wrong:
-        return "Everything works"
-    return "One thing needs fixing" if wrong == 1 else f"{wrong} things need fixing"
-
-
-def _is_good(steps: tuple[Step, ...]) -> bool:
-    return all(step.is_good for step in steps)

@@ -34,7 +34,7 @@ def key(prefix: str, rows: Iterable[Hashable]) -> str:
     return f"{prefix}_{digest[:16]}"
 
 
-def of(access: Access, person: Person) -> list[Token]:
+def revocable_tokens(access: Access, person: Person) -> list[Token]:
     """The tokens that this person may revoke, the latest first: their own, an administrator everybody's."""
     owner = None if person.role == "admin" else person.username
     return access.store.everything(owner)[::-1]
@@ -70,7 +70,7 @@ def table(tokens: Iterable[Token], now: datetime, with_owner: bool) -> pd.DataFr
 def draw(access: Access, person: Person) -> None:
     """Draw the list, the switch that shows expired tokens too, and the button that revokes those chosen."""
     now = datetime.now(UTC)
-    everything = of(access, person)
+    everything = revocable_tokens(access, person)
     with st.container(horizontal=True, vertical_alignment="center"):
         revoke = st.container(width="content")
         st.toggle("Include expired and temporary tokens", key=ALL)
@@ -138,7 +138,7 @@ def revoke(access: Access, tokens: Iterable[Token]) -> None:
     """Revoke those of the tokens that the person signed in may revoke."""
     person = sign_in.person()
     if person is not None:
-        own_ids = {token.id for token in of(access, person)}
+        own_ids = {token.id for token in revocable_tokens(access, person)}
         for token in tokens:
             if token.id in own_ids:
                 access.revoke(token, person.username)
