@@ -8,9 +8,11 @@ from typing import Any, Final
 import httpx
 
 from lib.wire import exact
+from lib.wire.errors import Invalid
 
 START, END = "2026-03-01 09:00:00+0100", "2026-06-30 23:59:59+0200"
 NUMBERS = count(1)
+INVALID = Invalid.http
 NO_BODY: Final = object()
 Body = dict[str, Any]
 
@@ -73,7 +75,11 @@ class Caller:
 
     def wrong(self, entity: str, **fields: Any) -> Body:
         """The validation errors of a POST of these fields."""
-        return self.refused("POST", f"{entity}/", 400, fields)
+        return self.invalid("POST", f"{entity}/", fields)
+
+    def invalid(self, method: str, path: str, body: Any = NO_BODY, **params: Any) -> Body:
+        """The validation errors of a request; which code says so, test_client.py states."""
+        return self.refused(method, path, INVALID, body, **params)
 
     def history(self, entity: str, entity_id: int) -> list[Body]:
         """The history of an entity, latest first."""

@@ -59,7 +59,7 @@ def test_what_the_service_gives_cannot_be_set(manager: Caller, there: World, fie
     made = manager.make("demand_deals", deal(there.ada))
     expected = {field: ["This is given by the service and can't be set."]}
     assert manager.wrong("demand_deals", **deal(there.ada, **{field: made[field]})) == expected
-    assert manager.refused("PUT", f"demand_deals/{made['id']}/", 400, {field: made[field]}) == expected
+    assert manager.invalid("PUT", f"demand_deals/{made['id']}/", {field: made[field]}) == expected
 
 
 def test_what_is_required(manager: Caller) -> None:
@@ -79,8 +79,8 @@ def test_deal_sync_needs_a_dsp_that_supports_it_and_a_contact(manager: Caller, t
     assert wrong == {"demand_deals_options": [{}, {"deal_sync": [sentence]}]} | NEEDS_EMAIL
     made = manager.make("demand_deals", deal(there.ada, deal_sync=True, contact_email="a@b.example"))
     path = f"demand_deals/{made['id']}/"
-    assert manager.refused("PUT", path, 400, {"seat": {"id": there.cleo}}) == {"deal_sync": [sentence]}
-    assert manager.refused("PUT", path, 400, {EMAIL: None}) == NEEDS_EMAIL
+    assert manager.invalid("PUT", path, {"seat": {"id": there.cleo}}) == {"deal_sync": [sentence]}
+    assert manager.invalid("PUT", path, {EMAIL: None}) == NEEDS_EMAIL
 
 
 def test_deal_sync_is_not_taken_away_under_a_deal(manager: Caller) -> None:
@@ -96,7 +96,7 @@ def test_deal_sync_is_not_taken_away_under_a_deal(manager: Caller) -> None:
         (f"seats/{seat['id']}/", {"dsp": {"id": other["id"]}}),
     ]
     for path, body in edits:
-        assert manager.refused("PUT", path, 400, body) == {next(iter(body)): [sentence]}
+        assert manager.invalid("PUT", path, body) == {next(iter(body)): [sentence]}
     manager.change("demand_deals", made["id"], deal_sync=False)
     for path, body in edits:
         assert manager.ask("PUT", path, body).status_code == 204

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from deals.caller import Caller, World, deals, option, package, unique
+from deals.caller import INVALID, Caller, World, deals, option, package, unique
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def test_a_key_is_one_persons_and_one_requests(manager: Caller, admin: Caller, t
 def test_a_refused_request_leaves_its_key_free(manager: Caller) -> None:
     """After a validation error the same key can be used for the corrected request."""
     key = {"Idempotency-Key": unique("key")}
-    assert manager.ask("POST", "dsps/", {}, key).status_code == 400
+    assert manager.ask("POST", "dsps/", {}, key).status_code == INVALID
     manager.make("dsps", {"name": unique("DSP")}, key)
 
 
@@ -207,7 +207,7 @@ def test_a_refused_request_leaves_its_key_free(manager: Caller) -> None:
 def test_keys_that_are_none(manager: Caller, key: Any) -> None:
     """A key is 1 to 255 visible characters of ASCII."""
     answer = manager.ask("POST", "dsps/", {"name": unique("DSP")}, {"Idempotency-Key": key})
-    assert (answer.status_code, answer.json().keys()) == (400, {"non_field_errors"})
+    assert (answer.status_code, answer.json().keys()) == (INVALID, {"non_field_errors"})
 
 
 def test_one_key_many_times_at_once(manager: Caller, there: World) -> None:

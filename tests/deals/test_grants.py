@@ -108,7 +108,7 @@ def test_packages_are_sold_to_own_seats_alone(ada: Caller, there: World, sold: S
     assert str(wrong).replace(str(there.bob), str(10**9)) == str(missing)
     deal = {"name": unique("Deal"), "seat": {"id": there.bob}, "price": 1}
     assert "There is no seat" in str(ada.wrong("demand_deals", **deal))
-    moved = ada.refused("PUT", f"demand_deals/{sold.ada}/", 400, {"seat": {"id": there.bob}})
+    moved = ada.invalid("PUT", f"demand_deals/{sold.ada}/", {"seat": {"id": there.bob}})
     assert moved == {"seat": {"id": [f"There is no seat {there.bob}."]}}
     legacy = {"name": unique("Old"), "seats": [{"value": True, "seat": {"id": there.bob}}]}
     assert "There is no seat" in str(ada.wrong("packages", **legacy))
@@ -118,7 +118,7 @@ def test_deals_of_others_can_not_be_linked(ada: Caller, sold: Sold) -> None:
     """Linking what may not be seen is refused as linking what is not there."""
     wrong = ada.wrong("supply_deals", **package(demand_deals=[{"id": sold.bob}]))
     assert wrong == {"demand_deals": [{"id": [f"There is no demand deal {sold.bob}."]}]}
-    to = ada.refused("PUT", f"demand_deals/{sold.ada}/", 400, {"supply_deals": [{"id": sold.bobs}]})
+    to = ada.invalid("PUT", f"demand_deals/{sold.ada}/", {"supply_deals": [{"id": sold.bobs}]})
     assert to == {"supply_deals": [{"id": [f"There is no supply package {sold.bobs}."]}]}
 
 

@@ -113,10 +113,10 @@ def test_filters_on_packages(manager: Caller, there: World) -> None:
 
 
 def test_everything_that_is_wrong_with_a_query(manager: Caller) -> None:
-    """An unknown parameter is 400 and offers the nearest; so is a value that can't be read; all at once."""
+    """An unknown parameter is refused and offers the nearest; so is a value that can't be read; all at once."""
     query = {"prize": "2", "limit": "501", "offset": "-1", "ordering": "prise,name", "is_active": "perhaps"}
     query |= {"price": "2,50", "status": "sleeping", "seat": "ada", "search": "a\x00b", "created_at": "now"}
-    wrong = manager.refused("GET", "demand_deals/", 400, **query)
+    wrong = manager.invalid("GET", "demand_deals/", **query)
     assert wrong["prize"] == ["There is no such query parameter; did you mean 'price'?"]
     assert wrong["limit"] == ["This must be a whole number from 1 to 500."]
     assert wrong["offset"][0].startswith("This must be a whole number from 0")
@@ -127,18 +127,18 @@ def test_everything_that_is_wrong_with_a_query(manager: Caller) -> None:
     assert wrong["seat"] == ["This must be a whole number."]
     assert wrong["search"] == ["This must not contain control characters."]
     assert wrong["created_at"][0].startswith("This must be a time like")
-    assert manager.refused("GET", "seats/", 400, limit=["1", "2"]) == {"limit": ["This may be given once."]}
+    assert manager.invalid("GET", "seats/", limit=["1", "2"]) == {"limit": ["This may be given once."]}
 
 
 def test_unknown_parameters_of_remote_services(manager: Caller, there: World) -> None:
-    """No other endpoint has query parameters: any is 400, and nothing happens."""
+    """No other endpoint has query parameters: any is refused, and nothing happens."""
     none = {"verbose": ["There is no such query parameter here."]}
     path = f"seats/{there.ada}/"
-    assert manager.refused("GET", path, 400, verbose=1) == none
-    assert manager.refused("PUT", path, 400, {"name": "never"}, verbose=1) == none
-    assert manager.refused("DELETE", path, 400, verbose=1) == none
-    assert manager.refused("POST", "dsps/", 400, {"name": "never"}, verbose=1) == none
-    assert manager.refused("GET", f"{path}history/", 400, search="x").keys() == {"search"}
+    assert manager.invalid("GET", path, verbose=1) == none
+    assert manager.invalid("PUT", path, {"name": "never"}, verbose=1) == none
+    assert manager.invalid("DELETE", path, verbose=1) == none
+    assert manager.invalid("POST", "dsps/", {"name": "never"}, verbose=1) == none
+    assert manager.invalid("GET", f"{path}history/", search="x").keys() == {"search"}
     assert manager.get(path)["name"] != "never"
 
 
@@ -208,7 +208,7 @@ def test_a_word_may_stand_for_a_value_of_targeting(manager: Caller, sold: dict[s
     assert ids(manager, "supply_deals", f"{word} elbonia", **means) == [sold["package"]["id"]]
     assert ids(manager, "demand_deals", "ELBONIA", **means) == [one["id"] for one in sold["deals"]]
     assert ids(manager, "supply_deals", "elbonia", meaning=f"elbonia:country:{word}-lan") == []
-    wrong = manager.refused("GET", "supply_deals/", 400, meaning="elbonia:planet:X")
+    wrong = manager.invalid("GET", "supply_deals/", meaning="elbonia:planet:X")
     assert wrong["meaning"][0].startswith("This must be word:kind:value")
 
 
@@ -256,5 +256,5 @@ def test_counts(manager: Caller, sold: dict[str, Any], there: World) -> None:
     packages = manager.get("supply_deals/", search=word, counts="status,dsp")
     assert packages["counts"] == {"status": {"active": 1, "paused": 1}, "dsp": {str(there.syncing): 1}}
     assert "counts" not in manager.get("supply_deals/", search=word)
-    wrong = manager.refused("GET", "supply_deals/", 400, counts="stats")
+    wrong = manager.invalid("GET", "supply_deals/", counts="stats")
     assert wrong["counts"] == ["This list can't be counted by 'stats'; did you mean 'status'?"]

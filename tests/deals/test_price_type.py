@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from deals.caller import Caller, World, deals, option, package, unique
+from deals.caller import INVALID, Caller, World, deals, option, package, unique
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
 from lib.ui.deals.changes import merge
@@ -38,7 +38,7 @@ def test_other_values_are_refused(manager: Caller, there: World) -> None:
     """Only floor and fixed are price types."""
     body = {"name": unique("Deal"), **option(there.ada), "price_type": "auction"}
     answer = manager.ask("POST", "demand_deals/", body)
-    assert answer.status_code == 400
+    assert answer.status_code == INVALID
     assert [*answer.json()] == ["price_type"]
 
 

@@ -149,7 +149,7 @@ def test_a_conflict_is_named_and_settled_on_purpose(proposer: Caller, manager: C
 def test_a_refusal_of_the_service_leaves_it_open(proposer: Caller, manager: Caller, there: World) -> None:
     """A seat that is not there: the service's words, and it can be approved with edits."""
     one = propose(proposer, fields=package(create_demand_deals=deals(option(10**9))))
-    refused = manager.refused("POST", f"proposals/{one['id']}/approve/", 400, {})
+    refused = manager.invalid("POST", f"proposals/{one['id']}/approve/", {})
     assert "create_demand_deals" in refused
     assert manager.get(f"proposals/{one['id']}/")["state"] == "open"
     better = package(create_demand_deals=deals(option(there.bob)))
@@ -171,7 +171,7 @@ def test_a_refusal_of_the_service_leaves_it_open(proposer: Caller, manager: Call
 )  # fmt: skip
 def test_what_can_not_be_read_is_refused(proposer: Caller, body: Body, place: str) -> None:
     """Each error at its place, before anybody sees the proposal."""
-    assert place in proposer.refused("POST", "proposals/", 400, {"reason": REASON} | body)
+    assert place in proposer.invalid("POST", "proposals/", {"reason": REASON} | body)
 
 
 EXPECTED = {
@@ -195,7 +195,7 @@ EXPECTED = {
 def test_an_expected_range_is_in_order(proposer: Caller, deal: Body, changes: Body, place: str) -> None:
     """Its ends, days and counts; what can't be is refused at its place, and what can is returned."""
     of_deal = {"reason": REASON, "entity": "demand_deals", "entity_id": deal["id"], "fields": {"price": 3}}
-    problems = proposer.refused("POST", "proposals/", 400, of_deal | {"expected": EXPECTED | changes})
+    problems = proposer.invalid("POST", "proposals/", of_deal | {"expected": EXPECTED | changes})
     assert place in problems["expected"]
     one = proposer.make("proposals", of_deal | {"expected": EXPECTED})
     assert one["expected"].items() >= EXPECTED.items()
@@ -225,7 +225,7 @@ def test_the_list_is_filtered_by_state(proposer: Caller, manager: Caller, deal: 
     assert ids[1] in listed
     assert ids[0] not in listed
     assert listed == sorted(listed, reverse=True)
-    assert "state" in manager.refused("GET", "proposals/", 400, state="new")
+    assert "state" in manager.invalid("GET", "proposals/", state="new")
 
 
 def test_it_is_in_the_audit_log(

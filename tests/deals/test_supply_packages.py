@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from deals.caller import END, START, Caller, World, deals, option, package, read, unique
+from deals.caller import END, INVALID, START, Caller, World, deals, option, package, read, unique
 
 TARGETINGS = {
     "geo_targetings": [
@@ -143,10 +143,10 @@ def test_new_deals_in_a_put_need_a_key(manager: Caller, there: World) -> None:
     """create_demand_deals in a PUT needs an Idempotency-Key: a PUT that is repeated must not create twice."""
     made = manager.make("supply_deals", package())
     body = {"create_demand_deals": deals(option(there.ada))}
-    [sentence] = manager.refused("PUT", f"supply_deals/{made['id']}/", 400, body)["non_field_errors"]
+    [sentence] = manager.invalid("PUT", f"supply_deals/{made['id']}/", body)["non_field_errors"]
     assert "Idempotency-Key" in sentence
     several = manager.ask("PUT", "supply_deals/", [{"id": made["id"], **body}]).json()["results"]
-    assert [one["status"] for one in several] == [400]
+    assert [one["status"] for one in several] == [INVALID]
     assert manager.get(f"supply_deals/{made['id']}/")["demand_deals"] == []
 
 
@@ -156,7 +156,7 @@ def test_what_the_service_gives_cannot_be_set(manager: Caller, field: str) -> No
     made = manager.make("supply_deals", package())
     expected = {field: ["This is given by the service and can't be set."]}
     assert manager.wrong("supply_deals", **package(**{field: made[field]})) == expected
-    assert manager.refused("PUT", f"supply_deals/{made['id']}/", 400, {field: made[field]}) == expected
+    assert manager.invalid("PUT", f"supply_deals/{made['id']}/", {field: made[field]}) == expected
 
 
 def test_the_end_is_after_the_start(manager: Caller) -> None:
@@ -166,9 +166,9 @@ def test_the_end_is_after_the_start(manager: Caller) -> None:
     assert manager.wrong("supply_deals", **package(end_date="2026-03-01 10:00:00+0200")) == too_early
     made = manager.make("supply_deals", package(end_date="2026-03-01 09:00:00+0000"))
     path = f"supply_deals/{made['id']}/"
-    assert manager.refused("PUT", path, 400, {"end_date": "2026-03-01 08:00:00+0000"}) == too_early
+    assert manager.invalid("PUT", path, {"end_date": "2026-03-01 08:00:00+0000"}) == too_early
     late = {"start_date": "2026-03-02 09:00:00+0000"}
-    assert manager.refused("PUT", path, 400, late) == {"start_date": too_early["end_date"]}
+    assert manager.invalid("PUT", path, late) == {"start_date": too_early["end_date"]}
 
 
 def test_a_generated_name_passes_its_own_change(manager: Caller, there: World) -> None:
@@ -199,9 +199,7 @@ def test_deals_of_a_package_that_exists(manager: Caller, there: World) -> None:
     found = manager.get(path)["demand_deals"]
     assert [one["id"] for one in found][:1] == before
     assert [one["name"].rpartition(" - ")[0] for one in found] == [made["name"]] * 3
-    wrong = manager.refused(
-        "PUT", path, 400, {"create_demand_deals": deals(option(there.ada), option(10**9))}
-    )
+    wrong = manager.invalid("PUT", path, {"create_demand_deals": deals(option(there.ada), option(10**9))})
     assert wrong["create_demand_deals"]["demand_deals_options"][1]["seat"]["id"] == [
         "There is no seat 1000000000."
     ]
@@ -222,11 +220,11 @@ def test_several_are_changed_by_one_request(manager: Caller, there: World) -> No
         {"id": second, "price": -1},
     ]
     answer = read(manager.ask("PUT", "demand_deals/", body), 200)["results"]
-    assert [(one["id"], one["status"]) for one in answer] == [(first, 204), (10**9, 404), (second, 400)]
+    assert [(one["id"], one["status"]) for one in answer] == [(first, 204), (10**9, 404), (second, INVALID)]
     assert answer[1]["error"] == {"detail": "There is no demand deal 1000000000"}
     assert answer[2]["error"].keys() == {"price"}
     assert manager.get(f"demand_deals/{first}/")["is_active"] is False
     assert manager.history("demand_deals", first)[0]["after"] == {"is_active": False}
     assert len(manager.history("demand_deals", second)) == 1
     for wrong in ({}, [], [{"is_active": True}], [{"id": first}, {"id": first}]):
-        assert manager.ask("PUT", "demand_deals/", wrong).status_code == 400
+        assert manager.ask("PUT", "demand_deals/", wrong).status_code == INVALID

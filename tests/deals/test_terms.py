@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from deals.caller import Caller, World, deals, option, package, unique
+from deals.caller import INVALID, Caller, World, deals, option, package, unique
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
 from lib.ui.deals.buyers import hand_over
@@ -70,7 +70,7 @@ def test_what_can_not_be_is_refused(manager: Caller, there: World, name: str, va
     """A value out of a term's limits is named with its field, and nothing is created."""
     body = {"name": unique("Deal"), **option(there.ada), "deal_type": "guaranteed", name: value}
     answer = manager.ask("POST", "demand_deals/", body)
-    assert (answer.status_code, [*answer.json()]) == (400, [name])
+    assert (answer.status_code, [*answer.json()]) == (INVALID, [name])
     assert manager.get("demand_deals/", name=body["name"])["count"] == 0
 
 
@@ -82,7 +82,7 @@ def test_only_a_guaranteed_deal_has_a_guarantee(
     """Guaranteed impressions and pacing need the deal type, in the API, in forms and in CSV files."""
     terms = {"deal_type": deal_type, name: TERMS[name]}
     answer = manager.ask("POST", "demand_deals/", {"name": unique("Deal"), **option(there.ada), **terms})
-    assert (answer.status_code, [*answer.json()]) == (400, ["deal_type"])
+    assert (answer.status_code, [*answer.json()]) == (INVALID, ["deal_type"])
     assert [*inputs.faults({"deal_type": deal_type, name: TYPED[name]})] == ["deal_type"]
     words = {"preferred": "preferred deal", "private_auction": "private auction"}.get(deal_type or "", "")
     titles = {"units": "Guaranteed impressions", "pacing": "Pacing"}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from deals.caller import START, Caller, World, option, package, unique
+from deals.caller import INVALID, START, Caller, World, option, package, unique
 from lib.wire import exact
 
 TIME = "This must be a time like '2026-11-20 09:00:00+0100' (YYYY-MM-DD HH:MM:SS+ZZZZ)."
@@ -119,7 +119,7 @@ def test_bodies_that_are_no_objects(manager: Caller, body: bytes, sentence: str)
     """What is no JSON, or no object, is wrong as a whole."""
     headers = {"Authorization": f"Bearer {manager.token}"}
     answer = manager.http.post("/api/supply_deals/", content=body, headers=headers)
-    assert answer.status_code == 400
+    assert answer.status_code == INVALID
     assert sentence in answer.json()["non_field_errors"][0]
 
 
@@ -127,7 +127,7 @@ def test_bodies_that_are_no_objects(manager: Caller, body: bytes, sentence: str)
 def test_a_list_of_changes_has_1_to_500(manager: Caller, size: int) -> None:
     """A list of no changes, or of more than 500, is wrong as a whole."""
     body = [{"id": number + 1} for number in range(size)]
-    found = manager.refused("PUT", "supply_deals/", 400, body)
+    found = manager.invalid("PUT", "supply_deals/", body)
     assert found == {"non_field_errors": ["This must be a list of 1 to 500 objects, each with its id."]}
 
 
@@ -145,7 +145,7 @@ def test_a_number_that_is_too_long_is_named_by_its_field(manager: Caller, digits
     headers = {"Authorization": f"Bearer {manager.token}"}
     body = f'{{"price": {digits}, "seat": {{"id": {digits}}}}}'
     answer = manager.http.post("/api/demand_deals/", content=body, headers=headers)
-    assert answer.status_code == 400
+    assert answer.status_code == INVALID
     assert answer.json()["price"] == [sentence]
     assert "id" in answer.json()["seat"]
 
@@ -224,7 +224,7 @@ def test_prices_that_are_refused(manager: Caller, there: World, price: str, sent
     body = f'{{"name": "Deal", "seat": {{"id": {there.ada}}}, "price": {price}}}'
     headers = {"Authorization": f"Bearer {manager.token}"}
     answer = manager.http.post("/api/demand_deals/", content=body.encode(), headers=headers)
-    assert (answer.status_code, answer.json()) == (400, {"price": [sentence]})
+    assert (answer.status_code, answer.json()) == (INVALID, {"price": [sentence]})
 
 
 @pytest.mark.parametrize("offset", ["+0000", "+0530", "-0330", "+1400", "-1200", "+0100"])
