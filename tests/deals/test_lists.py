@@ -113,7 +113,7 @@ def test_filters_on_packages(manager: Caller, there: World) -> None:
 
 
 def test_everything_that_is_wrong_with_a_query(manager: Caller) -> None:
-    """An unknown parameter is refused and offers the nearest; so is a value that can't be read; all at once."""
+    """An unknown parameter is refused with the nearest; so is a value that can't be read; all at once."""
     query = {"prize": "2", "limit": "501", "offset": "-1", "ordering": "prise,name", "is_active": "perhaps"}
     query |= {"price": "2,50", "status": "sleeping", "seat": "ada", "search": "a\x00b", "created_at": "now"}
     wrong = manager.invalid("GET", "demand_deals/", **query)
