@@ -79,7 +79,7 @@ def propose_package(desk: Desk, arguments: PackageToPropose) -> Json:
     forecast = _expected(report, targeting, lists, media_type, (start, end))
     proposal = {"fields": fields, "reason": arguments.reason, "expected": forecast}
     proposal["question"] = _question(desk, report, arguments.filters)
-    left_out = [f"{skipped.filter.name}: {skipped.why}" for skipped in targets.left_out]
+    left_out = [f"{gap.filter.name}: {gap.why}" for gap in targets.left_out]
     left_out += [
         f"{entries.kind.title}: no list has these entries; make one first" for entries in targets.lists
     ]
