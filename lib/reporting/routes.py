@@ -29,7 +29,8 @@ from lib.wire.fair import FairPool, answer
 Result = TypeVar("Result")
 JSON = "application/json"
 AUTH_THREADS = 2  # threads on which tokens are checked: never behind a query
-PIECE_BYTES = 1 << 18
+PIECE_BYTES, LATER_BYTES = 1 << 18, 1 << 20  # the first piece of an answer comes soon
+Parts = Iterator[bytes | memoryview]
 MOST_FILES, WAIT_SECONDS = 20, 10
 
 
@@ -141,7 +142,7 @@ class _AuthorizedCall:
 
         return await answer(self.queries.submit(self.request.who, run), self.receive, self.deadline)
 
-    async def stream(self, work: Callable[[], Iterator[bytes]]) -> Response:
+    async def stream(self, work: Callable[[], Parts]) -> Response:
         """The JSON whose parts `work` returns: in one piece if it is short, otherwise streamed.
 
         The time that the client takes to read does not count toward the query's deadline.
@@ -151,21 +152,22 @@ class _AuthorizedCall:
             return Response(first, media_type=JSON)
         return StreamingResponse(self._pieces(parts, first), media_type=JSON)
 
-    async def _pieces(self, parts: Iterator[bytes], first: bytes) -> AsyncIterator[bytes]:
+    async def _pieces(self, parts: Parts, first: bytes) -> AsyncIterator[bytes]:
         piece = first
         while piece:
             yield piece
-            piece = await asyncio.wrap_future(self.queries.submit(self.request.who, lambda: _piece(parts)))
+            turn = self.queries.submit(self.request.who, lambda: _piece(parts, LATER_BYTES))
+            piece = await asyncio.wrap_future(turn)
 
 
-def _begin(parts: Iterator[bytes]) -> tuple[Iterator[bytes], bytes]:
-    return parts, _piece(parts)
+def _begin(parts: Parts) -> tuple[Parts, bytes]:
+    return parts, _piece(parts, PIECE_BYTES)
 
 
-def _piece(parts: Iterator[bytes]) -> bytes:
-    """The next parts, joined: at least PIECE_BYTES, except at the end."""
+def _piece(parts: Parts, least: int) -> bytes:
+    """The next parts, joined: at least so many bytes, except at the end."""
     pieces, size = [], 0
-    while size < PIECE_BYTES and (part := next(parts, None)) is not None:
+    while size < least and (part := next(parts, None)) is not None:
         pieces.append(part)
         size += len(part)
     return b"".join(pieces)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lib.reporting.answers import Audience, Precision, Total, as_json
-from lib.reporting.answers.as_json import CHUNK
+from lib.reporting.answers.as_json import CHUNK, PIECE_BYTES
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NUMBERS = st.one_of(
@@ -102,3 +102,16 @@ def test_an_answer_in_pieces_is_whole() -> None:
     assert [row["data"][0]["value"] for row in rows] == values.tolist()
     assert [row["name"] for row in rows] == [[f'"{place},'] for place in range(count)]
     assert pieces[0].endswith(b'"rows":[')
+
+
+def test_a_wide_answer_comes_in_small_pieces() -> None:
+    """However wide its rows are, no piece of an answer is much larger than 256 KB."""
+    values = pd.DataFrame(
+        np.random.default_rng(2).random((3000, 80)), columns=[f"field {n}" for n in range(80)]
+    )
+    names = pd.DataFrame({"k": [str(place) for place in range(3000)]}, dtype="str")
+    audience = Audience(names=names, values=values, percents=values, total=TOTAL)
+    pieces = list(as_json.encode(audience))
+    assert max(map(len, pieces)) < 1.1 * PIECE_BYTES
+    assert sum(map(len, pieces)) > 50 * PIECE_BYTES
+    assert orjson.loads(b"".join(pieces))["rows"][2999]["name"] == ["2999"]

@@ -2,12 +2,11 @@
 
 Rows are written by columns: the numbers of a column are formatted in one call. A row is a sequence of pieces,
 one per number or text, each with what stands before it (`,"percent":12.5`). The pieces of a column lie one
-after the other, as orjson writes its numbers; Arrow takes them row by row. The bytes are those that orjson
-writes of the same rows as dictionaries, in a third of the time.
+after the other, as orjson writes its numbers; Arrow joins them row by row. The bytes are those that orjson
+writes of the same rows as dictionaries, in a quarter of the time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,23 +19,27 @@ import pyarrow.compute as pc
 from lib.reporting.answers import Audience, Precision, Total, Values
 from lib.reporting.digits import LARGEST_WHOLE
 
-CHUNK = 5_000
+CHUNK, PIECE_BYTES = (
+    2_000,
+    1 << 18,
+)  # rows formatted at once: a column of them fits into memory that is reused
 MISSING = (None, "")
 Cell = Mapping[str, Any]
 EXTRAS = ("low", "high", "n_eff")
 COMMA = ord(",")
-Places = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
 
 
-def encode(audience: Audience) -> Iterator[bytes]:
-    """The body of a successful audience answer, in pieces of a few thousand rows."""
+def encode(audience: Audience) -> Iterator[bytes | memoryview]:
+    """The body of a successful audience answer, in pieces of some 256 KB, whatever the width of a row."""
     head = {"status": "success", "total": encode_total(audience.total)}
     if audience.precision is not None:
         head["precision"] = encode_precision(audience.precision)
     yield orjson.dumps(head)[:-1] + b',"rows":['
     for at in range(0, len(audience), CHUNK):
-        yield (b"," if at else b"") + rows_json(audience, slice(at, at + CHUNK))
+        if at:
+            yield b","
+        yield from rows_json(audience, slice(at, at + CHUNK))
     yield b"]}"
 
 
@@ -185,16 +188,7 @@ def _texts_of(split: list[str], texts: list[Any]) -> pd.DataFrame:
     return frame.fillna("") if split else frame
 
 
-@dataclass(frozen=True)
-class Pieces:
-    """The pieces of a column: their bytes, where each begins, and the place of each row's piece."""
-
-    content: bytes
-    starts: Places
-    places: Places
-
-
-def rows_json(audience: Audience, part: slice) -> bytes:
+def rows_json(audience: Audience, part: slice) -> Iterator[bytes | memoryview]:
     """The row objects in that part of the answer, with commas between them."""
     length = len(range(len(audience))[part])
     before, columns = b',{"data":[', []
@@ -203,17 +197,22 @@ def rows_json(audience: Audience, part: slice) -> bytes:
         if cells is not None:
             columns.append((before, cells))
             before = b""
-    if not columns:
-        return (length * (before + b"}"))[1:]
-    if not length:
-        return b""
     last = before + b"}"
+    if not columns:
+        yield (length * last)[1:]
+        return
     columns[0] = (last + columns[0][0], columns[0][1])  # the end of a row stands before the next
-    piecess = [
+    pieces = [
         texts(opens, cells) if isinstance(cells, pd.Series) else numbers(opens, cells)
         for opens, cells in columns
     ]
-    return join(piecess, length, last)[len(last) + 1 :].tobytes()
+    skip, count = len(last) + 1, 1 + PIECE_BYTES * length // sum(column.nbytes for column in pieces)
+    for at in range(0, length, count):
+        rows = pc.binary_join_element_wise(*(column.slice(at, count) for column in pieces), b"")
+        size = int(np.frombuffer(rows.buffers()[1], np.int32)[len(rows)])
+        yield memoryview(rows.buffers()[2])[skip:size]
+        skip = 0
+    yield last
 
 
 def whole(values: npt.NDArray[np.float64]) -> Numbers:
@@ -223,41 +222,30 @@ def whole(values: npt.NDArray[np.float64]) -> Numbers:
     return np.ascontiguousarray(values)
 
 
-def numbers(before: bytes, values: npt.NDArray[np.float64]) -> Pieces:
+def numbers(before: bytes, values: npt.NDArray[np.float64]) -> pa.Array:
     """Each number as JSON, with `before` in front of it."""
     content = orjson.dumps(whole(values), option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
-    ends = np.flatnonzero(np.frombuffer(content, np.uint8) == COMMA)
-    places = np.arange(len(values))
-    starts = np.zeros(len(values), np.int64)
-    starts[1:] = ends + (len(before) - 1) * places[1:] + 1
-    return Pieces(before + content.replace(b",", before), starts, places)
+    commas = np.flatnonzero(np.frombuffer(content, np.uint8) == COMMA)
+    content = before + content.replace(b",", before)
+    offsets = np.empty(len(values) + 1, np.int32)
+    offsets[0], offsets[-1] = 0, len(content)
+    offsets[1:-1] = commas + (len(before) - 1) * np.arange(1, len(values)) + 1
+    return _pieces(content, offsets)
 
 
-def texts(before: bytes, values: pd.Series) -> Pieces:
+def texts(before: bytes, values: pd.Series) -> pa.Array:
     """Each text as JSON, with `before` in front of it; one that repeats is written once."""
     places, distinct = pd.factorize(values, use_na_sentinel=False)
     pieces = [before + orjson.dumps(text) for text in np.asarray(distinct, dtype=object)]
-    ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
-    return Pieces(b"".join(pieces), ends[:-1], places.astype(np.int64))
+    offsets = np.cumsum([0, *map(len, pieces)], dtype=np.int32)
+    return pc.take(_pieces(b"".join(pieces), offsets), pa.array(places), boundscheck=False)
 
 
-def join(columns: list[Pieces], length: int, last: bytes) -> memoryview:
-    """The pieces of the first row, those of the second, and so on, and `last`."""
-    order = np.empty(length * len(columns) + 1, np.int32)
-    rows = order[:-1].reshape(length, len(columns))
-    starts, bytes_before, pieces_before = [], 0, 0
-    for number, column in enumerate(columns):
-        np.add(column.places, pieces_before, out=rows[:, number], casting="same_kind")
-        starts.append(column.starts + bytes_before)
-        bytes_before += len(column.content)
-        pieces_before += len(column.starts)
-    order[-1] = pieces_before
-    offsets = pa.py_buffer(np.concatenate([*starts, [bytes_before, bytes_before + len(last)]]))
-    content = pa.py_buffer(b"".join([*(column.content for column in columns), last]))
-    pieces = pa.Array.from_buffers(pa.large_binary(), pieces_before + 1, [None, offsets, content])
-    buffers = pc.take(pieces, pa.array(order), boundscheck=False).buffers()
-    size = int(np.frombuffer(buffers[1], np.int64)[len(order)])
-    return memoryview(buffers[2])[:size]
+def _pieces(content: bytes, offsets: npt.NDArray[np.int32]) -> pa.Array:
+    """Pieces that lie one after the other in `content`, without copying them."""
+    return pa.Array.from_buffers(
+        pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(content)]
+    )
 
 
 def _cells(audience: Audience, part: slice) -> Iterator[tuple[bytes, Any]]:
