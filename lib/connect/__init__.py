@@ -101,8 +101,7 @@ class Reports:
             return self._remote.audience(query, slicer)
         service = self._installation.reporting
         stored_slicer = self._installation.warehouse.open(query.project_name, query.slicer_name)
-        fields = query.model_dump(exclude_defaults=True, exclude_none=True)
-        return service.audience(AuthorizedRequest(WHO, stored_slicer, fields, ()), service.deadline())
+        return service.audience(AuthorizedRequest(WHO, stored_slicer, query, ()), service.deadline())
 
 
 @dataclass(frozen=True)

@@ -1,31 +1,32 @@
-"""The reporting client over the service of this process: questions and answers as values, not as HTTP.
+"""The reporting client over the service of this process: queries and answers as values, not as HTTP.
 
-What is checked is the same: token and grants at every call, the request, the deadline, and the fair share of
-a person. So are the errors: they go through the words of the API and back. Files still go over the in-process
-transport, and so do the tests of the API's specification.
+What is checked is the same: token and grants at every call, the query, the deadline, and the fair share of
+a person. So are the errors. Files still go over the in-process transport, and so do the tests of the API's
+specification.
 """
 
 import logging
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future, TimeoutError
 from dataclasses import replace
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import httpx
 import pandas as pd
 
 from lib.operations import Meter
 from lib.operations.meter import NO_CLIENT
-from lib.reporting.answers import Audience, responses
+from lib.reporting.answers import Audience
 from lib.reporting.answers.as_json import EXTRAS
-from lib.reporting.client import PATH, Reporting
-from lib.reporting.models import Slicer
+from lib.reporting.answers.responses import error_of
+from lib.reporting.client import Reporting, describe, with_own_fields
+from lib.reporting.models import AudienceQuery, InfoQuery, Slicer
 from lib.reporting.service import AuthorizedRequest, ReportingService
 from lib.wire.call import Credential, Patience, in_the_name_of
 from lib.wire.deadline import Deadline
 from lib.wire.errors import Abandoned, InternalError, TrancheError
-from lib.wire.problems import problem
+from lib.wire.problems import public
 
 SECONDS_BETWEEN_CHECKS = 0.25
 OK = 200
@@ -55,25 +56,28 @@ class EmbeddedReporting(Reporting):
         self._service, self._meter = service, meter
         self._first: dict[Hashable, AuthorizedRequest] = {}
 
-    def _info(self, fields: Mapping[str, Any]) -> Slicer:
-        return self._answer("info", fields, self._service.info)
+    def info(self, query: InfoQuery) -> Slicer:
+        """The slicer's description."""
+        return describe(self._answer("info", query, self._service.info))
 
-    def _audience(self, fields: Mapping[str, Any], split_by: tuple[str, ...], slicer: Slicer) -> Audience:
-        return _own(self._answer("audience", fields, self._service.audience))
+    def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
+        """The figures; see Reporting. This service knows every extension: nothing is left to do here."""
+        query = with_own_fields(query, slicer) if slicer else query
+        return _own(self._answer("audience", query, self._service.audience))
 
-    def _answer(self, verb: str, fields: Mapping[str, Any], work: "Work[Result]") -> Result:
-        """What `work` makes of the request, with the errors that the API would send."""
+    def _answer(self, verb: str, query: InfoQuery, work: "Work[Result]") -> Result:
+        """What `work` makes of the query, with the errors that a client of the API raises."""
         deadline = self._patience.deadline().part(self._service.settings.deadline_seconds)
         return in_the_name_of(
-            self._credential, lambda token: self._measure(verb, token, dict(fields), work, deadline)
+            self._credential, lambda token: self._measure(verb, token, query, work, deadline)
         )
 
     def _measure(
-        self, verb: str, token: str, fields: dict[str, Any], work: "Work[Result]", deadline: Deadline
+        self, verb: str, token: str, query: InfoQuery, work: "Work[Result]", deadline: Deadline
     ) -> Result:
         began, status, slicer = time.perf_counter(), OK, ""
         try:
-            request = self._admit(token, fields)
+            request = self._authorize(token, query)
             slicer = f"{request.slicer.project}/{request.slicer.name}"
             return self._run(request, work, deadline)
         except Abandoned:
@@ -81,21 +85,21 @@ class EmbeddedReporting(Reporting):
             raise
         except TrancheError as error:
             status = error.http
-            _raise_as_client(verb, error)
-        except Exception:
+            raise error_of(public(verb, error)) from error
+        except Exception as error:
             log.exception("%s failed", verb)
             status = InternalError.http
-            _raise_as_client(verb, InternalError())
+            raise public(verb, InternalError()) from error
         finally:
             self._meter.note(verb, status, time.perf_counter() - began, slicer)
 
-    def _admit(self, token: str, fields: dict[str, Any]) -> AuthorizedRequest:
-        """The request, checked; within a deadline of the caller's once for all questions about a slicer."""
-        about = token, fields.get("project_name"), fields.get("slicer_name")
+    def _authorize(self, token: str, query: InfoQuery) -> AuthorizedRequest:
+        """The request, checked; within a deadline of the caller's once for all queries about a slicer."""
+        about = token, query.project_name, query.slicer_name
         first = self._first.get(about)
         if first is not None:
-            return replace(first, fields=fields)
-        request = self._service.admit_fields(token, fields)
+            return replace(first, query=query)
+        request = self._service.authorize(token, query)
         if self._patience.within is not None:
             self._first[about] = request
         return request
@@ -120,15 +124,6 @@ def _await_result(future: "Future[Result]", deadline: Deadline) -> Result:
                 raise
             if deadline.is_abandoned and future.cancel():
                 deadline.check()
-
-
-def _raise_as_client(verb: str, error: TrancheError) -> NoReturn:
-    """Raise what the client makes of the answer that the API gives for this error."""
-    answer = problem(f"{PATH}/{verb}", error)
-    responses.fields(
-        httpx.Response(answer.status_code, headers=dict(answer.headers), content=bytes(answer.body))
-    )
-    raise InternalError
 
 
 def _own(audience: Audience) -> Audience:

@@ -19,8 +19,8 @@ class ConnectedSlicers:
         self._urls = urls
 
     def current(self, slicer: StoredSlicer) -> StoredSlicer:
-        """The slicer as it is now: with the days of its table, if its rows lie in one."""
-        return slicer if slicer.definition.source is None else self.live.current(slicer)
+        """The slicer as it is now, with the days of its table."""
+        return self.live.current(slicer)
 
     def reach(self, connection: str, deadline: Deadline) -> None:
         """Ask the database of a connection for nothing; raises an error that says what is wrong."""

@@ -32,16 +32,28 @@ def read(body: bytes) -> tuple[str, Fields]:
     return token, {name: value for name, value in fields.items() if value is not None}
 
 
-def where(fields: Fields) -> tuple[str, str]:
+def where(query: Fields | InfoQuery) -> tuple[str, str]:
     """The requested project and slicer. BadRequest if either is missing."""
+    fields = _fields(query)
     for name in ("project_name", "slicer_name"):
         if not isinstance(fields.get(name), str):
             raise BadRequest(f"{name} is required, as text")
     return fields["project_name"], fields["slicer_name"]
 
 
-def question(model: type[Question], fields: Fields) -> Question:
-    """The fields as that kind of question; BadRequest lists all errors."""
+def _fields(query: Fields | InfoQuery) -> Fields:
+    """The fields of a request that are there."""
+    return (
+        query if isinstance(query, dict) else {name: getattr(query, name) for name in query.model_fields_set}
+    )
+
+
+def question(model: type[Question], query: Fields | InfoQuery) -> Question:
+    """The fields, or a query of this process, as that kind of question; BadRequest lists all errors.
+
+    A query is checked too: one made by `model_copy` may hold anything.
+    """
+    fields = _fields(query)
     for name in fields:
         if name not in model.model_fields:
             raise UnknownName("request field", name, model.model_fields)

@@ -126,14 +126,15 @@ class ExportFile:
 
 @dataclass(frozen=True)
 class AuthorizedRequest:
-    """An authorized request: its caller, the slicer, its other fields, and which rows are there for them.
+    """An authorized request: its caller, the slicer, what is asked, and which rows are there for them.
 
-    The rows are those that pass all of `row_filters`; without any, all.
+    `query` are the other fields of a body, or the query itself. The rows are those that pass all of
+    `row_filters`; without any, all.
     """
 
     who: str
     slicer: StoredSlicer
-    fields: requests.Fields
+    query: requests.Fields | InfoQuery
     row_filters: tuple[Filter, ...]
 
 
@@ -169,17 +170,18 @@ class ReportingService:
 
     def admit(self, body: bytes) -> AuthorizedRequest:
         """Authorize the request in a body. AccessError, or Throttled for too many requests."""
-        return self.admit_fields(*requests.read(body))
+        return self.authorize(*requests.read(body))
 
-    def admit_fields(self, token: str, fields: requests.Fields) -> AuthorizedRequest:
-        """The same for a request whose body is read."""
+    def authorize(self, token: str, query: requests.Fields | InfoQuery) -> AuthorizedRequest:
+        """The same for the fields of a body, or for a query of this process."""
         caller = self._caller(token)
-        project, slicer = requests.where(fields)
+        project, slicer = requests.where(query)
         if not caller.may_see(project, slicer):
             raise AccessError
         stored_slicer, row_filters = self.warehouse.open(project, slicer), caller.row_filters(project, slicer)
-        visible_rows.check(row_filters, stored_slicer)
-        return AuthorizedRequest(caller.person.username, stored_slicer, fields, row_filters)
+        if row_filters:
+            visible_rows.check(row_filters, stored_slicer)
+        return AuthorizedRequest(caller.person.username, stored_slicer, query, row_filters)
 
     def slicers(self, body: bytes) -> list[tuple[str, str]]:
         """Project and name of each slicer that the token in a body opens (*extension*)."""
@@ -197,7 +199,7 @@ class ReportingService:
 
     def info(self, request: AuthorizedRequest, deadline: Deadline) -> Slicer:
         """Describe the slicer (specification, Info)."""
-        requests.question(InfoQuery, request.fields)
+        requests.question(InfoQuery, request.query)
         visible, slicer = self._visible(request, deadline), request.slicer.info()
         return slicer if visible is None else visible_rows.restrict(slicer, request.row_filters, visible)
 
@@ -255,7 +257,7 @@ class ReportingService:
 
     def _question(self, model: type[ReportQuery], request: AuthorizedRequest) -> ReportQuery:
         """The question in a request, about the rows that are there for its caller: the one place for that."""
-        query: ReportQuery = requests.question(model, request.fields)
+        query: ReportQuery = requests.question(model, request.query)
         requests.check_values(query.filters, self.settings.filter_values)
         return query.model_copy(update={"filters": (*request.row_filters, *query.filters)})
 

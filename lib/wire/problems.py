@@ -57,8 +57,8 @@ def _plain(status: str, reason: str) -> Body:
 SHAPES: dict[str, Callable[[str, str], Body]] = {"/API/": _reporting, "/oauth2/": _oauth}
 
 
-def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResponse:
-    """The answer to a failed request for `path`; the HTTP code is the error's own unless given.
+def public(path: str, error: TrancheError) -> TrancheError:
+    """What the caller of a path, or of a verb of this process, may know of an error.
 
     The log has failures that are not for callers, and what is wrong with this installation (a setting, a
     file), which callers are told too: they can pass it on.
@@ -67,7 +67,13 @@ def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResp
         log.error("%r: %s", path, error.reason, exc_info=error)
         error = error if isinstance(error, Misconfigured) else InternalError()
     if type(error) is InternalError and (request_id := request_ids.current()):
-        error = InternalError(f"{error.reason} (request ID {request_id})")
+        return InternalError(f"{error.reason} (request ID {request_id})")
+    return error
+
+
+def problem(path: str, error: TrancheError, http: int | None = None) -> JSONResponse:
+    """The answer to a failed request for `path`; the HTTP code is the error's own unless given."""
+    error = public(path, error)
     shape = next((shape for prefix, shape in SHAPES.items() if path.startswith(prefix)), None)
     if isinstance(error, DealsError):
         body = shape(error.status, error.reason) if shape else error.body

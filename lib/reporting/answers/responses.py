@@ -195,6 +195,11 @@ def fields(answer: httpx.Response) -> dict[str, Any]:
     raise ERRORS[status](str(reason)) if status in ERRORS else Unreadable(str(reason))
 
 
+def error_of(error: TrancheError) -> TrancheError:
+    """The error that `fields` raises for the answer of our own service to this one."""
+    return error if isinstance(error, Throttled) else ERRORS[error.status](error.reason)
+
+
 def _foreign(answer: httpx.Response) -> TrancheError:
     """The error for a response that is not of this API, by its HTTP code: usually that of a proxy."""
     code = answer.status_code

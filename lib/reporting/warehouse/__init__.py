@@ -53,7 +53,8 @@ class Warehouse:
 
     def open(self, project: str, slicer: str) -> StoredSlicer:
         """The slicer as it is now. AccessError when there is none of that name."""
-        return self._current(self._slicer(project, slicer))
+        stored_slicer = self._slicer(project, slicer)
+        return stored_slicer if stored_slicer.definition.source is None else self._current(stored_slicer)
 
     def _slicer(self, project: str, slicer: str) -> StoredSlicer:
         try:
