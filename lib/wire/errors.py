@@ -28,6 +28,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   ├── Unsupported       the service does not do this at all                 405
     │   └── Throttled         too many requests; says how long to wait            429
     ├── Misconfigured         a setting or a file of this installation; says which   503
+    │   └── Damaged           a stored file; where it lies is not for callers        500
     ├── ImportRefused         a file that can't be imported; nothing was changed
     └── ServiceProblem        (client side) no answer that the specification knows
         ├── Unreachable       no connection, or it broke off
@@ -309,6 +310,12 @@ class Misconfigured(TrancheError):
     """
 
     http = UNAVAILABLE
+
+
+class Damaged(Misconfigured):
+    """A stored file can't be read. The sentence has its path: it is for the log and the command line."""
+
+    http = 500
 
 
 class ImportRefused(TrancheError):

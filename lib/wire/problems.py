@@ -65,7 +65,7 @@ def public(path: str, error: TrancheError) -> TrancheError:
     """
     if error.http >= InternalError.http and not isinstance(error, InternalError | DeadlineExceeded):
         log.error("%r: %s", path, error.reason, exc_info=error)
-        error = error if isinstance(error, Misconfigured) else InternalError()
+        error = error if type(error) is Misconfigured else InternalError()
     if type(error) is InternalError and (request_id := request_ids.current()):
         return InternalError(f"{error.reason} (request ID {request_id})")
     return error

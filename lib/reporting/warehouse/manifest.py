@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from lib.reporting.definition import Definition
-from lib.wire.errors import Misconfigured
+from lib.wire.errors import Damaged
 
 MANIFEST = "manifest.json"
 _DIGEST = re.compile(rb',\n "sha256": "([0-9a-f]{64})"(?=\n?}\Z)')
@@ -105,7 +105,7 @@ def day_folder(day: dt.date) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest in a slicer's folder; None where there is none, Misconfigured where it is damaged."""
+    """The manifest in a slicer's folder; None where there is none, Damaged where it is damaged."""
     try:
         return manifest_of((folder / MANIFEST).read_bytes(), folder)
     except FileNotFoundError:
@@ -113,14 +113,14 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def manifest_of(content: bytes, folder: Path) -> Manifest:
-    """The manifest that was read from a slicer's folder; Misconfigured where it is damaged.
+    """The manifest that was read from a slicer's folder; Damaged where it is damaged.
 
     Manifests of before have no digest; one whose digest can't be read has a member too many.
     """
     try:
         return Manifest.model_validate_json(without_digest(content))
     except ValueError as error:
-        raise Misconfigured(
+        raise Damaged(
             f"{folder / MANIFEST} is damaged: restore it from a backup, or move {folder} away and import the "
             "files again"
         ) from error

@@ -19,7 +19,7 @@ from lib.reporting.definition import Definition
 from lib.reporting.measures import Measure, measures
 from lib.reporting.models import Slicer
 from lib.reporting.warehouse.manifest import Import, day_folder, digest_of, read_manifest
-from lib.wire.errors import AccessError, ImportRefused, Misconfigured
+from lib.wire.errors import AccessError, Damaged, ImportRefused
 
 FOLDER = "mappings"
 _HEADERS = {"code", "key", "id", "value"}, {"name", "description", "title", "label", "text", "value"}
@@ -80,7 +80,7 @@ def store_mapping(folder: Path, mapping: Mapping[str, str]) -> str:
 
 
 def stored_mapping(path: Path) -> dict[str, str]:
-    """Read a mapping written by `store_mapping`. Misconfigured if it does not match its digest."""
+    """Read a mapping written by `store_mapping`. Damaged if it does not match its digest."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -95,8 +95,8 @@ def _digest_name(content: bytes) -> str:
     return f"{hashlib.sha256(content).hexdigest()[:32]}.json"
 
 
-def _unreadable(path: Path, why: str) -> Misconfigured:
-    return Misconfigured(
+def _unreadable(path: Path, why: str) -> Damaged:
+    return Damaged(
         f"{path} holds a mapping and can't be read: {why}. Restore the file from a backup, or import with "
         "--mapping again"
     )
@@ -143,7 +143,7 @@ class StoredSlicer:
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
     def check(self, path: Path) -> None:
-        """Raise Misconfigured, which says what to do, for a file of rows that is not as it was written."""
+        """Raise Damaged, which says what to do, for a file of rows that is not as it was written."""
         try:
             digest = digest_of(path)
         except OSError as error:
@@ -159,9 +159,9 @@ class StoredSlicer:
         except (OSError, pa.ArrowException) as error:
             raise self._unreadable(path, str(error)) from None
 
-    def _unreadable(self, path: Path, why: str) -> Misconfigured:
+    def _unreadable(self, path: Path, why: str) -> Damaged:
         day = path.parent.name.removeprefix("day=")
-        return Misconfigured(
+        return Damaged(
             f"{path} holds rows of {self.project}/{self.name} and can't be read: {why}. Restore the file "
             f"from a backup, or import {day} again with --replace-days"
         )

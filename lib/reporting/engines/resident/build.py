@@ -62,7 +62,7 @@ def build(slicer: StoredSlicer, progress: Progress | None = None, seed: int = SE
 
     It is put together beside its place and renamed into it: a layout is whole or absent, and two processes
     that build the same one don't meet. One that is damaged is put aside. `progress` is told the share done,
-    0 to 1. Misconfigured names a file of rows that can't be read.
+    0 to 1. Damaged names a file of rows that can't be read.
     """
     target = slicer.layout_folder
     if _is_whole(target, slicer):

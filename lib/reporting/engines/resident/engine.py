@@ -26,7 +26,7 @@ from lib.reporting.engines.sums import Aggregate, Question, Sums, check_bytes
 from lib.reporting.measures import RECORDS, is_additive
 from lib.reporting.warehouse import StoredSlicer
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, Misconfigured
+from lib.wire.errors import Damaged, DeadlineExceeded
 
 COPIES = 3  # sums of each of two threads, and of both together
 SIDES = 5  # of a data field in an answer: value, percent, low, high, n_eff
@@ -115,7 +115,7 @@ class ResidentEngine:
                 self._layouts.forget(layout)
             except DamagedLayout as damage:
                 self._layouts.replace(slicer, layout, damage.reason)
-        raise Misconfigured(
+        raise Damaged(
             f"{slicer.layout_folder} holds the layout of {slicer.project}/{slicer.name} and is damaged again "
             "after it was rebuilt from the rows: check the disk"
         )
