@@ -1,11 +1,12 @@
-"""What is valid in a request for a package, and probably a slip: unknown targets, dates that are over.
+"""What is valid in a request and probably a slip: unknown targets, dates that are over, terms at odds.
 
 Nothing is refused for it. The API returns it as `warnings`, and screens ask. The service has no report to
 check values against, so it compares them with public lists; a value of one's own inventory may be right.
 """
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from lib.deals import moments
@@ -34,8 +35,16 @@ def of_package(fields: Mapping[str, Any], now: datetime | None = None) -> list[s
     """Sentences, without a full stop, about these fields of a valid request as it is sent."""
     warnings = list(dict.fromkeys(_targets(fields)))
     end = fields.get("end_date")
-    if over := dates(moments.parse(end) if isinstance(end, str) else None, now):
+    end = moments.parse(end) if isinstance(end, str) else None
+    if over := dates(end, now):
         warnings.append(f"D{over[1:]}")
+    new_deals = fields.get("create_demand_deals") or {}
+    for option in new_deals.get("demand_deals_options") or ():
+        own = {name: value for name, value in option.items() if value is not None}
+        units = own.get("units", new_deals.get("units"))
+        guarantee = of_guarantee(units, end, now=now) if "start_date" in fields else []
+        sentences = [*of_terms({**new_deals, **own}), *guarantee]
+        warnings += [sentence for sentence in sentences if sentence not in warnings]
     return [*warnings[:MOST], *([f"{len(warnings) - MOST} more warnings"] if len(warnings) > MOST else [])]
 
 
@@ -43,7 +52,45 @@ def dates(end: datetime | None, now: datetime | None = None) -> str:
     """That a package with this end never delivers; empty if it may."""
     if end is None or end > (now or datetime.now(UTC)):
         return ""
-    return f"dates wholly in the past: it ends on {end.date().isoformat()} and never delivers"
+    day = moments.end_words(end).removeprefix("until ")
+    return f"dates wholly in the past: it ends on {day} and never delivers"
+
+
+def of_terms(terms: Mapping[str, Any]) -> list[str]:
+    """What a deal's terms contradict each other in, as values; a price is per 1,000 impressions."""
+    price, units, budget = (terms.get(name) for name in ("price", "units", "budget"))
+    if price is None or units is None or budget is None or units * price <= 1000 * budget:
+        return []
+    cost = Decimal(units) * Decimal(price) / 1000
+    return [
+        f"{units:,.0f} guaranteed impressions at {price:,} come to {cost:,.2f}, more than the budget of"
+        f" {budget:,.2f}"
+    ]
+
+
+def of_guarantee(
+    units: Decimal | int | None,
+    end: datetime | None,
+    start: datetime | None = None,
+    daily: float | None = None,
+    now: datetime | None = None,
+) -> list[str]:
+    """Why this many guaranteed impressions, in all, can hardly be delivered until this end.
+
+    `daily` is how many impressions a day the targeting had; None where that is not known.
+    """
+    if units is None:
+        return []
+    if end is None:
+        return [f"{units:,.0f} guaranteed impressions without an end, and so without a pace"]
+    now = now or datetime.now(UTC)
+    days = (end - max(start or now, now)) / timedelta(days=1)
+    if days <= 0 or daily is None or float(units) <= daily * days:
+        return []
+    return [
+        f"{units:,.0f} guaranteed impressions in {days:,.0f} days, in which the targeting had about"
+        f" {daily * days:,.0f}"
+    ]
 
 
 def is_known(kind: str, value: str) -> bool:

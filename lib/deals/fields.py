@@ -7,7 +7,7 @@ entities, a list, or computed stands where it is made (requests.py, answers.py, 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from lib.deals import moments, values
@@ -76,6 +76,8 @@ MOMENT = FieldKind(
     {"type": "string", "pattern": moments.PATTERN},
     {"type": ["string", "null"], "pattern": moments.PATTERN},
 )
+END = replace(MOMENT)
+MOMENTS = (MOMENT, END)
 STATUS = FieldKind(
     None, {"enum": [*STATUSES], "description": "Derived from is_active and the dates. An extension."}
 )
@@ -104,7 +106,8 @@ class DealField:
     its title, with `help`; in CSV files by `csv`, else by its title. The column of one that `is_extra` is
     shown by choice. One that `is_extension` is not in the deals specification: forms offer it where the
     service has it. `readers` get it beside the house: the buyer in text, CSV, mail and page, the DSP in deal
-    sync. By default it is for the house alone.
+    sync. By default it is for the house alone. One that `is_summed` adds up over deals: screens say "each"
+    and "in all".
     """
 
     name: str
@@ -124,6 +127,7 @@ class DealField:
     help: str = ""
     csv: str = ""
     readers: Readers = FOR_HOUSE
+    is_summed: bool = False
 
     @property
     def form_label(self) -> str:
@@ -147,12 +151,18 @@ class DealField:
 
 
 def _term(
-    name: str, kind: FieldKind, title: str, width: float, help: str = "", readers: Readers = FOR_BUYER
+    name: str,
+    kind: FieldKind,
+    title: str,
+    width: float,
+    help: str = "",
+    readers: Readers = FOR_BUYER,
+    is_summed: bool = False,
 ) -> DealField:
     """A term of deals that the deals specification does not have, agreed with the buyer."""
     return DealField(
         name, kind, title, (DEALS,), is_term=True, width=width, is_extra=True, is_extension=True, help=help,
-        readers=readers,
+        readers=readers, is_summed=is_summed,
     )  # fmt: skip
 
 
@@ -165,7 +175,7 @@ FIELDS = (
     ),
     DealField("media_type", MEDIA_TYPE, "Media type", (SUPPLY,), REQUIRED, width=5.5, readers=FOR_BOTH),
     DealField("start_date", MOMENT, "Start", (SUPPLY,), REQUIRED, width=6.3, readers=FOR_BOTH),
-    DealField("end_date", MOMENT, "End", (SUPPLY,), width=6.3, readers=FOR_BOTH),
+    DealField("end_date", END, "End", (SUPPLY,), width=6.3, readers=FOR_BOTH),
     DealField("price", AMOUNT, "Price", (DEALS,), REQUIRED, width=8.0, readers=FOR_BOTH),
     DealField("deal_sync", SWITCH, "Deal sync", (DEALS,), False),
     DealField("is_active", SWITCH, "Active", BOTH, True),
@@ -194,10 +204,13 @@ FIELDS = (
     _term("deal_type", DEAL_TYPE, "Deal type", 10.0, readers=FOR_BOTH),
     _term(
         "units", COUNT, "Guaranteed impressions", 10.0, "How many a programmatic guaranteed deal promises",
-        FOR_BOTH,
+        FOR_BOTH, is_summed=True,
     ),
     _term("pacing", PACING, "Pacing", 8.0, "How the guaranteed impressions are spread over the dates"),
-    _term("budget", AMOUNT, "Budget", 7.0, "The most that the buyer spends, in the currency of prices"),
+    _term(
+        "budget", AMOUNT, "Budget", 7.0, "The most that the buyer spends, in the currency of prices",
+        is_summed=True,
+    ),
     _term("frequency_cap", COUNT, "Frequency cap", 7.0, "The most impressions per user and day"),
     _term("viewability_goal", PERCENTAGE, "Viewability goal", 8.0, "Percent of the impressions"),
     _term("audience_segments", SHORT_TEXT, "Audience segments", 10.0, "As buyer and seller call them"),

@@ -48,7 +48,6 @@ BUYER_STATUS = (
 LONGEST_NAME = 200
 UNDISCLOSED, PERCENT, FLAT, CPM, NO_FEE = range(5)
 GUARANTEED: DealType = "guaranteed"
-GUARANTEED_ONLY = "Guaranteed impressions and pacing are for a programmatic guaranteed deal."
 FEE_TYPES = {
     UNDISCLOSED: "undisclosed",
     PERCENT: "percent of spend",
@@ -68,12 +67,6 @@ Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(moments.w
 def has_amount(fee_type: int | None) -> bool:
     """Whether a fee of this type has an amount: not without a type, and not where it is none."""
     return fee_type not in (None, NO_FEE)
-
-
-def guarantee_fault(terms: Mapping[str, Any]) -> str:
-    """What is wrong with a guarantee in the terms of a deal, as values or as typed; empty if nothing is."""
-    has_one = any(terms.get(name) not in (None, "") for name in ("units", "pacing"))
-    return GUARANTEED_ONLY if has_one and terms.get("deal_type") != GUARANTEED else ""
 
 
 def generated_name(package: str, seat: str) -> str:
@@ -262,12 +255,16 @@ class DealTerms(WireModel):
     buyer_note: str | None = None
 
 
-class DemandDealOption(WireModel):
-    """One demand deal to create: for which seat, and at which price."""
+class DemandDealOption(DealTerms):
+    """One demand deal to create: for which seat, at which price, and the terms that it has of its own.
+
+    Own terms, and `is_active`, are an extension: they are instead of those that the new deals share.
+    """
 
     seat: Reference
     price: Decimal
     deal_sync: bool = False
+    is_active: bool = True
 
 
 class CreateDemandDeals(DealTerms):

@@ -1,7 +1,11 @@
-"""Times of the deals API: an instant with its offset from UTC."""
+"""Times of the deals API: an instant with its offset from UTC.
+
+An end is exclusive: what runs through a day ends with the next day's first moment. People type and read the
+last day instead.
+"""
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 
 SHAPE = "YYYY-MM-DD HH:MM:SS+ZZZZ"
 PATTERN = r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}[+-]\d{4}$"
@@ -48,6 +52,23 @@ def write(moment: datetime) -> str:
     """`2026-11-20 09:00:00+0100`."""
     text = moment.isoformat(" ", "seconds")
     return f"{text[:-3]}{text[-2:]}"  # several times as fast as strftime, for lists
+
+
+def last_day(end: datetime) -> date | None:
+    """The last day of what has this end, in the end's own zone; None for an end within a day."""
+    return end.date() - timedelta(days=1) if end.timetz().replace(tzinfo=None) == time() else None
+
+
+def end_text(end: datetime | None) -> str:
+    """An end in a file, as it is read again: `2026-12-31`, the last day, or `2026-12-31 14:00:00+01:00`."""
+    return "" if end is None else str(last_day(end) or end.isoformat(" "))
+
+
+def end_words(end: datetime) -> str:
+    """An end as people read it: `31 Dec 2026`, the last day, or `until 31 Dec 2026, 14:00`, in its zone."""
+    if day := last_day(end):
+        return f"{day.day} {day:%b %Y}"
+    return f"until {end.day} {end:%b %Y, %H:%M}"
 
 
 def offset_minutes(moment: datetime) -> int:

@@ -83,14 +83,6 @@ def _no_deals() -> Any:
     return None
 
 
-class DemandDealOptionRequest(Request, title="DemandDealOption"):
-    """A demand deal to create."""
-
-    seat: ById
-    price: Amount
-    deal_sync: bool = False
-
-
 def _plain(entity: str, *names: str) -> dict[str, Any]:
     """The plain fields of an entity that a request sets, as `create_model` takes them."""
     return {
@@ -100,22 +92,37 @@ def _plain(entity: str, *names: str) -> dict[str, Any]:
     }
 
 
+class _DemandDealOption(Request):
+    """A demand deal to create. Its own terms are instead of those that all share. (An extension.)"""
+
+    seat: ById
+    price: Amount
+    deal_sync: bool = False
+    is_active: bool = True
+
+
 def _request(title: str, base: type[Request], **more: Any) -> type[Request]:
     """`base` with these fields too."""
     return create_model(title, __base__=base, __doc__=base.__doc__, **more)
 
 
+DemandDealOptionRequest = _request(
+    "DemandDealOption", _DemandDealOption, **_plain(fields.DEALS, *fields.TERMS)
+)
+
+
 class _CreateDemandDeals(Request):
     """Demand deals to create with a supply package."""
-
-    demand_deals_options: Annotated[list[DemandDealOptionRequest], Field(min_length=1, max_length=MOST_DEALS)]
 
 
 CreateDemandDealsRequest = _request(
     "CreateDemandDeals",
     _CreateDemandDeals,
+    demand_deals_options=(
+        GenericAlias(list, (DemandDealOptionRequest,)), Field(min_length=1, max_length=MOST_DEALS)
+    ),
     **_plain(fields.DEALS, *fields.TERMS),
-)
+)  # fmt: skip
 
 
 class _SupplyPackage(Request):

@@ -283,8 +283,9 @@ def _create(work: Work, entity_store: EntityStore, body: Any, problems: Problems
 
 
 def _doubts(entity: str, body: Any) -> list[str]:
-    """Sentences about the targeting and dates of a request, which need no look at what is stored."""
-    return [f"{doubt}." for doubt in doubts.of_package(body)] if entity == SupplyPackage.entity else []
+    """Sentences about targeting, dates and terms of a request, which need no look at what is stored."""
+    sentences = doubts.of_package(body) if entity == SupplyPackage.entity else doubts.of_terms(body)
+    return [f"{sentence}." for sentence in sentences]
 
 
 def _check_repeatable(body: Any, problems: Problems) -> None:

@@ -1,18 +1,96 @@
-"""Validation that reports all errors of a request at once, each at its place."""
+"""Validation that reports all errors of a request at once, each at its place.
 
-from collections.abc import Iterable, Mapping
+TERM_RULES are the terms of a deal that need or exclude another: one table for the API, forms and files.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import NoneType
 from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from lib.deals.models import GUARANTEED, NO_FEE, PERCENT, UNDISCLOSED, has_amount
 from lib.wire.errors import Invalid, requirement
 from lib.wire.text import suggestion
 
 WHOLE = "non_field_errors"
 Path = tuple[str | int, ...]
 Fields = dict[str, Any]
+FEE, FEE_TYPE, CONTACT = "agency_curation_fee", "agency_curation_fee_type", "contact_email"
+FIXED_PRICE_TYPES = frozenset({GUARANTEED, "preferred"})
+
+
+@dataclass(frozen=True)
+class TermRule:
+    """A term that needs another or excludes it; `sentence` stands at the term `name`.
+
+    `terms` are all that it is about. `is_missing`: it is broken by what is empty, not by what is there.
+    """
+
+    name: str
+    terms: frozenset[str]
+    sentence: str
+    is_broken: Callable[[Mapping[str, Any]], bool]
+    is_missing: bool = False
+
+
+TERM_RULES = (
+    TermRule(
+        FEE_TYPE, frozenset({FEE, FEE_TYPE}),
+        "A fee needs its type: 0 undisclosed, 1 percent of spend, 2 flat, 3 CPM.",
+        lambda terms: terms.get(FEE) is not None and terms.get(FEE_TYPE) is None, is_missing=True,
+    ),
+    TermRule(
+        FEE, frozenset({FEE, FEE_TYPE}), "There is a fee, but its type is 4: none.",
+        lambda terms: bool(terms.get(FEE)) and terms.get(FEE_TYPE) == NO_FEE,
+    ),
+    TermRule(
+        FEE, frozenset({FEE, FEE_TYPE}), "This type of fee needs an amount.",
+        lambda terms: (
+            terms.get(FEE) is None and has_amount(terms.get(FEE_TYPE)) and terms[FEE_TYPE] != UNDISCLOSED
+        ),
+        is_missing=True,
+    ),
+    TermRule(
+        FEE, frozenset({FEE, FEE_TYPE}), "A percentage may be at most 100.",
+        lambda terms: (terms.get(FEE) or 0) > 100 and terms.get(FEE_TYPE) == PERCENT,
+    ),
+    TermRule(
+        "deal_type", frozenset({"deal_type", "units", "pacing"}),
+        "Guaranteed impressions and pacing are for a programmatic guaranteed deal.",
+        lambda terms: terms.get("deal_type") != GUARANTEED
+        and any(terms.get(name) is not None for name in ("units", "pacing")),
+    ),
+    TermRule(
+        "units", frozenset({"deal_type", "units"}),
+        "A programmatic guaranteed deal needs its guaranteed impressions.",
+        lambda terms: terms.get("deal_type") == GUARANTEED and terms.get("units") is None, is_missing=True,
+    ),
+    TermRule(
+        "price_type", frozenset({"deal_type", "price_type"}),
+        "A programmatic guaranteed or preferred deal has a fixed price, not a floor.",
+        lambda terms: terms.get("deal_type") in FIXED_PRICE_TYPES and terms.get("price_type") == "floor",
+    ),
+    TermRule(
+        CONTACT, frozenset({"deal_sync", CONTACT}), "Deal sync needs a contact e-mail address.",
+        lambda terms: bool(terms.get("deal_sync")) and terms.get(CONTACT) is None, is_missing=True,
+    ),
+)  # fmt: skip
+
+
+def broken_rules(terms: Mapping[str, Any], changes: Collection[str] | None = None) -> dict[str, TermRule]:
+    """The rules that the values of a deal's terms break, by the term at which each stands.
+
+    With `changed`, the names of the fields that a request sets, those about others are left out: a deal that
+    was stored before there was a rule can still be changed in all else.
+    """
+    broken: dict[str, TermRule] = {}
+    for rule in TERM_RULES:
+        if (changes is None or not rule.terms.isdisjoint(changes)) and rule.is_broken(terms):
+            broken.setdefault(rule.name, rule)
+    return broken
 
 
 class Problems:

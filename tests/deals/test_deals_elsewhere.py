@@ -27,7 +27,7 @@ from lib.settings import Settings
 from lib.ui.deals import facts
 from lib.ui.deals.changes import merge
 from lib.ui.deals.drawer import details
-from lib.ui.deals.forms import form_fields
+from lib.ui.deals.forms import id_picker
 from lib.ui.deals.targeting import words
 from lib.wire.errors import Forbidden, ServiceProblem
 
@@ -179,7 +179,7 @@ def test_seats_are_typed_where_none_are_known(visit: Visit, book: Book) -> None:
     picker.options.extend(["72", "nobody"])
     clean(picker.set_value(["72", "nobody"]).run())
     assert desk.session_state["np_seats"] == [72]
-    assert form_fields.WRONG in " ".join(one.value for one in desk.caption)
+    assert id_picker.NOT_A_NUMBER in " ".join(one.value for one in desk.caption)
 
 
 def test_from_the_form_to_a_changed_deal(visit: Visit, book: Book) -> None:
@@ -287,7 +287,7 @@ def test_what_can_not_be_read_is_counted_and_shown() -> None:
 )
 def test_typed_ids(typed: object, number: int | None) -> None:
     """Digits are an id; anything else is none."""
-    assert form_fields.read_number(typed) == number
+    assert id_picker.read_number(typed) == number
 
 
 def test_what_a_plain_service_does(told: SyncState) -> None:

@@ -24,7 +24,7 @@ SAID = [
     "'Narnia' is no country code of ISO 3166-1.",
     "'palantir' is no usual type of device.",
     "3000x25 is no usual size of an ad.",
-    "Dates wholly in the past: it ends on 2024-02-01 and never delivers.",
+    "Dates wholly in the past: it ends on 31 Jan 2024 and never delivers.",
 ]
 
 

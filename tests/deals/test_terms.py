@@ -6,22 +6,26 @@ The price type has tests of its own (test_price_type.py).
 import csv
 import datetime as dt
 import io
+from dataclasses import replace
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
+import httpx
 import pytest
 
 from deals.caller import INVALID, Caller, World, deals, option, package, unique
-from lib.deals.models import DemandDeal, Seat, SupplyPackage
+from lib.deals import fields
+from lib.deals.models import FEE_TYPES, DemandDeal, Seat, SupplyPackage
 from lib.deals.sync.documents import SellingSide, document
+from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_text import CsvRow
 from lib.ui.deals.drawer import details
 from lib.ui.deals.facts import USUAL
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import Draft, Terms
+from lib.ui.deals.forms.draft import BLANK, Draft, NewDeals, Terms
 from lib.ui.deals.list import deal_rows
 
 TERMS: dict[str, Any] = {
@@ -37,7 +41,6 @@ TERMS: dict[str, Any] = {
 TYPED = {
     **TERMS, "units": "5000000", "budget": "12500.50", "frequency_cap": "3", "viewability_goal": "70",
 }  # fmt: skip
-GUARANTEE = ("units", "pacing")
 
 
 def test_they_are_set_changed_and_found(manager: Caller, there: World) -> None:
@@ -68,28 +71,81 @@ def test_they_are_set_changed_and_found(manager: Caller, there: World) -> None:
 )
 def test_what_can_not_be_is_refused(manager: Caller, there: World, name: str, value: object) -> None:
     """A value out of a term's limits is named with its field, and nothing is created."""
-    body = {"name": unique("Deal"), **option(there.ada), "deal_type": "guaranteed", name: value}
+    guarantee = {"deal_type": "guaranteed", "units": 5}
+    body = {"name": unique("Deal"), **option(there.ada), **guarantee, name: value}
     answer = manager.ask("POST", "demand_deals/", body)
     assert (answer.status_code, [*answer.json()]) == (INVALID, [name])
     assert manager.get("demand_deals/", name=body["name"])["count"] == 0
 
 
-@pytest.mark.parametrize("deal_type", [None, "preferred", "private_auction"])
-@pytest.mark.parametrize("name", GUARANTEE)
-def test_only_a_guaranteed_deal_has_a_guarantee(
-    manager: Caller, there: World, deal_type: str | None, name: str
+PAIRS = [
+    ({"units": 5_000_000}, "deal_type"),
+    ({"units": 5_000_000, "deal_type": "preferred"}, "deal_type"),
+    ({"pacing": "even", "deal_type": "private_auction"}, "deal_type"),
+    ({"deal_type": "guaranteed"}, "units"),
+    ({"deal_type": "guaranteed", "pacing": "even"}, "units"),
+    ({"deal_type": "guaranteed", "units": 5_000_000, "price_type": "floor"}, "price_type"),
+    ({"deal_type": "preferred", "price_type": "floor"}, "price_type"),
+    ({FEE_TYPE: 1}, FEE),
+    ({FEE_TYPE: 1, FEE: 101}, FEE),
+    ({"deal_sync": True}, "contact_email"),
+]
+"""Terms of which one needs or excludes another, and the term at which that is said."""
+
+
+@pytest.mark.parametrize(("terms", "at"), PAIRS)
+def test_terms_that_need_or_exclude_each_other(
+    manager: Caller, there: World, terms: dict[str, Any], at: str
 ) -> None:
-    """Guaranteed impressions and pacing need the deal type, in the API, in forms and in CSV files."""
-    terms = {"deal_type": deal_type, name: TERMS[name]}
-    answer = manager.ask("POST", "demand_deals/", {"name": unique("Deal"), **option(there.ada), **terms})
-    assert (answer.status_code, [*answer.json()]) == (INVALID, ["deal_type"])
-    assert [*inputs.faults({"deal_type": deal_type, name: TYPED[name]})] == ["deal_type"]
-    words = {"preferred": "preferred deal", "private_auction": "private auction"}.get(deal_type or "", "")
-    titles = {"units": "Guaranteed impressions", "pacing": "Pacing"}
-    cell = {"units": "5000000", "pacing": "evenly"}[name]
+    """Each pair is refused alike: one deal, several, with a package, in a change, in form and file."""
+    deal = {"name": unique("Deal"), **option(there.ada), **terms}
+    assert [*refusal(manager.ask("POST", "demand_deals/", deal))] == [at]
+    assert [*refusal(manager.ask("POST", "demand_deals/batch", [deal]))["0"]] == [at]
+    shared = {name: value for name, value in terms.items() if name != "deal_sync"}
+    with_sync = option(there.ada) | ({"deal_sync": True} if "deal_sync" in terms else {})
+    answer = manager.ask("POST", "supply_deals/", package(create_demand_deals={**deals(with_sync), **shared}))
+    assert [*refusal(answer)["create_demand_deals"]] == [at]
+    if shared:
+        answer = manager.ask("POST", "supply_deals/", package(create_demand_deals=deals(with_sync | shared)))
+        assert [*refusal(answer)["create_demand_deals"]["demand_deals_options"][0]] == [at]
+    stored = manager.make("demand_deals", {"name": unique("Deal"), **option(there.ada)})
+    assert [*refusal(manager.ask("PUT", f"demand_deals/{stored['id']}/", terms))] == [at]
+
+    typed = {name: inputs.widget_value(name, as_stored(value)) for name, value in terms.items()}
+    assert [*inputs.faults({**BLANK, **typed}).all] == [(at,)]
+    seat = Terms("2", bool(typed.pop("deal_sync", False)))
+    for deals_of_seat in (NewDeals({1: seat}, typed), NewDeals({1: replace(seat, own=typed)})):
+        assert [path[-1] for path in deals_of_seat.faults().all] == [at]
+
+    cells = {fields.BY_NAME[name].column: in_a_cell(name, value) for name, value in terms.items()}
     faults: list[str] = []
-    csv_deals.read(CsvRow(2, {"Price": "2", "Deal type": words, titles[name]: cell}), None, {}, faults)
+    csv_deals.read(CsvRow(2, {"Price": "2", **cells}), None, FEE_TYPES, faults)
     assert len(faults) == 1
+
+
+def test_a_term_that_was_stored_before_a_rule_hinders_no_other_change() -> None:
+    """Rules look at a change where it is about their terms; all else of an old deal can be changed."""
+    old = {"deal_type": "guaranteed", "units": None, "price": 2}
+    assert [*broken_rules(old, ["price"])] == []
+    assert [*broken_rules(old, ["pacing"])] == []
+    assert [*broken_rules(old, ["deal_type"])] == ["units"]
+
+
+def refusal(answer: httpx.Response) -> Any:
+    """The body of a request that was refused as invalid."""
+    assert answer.status_code == INVALID
+    return answer.json()
+
+
+def as_stored(value: object) -> object:
+    """A value of a request as models have it."""
+    return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def in_a_cell(name: str, value: Any) -> str:
+    """A value of a request as a CSV file has it."""
+    choices = fields.BY_NAME[name].kind.choices
+    return choices[value] if choices else {True: "yes"}.get(value, str(value))
 
 
 def test_deals_of_a_package_share_them(manager: Caller, there: World) -> None:

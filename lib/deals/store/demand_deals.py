@@ -9,15 +9,7 @@ from typing import Any, ClassVar
 from sqlalchemy import Row, Table, insert, select
 
 from lib.deals import moments
-from lib.deals.models import (
-    BUYER_STATUS,
-    NO_FEE,
-    PERCENT,
-    UNDISCLOSED,
-    generated_name,
-    guarantee_fault,
-    has_amount,
-)
+from lib.deals.models import BUYER_STATUS, generated_name
 from lib.deals.store import status
 from lib.deals.store.entity_store import EntityStore, linked_ids, refer
 from lib.deals.store.tables import (
@@ -32,7 +24,7 @@ from lib.deals.store.tables import (
     supply_packages,
 )
 from lib.deals.store.work import EntityKey, Fields, Work
-from lib.deals.validation import Path, Problems
+from lib.deals.validation import Path, Problems, broken_rules
 from lib.wire.errors import InUse
 
 BRIEF = (
@@ -242,7 +234,7 @@ def check_deal(
         problems.add((*where, "seat", "id"), f"There is no seat {seat}.")
     elif seat is not None and whole.get("deal_sync"):
         check_sync(buyers[seat], (*where, "deal_sync"), problems)
-    check_terms(whole, bool(whole.get("deal_sync")), where, problems)
+    check_terms(whole, fields, where, problems)
 
 
 def check_sync(seat: Fields, where: Path, problems: Problems) -> None:
@@ -253,26 +245,14 @@ def check_sync(seat: Fields, where: Path, problems: Problems) -> None:
         )
 
 
-def check_terms(fields: Fields, is_synced: bool, where: Path, problems: Problems) -> None:
-    """A synchronized deal needs a contact, a guarantee its deal type, a fee its type, and a type its fee."""
-    fee, kind = fields.get("agency_curation_fee"), fields.get("agency_curation_fee_type")
-    at_fee, at_kind = (*where, "agency_curation_fee"), (*where, "agency_curation_fee_type")
-    email = (*where, "contact_email")
-    deal_type = (*where, "deal_type")
-    if not problems.at(*deal_type) and (fault := guarantee_fault(fields)):
-        problems.add(deal_type, fault)
-    if is_synced and fields.get("contact_email") is None and not problems.at(*email):
-        problems.add(email, "Deal sync needs a contact e-mail address.")
-    if problems.at(*at_fee) or problems.at(*at_kind):
-        return
-    if fee is not None and kind is None:
-        problems.add(at_kind, "A fee needs its type: 0 undisclosed, 1 percent of spend, 2 flat, 3 CPM.")
-    if fee and kind == NO_FEE:
-        problems.add(at_fee, "There is a fee, but its type is 4: none.")
-    if fee is None and has_amount(kind) and kind != UNDISCLOSED:
-        problems.add(at_fee, "This type of fee needs an amount.")
-    if fee is not None and kind == PERCENT and fee > 100:
-        problems.add(at_fee, "A percentage may be at most 100.")
+def check_terms(whole: Fields, changes: Collection[str], where: Path, problems: Problems) -> None:
+    """Add the rules of terms that the whole deal breaks, where `changed` are about them (TERM_RULES).
+
+    Left out are rules about a term that can't be read.
+    """
+    for name, rule in broken_rules(whole, changes).items():
+        if not any(problems.at(*where, term) for term in rule.terms):
+            problems.add((*where, name), rule.sentence)
 
 
 def seats_of(work: Work, ids: Collection[int]) -> dict[int, Fields]:

@@ -17,7 +17,6 @@ from lib.deals.store.demand_deals import (
     DemandDeals,
     Packages,
     check_sync,
-    check_terms,
     seats_of,
     seats_to_sell_to,
 )
@@ -35,7 +34,7 @@ from lib.deals.store.tables import (
     supply_package_deals,
 )
 from lib.deals.store.work import EntityKey, Fields, Work
-from lib.deals.validation import Path, Problems
+from lib.deals.validation import Path, Problems, broken_rules
 
 EITHER = "Give either create_demand_deals or demand_deals, not both."
 OPTIONS: Path = ("create_demand_deals", "demand_deals_options")
@@ -120,22 +119,17 @@ class SupplyPackages(EntityStore):
         return self._generate(work, entity_id, name, new_deals)
 
     def _generate(self, work: Work, package_id: int, name: str, new_deals: Fields) -> list[EntityKey]:
-        """Create a deal for each option, all with the same fee and contact."""
+        """Create a deal for each option, with its own terms, else with those that all share."""
         assert self.deals is not None  # noqa: S101
         options = new_deals["demand_deals_options"]
         buyers = seats_of(work, {option["seat"]["id"] for option in options})
-        common = {"is_active": True, "supply_deals": [{"id": package_id}]} | {
-            term: new_deals[term] for term in TERMS
-        }
+        common = {"supply_deals": [{"id": package_id}], **{term: new_deals[term] for term in TERMS}}
         keys: list[EntityKey] = []
         for option in options:
             seat = buyers[option["seat"]["id"]]
-            own = {
-                "name": generated_name(name, seat["name"]),
-                "seat": option["seat"],
-                "price": option["price"],
-            }
-            keys += self.deals.create(work, common | own | {"deal_sync": option["deal_sync"]})
+            own = {field: option[field] for field in ("seat", "price", "deal_sync", "is_active")}
+            deal = {**common, **own, **_own_terms(option), "name": generated_name(name, seat["name"])}
+            keys += self.deals.create(work, deal)
         return keys
 
 
@@ -165,8 +159,25 @@ def _check_options(work: Work, new_deals: Fields, problems: Problems) -> None:
             problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is given twice.")
         elif option.get("deal_sync"):
             check_sync(buyers[seat["id"]], (*OPTIONS, number, "deal_sync"), problems)
-    is_synced = any(option.get("deal_sync") for option in options)
-    check_terms(new_deals, is_synced, ("create_demand_deals",), problems)
+    _check_terms_of_options(new_deals, problems)
+
+
+def _check_terms_of_options(new_deals: Fields, problems: Problems) -> None:
+    """The rules of terms for each deal; a sentence stands once where the shared terms alone break it."""
+    broken: dict[Path, str] = {}
+    for number, option in enumerate(new_deals.get("demand_deals_options") or [{}]):
+        own_place, own = (*OPTIONS, number), _own_terms(option)
+        whole = {**new_deals, **own, "deal_sync": option.get("deal_sync")}
+        for name, rule in broken_rules(whole).items():
+            place = own_place if own.keys() & rule.terms else OPTIONS[:1]
+            if not any(problems.at(*at, term) for at in (own_place, OPTIONS[:1]) for term in rule.terms):
+                broken[*place, name] = rule.sentence
+    for path, sentence in broken.items():
+        problems.add(path, sentence)
+
+
+def _own_terms(option: Fields) -> Fields:
+    return {term: option[term] for term in TERMS if option.get(term) is not None}
 
 
 def _list_fields(work: Work, name: str, ids: Sequence[int]) -> dict[int, list[Fields]]:

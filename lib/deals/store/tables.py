@@ -39,6 +39,7 @@ SQL: dict[fields.FieldKind, Any] = {
     fields.PERCENTAGE: Amount,
     fields.FEE_TYPE: Integer,
     fields.MOMENT: Instant,
+    fields.END: Instant,
 }
 deal_ids = Table("deal_ids", metadata, *keys(deal_id=String(40)), *required(given=Instant))
 _SUPPLY = ("supply_package_id", "supply_packages")
@@ -107,7 +108,7 @@ def _plain(entity: str) -> Iterator[Column[Any]]:
             continue
         is_needed = field.default is not None and field.kind is not fields.AMOUNT
         yield Column(field.name, SQL.get(field.kind, SHORT), nullable=not is_needed)
-        if field.kind is fields.MOMENT:
+        if field.kind in fields.MOMENTS:
             yield Column(f"{field.name}_offset", Integer, nullable=not is_needed)
 
 

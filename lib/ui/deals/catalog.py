@@ -55,6 +55,25 @@ def seats(context: PageContext) -> dict[int, Seat]:
     return {seat.id: seat for seat in seats if seat.id is not None}
 
 
+def contacts(context: PageContext, seat_ids: Sequence[int]) -> dict[int, str]:
+    """Seat → the contact of its newest deal that has one, as far as the service finds deals by their seat."""
+    client = context.deals
+    if not client.abilities.finds:
+        return {}
+
+    def newest(seat: int) -> str:
+        deals = client.list(DemandDeal, seat=seat, ordering="-id", limit=MOST).results
+        return next((deal.contact_email for deal in deals if deal.contact_email), "")
+
+    contact_of_seat: dict[int, str] = {}
+    try:
+        for seat in seat_ids[:MOST]:
+            contact_of_seat[seat] = fetch_cached(context, ("contact", seat), partial(newest, seat))
+    except TrancheError:  # nothing is remembered then, and the form goes on
+        return contact_of_seat
+    return {seat: contact for seat, contact in contact_of_seat.items() if contact}
+
+
 def dsps(context: PageContext) -> dict[int, Dsp]:
     """All DSPs by id."""
     return {dsp.id: dsp for dsp in _all(context, Dsp) if dsp.id is not None}

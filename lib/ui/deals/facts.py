@@ -22,8 +22,10 @@ from lib.deals.models import (
     Targeting,
     has_amount,
 )
-from lib.ui.deals.forms.draft import Draft, FormValues, Terms, number, seat_name
-from lib.ui.deals.forms.inputs import EMAIL, FEE, FEE_TYPE, capital
+from lib.deals.validation import FEE, FEE_TYPE
+from lib.ui.deals.forms import inputs
+from lib.ui.deals.forms.draft import Draft, Terms, seat_name
+from lib.ui.deals.forms.inputs import EMAIL, FormValues, capital
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import EVERYTHING, Descriptions, Marks
 from lib.ui.kit.frame import PageContext
@@ -120,7 +122,7 @@ def moment(at: datetime | None) -> str:
 
 def span(package: SupplyPackage) -> str:
     """From when to when."""
-    end = NO_END if package.end_date is None else moment(package.end_date)
+    end = NO_END if package.end_date is None else moments.end_words(package.end_date)
     return f"{moment(package.start_date)} – {end}"
 
 
@@ -145,9 +147,9 @@ def value(field: str, content: Any) -> str:
         case bool():
             return "yes" if content else "no"
         case datetime():
-            return moment(content)
+            return moments.end_words(content) if field == "end_date" else moment(content)
         case str() if field.endswith("_date"):
-            return _read(content)
+            return _read(field, content)
         case int() | float() | Decimal():
             number = Decimal(str(content))
             return shortest(number) if is_whole(field) else amount(number)
@@ -175,9 +177,9 @@ def _choice(field: str, content: Any) -> str | None:
     return choices.get(content, str(content))
 
 
-def _read(text: str) -> str:
+def _read(field: str, text: str) -> str:
     try:
-        return moment(moments.read(text))
+        return value(field, moments.read(text))
     except ValueError:
         return text
 
@@ -226,14 +228,13 @@ def long_moment(local: datetime) -> str:
 
 
 def own_terms(own: FormValues, prices: Prices) -> str:
-    """The own terms of a copied deal: `fee 5.00 USD CPM · b@agency.example · paused`."""
-    fee_type = own.get(FEE_TYPE)
-    parts = (
-        f"fee {prices.fee(number(own.get(FEE) or ''), fee_type or 0)}" if has_amount(fee_type) else "no fee",
-        (own.get(EMAIL) or "").strip() or "no contact",
-        *_others(own),
-        "" if own.get("is_active", True) else "paused",
-    )
+    """The own terms of a deal, as typed: `fee 5.00 USD CPM · b@agency.example · paused`."""
+    parts = [*_others(own), "" if own.get("is_active", True) else "paused"]
+    if EMAIL in own:
+        parts.insert(0, (own[EMAIL] or "").strip() or "no contact")
+    if FEE_TYPE in own:
+        fee = prices.fee(inputs.value(FEE, own[FEE]), own[FEE_TYPE] or 0)
+        parts.insert(0, f"fee {fee}" if has_amount(own[FEE_TYPE]) else "no fee")
     return " · ".join(filter(None, parts))
 
 
@@ -249,8 +250,10 @@ def _what(draft: Draft, descriptions: Descriptions | None, marks: Marks | None) 
 def _when(draft: Draft) -> str:
     from_, to = draft.moment("start_date"), draft.moment("end_date")
     start = "a day *not chosen yet*" if from_ is None else long_moment(from_)
-    unread = "to *a time that can't be read*" if draft["end_date"].strip() else "with no end"
-    end = "to " + long_moment(to) if to else unread
+    unread = "until *a time that can't be read*" if draft["end_date"].strip() else "with no end"
+    last_day = to and moments.last_day(to)
+    through = f"through {last_day.day} {last_day:%B %Y}" if last_day else ""
+    end = through or ("until " + long_moment(to) if to else unread)
     ways = (name for name in fields.writable(SUPPLY, fields.SWITCH) if name != "is_active")
     names = [fields.BY_NAME[name].title.lower() for name in ways if draft[name]]
     also = f" It uses {' and '.join(names)}." if names else ""
@@ -292,26 +295,41 @@ def _fee_words(draft: Draft, prices: Prices) -> list[str]:
     """What the new deals share."""
     if draft.deals != "new":
         return []
-    of_others = " of the other deals" if any(terms.own for terms in draft.seats.values()) else ""
+    columns = {name for terms in draft.seats.values() for name in terms.own}
     parts = []
-    if draft[FEE_TYPE] == NO_FEE:
-        parts.append(f"No agency fee{of_others}.")
+    if FEE_TYPE in columns:
+        pass
+    elif draft[FEE_TYPE] == NO_FEE:
+        parts.append("No agency fee.")
     elif draft[FEE_TYPE] is not None:
-        parts.append(f"Agency fee{of_others}: {plain(prices.fee(number(draft[FEE]), draft[FEE_TYPE]))}.")
-    if draft[EMAIL].strip():
-        parts.append(f"Contact{of_others}: {plain(draft[EMAIL].strip())}.")
-    parts += [f"{plain(capital(one))}{of_others}." for one in _others(draft.terms)]
+        fee = prices.fee(inputs.value(FEE, draft[FEE]), draft[FEE_TYPE])
+        parts.append(f"Agency fee: {plain(fee)}.")
+    if EMAIL not in columns and draft[EMAIL].strip():
+        parts.append(f"Contact: {plain(draft[EMAIL].strip())}.")
+    common = {name: content for name, content in draft.terms.items() if name not in columns}
+    parts += [f"{plain(capital(term))}." for term in _others(common, len(draft.seats))]
+    totals = {
+        row.title: total
+        for row in fields.FIELDS
+        if row.name in columns and row.is_summed and (total := draft.new_deals.total(row.name)) is not None
+    }
+    parts += [f"{title}: {shortest(total)} in all." for title, total in totals.items()]
     return [" ".join(parts)] if parts else []
 
 
-def _others(terms: FormValues) -> list[str]:
-    """The terms beside fee and contact that are set: `price type: fixed price`."""
-    words_of: dict[str, Any] = {
-        fields.BY_NAME[name].title: (fields.BY_NAME[name].kind.choices or {}).get(terms[name], terms[name])
-        for name in TERMS
-        if name not in (FEE, FEE_TYPE, EMAIL) and terms.get(name) not in (None, "")
-    }
-    return [f"{title.lower()}: {words}" for title, words in words_of.items()]
+def _others(terms: FormValues, seats: int = 1) -> list[str]:
+    """The terms beside fee and contact that are set: `price type: fixed price`; for several seats, what one
+    that adds up comes to: `budget: 5,000.00 each, 25,000.00 in all`."""
+    sentences = []
+    for name in TERMS:
+        if name in (FEE, FEE_TYPE, EMAIL) or terms.get(name) in (None, ""):
+            continue
+        row, content = fields.BY_NAME[name], inputs.value(name, terms[name])
+        words = value(name, terms[name] if content is None else content)
+        if row.is_summed and seats > 1 and content is not None:
+            words = f"{words} each, {value(name, content * seats)} in all"
+        sentences.append(f"{row.title.lower()}: {words}")
+    return sentences
 
 
 def _count_label(number: int, entity_store: str) -> str:

@@ -138,7 +138,7 @@ def draw_missing(context: PageContext, key: Key) -> None:
     if key[0] == DEALS:
         _list(change.unsaved_edits(context, key), facts.prices_of(context))
     elif change.is_unsaved(context, key):
-        if not state.is_held(context.clients.drafts, catalog.named_lists(context)):
+        if not state.is_held(context):
             _keep(context, key, text)
         else:
             st.markdown("New package holds an unfinished draft. What you typed here would replace it.")

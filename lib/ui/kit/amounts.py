@@ -12,17 +12,22 @@ from lib.ui.kit.markdown import plain
 from lib.wire import exact
 
 DIGITS = re.compile(r"-?([0-9]+(\.[0-9]+)?|\.[0-9]+)")
+SIGNS = {"$": "USD", "€": "EUR", "£": "GBP"}
+PASTED = re.compile(r"(?P<before>[$€£]|[A-Z]{3})?\s*(?P<digits>[0-9.,]+)\s*(?P<after>[$€£]|[A-Z]{3})?")
+COMMA = re.compile(r"([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]{1,2}")  # 1.250,75 and 2,10
+GROUPS = re.compile(r"[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?")  # 1,250.75
 IS_TYPED = "_typed"
 
 
 def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
     """The exact number typed; None for an empty text.
 
-    Plain digits with a point, in any locale. ValueError, with a sentence for the reader, for anything else.
+    Plain digits with a point, in any locale; with a currency as it is pasted, `$1,250.75` or `2,10 €`.
+    ValueError, with a sentence for the reader, for anything else.
     """
-    digits = text.strip()
-    if not digits:
+    if not text.strip():
         return None
+    digits = _plain_digits(text)
     if not DIGITS.fullmatch(digits):
         raise ValueError(_no_number(digits))
     number = Decimal(digits)
@@ -33,6 +38,13 @@ def read(text: str, limits: Limits = AMOUNT) -> Decimal | None:
     if len(digits.partition(".")[2].rstrip("0")) > limits.decimals:
         raise ValueError(f"At most {limits.decimals} decimals." if limits.decimals else "A whole number.")
     return number
+
+
+def currency(text: str) -> str:
+    """The code of the currency that was typed or pasted with a number: `EUR`; empty without one."""
+    match = PASTED.fullmatch(text.strip())
+    sign = (match["before"] or match["after"] or "") if match else ""
+    return SIGNS.get(sign, sign)
 
 
 def fault(text: str, missing: str = "", limits: Limits = AMOUNT) -> str:
@@ -76,7 +88,22 @@ def _mark(key: str) -> None:
     st.session_state[f"{key}{IS_TYPED}"] = True
 
 
+def _plain_digits(text: str) -> str:
+    """The digits with a point, where the currency beside them says how it writes them; else the text."""
+    words = " ".join(text.split())
+    code, match = currency(words), PASTED.fullmatch(words)
+    if not code or match is None or (match["before"] and match["after"]):
+        return words
+    digits = match["digits"]
+    if code == "EUR" and COMMA.fullmatch(digits):
+        return digits.replace(".", "").replace(",", ".")
+    if code != "EUR" and GROUPS.fullmatch(digits):
+        return digits.replace(",", "")
+    is_ambiguous = code == "EUR" and re.fullmatch(r"[0-9]{1,3}\.[0-9]{3}", digits)
+    return words if is_ambiguous else digits
+
+
 def _no_number(text: str) -> str:
-    if re.fullmatch(r"-?[0-9.,'’\s]*,[0-9.,'’\s]*", text):
+    if re.fullmatch(r"-?[0-9.,'’\s]*,[0-9.,'’\s]*", text) or currency(text):
         return "Write decimals with a point and no other marks, like 1250.75."
     return "Not a number: write it like 12.50."

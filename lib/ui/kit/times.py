@@ -7,12 +7,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
+from lib.deals import moments
 from lib.ui.kit.field_problems import beside
 from lib.ui.kit.markdown import plain
 
 SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?")
+FOREIGN = re.compile(r"([0-9]{1,2})([./])([0-9]{1,2})\2([0-9]{4})( [0-9]{2}:[0-9]{2})?")
+MONTH_FIRST = frozenset({"en-US", "en-PH", "en", "es-US", "es-PR"})
 YEARS = range(2000, 3000)
-FORM = "2026-11-30 or 2026-11-30 09:00"
+FORM, FORM_HINT = "2026-11-30 or 2026-11-30 09:00", "YYYY-MM-DD HH:MM"
 DAY_SUFFIX = "_picked"
 
 
@@ -37,11 +40,14 @@ def day(one: date) -> str:
 def read(text: str) -> datetime | None:
     """The time that is typed, without a zone; None for an empty text. A date alone means midnight.
 
+    `31.12.2026` is read too, and `12/31/2026`: where it could be two days, as the browser's locale has dates.
     ValueError, with a sentence for the reader, for anything else.
     """
     words = " ".join(text.split())
     if not words:
         return None
+    if foreign := FOREIGN.fullmatch(words):
+        words = _as_iso(foreign)
     if not SHAPE.fullmatch(words):
         raise ValueError(f"Not a date: write it like {FORM}.")
     try:
@@ -51,6 +57,12 @@ def read(text: str) -> datetime | None:
     if moment.year not in YEARS:
         raise ValueError(f"The year must be from {YEARS[0]} to {YEARS[-1]}.")
     return moment
+
+
+def read_end(text: str) -> datetime | None:
+    """The end that is typed, without a zone, which is exclusive: a date alone means through that day."""
+    moment = read(text)
+    return moment if moment is None or ":" in text else moment + timedelta(days=1)
 
 
 def fault(text: str, missing: str = "") -> str:
@@ -69,6 +81,12 @@ def to_text(moment: datetime | None) -> str:
         return f"{moment.date()}"
     is_whole = not (moment.second or moment.microsecond)
     return f"{moment:%Y-%m-%d %H:%M}" if is_whole else str(moment.replace(tzinfo=None))
+
+
+def end_to_text(end: datetime | None) -> str:
+    """An end as one would type it: the last day, or the moment of one within a day."""
+    day = end and moments.last_day(end)
+    return f"{day}" if day else to_text(end)
 
 
 def draw(label: str, key: str, faults: list[str], *, disabled: bool = False, empty: str = "") -> None:
@@ -117,3 +135,19 @@ def _read(text: str) -> datetime | None:
         return read(text)
     except ValueError:
         return None
+
+
+def _as_iso(foreign: re.Match[str]) -> str:
+    """A date with dots or slashes as YYYY-MM-DD. ValueError where it could be two days."""
+    first, mark, second, year, clock = foreign.groups(default="")
+    day, month = first, second
+    if mark == "/":
+        locale = st.context.locale or ""
+        is_month_first = locale in MONTH_FIRST if locale else None
+        if int(first) > 12 or int(second) > 12:
+            is_month_first = int(second) > 12
+        if is_month_first is None and first != second:
+            days = " or ".join(f"{year}-{a:0>2}-{b:0>2}" for a, b in ((first, second), (second, first)))
+            raise ValueError(f"It could be two days: write {days}.")
+        day, month = (second, first) if is_month_first else (first, second)
+    return f"{year}-{month:0>2}-{day:0>2}{clock}"

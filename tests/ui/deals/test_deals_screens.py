@@ -380,10 +380,12 @@ def test_an_error_keeps_what_was_typed(visit: Visit, deals: Deals) -> None:
     desk = section(opened(visit("deals"), "demand_deals-3"), "Change")
     desk.toggle(key="change-demand_deals-3-deal_sync").set_value(True).run()
     clean(desk.button(key="change-demand_deals-3-_save").click().run())
+    assert "needs a contact" in " ".join(faults(desk))
+    desk.text_input(key="change-demand_deals-3-contact_email").set_value("a@b.example")
+    clean(desk.button(key="change-demand_deals-3-_save").click().run())
     said = " ".join(faults(desk))
     assert said.count("does not support deal sync") == 1
     assert "Not saved yet" in said
-    assert "needs a contact" in said
     assert desk.toggle(key="change-demand_deals-3-deal_sync").value is True
     assert deals.get(DemandDeal, 3).deal_sync is False
 
@@ -450,18 +452,23 @@ def test_a_dependant_that_came_meanwhile(visit: Visit, deals: Deals) -> None:
 
 
 def test_a_price_for_all_seats(visit: Visit) -> None:
-    """A price for all is that of each seat without one of its own, also of one that is chosen later."""
+    """A price for all fills every row, also one that is chosen later; what stood there can be put back."""
     desk = form(visit, {1: "", 2: "9"})
 
-    def prices(for_all: str, *seats: int) -> list[str | None]:
-        desk.multiselect(key="np_seats").set_value([*seats])
-        clean(desk.text_input(key="np_price_all").set_value(for_all).run())
-        clean(desk.run())
+    def prices(*seats: int) -> list[str | None]:
+        clean(desk.multiselect(key="np_seats").set_value([*seats]).run())
         return [desk.text_input(key=f"np_price_{seat}").value for seat in seats]
 
-    assert prices("2.5", 1, 2) == ["2.5", "9"]
-    assert prices("2.5", 1, 2, 3) == ["2.5", "9", "2.5"]
-    assert prices("3", 1, 2, 3) == ["3", "9", "3"]
+    clean(desk.text_input(key="np_price_all").set_value("2.5").run())
+    assert prices(1, 2) == ["2.5", "2.5"]
+    clean(desk.button(key="np_fill_empty").click().run())
+    assert prices(1, 2) == ["2.5", "9"]
+    assert desk.text_input(key="np_price_all").value == "", "it says what all rows have"
+    clean(desk.text_input(key="np_price_all").set_value("3").run())
+    clean(desk.button(key="np_fill_undo").click().run())
+    assert prices(1, 2) == ["2.5", "9"]
+    clean(desk.text_input(key="np_price_all").set_value("3").run())
+    assert prices(1, 2, 3) == ["3", "3", "3"]
 
 
 def form(visit: Visit, prices: dict[int, str]) -> AppTest:
@@ -635,7 +642,7 @@ def test_dates_that_are_over_are_asked(visit: Visit, deals: Deals) -> None:
     assert deals.list(SupplyPackage).count == 2
     assert "Not created: confirm these dates first." in " ".join(faults(desk))
     [meant] = [box for box in desk.checkbox if (box.key or "").startswith("np_meant_")]
-    assert "it ends on 2024-02-01 and never delivers" in meant.label.replace("\\", "")
+    assert "it ends on 1 Feb 2024 and never delivers" in meant.label.replace("\\", "")
     create(meant.check().run())
     assert deals.list(SupplyPackage).count == 3
     desk = section(opened(visit("deals", slicer=SOLD), "supply_deals-2"), "Change")

@@ -32,7 +32,7 @@ def test_text() -> None:
     """The text says what it is and when it runs, then seat, deal id and price in a line each."""
     assert hand_over.text(PACKAGE, ROWS, Prices()).splitlines() == [
         "=Spring (video)",
-        "1 Jan 2026, 09:30 UTC+1 – 31 Jan 2026, 09:30 UTC+1",
+        "1 Jan 2026, 09:30 UTC+1 – until 31 Jan 2026, 09:30",
         "",
         "Alpha (Plain DSP): TR-1, 1,250.50 USD CPM",
         "@Beta: 2",

@@ -21,7 +21,7 @@ from lib.reporting.answers import Audience, Total
 from lib.reporting.models import AudienceSource, DataField, Slicer
 from lib.ui.deals.changes import additions, merge
 from lib.ui.deals.facts import Prices, amount, offset, sentences
-from lib.ui.deals.forms.draft import NO_DEAL_YET, Draft, Terms, dump_draft, load_draft
+from lib.ui.deals.forms.draft import Draft, Terms, dump_draft, fault_labels, load_draft
 from lib.ui.deals.new_package import screen
 from lib.ui.kit.field_problems import FieldProblems
 from lib.wire.errors import Invalid
@@ -64,7 +64,7 @@ def test_request() -> None:
         "name": "Morning News",
         "media_type": "banner",
         "start_date": "2026-11-22 09:00:00+0530",
-        "end_date": "2026-12-01 00:00:00+0530",
+        "end_date": "2026-12-02 00:00:00+0530",
         "is_active": True,
         "is_dynamic_bidding": False,
         "is_true_price_opt_enable": False,
@@ -114,7 +114,7 @@ def test_review() -> None:
     """The review says in words what will be created, and what is missing."""
     assert sentences(FULL, SEATS, {}) == [
         "**Morning News** sells banner supply: US.",
-        "From 22 November 2026, 09:00 to 1 December 2026 (UTC+5:30).",
+        "From 22 November 2026, 09:00 through 1 December 2026 (UTC+5:30).",
         "2 new deals, prices in USD CPM:\n- **Alpha** (D1) at 2.50, with deal sync\n"
         "- **Beta** *without a price yet*",
         "Agency fee: 5 % of spend. Contact: a@:small[]b.example.",
@@ -199,7 +199,7 @@ def test_where_the_form_is_wrong() -> None:
         ("create_demand_deals", "agency_curation_fee"): True,
         ("create_demand_deals", "contact_email"): True,
     }
-    assert found.names(draft.new_deals, SEATS) == [
+    assert fault_labels(found, draft.new_deals, SEATS) == [
         "Name", "Start", "End", "Price of Alpha", "Price of Beta", "Fee", "Contact e-mail",
     ]  # fmt: skip
     assert not FULL.faults().wrong
@@ -225,28 +225,13 @@ def test_a_draft_is_stored_as_it_was_typed() -> None:
     assert load_draft(json.loads(json.dumps(dump_draft(draft)))) == draft
 
 
-def test_a_draft_of_an_earlier_version_is_read() -> None:
-    """A draft that was kept when the form had other names for its fields comes back whole."""
-    before = {
-        "name": "Half", "media_type": "video", "start": "2041-05", "end": "", "offset": 60,
-        "is_active": False, "is_dynamic_bidding": True, "is_true_price_opt_enable": False, "targeting": {},
-        "deals": "new", "links": [], "pending": {}, "fee_type": 1, "fee": "x", "contact_email": "a@b.example",
-        "seats": {"1": {"price": "2", "deal_sync": True, "own": {
-            "is_active": False, "fee_type": 3, "fee": "5.", "contact_email": "c@d.example"}}},
-    }  # fmt: skip
-    draft = load_draft(before)
-    assert (draft["name"], draft["start_date"], draft["is_active"]) == ("Half", "2041-05", False)
-    assert (draft["agency_curation_fee_type"], draft["agency_curation_fee"]) == (1, "x")
-    assert draft.seats == {1: Terms("2", True, own_terms(False, 3, "5.", "c@d.example"))}
-
-
 def deal(number: int, **terms: object) -> DemandDeal:
     """A deal of the seat of this number."""
     return DemandDeal(id=number, seat=Seat(id=number, name=f"S{number}"), **terms)  # type: ignore[arg-type]
 
 
 def test_a_copy_keeps_the_terms_of_each_deal() -> None:
-    """What most deals share is the form's; a deal with another fee or contact, or a paused one, keeps it."""
+    """What all deals share is the form's; terms in which they differ, also who is paused, are each seat's."""
     percent = {"agency_curation_fee_type": 1, "agency_curation_fee": Decimal("12.5"), "is_active": True}
     cpm = {"agency_curation_fee_type": 3, "agency_curation_fee": Decimal("5"), "is_active": True}
     deals = [
@@ -257,14 +242,16 @@ def test_a_copy_keeps_the_terms_of_each_deal() -> None:
     ]
     package = SupplyPackage(id=9, name="N" * 200, media_type="video", start_date=dt.datetime.now(dt.UTC))
     draft = additions.copy_of(package, deals)
-    names = ("agency_curation_fee_type", "agency_curation_fee", "contact_email", "price_type")
-    assert [draft[name] for name in names] == [1, "12.5", "a@b.example", None]
     assert draft.seats == {
-        1: Terms("2.345678"),
-        2: Terms("3", True, NO_DEAL_YET | own_terms(True, 3, "5", "c@d.example")),
-        3: Terms("4", False, NO_DEAL_YET | own_terms(False, 1, "12.5", "a@b.example")),
-        4: Terms(""),
+        1: Terms("2.345678", False, own_terms(True, 1, "12.5", "a@b.example")),
+        2: Terms("3", True, own_terms(True, 3, "5", "c@d.example")),
+        3: Terms("4", False, own_terms(False, 1, "12.5", "a@b.example")),
+        4: Terms("", False, own_terms(True, 1, "12.5", "a@b.example")),
     }
+    alike = additions.copy_of(package, [deals[0], deals[3]])
+    names = ("agency_curation_fee_type", "agency_curation_fee", "contact_email", "price_type")
+    assert [alike[name] for name in names] == [1, "12.5", "a@b.example", None]
+    assert not any(terms.own for terms in alike.seats.values())
     assert len(draft["name"]) == 200
     assert draft["name"].endswith("… (copy)")
     assert additions.note(deals) == ""

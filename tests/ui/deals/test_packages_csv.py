@@ -80,7 +80,7 @@ def test_created_as_written(deals: Deals) -> None:
     spring, summer, sports = (deals.get(SupplyPackage, one.id or 0) for one in job.entities)
     assert (spring.name, spring.media_type) == ("Spring", "banner")
     assert spring.start_date == dt.datetime(2027, 3, 1, 9, tzinfo=zone(60))
-    assert spring.end_date == dt.datetime(2027, 4, 1, tzinfo=zone(60))
+    assert spring.end_date == dt.datetime(2027, 4, 2, tzinfo=zone(60))
     assert (spring.is_active, spring.is_dynamic_bidding) == (False, True)
     places = [(one.type, one.value, one.is_excluded) for one in spring.geo_targetings]
     assert places == [("country", "US", False), ("country", "DE", True)]
@@ -279,7 +279,7 @@ def test_what_is_probably_a_slip_is_asked(visit: Visit, deals: Deals) -> None:
     assert desk.warning[-1].value.replace("\\", "").splitlines() == [
         f"- Line 3: Country '{country}' is not in the report.",
         "- Line 3: Size '3000x25' is not known, and the report can't be asked.",
-        "- Line 3: dates wholly in the past: it ends on 2024-04-01 and never delivers.",
+        "- Line 3: dates wholly in the past: it ends on 1 Apr 2024 and never delivers.",
         "- Line 4: a price of 0 (USD CPM).",
     ]
     assert "- Line 2: This name is taken (1)." in desk.info[-1].value.replace("\\", "").splitlines()

@@ -190,7 +190,7 @@ def test_seats_and_prices_enter_the_forecast(visit: Visit, seated: pd.DataFrame)
     there = seated[seated["country"] == "US"]
     price = by_hand(there[there["seat"] == "1"])[0][1]
     desk = form(visit, "seated", "US", {1: f"{price:.2f}", 2: ""})
-    desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-29"
+    desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-28"
     desk = come(clean(desk.run()))
     one, two = won_at(there, "1", float(f"{price:.2f}")), won_at(there, "2")
     assert 0 < one < won_at(there, "1")
@@ -214,7 +214,7 @@ def test_seats_and_prices_enter_the_forecast(visit: Visit, seated: pd.DataFrame)
 def test_a_slicer_without_seats_forecasts_all_buyers(visit: Visit) -> None:
     """Where a slicer can't tell what a seat won, the forecast is called that of all buyers, and says why."""
     desk = form(visit, SOLD, "US", {1: "2.50"})
-    desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-29"
+    desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-28"
     desk = come(clean(desk.run()))
     assert [text.split(":")[0] for text in forecasts(desk)] == ["what all buyers together may have"]
     captions = " ".join(one.value.replace("\\", "") for one in desk.caption)
@@ -263,7 +263,7 @@ def test_another_seat_that_may_not_be_seen_is_asked_nothing(visit: Visit, seated
     people_in(seated_home).add(ADA, "a password")
     desk = visit("new_package", "ada", slicer="seated")
     desk.session_state["np_seats"], desk.session_state["np_price_2"] = [1, 2], "2"
-    desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-29"
+    desk.session_state["np_start_date"], desk.session_state["np_end_date"] = "2031-01-01", "2031-01-28"
     desk = clean(desk.run())
     keys = [key for key, _ in desk.session_state["insights"].values()]
     filters = [one for key in keys for query in key[1:] for one in query.filters]

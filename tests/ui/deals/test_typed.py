@@ -46,6 +46,32 @@ def test_what_is_no_number(text: str, words: str) -> None:
         amounts.read(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("2.10\t", "2.10"), ("$2.10", "2.10"), ("$ 2.10 ", "2.10"), ("2.10 USD", "2.10"), ("2,10 €", "2.10"),
+     ("€2,10", "2.10"), ("1.250,75 €", "1250.75"), ("$1,250.75", "1250.75"), ("USD 1,250", "1250"),
+     ("2\u00a0£", "2"), ("EUR 0.5", "0.5")],
+)  # fmt: skip
+def test_pasted_amounts(text: str, number: str) -> None:
+    """An amount that is pasted with its currency is read as that currency is written."""
+    assert amounts.read(text) == Decimal(number)
+
+
+@pytest.mark.parametrize(
+    "text", ["2,10", "1,250", "1.250 €", "1,250 €", "$2,10", "2,10 $", "€ -2,10", "2.10 % "]
+)
+def test_a_decimal_comma_stays_a_question(text: str) -> None:
+    """What could be two numbers is not read, however it was pasted."""
+    with pytest.raises(ValueError, match=r"Write decimals|Not a number"):
+        amounts.read(text)
+
+
+@pytest.mark.parametrize(("text", "code"), [("$2.10", "USD"), ("2,10 €", "EUR"), ("GBP 2", "GBP"), ("2", "")])
+def test_the_currency_that_was_pasted(text: str, code: str) -> None:
+    """A pasted currency is known, so that a form can ask about another one than its own."""
+    assert amounts.currency(text) == code
+
+
 def test_an_empty_field() -> None:
     """Nothing typed is no number; whether that is wrong is for the field to say."""
     assert amounts.read(" ") is None
@@ -75,6 +101,10 @@ def test_numbers_of_data_filters(text: str, value: float | None) -> None:
         ("2041-05-06", dt.datetime(2041, 5, 6)),  # noqa: DTZ001
         (" 2041-05-06  10:30 ", dt.datetime(2041, 5, 6, 10, 30)),  # noqa: DTZ001
         ("2999-12-31 23:59:59", dt.datetime(2999, 12, 31, 23, 59, 59)),  # noqa: DTZ001
+        ("31.12.2026", dt.datetime(2026, 12, 31)),  # noqa: DTZ001
+        ("1.2.2026 09:30\t", dt.datetime(2026, 2, 1, 9, 30)),  # noqa: DTZ001
+        ("12/31/2026", dt.datetime(2026, 12, 31)),  # noqa: DTZ001
+        ("31/12/2026", dt.datetime(2026, 12, 31)),  # noqa: DTZ001
     ],
 )  # fmt: skip
 def test_times(text: str, moment: dt.datetime) -> None:
@@ -89,8 +119,9 @@ def test_times(text: str, moment: dt.datetime) -> None:
         ("2026-02-31", "no such day"),
         ("2026-12-01 25:00", "no such day or time"),
         ("2026-12", "Not a date"),
-        ("1.12.2026", "Not a date"),
-        ("12/01/2026", "Not a date"),
+        ("1.12.26", "Not a date"),
+        ("31/31/2026", "no such day"),
+        ("12/01/2026", "It could be two days: write 2026-12-01 or 2026-01-12."),
         ("2026-12-01 9", "Not a date"),
         ("0026-12-01", "The year must be from 2000 to 2999"),
     ],

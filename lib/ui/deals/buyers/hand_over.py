@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
-from lib.deals import fields
+from lib.deals import fields, moments
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.ui.deals import facts
 from lib.ui.deals.facts import Prices, amount
@@ -132,7 +132,7 @@ def text(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> str
 def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> bytes:
     """A row for each deal: times with their offset, nothing that a spreadsheet would run."""
     package = fields.redact(package, "buyer")
-    start, end = (at.isoformat(sep=" ") if at else "" for at in (package.start_date, package.end_date))
+    start = package.start_date.isoformat(sep=" ") if package.start_date else ""
     titles = dict.fromkeys(title for one in deals for title in terms_of(one.more))
     data = [
         {
@@ -145,7 +145,7 @@ def csv(package: SupplyPackage, deals: Sequence[DealRow], money: Prices) -> byte
             "Package": package.name or "",
             "Media type": package.media_type or "",
             "Start": start,
-            "End": end,
+            "End": moments.end_text(package.end_date),
             **{f"Package: {title}": words for title, words in package_terms(package).items()},
             **{title: terms_of(one.more).get(title, "") for title in titles},
         }

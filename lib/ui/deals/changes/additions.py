@@ -2,8 +2,8 @@
 
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -12,7 +12,6 @@ import streamlit as st
 from lib.deals import fields
 from lib.deals.abilities import Abilities
 from lib.deals.client import LARGEST_PAGE, Deals
-from lib.deals.fields import TERMS
 from lib.deals.models import (
     LONGEST_NAME,
     DemandDeal,
@@ -24,9 +23,11 @@ from lib.deals.models import (
 )
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
-from lib.ui.deals.forms import form_fields, inputs
-from lib.ui.deals.forms.draft import NEW, PLAIN, Draft, FormValues, NewDeals, Terms, number, seat_name
-from lib.ui.deals.forms.form_fields import seat_label
+from lib.ui.deals.forms import inputs, term_questions
+from lib.ui.deals.forms.draft import NEW, Draft, NewDeals, Terms, common_terms, fault_labels, seat_name
+from lib.ui.deals.forms.id_picker import seat_label
+from lib.ui.deals.forms.seat_rows import SeatRows
+from lib.ui.deals.forms.term_questions import Supply
 from lib.ui.deals.list.list_state import NOTE, OPEN
 from lib.ui.deals.new_package import state
 from lib.ui.deals.new_package.review import advice
@@ -47,22 +48,19 @@ ADD_KEY, ADD_PROBLEMS, ATTEMPT = "key", "problems", "tried"
 
 def copy_of(package: SupplyPackage, deals: Sequence[DemandDeal]) -> Draft:
     """The draft. What most deals share is the form's; the others keep what they have of their own."""
-    start = package.start_date or datetime.now(UTC)
-    offset = start.utcoffset() or timedelta(0)
-    zone = timezone(offset)
-    first = max(start, datetime.now(UTC)).astimezone(zone).replace(microsecond=0, second=0)
-    deal_of = {deal.seat.id: deal for deal in deals if deal.seat is not None and deal.seat.id is not None}
-    common = _common_terms(deal_of.values())
+    first = max(package.start_date or datetime.now(UTC), datetime.now(UTC)).replace(microsecond=0, second=0)
+    zone = package.start_date.tzinfo if package.start_date else UTC
     name = f"{shorten(package.name or '', LONGEST_NAME - len(COPY))}{COPY}"
-    end = package.end_date and package.end_date.astimezone(zone)
-    own = {"name": name, "start_date": first, "end_date": end}
-    return Draft(
-        values={one: inputs.widget_value(one, own.get(one, getattr(package, one))) for one in PLAIN},
-        offset=int(offset.total_seconds() // 60),
-        targeting=package,
+    deal_of = {deal.seat.id: deal for deal in deals if deal.seat is not None and deal.seat.id is not None}
+    terms, own = common_terms(deal_of)
+    return Draft.of_package(
+        package.model_copy(update={"name": name, "start_date": first.astimezone(zone)}),
         deals="new" if deal_of else "none",
-        seats={seat: _terms(deal, common) for seat, deal in deal_of.items()},
-        terms={one: common[one] for one in TERMS},
+        seats={
+            seat: Terms(amounts.to_text(deal.price), bool(deal.deal_sync), own[seat])
+            for seat, deal in deal_of.items()
+        },
+        terms=terms,
     )
 
 
@@ -86,22 +84,6 @@ def note(deals: Sequence[DemandDeal]) -> str:
     return " ".join(sentences)
 
 
-def _common_terms(deals: Iterable[DemandDeal]) -> FormValues:
-    """The terms that most of the active deals have: only active ones are created with a package."""
-    counts = Counter(tuple(_own(deal).items()) for deal in deals if deal.is_active is not False)
-    return dict(counts.most_common(1)[0][0]) if counts else _own(DemandDeal())
-
-
-def _terms(deal: DemandDeal, common: FormValues) -> Terms:
-    own = _own(deal)
-    return Terms(amounts.to_text(deal.price), bool(deal.deal_sync), None if own == common else own)
-
-
-def _own(deal: DemandDeal) -> FormValues:
-    terms = {name: inputs.widget_value(name, getattr(deal, name)) for name in TERMS}
-    return {"is_active": deal.is_active is not False, **terms}
-
-
 def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
     """Draw the button and its form."""
     if isinstance(entity, DemandDeal):
@@ -114,7 +96,7 @@ def draw_clone(context: PageContext, entity: PackageOrDeal) -> None:
             st.markdown(
                 f"A copy would lose fields that Tranche can't read ({plain(', '.join(odd))}). {ADVICE}"
             )
-    elif state.is_held(context.clients.drafts, catalog.named_lists(context)):
+    elif state.is_held(context):
         with st.popover("Clone", icon=":material/content_copy:", key="action_clone"):
             st.markdown("New package holds an unfinished draft. The copy will replace it.")
             if st.button("Replace draft", type="primary", key="action_clone_sure"):
@@ -160,8 +142,8 @@ def _deal(context: PageContext, deal: DemandDeal) -> None:
     amounts.field(facts.prices_of(context).title, PRICE)
     wrong = amounts.fault(st.session_state[PRICE], "Type a price.")
     beside([wrong] if wrong else problems.at("price"))
-    doubt = _doubt(context, deal, st.session_state[SEAT], number(st.session_state[PRICE]))
-    confirmations.confirm(doubt, PREFIX)
+    price = inputs.value("price", st.session_state[PRICE])
+    confirmations.confirm(_doubt(context, deal, st.session_state[SEAT], price), PREFIX)
     st.session_state.setdefault(KEY, str(uuid.uuid4()))
     st.button("Create deal", type="primary", key="clone_create", on_click=create, args=(context, deal, seats))
     beside(problems.others([("seat",), ("price",)]))
@@ -171,7 +153,7 @@ def create(context: PageContext, deal: DemandDeal, seats: dict[int, Seat]) -> No
     """Create the deal. A callback."""
     if KEY not in st.session_state:
         return  # the second click of a double click: the first one has created it
-    seat, price = seats.get(st.session_state[SEAT] or 0), number(st.session_state[PRICE])
+    seat, price = seats.get(st.session_state[SEAT] or 0), inputs.value("price", st.session_state[PRICE])
     if faults := _wrong(context, deal, seat, price):
         st.session_state[PROBLEMS] = FieldProblems({(): (f"Not created. To fix: {', '.join(faults)}.",)})
         return
@@ -235,31 +217,34 @@ def draw_add(context: PageContext, package: PackageOrDeal) -> None:
     if not isinstance(package, SupplyPackage):
         return
     prefix, state = _prefix(package), st.session_state
-    deals, is_tried = form_fields.read_seats(prefix), f"{prefix}{ATTEMPT}" in state
+    rows, is_tried = SeatRows(context, prefix), f"{prefix}{ATTEMPT}" in state
+    deals = rows.read()
     problems: FieldProblems = state.get(prefix + ADD_PROBLEMS) or FieldProblems()
     draft_faults = deals.faults(bool(catalog.abilities(context).fees))
-    places = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *form_fields.cleared_places(prefix)}
+    places = {*draft_faults.all} if is_tried else {*draft_faults.wrong, *rows.cleared_places()}
     remaining = problems.still({NEW: deals.request().body()}) if problems else problems
     remaining = remaining.with_({place: text for place, text in draft_faults.all.items() if place in places})
-    form_fields.draw_seats(context, prefix, remaining, after=lambda: _warn_of_second(context, package, deals))
+    rows.draw(remaining, after=lambda: _warn_of_second(context, package, deals))
     beside(remaining.others([(NEW,)]))
-    doubt = confirmations.of_deals(context, deals, package)
-    confirmations.confirm(doubt, prefix, "Not added: confirm this price first." if is_tried else "")
+    doubt = _doubts(context, package, deals)
+    confirmations.confirm(doubt, prefix, "Not added: confirm this first." if is_tried else "")
     st.button(
         f"Add {_count_label(deals)}" if deals.seats else "Add deals", type="primary", key=f"{prefix}add",
         disabled=not deals.seats, on_click=add, args=(context, package),
     )  # fmt: skip
     if is_tried and draft_faults.all:
-        beside([f"Not added. To fix: {', '.join(draft_faults.names(deals, catalog.seats(context)))}."])
+        beside(
+            [f"Not added. To fix: {', '.join(fault_labels(draft_faults, deals, catalog.seats(context)))}."]
+        )
 
 
 def add(context: PageContext, package: SupplyPackage) -> None:
     """Create the deals, only once for the same input. A callback."""
     prefix, state = _prefix(package), st.session_state
-    deals = form_fields.read_seats(prefix)
+    deals = SeatRows(context, prefix).read()
     if not deals.seats:
         return  # the second click of a double click: the first one has created them
-    doubt = confirmations.of_deals(context, deals, package)
+    doubt = _doubts(context, package, deals)
     is_wrong = deals.faults(bool(catalog.abilities(context).fees)).all
     if is_wrong or not confirmations.is_confirmed(doubt, prefix):
         state[prefix + ATTEMPT] = True
@@ -279,6 +264,12 @@ def add(context: PageContext, package: SupplyPackage) -> None:
             del state[name]
         catalog.forget()
         notes.say(f"{_count_label(deals)} added")
+
+
+def _doubts(context: PageContext, package: SupplyPackage, deals: NewDeals) -> str:
+    """What has to be confirmed of prices and terms."""
+    of_terms = term_questions.of_new(context, deals, Supply.of(package))
+    return "; ".join(filter(None, [confirmations.of_deals(context, deals, package), of_terms]))
 
 
 def _prefix(package: SupplyPackage) -> str:

@@ -108,13 +108,15 @@ def of_deals(context: PageContext, deals: NewDeals, package: SupplyPackage) -> s
 
 
 def of_change(context: PageContext, change: PlannedChange) -> list[str]:
-    """What has to be confirmed of a change: its price, and an end in the past."""
+    """What has to be confirmed of a change: its price, terms at odds, and an end in the past."""
     if not change.is_change:
         return []
     sentences = []
     if PRICE in change.after:
         doubt = PriceGuard(context).doubt(change.after[PRICE], before=change.before.get(PRICE))
         sentences.append(with_unit(context, doubt))
+    if change.after.keys() & {PRICE, "units", "budget"}:
+        sentences += doubts.of_terms({**change.before, **change.after})
     if isinstance(end := change.after.get(END), datetime):
         sentences.append(doubts.dates(end))
     return [*filter(None, sentences)]
@@ -135,7 +137,13 @@ def of_proposal(context: PageContext, proposal: Proposal) -> list[str]:
     options = new_deals.demand_deals_options if new_deals is not None else ()
     prices = {option.seat.id: Terms(amounts.to_text(option.price)) for option in options}
     doubt = of_deals(context, NewDeals(prices), package)
-    return [*filter(None, [doubt, doubts.dates(package.end_date)])]
+    common = dict(new_deals) if new_deals is not None else {}
+    of_terms = [
+        sentence
+        for option in options
+        for sentence in doubts.of_terms({**common, **option.model_dump(exclude_none=True)})
+    ]
+    return [*filter(None, [doubt, *dict.fromkeys(of_terms), doubts.dates(package.end_date)])]
 
 
 def price_factor(before: Any, after: Any) -> str:
@@ -239,7 +247,7 @@ def _of_deal(
         price, seat=entry.seat and entry.seat.id, packages=[package] if package is not None else [],
         others=others,
     )  # fmt: skip
-    return [with_unit(context, doubt)] if doubt else []
+    return [*filter(None, [with_unit(context, doubt)]), *doubts.of_terms(dict(entry.request))]
 
 
 def _of_package(package: SupplyPackage, marks: Marks) -> Iterator[str]:

@@ -11,6 +11,7 @@ from lib.deals import fields, values
 from lib.deals.bulk_actions import BulkActions
 from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import Targeting
+from lib.deals.validation import FEE, FEE_TYPE
 from lib.deals.values import Limits
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import plan_steps
@@ -21,7 +22,7 @@ from lib.ui.deals.changes.shared_change import END, START, SharedChange, SharedS
 from lib.ui.deals.changes.targeting_edit import Mode, TargetingEdit
 from lib.ui.deals.facts import OFFSETS, Prices, offset
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.inputs import FEE, FEE_TYPE, Look
+from lib.ui.deals.forms.inputs import EACH, Look
 from lib.ui.deals.list import list_state
 from lib.ui.deals.list.deal_rows import KINDS, DealRow, as_text
 from lib.ui.deals.list.list_state import ListSearch
@@ -151,7 +152,9 @@ def _draw_term(context: PageContext, name: str) -> None:
     options = fees if name == FEE_TYPE else {}
     content = st.session_state.get(PREFIX + name)
     faults = [*filter(None, [inputs.fault(name, content)])] if name != FEE else []
-    inputs.draw_with_faults(name, PREFIX + name, faults, Look(options=options, placeholder=KEEP))
+    row = fields.BY_NAME[name]
+    label = f"{row.form_label}{EACH if row.is_summed else ''}"
+    inputs.draw_with_faults(name, PREFIX + name, faults, Look(label, options=options, placeholder=KEEP))
 
 
 def _draw_switches(entity: str) -> None:
@@ -255,7 +258,7 @@ def _read_dates() -> dict[str, Any]:
     state = st.session_state
     has_no_end = state.get(NO_END)
     moments = {
-        name: times.read(state.get(key) or "")
+        name: (times.read_end if name == END else times.read)(state.get(key) or "")
         for name, key in DATES.items()
         if not (name == END and has_no_end)
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage, Targeting
+from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
 from lib.insight.kinds import elements
 
 Fields = dict[str, Any]
@@ -74,11 +74,6 @@ def merge(
         if not same(value, base.get(name))
     ]
     return values, meetings
-
-
-def targeting(values: Mapping[str, Any]) -> Targeting:
-    """The targeting among a package's fields."""
-    return Targeting.model_validate({name: values[name] for name in Targeting.model_fields if name in values})
 
 
 def _readable_fields(entity: PackageOrDeal, values: Fields) -> Fields:

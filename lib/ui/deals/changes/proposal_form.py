@@ -1,7 +1,6 @@
 """A proposal in the forms: made by those who may propose and not write, and approved with edits."""
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import streamlit as st
@@ -15,7 +14,7 @@ from lib.insight import expected
 from lib.insight.filters import entries
 from lib.ui.deals import catalog
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.draft import PLAIN, Draft, Terms
+from lib.ui.deals.forms.draft import Draft, Terms, common_terms
 from lib.ui.deals.insight import report
 from lib.ui.kit import notes
 from lib.ui.kit.field_problems import beside
@@ -121,29 +120,23 @@ def draft_of(fields: Mapping[str, Any]) -> Draft:
         package = SupplyPackage.model_validate(fields)
     except ValueError as error:
         raise BadRequest("This proposal can't be shown in the form") from error
-    new, start = package.create_demand_deals, package.start_date or datetime.now(UTC)
-    shift = start.utcoffset() or timedelta(0)
-    local = {
-        name: one.astimezone(timezone(shift)) if isinstance(one, datetime) else one
-        for name in PLAIN
-        if name in fields
-        for one in [getattr(package, name)]
+    new = package.create_demand_deals
+    option_of_seat = {option.seat.id: option for option in (new.demand_deals_options if new else ())}
+    common = {name: value for name in TERMS if new and (value := getattr(new, name)) is not None}
+    whole = {
+        seat: option.model_copy(update={**common, **option.model_dump(exclude_unset=True)})
+        for seat, option in option_of_seat.items()
     }
-    return Draft(
-        values={name: inputs.widget_value(name, one) for name, one in local.items()},
-        offset=int(shift.total_seconds() // 60),
-        targeting=package,
+    terms, own = common_terms(whole)
+    return Draft.of_package(
+        package,
         deals="new" if new else "existing" if package.demand_deals else "none",
         seats={
-            one.seat.id: Terms(inputs.widget_value("price", one.price), one.deal_sync)
-            for one in (new.demand_deals_options if new else ())
+            seat: Terms(inputs.widget_value("price", option.price), option.deal_sync, own[seat])
+            for seat, option in option_of_seat.items()
         },
-        terms={
-            name: inputs.widget_value(name, value)
-            for name in (TERMS if new else ())
-            if (value := getattr(new, name)) is not None
-        },
-        links=tuple(one.id for one in package.demand_deals),
+        terms=terms,
+        links=tuple(deal.id for deal in package.demand_deals),
     )
 
 

@@ -266,11 +266,7 @@ def _decide(context: PageContext, proposal: Proposal, has_conflict: bool) -> Non
                     "Decline", key="proposal_decline_sure",
                     on_click=_attempt, args=(partial(_decline, context, proposal), "Declined"),
                 )  # fmt: skip
-    if (
-        may_write
-        and proposal.is_new
-        and new_package.is_held(context.clients.drafts, catalog.named_lists(context))
-    ):
+    if may_write and proposal.is_new and new_package.is_held(context):
         st.caption(":material/warning: New package holds an unfinished draft. Edits will replace it.")
 
 

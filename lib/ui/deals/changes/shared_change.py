@@ -12,14 +12,13 @@ from typing import Any, ClassVar
 
 from lib.deals import fields
 from lib.deals.fields import DEALS, SUPPLY
-from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage, guarantee_fault
+from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
+from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.deals.values import DECIMALS, LARGEST_AMOUNT
 from lib.insight.kinds import elements
 from lib.ui.deals.changes.confirmations import PRICE
 from lib.ui.deals.changes.plan import ChangeSource, PlannedChange
 from lib.ui.deals.changes.targeting_edit import TargetingEdit
-from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.inputs import EMAIL, FEE, FEE_TYPE
 from lib.ui.deals.list.deal_rows import DealRow, Key, title_of
 
 START, END, ACTIVE, CENTS = "start_date", "end_date", "is_active", 2
@@ -63,7 +62,7 @@ class SharedChange:
             refusal = str(error)
         if after.get(FEE_TYPE) == NO_FEE:
             after[FEE] = None
-        before = {name: getattr(deal, name) for name in after} | {PRICE: deal.price}
+        before = {name: getattr(deal, name) for name in (*after, "price", "units", "budget")}
         after = {name: value for name, value in after.items() if value != before[name]}
         whole = {name: getattr(deal, name) for name in fields.writable(DEALS)} | after
         refusal = refusal or " ".join(terms_faults(whole, after))
@@ -131,16 +130,8 @@ def own_zone(package: SupplyPackage) -> tzinfo:
 
 def terms_faults(whole: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     """What would be wrong with the terms of a deal, where they change; `whole` is the deal afterwards."""
-    if FEE in after or FEE_TYPE in after:
-        if whole[FEE] is not None and whole[FEE_TYPE] is None:
-            yield "A fee needs its type."
-        size = inputs.widget_value(FEE, whole[FEE])
-        if sentence := inputs.fee_fault(size, whole[FEE_TYPE], "This type of fee needs an amount."):
-            yield f"{fields.BY_NAME[FEE].column}: {sentence}"
-    if after.keys() & {"units", "pacing", "deal_type"}:
-        yield from filter(None, [guarantee_fault(whole)])
-    if whole["deal_sync"] and not whole[EMAIL] and after.keys() & {"deal_sync", EMAIL}:
-        yield "Deal sync needs a contact."
+    for name, rule in broken_rules(whole, after).items():
+        yield f"{fields.BY_NAME[name].column}: {rule.sentence}"
 
 
 @dataclass(kw_only=True)

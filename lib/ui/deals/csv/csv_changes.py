@@ -16,6 +16,7 @@ from lib.deals.bulk_actions import BulkActions
 from lib.deals.client import LARGEST_PAGE, Deals
 from lib.deals.fields import DEALS, SUPPLY
 from lib.deals.models import NO_FEE, DemandDeal, PackageOrDeal, SupplyPackage
+from lib.deals.validation import FEE, FEE_TYPE
 from lib.ui.deals import catalog
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange, with_full_stop
 from lib.ui.deals.changes.plan_steps import PlanSteps, field_columns
@@ -25,7 +26,6 @@ from lib.ui.deals.csv.csv_deals import COLUMNS
 from lib.ui.deals.csv.csv_dialog import close, draw_button, draw_faults, draw_file
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.inputs import FEE, FEE_TYPE
 from lib.ui.deals.list.deal_rows import Key, title_of
 from lib.ui.kit import components, times
 from lib.ui.kit.frame import PageContext
@@ -190,7 +190,11 @@ class _Lines:
         if not text:
             return
         try:
-            at = None if name == END and text.casefold() == NO_END else _moment(text, own_zone(package))
+            at = (
+                None
+                if name == END and text.casefold() == NO_END
+                else _moment(text, own_zone(package), name == END)
+            )
         except ValueError as error:
             self.wrong(row, f"{title}: {error}")
             return
@@ -213,15 +217,16 @@ def _moments(dates: Mapping[str, tuple[datetime | None, int]]) -> dict[str, date
     return {name: at for name, (at, _) in dates.items()}
 
 
-def _moment(text: str, zone: tzinfo) -> datetime:
-    """A time with its offset, as our own files have it, or in this zone. ValueError, with a sentence."""
+def _moment(text: str, zone: tzinfo, is_end: bool) -> datetime:
+    """A time with its offset, as our own files have it, or in this zone; an end without a time is the last
+    day. ValueError, with a sentence."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
         at = None
     if at is not None and at.tzinfo is not None:
         return at
-    local = times.read(text)
+    local = times.read_end(text) if is_end else times.read(text)
     if local is None:
         raise ValueError(f"Not a date: write it like {times.FORM}.")
     return local.replace(tzinfo=zone)

@@ -20,13 +20,12 @@ from lib.deals.models import (
     Seat,
     SupplyPackage,
     generated_name,
-    guarantee_fault,
 )
+from lib.deals.validation import FEE, FEE_TYPE, broken_rules
 from lib.ui.deals import catalog
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
 from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import seat_name
-from lib.ui.deals.forms.inputs import EMAIL, FEE, FEE_TYPE
 from lib.ui.kit import amounts
 
 MOST_OF_A_NAME, LONGEST_ID, FEW_NAMES, PART, BATCH_SIZE = 100, 15, 50, 500, 50
@@ -152,13 +151,13 @@ def read(row: CsvRow, seat: Seat | None, fees: Mapping[int, str], faults: list[s
     }
     if not row["Price"]:
         faults.append("Price is empty.")
-    if values["deal_sync"] and not row[fields.BY_NAME[EMAIL].column]:
-        faults.append("Deal sync needs a contact.")
-    faults += filter(None, [guarantee_fault(values)])
     dsp = seat.dsp if seat is not None else None
     if values["deal_sync"] and dsp is not None and dsp.supports_deal_sync is False:
         faults.append(f"The DSP of the seat '{seat and seat.name}' does not support deal sync.")
-    return values | fee(row, fees, faults)
+    values |= fee(row, fees, faults)
+    broken = broken_rules(values).items()
+    faults += [f"{fields.BY_NAME[name].column}: {rule.sentence}" for name, rule in broken]
+    return values
 
 
 def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, Any]:
@@ -178,7 +177,7 @@ def fee(row: CsvRow, fees: Mapping[int, str], faults: list[str]) -> dict[str, An
         if size:
             faults.append("There is a fee, but its type is none.")
         return {FEE_TYPE: number}
-    if sentence := inputs.fee_fault(size, number, "This type of fee needs an amount."):
+    if sentence := amounts.fault(size):
         faults.append(f"Fee: {sentence}")
         return {}
     return {FEE_TYPE: number, FEE: amounts.read(size)}

@@ -15,8 +15,9 @@ from lib.insight.kinds import KINDS, TargetingKind
 from lib.ui.deals.csv import csv_deals
 from lib.ui.deals.csv.csv_deals import CsvEntry, CsvPlan, SeatIndex
 from lib.ui.deals.csv.csv_text import CsvFault, CsvRow, CsvShape
-from lib.ui.deals.forms import form_fields, inputs
+from lib.ui.deals.forms import inputs
 from lib.ui.deals.forms.draft import Draft
+from lib.ui.deals.forms.same_name import ids_of_name
 from lib.wire import text as texts
 
 ListNames = Mapping[str, Mapping[str, str]]
@@ -99,7 +100,7 @@ def plan(client: Deals, rows: Sequence[CsvRow], lists: ListNames, deals: DealCel
         csv_plan.faults += [CsvFault(row.line, text) for text in faults]
     for place, one in enumerate(csv_plan.entries if not csv_plan.faults else ()):
         if isinstance(one.request, SupplyPackage):
-            others = form_fields.of_name(client, one.request.name or "")
+            others = ids_of_name(client, one.request.name or "")
             note = f"This name is taken ({', '.join(others)})." if others else ""
             csv_plan.entries[place], csv_plan.checked_lines = replace(one, note=note), place
             yield csv_plan
@@ -141,7 +142,7 @@ def _value(one: fields.DealField, row: CsvRow, faults: list[str]) -> Any:
     text = row[one.column]
     if one.name == "media_type":
         return _media_type(row, faults)
-    if one.kind in (*fields.TEXTS, fields.MOMENT) or one.kind.limits is not None:
+    if one.kind in (*fields.TEXTS, *fields.MOMENTS) or one.kind.limits is not None:
         return text
     value = inputs.cell(one, text, faults)
     return inputs.blank(one) if value is None else value

@@ -14,6 +14,7 @@ from lib.ui.deals.changes.merge import Fields, Meeting
 from lib.ui.deals.drawer import change_form
 from lib.ui.deals.facts import Prices
 from lib.ui.deals.forms.draft import Draft
+from lib.ui.deals.forms.entity_form import EntityForm
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import pending
 from lib.ui.kit import notes, page_scripts
@@ -49,17 +50,21 @@ def draw(context: PageContext, key: Key, entity: PackageOrDeal) -> None:
     if edit is None:
         edit = Edit(merge.of(entity), entity.etag)
         _start(prefix, key, edit, edit.base)
-    mine = change_form.read(context, prefix, key[0])
+    form = _form(context, key)
+    mine = form.read()
     _meetings(edit, facts.prices_of(context))
-    wrong = change_form.wrong(context, prefix, key[0], edit.base)
-    problems = edit.problems.still(mine).with_(wrong)
-    change_form.draw(context, prefix, key[0], problems)
-    if problems:
-        beside([*problems.others((name,) for name in mine), _errors_text(wrong)])
+    faults, is_tried = form.faults(edit.base), f"{prefix}_tried" in st.session_state
+    wrong = faults.all if is_tried else faults.wrong
+    refusals = edit.problems.still(mine)
+    problems = refusals.with_(wrong)
+    change_form.draw(form, problems)
+    with st.container():  # what comes and goes in it moves nothing else
+        beside(problems.others((name,) for name in mine))
+        if refusals or (is_tried and wrong):
+            beside([_errors_text(wrong)])
     if edit.failure:
         st.error(plain(edit.failure), icon=":material/error:")
-    is_tried = f"{prefix}_tried" in st.session_state
-    doubt = change_form.doubt(context, prefix, key[0], edit.base)
+    doubt = change_form.doubt(form, edit.base)
     confirmations.confirm(doubt, prefix, "Not saved: confirm this first." if is_tried else "")
     if proposal_form.may_only_propose(context):
         proposal_form.draw(prefix, "Propose change", propose, (context, key))
@@ -99,8 +104,8 @@ def propose(context: PageContext, key: Key) -> None:
     if edit is None or not changes:
         notes.say("No field was changed")
         return
-    doubt = change_form.doubt(context, prefix, key[0], edit.base)
-    is_wrong = change_form.wrong(context, prefix, key[0], edit.base)
+    doubt = change_form.doubt(_form(context, key), edit.base)
+    is_wrong = _form(context, key).faults(edit.base).all
     if is_wrong or not confirmations.is_confirmed(doubt, prefix):
         st.session_state[f"{prefix}_tried"] = True
         return
@@ -122,12 +127,12 @@ def unsaved_edits(context: PageContext, key: Key) -> Fields:
     edit: Edit | None = st.session_state.get(prefix)
     if edit is None:
         return {}
-    return merge.edited_fields(edit.base, change_form.read(context, prefix, key[0]))
+    return merge.edited_fields(edit.base, _form(context, key).read())
 
 
 def as_draft(context: PageContext, package_id: int) -> Draft:
     """The form of a package, as it is typed, as the draft of a new one."""
-    return change_form.as_draft(context, _prefix(("supply_deals", package_id)))
+    return change_form.as_draft(_form(context, ("supply_deals", package_id)))
 
 
 def save(context: PageContext, key: Key) -> None:
@@ -142,8 +147,8 @@ def save(context: PageContext, key: Key) -> None:
     if not unsaved_edits(context, key):
         notes.say("No field was changed")
         return
-    doubt = change_form.doubt(context, prefix, key[0], edit.base)
-    is_wrong = change_form.wrong(context, prefix, key[0], edit.base)
+    doubt = change_form.doubt(_form(context, key), edit.base)
+    is_wrong = _form(context, key).faults(edit.base).all
     if is_wrong or not confirmations.is_confirmed(doubt, prefix):
         st.session_state[f"{prefix}_tried"] = True
         return
@@ -159,7 +164,7 @@ def save(context: PageContext, key: Key) -> None:
 
 def _save_edit(context: PageContext, key: Key, edit: Edit) -> Edit | None:
     """None once it is saved; else the edit with its errors, or with somebody else's changes."""
-    client, mine = context.deals, change_form.read(context, _prefix(key), key[0])
+    client, mine = context.deals, _form(context, key).read()
     try:
         fields = merge.edited_fields(edit.base, mine)
 
@@ -214,7 +219,7 @@ def _by(client: Deals, key: Key) -> dict[str, str]:
 
 def _start(prefix: str, key: Key, edit: Edit, values: Fields) -> None:
     st.session_state[prefix] = edit
-    change_form.fill(prefix, key[0], values)
+    change_form.begin(prefix, key[0], values)
 
 
 def _errors_text(wrong: Mapping[Path, str]) -> str:
@@ -251,6 +256,10 @@ def _failure_text(error: TrancheError) -> str:
         return f"{sentence}. What you typed is still here."
     outcome = "It may have been saved" if is_open(error) else "Nothing was saved"
     return f"{sentence}. {outcome}; what you typed is still here."
+
+
+def _form(context: PageContext, key: Key) -> EntityForm:
+    return EntityForm(context, _prefix(key), key[0])
 
 
 def _prefix(key: Key) -> str:

@@ -5,187 +5,138 @@ background, over the same days as the deal's health, so that the two agree.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from datetime import datetime
 
 import streamlit as st
 
 from lib.deals import doubts, fields
 from lib.deals.fields import DEALS, SUPPLY, TERMS
 from lib.deals.models import DemandDeal, SupplyPackage
-from lib.insight.filters import Translation, entries, report_filters
-from lib.insight.kinds import elements
+from lib.insight.filters import entries, report_filters
 from lib.insight.seat_prices import SeatPrice
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import confirmations
-from lib.ui.deals.changes.merge import Fields, targeting
 from lib.ui.deals.drawer import supply_path
-from lib.ui.deals.forms import form_fields, inputs
-from lib.ui.deals.forms.draft import PLAIN, Draft
-from lib.ui.deals.forms.form_fields import ZONE
-from lib.ui.deals.forms.inputs import FEE, Look
+from lib.ui.deals.forms import entity_form, inputs, term_questions
+from lib.ui.deals.forms.draft import Draft
+from lib.ui.deals.forms.entity_form import LINKS, EntityForm, Fields
+from lib.ui.deals.forms.id_picker import seat_label
+from lib.ui.deals.forms.inputs import Look
 from lib.ui.deals.insight import report, seat_guide
 from lib.ui.deals.insight.seat_guide import GuidePlace
 from lib.ui.deals.targeting import pending, picker
-from lib.ui.kit.field_problems import FieldProblems, Path, beside
+from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
 
-LINKS = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
 MAIN_FIELDS = ("name", "price", *fields.writable(DEALS, fields.SWITCH), *TERMS)
 OTHERS = tuple(name for name in fields.writable(DEALS) if name not in MAIN_FIELDS)
-NAMES, OLD_NAME, TARGET = "form_names", "old_name", "target"
+NAMES, OLD_NAME = "form_names", "old_name"
 MOST, NO_SEAT = 3, 0
 
 
-def fill(prefix: str, entity: str, values: Fields) -> None:
-    """Fill the widgets with these fields; missing ones have none. Dates are in the zone of the start."""
-    state = st.session_state
-    start = values.get("start_date")
-    shift = (start.utcoffset() if isinstance(start, datetime) else None) or timedelta(0)
-    for name in fields.writable(entity):
-        if name in values:
-            one = values[name]
-            local = one.astimezone(timezone(shift)) if isinstance(one, datetime) else one
-            state[prefix + name] = inputs.widget_value(name, local)
-    if LINKS[entity] in values:
-        state[prefix + LINKS[entity]] = [one["id"] for one in values[LINKS[entity]]]
-    state[prefix + NAMES], state[prefix + OLD_NAME] = frozenset(values), values.get("name")
-    if entity == SUPPLY:
-        state[prefix + ZONE] = int(shift.total_seconds() // 60)
-        picker.fill(prefix + TARGET, targeting(values))
-    elif "seat" in values:
-        state[f"{prefix}seat"] = values["seat"]["id"]
+def begin(prefix: str, entity: str, values: Fields) -> None:
+    """Fill the widgets with these fields; missing ones have none."""
+    entity_form.fill_from(prefix, entity, values)
+    st.session_state.update({prefix + NAMES: frozenset(values), prefix + OLD_NAME: values.get("name") or ""})
 
 
-def read(context: PageContext, prefix: str, entity: str) -> Fields:
-    """The fields in the widgets, as in a PUT request."""
-    state, zone = st.session_state, _zone(prefix)
-    request: dict[str, Any] = {
-        name: inputs.request_value(name, one, zone) for name, one in _widget_values(prefix, entity).items()
-    }
-    if (link_ids := state.get(prefix + LINKS[entity])) is not None:
-        request[LINKS[entity]] = [{"id": one} for one in sorted(link_ids)]
-    if entity == SUPPLY:
-        return {**request, **elements(picker.read(prefix + TARGET, catalog.named_lists(context)))}
-    return request | ({"seat": {"id": state[f"{prefix}seat"]}} if f"{prefix}seat" in state else {})
-
-
-def as_draft(context: PageContext, prefix: str) -> Draft:
+def as_draft(form: EntityForm) -> Draft:
     """The widgets of a package as the draft of a new one, for an edit whose package is gone."""
-    state = st.session_state
-    deal_ids = tuple(sorted(state.get(f"{prefix}demand_deals", ())))
+    deal_ids = tuple(sorted(st.session_state.get(f"{form.prefix}demand_deals", ())))
     return Draft(
-        values={name: state[prefix + name] for name in PLAIN if prefix + name in state},
-        offset=state[prefix + ZONE],
-        targeting=picker.read(prefix + TARGET, catalog.named_lists(context)),
+        values=form.contents,
+        offset=form.offset,
+        targeting=form.targeting,
         deals="existing" if deal_ids else "none",
         links=deal_ids,
-        pending=pending.pending(prefix + TARGET),
+        pending=pending.pending(f"{form.prefix}target"),
     )
 
 
-def wrong(context: PageContext, prefix: str, entity: str, base: Fields) -> dict[Path, str]:
-    """The errors by field. Fields that were empty before may stay empty, and an old name as it is."""
-    typed_values = _widget_values(prefix, entity)
-    if not catalog.abilities(context).fees:
-        typed_values.pop(FEE, None)
-    sentences = inputs.faults(typed_values)
-    if typed_values.get("name") == base.get("name"):  # an older name may have what a new one may not
-        sentences.pop("name", None)
-    for name, sentence in inputs.MISSING.items():
-        if name in typed_values and base.get(name) is not None and not typed_values[name].strip():
-            sentences[name] = sentence
-    if waiting := pending.tasks(prefix + TARGET) if entity == SUPPLY else []:
-        sentences["targeting"] = f"Not added yet. {', '.join(waiting)}."
-    return {(name,): sentence for name, sentence in sentences.items()}
-
-
-def doubt(context: PageContext, prefix: str, entity: str, base: Fields) -> str:
+def doubt(form: EntityForm, base: Fields) -> str:
     """Why a changed price or end has to be confirmed; empty for usual ones."""
-    state, zone = st.session_state, _zone(prefix)
-    if entity == SUPPLY:
-        end = inputs.value("end_date", state.get(f"{prefix}end_date"), zone)
-        return doubts.dates(end) if end != base.get("end_date") else ""
-    price, before = inputs.value("price", state.get(f"{prefix}price")), base.get("price")
-    if price is None or price == before:
+    mine = form.read()
+    if form.entity == SUPPLY:
+        end = mine.get("end_date")
+        return doubts.dates(end) if isinstance(end, datetime) and end != base.get("end_date") else ""
+    before, price = base.get("price"), inputs.value("price", form.contents.get("price"))
+    names = [name for name in ("price", "units", "budget") if name in mine and mine[name] != base.get(name)]
+    if not names:
         return ""
-    packages = [] if before else catalog.by_id(context, SupplyPackage, state.get(f"{prefix}supply_deals", ()))
-    doubt = confirmations.PriceGuard(context).doubt(
-        price, before=before, seat=state.get(f"{prefix}seat"), packages=[*packages]
-    )
-    return confirmations.with_unit(context, doubt)
+    state = st.session_state
+    packages = [*catalog.by_id(form.context, SupplyPackage, state.get(f"{form.prefix}supply_deals", ()))]
+    of_price = ""
+    if "price" in names:
+        of_price = confirmations.PriceGuard(form.context).doubt(
+            price, before=before, seat=state.get(f"{form.prefix}seat"), packages=[] if before else packages
+        )
+    of_terms = term_questions.of_change(form.context, form.contents, packages)
+    return "; ".join(filter(None, [confirmations.with_unit(form.context, of_price), of_terms]))
 
 
-def draw(context: PageContext, prefix: str, entity: str, problems: FieldProblems) -> None:
+def draw(form: EntityForm, problems: FieldProblems) -> None:
     """Draw the widgets, each with its error; none for fields that the service does not return."""
+    context, prefix = form.context, form.prefix
     names: frozenset[str] = st.session_state[prefix + NAMES]
-    if entity == SUPPLY:
-        form_fields.draw_package_fields(context, prefix, problems, names, st.session_state[prefix + OLD_NAME])
+    if form.entity == SUPPLY:
+        form.draw_package(problems, names, st.session_state[prefix + OLD_NAME])
         st.markdown("Targeting")
         query, lists = catalog.usual_days(context), catalog.named_lists(context)
         offer = picker.PickerOffer(names, takes_ids=not catalog.abilities(context).lists)
-        picker.draw(context, query, prefix + TARGET, lists, problems, offer)
-        supply_path.draw_lists(context, picker.read(prefix + TARGET, lists))
-        _draw_links(context, prefix, "Deals", entity, DemandDeal, problems)
+        picker.draw(context, query, f"{prefix}target", lists, problems, offer)
+        supply_path.draw_lists(context, form.targeting)
+        _draw_links(form, "Deals", DemandDeal, problems)
     else:
-        _draw_deal(context, prefix, names, problems)
-        _draw_links(context, prefix, "Packages", entity, SupplyPackage, problems)
+        _draw_deal(form, names, problems)
+        _draw_links(form, "Packages", SupplyPackage, problems)
 
 
-def _draw_deal(context: PageContext, prefix: str, names: frozenset[str], problems: FieldProblems) -> None:
-    def one(name: str, look: Look = inputs.USUAL) -> None:
-        if name in names:
-            inputs.draw_with_faults(name, prefix + name, problems.at(name), look)
-
-    one("name")
+def _draw_deal(form: EntityForm, names: frozenset[str], problems: FieldProblems) -> None:
+    context, prefix, state = form.context, form.prefix, st.session_state
+    if "name" in names:
+        form.draw_field("name", problems)
     if "seat" in names:
-        _draw_seat(context, prefix, problems)
+        _draw_seat(form, problems)
     amount, sync = st.columns(2, vertical_alignment="bottom")
-    with amount:
-        one("price", Look(facts.prices_of(context).title))
+    if "price" in names:
+        with amount:
+            form.draw_field("price", problems, Look(facts.prices_of(context).title))
     with sync, st.container(horizontal=True):
         for name in fields.writable(DEALS, fields.SWITCH):
-            one(name)
+            if name in names:
+                form.draw_field(name, problems)
     if "price" in names:
-        state = st.session_state
         packages = state.get(f"{prefix}supply_deals", ())
         seat, price = state.get(f"{prefix}seat"), inputs.value("price", state[f"{prefix}price"])
         with st.container():  # what comes and goes in it moves no field below
-            of = SeatPrice(price, seat_guide.is_fixed(context, state.get(f"{prefix}price_type")))
-            _draw_guides(context, _deal_of(prefix), seat, of, packages)
-    form_fields.draw_terms(context, prefix, problems, [name for name in TERMS if name in names])
+            is_fixed = seat_guide.is_fixed(context, state.get(f"{prefix}price_type"))
+            _draw_guides(context, _deal_of(prefix), seat, SeatPrice(price, is_fixed), packages)
+    form.draw_terms(problems, [name for name in TERMS if name in names])
     for name in OTHERS:
-        one(name)
+        if name in names:
+            form.draw_field(name, problems)
 
 
-def _draw_seat(context: PageContext, prefix: str, problems: FieldProblems) -> None:
-    seats, seat_id = catalog.seats(context), st.session_state[f"{prefix}seat"]
+def _draw_seat(form: EntityForm, problems: FieldProblems) -> None:
+    seats, key = catalog.seats(form.context), f"{form.prefix}seat"
+    seat_id = st.session_state[key]
     with st.container():
         st.selectbox(
-            "Seat",
-            list(dict.fromkeys([*seats, *([] if seat_id is None else [seat_id])])),
-            index=None,
-            format_func=lambda seat: form_fields.seat_label(seats.get(seat), seat),
-            key=f"{prefix}seat",
-            persist_state="session",
+            "Seat", list(dict.fromkeys([*seats, *([] if seat_id is None else [seat_id])])), index=None,
+            format_func=lambda seat: seat_label(seats.get(seat), seat), key=key, persist_state="session",
             filter_mode="contains",
-        )
+        )  # fmt: skip
         beside(problems.at("seat"))
 
 
 def _draw_links(
-    context: PageContext,
-    prefix: str,
-    label: str,
-    entity: str,
-    model: type[SupplyPackage] | type[DemandDeal],
-    problems: FieldProblems,
+    form: EntityForm, label: str, model: type[SupplyPackage] | type[DemandDeal], problems: FieldProblems
 ) -> None:
-    name = LINKS[entity]
-    if prefix + name in st.session_state:
-        catalog.choose_links(context, label, prefix + name, model)
+    name = LINKS[form.entity]
+    if form.prefix + name in st.session_state:
+        catalog.choose_links(form.context, label, form.prefix + name, model)
         beside(problems.at(name))
 
 
@@ -208,38 +159,18 @@ def _draw_guides(
         sold_in = report.of_deals(context) or context
         own = None if deal is None else next(iter(catalog.by_id(context, DemandDeal, [deal])), None)
         lists = entries(catalog.lists(context))
-        for place, package in enumerate(catalog.by_id(context, SupplyPackage, packages[:MOST])):
+        for number, package in enumerate(catalog.by_id(context, SupplyPackage, packages[:MOST])):
             translation = report_filters(package, sold_in.slicer, lists, package.media_type)
             title = f"{package.name or f'Package {package.id}'}: " if len(packages) > 1 else ""
-            where = GuidePlace(f"change_prices_{place}", own)
-            _draw_guide(sold_in, where, translation, {seat or NO_SEAT: price}, title)
+            place = GuidePlace(f"change_prices_{number}", own)
+            guide = seat_guide.of(
+                sold_in, place, translation, {seat or NO_SEAT: price}, facts.prices_of(sold_in)
+            )
+            for sentence in guide.by_seat.values():
+                st.caption(plain(f"{title}{sentence}"))
+            left_out = f"Not counted in: {' '.join(translation.left_out)}" if translation.left_out else ""
+            seat_guide.draw_note(guide, left_out)
         if len(packages) > MOST:
             st.caption(
                 f":material/info: What wins cost is shown for the first {MOST} of {len(packages)} packages."
             )
-
-
-def _draw_guide(
-    context: PageContext,
-    where: GuidePlace,
-    translation: Translation,
-    prices: dict[int, SeatPrice],
-    title: str,
-) -> None:
-    """Draw the guide of one package."""
-    guide = seat_guide.of(context, where, translation, prices, facts.prices_of(context))
-    for sentence in guide.by_seat.values():
-        st.caption(plain(f"{title}{sentence}"))
-    left_out = f"Not counted in: {' '.join(translation.left_out)}" if translation.left_out else ""
-    seat_guide.draw_note(guide, left_out)
-
-
-def _widget_values(prefix: str, entity: str) -> dict[str, Any]:
-    """What the widgets of the plain fields hold."""
-    state = st.session_state
-    return {name: state[prefix + name] for name in fields.writable(entity) if prefix + name in state}
-
-
-def _zone(prefix: str) -> timezone:
-    minutes = st.session_state.get(prefix + ZONE)
-    return UTC if minutes is None else timezone(timedelta(minutes=minutes))

@@ -1,8 +1,8 @@
-"""A package that is being set up: what the form holds, what is wrong with it, and its request."""
+"""A package that is being set up, as typed: its fields, its new deals, their faults, and the request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, Literal, Self
 
@@ -12,44 +12,40 @@ from lib.deals import fields as rows
 from lib.deals.fields import SUPPLY, TERMS
 from lib.deals.models import (
     CreateDemandDeals,
+    DealTerms,
     DemandDealOption,
     Reference,
     Seat,
     SupplyPackage,
     Targeting,
-    has_amount,
 )
+from lib.deals.validation import FEE, FEE_TYPE
 from lib.ui.deals.forms import inputs
-from lib.ui.deals.forms.inputs import EMAIL, FEE, FEE_TYPE
-from lib.ui.kit import amounts
+from lib.ui.deals.forms.inputs import Faults, FormValues
 from lib.ui.kit.field_problems import Path
 
-FormValues = Mapping[str, Any]
 Source = Literal["new", "existing", "none"]
 NEW = "create_demand_deals"
 OPTIONS: Path = (NEW, "demand_deals_options")
 PLAIN = rows.writable(SUPPLY)
-NO_DEAL_YET = {name: inputs.blank(rows.BY_NAME[name]) for name in TERMS}
-NO_PACKAGE_YET = {name: inputs.blank(rows.BY_NAME[name]) for name in PLAIN}
-_NEW_NAMES = {"start": "start_date", "end": "end_date", "fee_type": FEE_TYPE, "fee": FEE}
-_PARTS = {"values": PLAIN, "terms": TERMS}
+PER_SEAT = (*TERMS, "is_active")
+BLANK = {name: inputs.blank(rows.BY_NAME[name]) for name in (*PLAIN, *TERMS)}
+NO_SEATS = "Choose seats, or another way to get deals."
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms for a seat: the price as typed, deal sync, and what it has of its own, if anything.
-
-    `own` has is_active and the fields of TERMS as typed: those of a copied deal that differ from the others'.
-    """
+    """The terms for a seat as typed: price, deal sync, and what it has of its own by name (PER_SEAT)."""
 
     price: str = ""
     deal_sync: bool = False
-    own: FormValues | None = None
+    own: FormValues = field(default_factory=dict)
 
     @property
     def amount(self) -> Decimal | None:
         """The price; None without a readable one."""
-        return number(self.price)
+        price: Decimal | None = inputs.value("price", self.price)
+        return price
 
 
 @dataclass(frozen=True)
@@ -59,33 +55,48 @@ class NewDeals:
     seats: Mapping[int, Terms] = field(default_factory=dict)
     terms: FormValues = field(default_factory=dict)
 
+    def of(self, seat: int) -> FormValues:
+        """All terms of a seat as typed: its own, else the shared ones."""
+        terms = self.seats[seat]
+        whole = {name: self.terms.get(name, BLANK[name]) for name in TERMS} | {"is_active": True}
+        return {**whole, **terms.own, "price": terms.price, "deal_sync": terms.deal_sync}
+
+    def total(self, name: str) -> Decimal | None:
+        """What a term that adds up over deals comes to in all; None where no seat has a readable amount."""
+        amounts = [inputs.value(name, self.of(seat)[name]) for seat in self.seats]
+        readable = [amount for amount in amounts if amount is not None]
+        return sum(readable, Decimal(0)) if readable else None
+
     def request(self) -> CreateDemandDeals:
         """The request. What is missing or can't be read is left out."""
-        options = tuple(_option(seat, terms) for seat, terms in self.seats.items())
-        values = {name: one for name, one in terms_request(self.terms).items() if one is not None}
-        return CreateDemandDeals.model_construct(**{"demand_deals_options": options, **values})
+        options = tuple(
+            DemandDealOption.model_construct(
+                seat=Reference(id=seat), deal_sync=terms.deal_sync,
+                **_present({"price": terms.amount, **inputs.terms_request(terms.own)}),
+            )
+            for seat, terms in self.seats.items()
+        )  # fmt: skip
+        common = _present(inputs.terms_request(self.terms))
+        return CreateDemandDeals.model_construct(**{"demand_deals_options": options, **common})
 
-    def faults(self, has_fees: bool = True) -> "Faults":
-        """What is wrong, at its place in the request. `has_fees`: the form offers a fee."""
-        values = {**NO_DEAL_YET, **self.terms}
-        wrong: dict[Path, str] = {}
-        missing: dict[Path, str] = (
-            {} if self.seats else {OPTIONS: "Choose seats, or another way to get deals."}
-        )
-        for place, terms in enumerate(self.seats.values()):
-            where = (*OPTIONS, place, "price")
-            if sentence := amounts.fault(terms.price):
-                wrong[where] = sentence
-            elif not terms.price.strip():
-                missing[where] = inputs.MISSING["price"]
-        for name, sentence in inputs.faults(values).items():
-            if name != FEE or has_fees:
-                (missing if name == FEE and not values[FEE].strip() else wrong)[NEW, name] = sentence
-        if not values[EMAIL].strip() and any(
-            one.deal_sync and one.own is None for one in self.seats.values()
-        ):
-            missing[NEW, EMAIL] = "Deal sync needs a contact e-mail address."
-        return Faults(wrong, missing)
+    def faults(self, has_fees: bool = True) -> Faults:
+        """What is wrong, at its place in the request. `has_fees`: the form offers a fee.
+
+        A sentence stands in the row of the seat that has what it is about of its own, else at the shared
+        term.
+        """
+        if not self.seats:
+            common = inputs.faults({name: self.terms.get(name, BLANK[name]) for name in TERMS})
+            wrong, missing = ({(NEW, *at): text for at, text in part.items()} for part in common.parts)
+            return Faults(wrong, {**missing, OPTIONS: NO_SEATS}).of_form(has_fees)
+        faults: list[dict[Path, str]] = [{}, {}]
+        for place, seat in enumerate(self.seats):
+            own = {"price", *self.seats[seat].own}
+            for part, sentences in zip(faults, inputs.faults(self.of(seat), ("price",)).parts, strict=True):
+                for (name,), sentence in sentences.items():
+                    is_own = not own.isdisjoint(inputs.rule_terms(str(name)))
+                    part[(*OPTIONS, place, name) if is_own else (NEW, name)] = sentence
+        return Faults(*faults).of_form(has_fees)
 
 
 @dataclass(frozen=True)
@@ -110,19 +121,32 @@ class Draft:
     @classmethod
     def of(cls, **entries: Any) -> Self:
         """A draft of plain fields of a package and of the terms, each by its name, and of its other parts."""
-        parts = {one.name for one in fields(cls)}
-        values = {name: one for name, one in entries.items() if name in PLAIN}
-        terms = {name: one for name, one in entries.items() if name in TERMS}
-        if odd := entries.keys() - parts - values.keys() - terms.keys():
+        parts = {part.name for part in fields(cls)}
+        if odd := entries.keys() - parts - {*PLAIN, *TERMS}:
             raise TypeError(f"A draft has no {', '.join(sorted(odd))}")
-        more = {name: one for name, one in entries.items() if name in parts}
-        return cls(**{"values": values, "terms": terms, **more})
+        values = {name: value for name, value in entries.items() if name in PLAIN}
+        terms = {name: value for name, value in entries.items() if name in TERMS}
+        return cls(
+            values=values,
+            terms=terms,
+            **{name: value for name, value in entries.items() if name in parts},
+        )
+
+    @classmethod
+    def of_package(cls, package: SupplyPackage, **parts: Any) -> Self:
+        """The draft of a package like this, in the zone of its start; `parts` are those of the draft."""
+        offset = (package.start_date or datetime.now(UTC)).utcoffset() or timedelta(0)
+        values = {name: value for name in PLAIN if (value := getattr(package, name)) is not None}
+        return cls(
+            values=inputs.contents(values, timezone(offset)),
+            offset=int(offset.total_seconds() // 60),
+            targeting=package,
+            **parts,
+        )
 
     def __getitem__(self, name: str) -> Any:
         """A plain field as typed: one of the package, or one that its new deals share."""
-        if name in PLAIN:
-            return self.values.get(name, NO_PACKAGE_YET[name])
-        return self.terms.get(name, NO_DEAL_YET[name])
+        return (self.values if name in PLAIN else self.terms).get(name, BLANK[name])
 
     def with_(self, **values: Any) -> Self:
         """The draft with these plain fields of the package."""
@@ -131,10 +155,13 @@ class Draft:
     @property
     def is_untouched(self) -> bool:
         """Whether nothing was entered that would be lost: texts, but for the start, and what was chosen."""
-        form_values = {**self.values, **self.terms}
-        texts = [one for name, one in form_values.items() if isinstance(one, str) and _is_typed(name)]
+        contents = [
+            value
+            for name, value in {**self.values, **self.terms}.items()
+            if rows.BY_NAME[name].kind.choices is None and name != "start_date"
+        ]
         has_choice = self.seats or self.links or self.pending or self.targeting != Targeting()
-        return not (has_choice or any(map(str.strip, texts)))
+        return not (has_choice or any(isinstance(value, str) and value.strip() for value in contents))
 
     @property
     def zone(self) -> timezone:
@@ -143,7 +170,7 @@ class Draft:
 
     @property
     def new_deals(self) -> NewDeals:
-        """The deals that are created with it."""
+        """The deals that are created with it; none where deals are linked."""
         return NewDeals(self.seats, self.terms)
 
     def moment(self, name: str) -> datetime | None:
@@ -153,68 +180,64 @@ class Draft:
 
     def package(self) -> SupplyPackage:
         """The package to create. What is missing or can't be read is left out."""
-        fields_of_package: dict[str, Any] = {
-            name: inputs.value(name, self[name], self.zone) for name in PLAIN
-        }
-        fields_of_package |= {name: getattr(self.targeting, name) for name in Targeting.model_fields}
+        package = {name: inputs.value(name, self[name], self.zone) for name in PLAIN}
+        package |= {name: getattr(self.targeting, name) for name in Targeting.model_fields}
         if self.deals == "new":
-            fields_of_package[NEW] = self.new_deals.request()
+            package[NEW] = self.new_deals.request()
         elif self.deals == "existing":
-            fields_of_package["demand_deals"] = tuple(Reference(id=deal) for deal in self.links)
-        return SupplyPackage.model_construct(
-            **{name: one for name, one in fields_of_package.items() if one not in (None, ())}
-        )
+            package["demand_deals"] = tuple(Reference(id=deal) for deal in self.links)
+        return SupplyPackage.model_construct(**_present(package))
 
-    def faults(self, has_fees: bool = True) -> "Faults":
-        """All that the form finds before anything is sent. `has_fees`: it offers a fee."""
-        values = {name: self[name] for name in PLAIN}
-        wrong: dict[Path, str] = {(name,): sentence for name, sentence in inputs.faults(values).items()}
-        missing: dict[Path, str] = {
-            (name,): inputs.MISSING.get(name, "Needed.")
+    def faults(self, has_fees: bool = True) -> Faults:
+        """All that the form finds before anything is sent, at its place. `has_fees`: it offers a fee."""
+        required = [
+            name
             for name in PLAIN
-            if _is_needed(name) and not values[name].strip()
-        }
+            if rows.BY_NAME[name].default is rows.REQUIRED and rows.BY_NAME[name].kind.choices is None
+        ]  # of buttons one is always pressed
+        faults = inputs.faults({name: self[name] for name in PLAIN}, required)
         if self.deals != "new":
-            return Faults(wrong, missing)
-        deals = self.new_deals.faults(has_fees)
-        return Faults({**wrong, **deals.wrong}, {**missing, **deals.missing})
+            return faults
+        of_deals = self.new_deals.faults(has_fees)
+        return Faults({**faults.wrong, **of_deals.wrong}, {**faults.missing, **of_deals.missing})
 
 
-@dataclass(frozen=True)
-class Faults:
-    """Sentences by place in the request: what is `wrong` as it was typed, and what is `missing`."""
+def fault_labels(faults: Faults, deals: NewDeals, seats: Mapping[int, Seat]) -> list[str]:
+    """The fields of these errors by their labels, in the order of the form: `Price of Bluebird`."""
+    order: list[Path] = [*((name,) for name in PLAIN), OPTIONS, *((NEW, name) for name in TERMS)]
+    ids = [*deals.seats]
 
-    wrong: Mapping[Path, str] = field(default_factory=dict)
-    missing: Mapping[Path, str] = field(default_factory=dict)
+    def label(path: Path) -> str:
+        if path == OPTIONS:
+            return "Seats"
+        field_label = rows.BY_NAME[str(path[-1])].form_label
+        if path[:2] != OPTIONS:
+            return field_label
+        seat = ids[int(path[2])]
+        return f"{field_label} of {seat_name(seats.get(seat), seat)}"
 
-    @property
-    def all(self) -> dict[Path, str]:
-        """Both."""
-        return {**self.missing, **self.wrong}
-
-    def names(self, deals: NewDeals, seats: Mapping[int, Seat]) -> list[str]:
-        """The fields of these errors by their labels, in the order of the form: `Price of Bluebird`."""
-        own, new = [(name,) for name in PLAIN], [(NEW, name) for name in TERMS]
-        order: list[Path] = [*own, OPTIONS, *new]
-        places = sorted(self.all, key=lambda at: (order.index(at if at in order else at[:2]), at[2:]))
-        return [_label(place, [*deals.seats], seats) for place in places]
+    paths = sorted(faults.all, key=lambda path: (order.index(path if path in order else path[:2]), path[2:]))
+    return [label(path) for path in paths]
 
 
-def terms_request(form_values: FormValues) -> dict[str, Any]:
-    """The terms of deals as a request has them; no fee where its type has none."""
-    terms = {**NO_DEAL_YET, **form_values}
-    fields_of_request = {name: inputs.value(name, terms[name]) for name in TERMS}
-    if not has_amount(terms[FEE_TYPE]):
-        fields_of_request[FEE] = None
-    return fields_of_request
-
-
-def number(text: str) -> Decimal | None:
-    """A typed number; None without a readable one."""
-    try:
-        return amounts.read(text)
-    except ValueError:
-        return None
+def common_terms(deals: Mapping[int, DealTerms]) -> tuple[FormValues, dict[int, FormValues]]:
+    """What all of these deals share, as typed, and what each has of its own: the terms that are not alike."""
+    whole = {
+        seat: inputs.contents({name: getattr(deal, name) for name in TERMS})
+        | {"is_active": getattr(deal, "is_active", None) is not False}
+        for seat, deal in deals.items()
+    }
+    first = next(iter(whole.values()), {})
+    apart = {name for name in PER_SEAT for terms in whole.values() if terms[name] != first[name]}
+    if any(not terms["is_active"] for terms in whole.values()):
+        apart.add("is_active")  # deals that share their terms are created active
+    if not apart.isdisjoint((FEE, FEE_TYPE)):
+        apart |= {FEE, FEE_TYPE}
+    common = {name: first[name] for name in TERMS if name in first and name not in apart}
+    own: dict[int, FormValues] = {
+        seat: {name: terms[name] for name in PER_SEAT if name in apart} for seat, terms in whole.items()
+    }
+    return common, own
 
 
 def seat_name(seat: Seat | None, seat_id: int) -> str:
@@ -222,31 +245,8 @@ def seat_name(seat: Seat | None, seat_id: int) -> str:
     return (seat and seat.name) or f"Seat {seat_id}"
 
 
-def _label(place: Path, ids: list[int], seats: Mapping[int, Seat]) -> str:
-    if place == OPTIONS:
-        return "Seats"
-    if place[:2] == OPTIONS:
-        seat = ids[int(place[2])]
-        return f"Price of {seat_name(seats.get(seat), seat)}"
-    return rows.BY_NAME[str(place[-1])].form_label
-
-
-def _is_typed(name: str) -> bool:
-    """Whether a text was typed by somebody: not chosen, and not the start that every form has."""
-    return rows.BY_NAME[name].kind.choices is None and name != "start_date"
-
-
-def _is_needed(name: str) -> bool:
-    """Whether it has to be typed; of buttons one is always pressed."""
-    one = rows.BY_NAME[name]
-    return one.default is rows.REQUIRED and one.kind.choices is None
-
-
-def _option(seat: int, terms: Terms) -> DemandDealOption:
-    values: dict[str, Any] = {"seat": Reference(id=seat), "deal_sync": terms.deal_sync}
-    if terms.amount is not None:
-        values["price"] = terms.amount
-    return DemandDealOption.model_construct(**values)
+def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value not in (None, ())}
 
 
 ADAPTER = TypeAdapter(Draft)
@@ -259,23 +259,5 @@ def dump_draft(draft: Draft) -> dict[str, Any]:
 
 
 def load_draft(body: Any) -> Draft:
-    """The draft that was kept, by this version or by one that named the fields of the form otherwise.
-
-    ValidationError for what is none.
-    """
-    if isinstance(body, Mapping) and "values" not in body:
-        body = _of_before(body)
+    """The draft that was kept. ValidationError for what is none."""
     return ADAPTER.validate_python(body)
-
-
-def _of_before(body: FormValues) -> dict[str, Any]:
-    form = {_NEW_NAMES.get(name, name): one for name, one in body.items()}
-    seats = form.get("seats") or {}
-    if isinstance(seats, Mapping):
-        seats = {seat: {**terms, "own": _own_of_before(terms.get("own"))} for seat, terms in seats.items()}
-    split = {name: {one: form.pop(one) for one in of if one in form} for name, of in _PARTS.items()}
-    return {**form, **split, "seats": seats}
-
-
-def _own_of_before(own: FormValues | None) -> FormValues | None:
-    return own and {_NEW_NAMES.get(name, name): one for name, one in own.items()}

@@ -3,37 +3,70 @@
 Everything follows from the field's row in lib/deals/fields.py; what is typed is kept to the letter.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 import streamlit as st
 
 from lib.deals import fields
 from lib.deals.fields import DealField, FieldKind
-from lib.deals.models import LONGEST_NAME, PERCENT, UNDISCLOSED, guarantee_fault, has_amount
+from lib.deals.models import LONGEST_NAME, has_amount
+from lib.deals.validation import CONTACT, FEE, FEE_TYPE, TERM_RULES, broken_rules
 from lib.ui.kit import amounts, times
-from lib.ui.kit.field_problems import beside
+from lib.ui.kit.field_problems import Path, beside
 from lib.ui.kit.markdown import plain
 from lib.wire import text as texts
 
-FEE, FEE_TYPE, EMAIL = "agency_curation_fee", "agency_curation_fee_type", "contact_email"
+EMAIL = CONTACT
 SWITCHES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 NO_EMAIL = "Not an e-mail address: write it like deals@agency.example."
-PERCENTAGE = "A percentage is at most 100."
 MISSING = {"name": "Type a name.", "start_date": "Type the start.", "price": "Type a price."}
 PLACEHOLDERS = {"name": "Morning news, autumn", EMAIL: "Needed for deal sync", FEE_TYPE: "Not set"}
+PAUSE, IS_TYPED, EACH = "500ms", "_typed", ", each"
+FormValues = Mapping[str, Any]
 
 
-def widget_value(name: str, value: Any) -> Any:
-    """The value of a plain field as its widget holds it; a time in the zone that it is given in."""
+@dataclass(frozen=True)
+class Faults:
+    """Sentences by place in the request: what is `wrong` as it was typed, and what is `missing`."""
+
+    wrong: Mapping[Path, str] = field(default_factory=dict)
+    missing: Mapping[Path, str] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> tuple[Mapping[Path, str], Mapping[Path, str]]:
+        """Wrong, missing."""
+        return self.wrong, self.missing
+
+    @property
+    def all(self) -> dict[Path, str]:
+        """Both."""
+        return {**self.missing, **self.wrong}
+
+    def of_form(self, has_fees: bool) -> "Faults":
+        """Those of a form; none of the fee where it offers none."""
+        if has_fees:
+            return self
+        wrong, missing = ({path: text for path, text in p.items() if path[-1] != FEE} for p in self.parts)
+        return Faults(wrong, missing)
+
+
+def widget_value(name: str, value: Any, zone: tzinfo | None = None) -> Any:
+    """The value of a plain field as its widget holds it; a time in this zone, else in that of its own."""
     kind = fields.BY_NAME[name].kind
     if kind.limits is not None:
         return amounts.to_text(value)
-    if kind is fields.MOMENT:
-        return times.to_text(value and value.replace(tzinfo=None))
-    return value or "" if kind in fields.TEXTS else value
+    if isinstance(value, datetime):
+        local = (value.astimezone(zone) if zone else value).replace(tzinfo=None)
+        return times.end_to_text(local) if kind is fields.END else times.to_text(local)
+    return value or "" if kind in (*fields.TEXTS, *fields.MOMENTS) else value
+
+
+def contents(values: Mapping[str, Any], zone: tzinfo | None = None) -> dict[str, Any]:
+    """The values of plain fields as their widgets hold them."""
+    return {name: widget_value(name, value, zone) for name, value in values.items()}
 
 
 def request_value(name: str, content: Any, zone: tzinfo = UTC) -> Any:
@@ -45,8 +78,8 @@ def request_value(name: str, content: Any, zone: tzinfo = UTC) -> Any:
     try:
         if kind.limits is not None:
             return amounts.read(content or "", kind.limits)
-        if kind is fields.MOMENT:
-            local = times.read(content or "")
+        if kind in fields.MOMENTS:
+            local = times.read_end(content or "") if kind is fields.END else times.read(content or "")
             return None if local is None else local.replace(tzinfo=zone)
     except ValueError:
         return content
@@ -57,8 +90,16 @@ def value(name: str, content: Any, zone: tzinfo = UTC) -> Any:
     """The same; None for what can't be read."""
     request = request_value(name, content, zone)
     kind = fields.BY_NAME[name].kind
-    is_unread = isinstance(request, str) and (kind.limits is not None or kind is fields.MOMENT)
+    is_unread = isinstance(request, str) and (kind.limits is not None or kind in fields.MOMENTS)
     return None if is_unread else request
+
+
+def terms_request(terms: FormValues) -> dict[str, Any]:
+    """The terms of deals as a request has them; no fee where its type has none."""
+    request = {name: value(name, content) for name, content in terms.items()}
+    if FEE_TYPE in request and not has_amount(request[FEE_TYPE]):
+        request[FEE] = None
+    return request
 
 
 def fault(name: str, content: Any) -> str:
@@ -66,7 +107,7 @@ def fault(name: str, content: Any) -> str:
     kind = fields.BY_NAME[name].kind
     if kind.limits is not None:
         return amounts.fault(content or "", limits=kind.limits)
-    if kind is fields.MOMENT:
+    if kind in fields.MOMENTS:
         return times.fault(content or "")
     if kind is fields.EMAIL and (content or "").strip():
         return "" if texts.is_email(content.strip()) else NO_EMAIL
@@ -75,48 +116,57 @@ def fault(name: str, content: Any) -> str:
     return ""
 
 
-def fee_fault(content: str, fee_type: int | None, missing: str = "Type the fee.") -> str:
-    """The error in the size of a fee of this type."""
-    if not has_amount(fee_type):
-        return ""
-    if sentence := amounts.fault(content, "" if fee_type == UNDISCLOSED else missing):
-        return sentence
-    size = value(FEE, content)
-    return PERCENTAGE if fee_type == PERCENT and size is not None and size > 100 else ""
+def rule_terms(name: str) -> set[str]:
+    """The terms that a sentence at this one may be about: itself, and those that its rules have with it."""
+    return {name}.union(*(rule.terms for rule in TERM_RULES if rule.name == name))
 
 
-def faults(widgets: Mapping[str, Any]) -> dict[str, str]:
-    """What is wrong with fields as they were typed, by name; without those that are empty.
+def faults(
+    form_values: FormValues, required: Collection[str] = (), changes: Collection[str] | None = None
+) -> Faults:
+    """What is wrong with fields as they were typed; those `needed` are missing when they are empty.
 
-    The end has to be after the start, a fee has to fit its type where there is a type, and what is guaranteed
-    its deal type.
+    The end has to be after the start; terms may need or exclude each other (validation.TERM_RULES), of which
+    only those about fields `changed` are looked at, if that is given. A fee without a type isn't sent.
     """
-    sentences = {
-        name: fault(name, one) for name, one in widgets.items() if name in fields.BY_NAME and name != FEE
+    wrong = {
+        name: sentence
+        for name in form_values
+        if name in fields.BY_NAME and (sentence := fault(name, form_values[name]))
     }
-    start, end = (value(name, widgets.get(name)) for name in ("start_date", "end_date"))
+    if not has_amount(form_values.get(FEE_TYPE)):
+        wrong.pop(FEE, None)
+    values = terms_request({name: content for name, content in form_values.items() if name in fields.BY_NAME})
+    start, end = (values.get(name) for name in ("start_date", "end_date"))
     if start is not None and end is not None and end <= start:
-        sentences["end_date"] = "The end must be after the start."
-    sentences["deal_type"] = guarantee_fault(widgets)
-    if FEE in widgets:
-        sentences[FEE] = fee_fault(widgets[FEE] or "", widgets.get(FEE_TYPE))
-    return {name: sentence for name, sentence in sentences.items() if sentence}
+        wrong["end_date"] = "The end must be after the start."
+    missing = {
+        name: MISSING.get(name, "Needed.")
+        for name in required
+        if name in form_values and not (form_values[name] or "").strip()
+    }
+    for name, rule in broken_rules(values, changes).items():
+        if wrong.keys().isdisjoint(rule.terms) and rule.terms <= form_values.keys() | {"deal_sync"}:
+            (missing if rule.is_missing else wrong)[name] = rule.sentence
+    return Faults(
+        {(name,): sentence for name, sentence in wrong.items()},
+        {(name,): sentence for name, sentence in missing.items()},
+    )
 
 
-def blank(one: DealField) -> Any:
+def blank(row: DealField) -> Any:
     """What the widget of a field holds before anything is typed: its default."""
-    if one.default is None or one.default is fields.REQUIRED:
-        return "" if one.kind in (*fields.TEXTS, fields.MOMENT) or one.kind.limits is not None else None
-    return widget_value(one.name, one.default)
+    if row.default is None or row.default is fields.REQUIRED:
+        return "" if row.kind in (*fields.TEXTS, *fields.MOMENTS) or row.kind.limits is not None else None
+    return widget_value(row.name, row.default)
 
 
-def cell(one: DealField, text: str, faults: list[str]) -> Any:
+def cell(row: DealField, text: str, faults: list[str]) -> Any:
     """The field's value in a CSV file; None for an empty cell, and for a wrong one, which is added."""
-    title = one.column
     try:
-        return _from_cell(one.kind, text)
+        return _from_cell(row.kind, text)
     except ValueError as error:
-        faults.append(f"{title}: {error}")
+        faults.append(f"{row.column}: {error}")
         return None
 
 
@@ -135,77 +185,109 @@ def _from_cell(kind: FieldKind, text: str) -> Any:
         raise ValueError(NO_EMAIL)
     if sentence := texts.fault(text):
         raise ValueError(f"This {sentence}.")
-    longest = LONGEST_NAME
-    if len(text) > longest:
-        raise ValueError(f"at most {longest} characters.")
+    if len(text) > LONGEST_NAME:
+        raise ValueError(f"at most {LONGEST_NAME} characters.")
     return text
 
 
 def _choice(choices: Mapping[Any, str], text: str) -> Any:
     """The value that is called so, by its word or by itself."""
-    for one, words in choices.items():
-        if text.casefold() in (words.casefold(), str(one).casefold()):
-            return one
+    for value, word in choices.items():
+        if text.casefold() in (word.casefold(), str(value).casefold()):
+            return value
     raise ValueError(f"write one of {', '.join(choices.values())}.")
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a widget is drawn: with another label, closed, or with these options alone."""
+    """How a widget is drawn: with another label, hidden or not, closed, or with these options alone.
+
+    `width` is in pixels; 0 is its usual one. `on_change` is called with `args` when something was typed or
+    chosen.
+    """
 
     label: str = ""
+    is_labeled: bool = True
+    width: int = 0
     disabled: bool = False
     options: Mapping[Any, str] = field(default_factory=dict)
     placeholder: str = ""
+    on_change: Callable[..., None] | None = None
+    args: tuple[Any, ...] = ()
 
 
 USUAL = Look()
 
 
 def draw(name: str, key: str, look: Look = USUAL) -> None:
-    """Draw the widget of a plain field; it keeps what is typed for as long as the session lives."""
-    one = fields.BY_NAME[name]
-    label = look.label or one.form_label
-    placeholder = look.placeholder or PLACEHOLDERS.get(name, "")
-    if one.kind.limits is not None:
-        amounts.field(label, key, disabled=look.disabled, placeholder=placeholder, help=one.help)
-    elif one.kind is fields.MOMENT:
-        times.draw(plain(label), key, [], disabled=look.disabled, empty=look.placeholder)
-    elif one.kind is fields.SWITCH:
-        st.toggle(
-            plain(label), key=key, persist_state="session", help=one.help or None, disabled=look.disabled
-        )
-    elif one.kind.choices is not None:
-        _draw_choice(one, label, key, look)
+    """Draw the widget of a plain field; it keeps what is typed for as long as the session lives.
+
+    Text is sent while it is typed, after a pause: so it is kept through a reload, and what is said about it
+    keeps up with it.
+    """
+    row = fields.BY_NAME[name]
+    common: dict[str, Any] = {
+        "label": plain(look.label or row.form_label),
+        "label_visibility": "visible" if look.is_labeled else "collapsed",
+        "key": key,
+        "persist_state": "session",
+        "disabled": look.disabled,
+        "help": row.help or None if look.is_labeled else None,
+    } | ({"width": look.width} if look.width else {})
+    if row.kind.choices is not None:
+        _draw_choice(row, look, common)
+    elif row.kind is fields.SWITCH:
+        st.toggle(**common, **_callback(look))
     else:
-        is_email = one.kind is fields.EMAIL
+        # Without a help icon, a time: it would be where Tab goes next, and what is typed then is lost.
+        is_email, is_time = row.kind is fields.EMAIL, row.kind in fields.MOMENTS
+        hint = f"{times.FORM_HINT}{f' – {look.placeholder}' if look.placeholder else ''}" if is_time else ""
         st.text_input(
-            plain(label), key=key, persist_state="session", placeholder=placeholder, disabled=look.disabled,
-            help=one.help or None, type="email" if is_email else "default", validate="" if is_email else None,
-            max_chars=LONGEST_NAME if one.kind is fields.NAME else None,
-        )  # fmt: skip
+            **common,
+            **(_callback(look) or {"on_change": _mark, "args": (key,)}),
+            placeholder=hint or look.placeholder or PLACEHOLDERS.get(name, ""),
+            type="email" if is_email else "default",
+            validate="" if is_email else None,
+            max_chars=LONGEST_NAME if row.kind is fields.NAME else None,
+            autocomplete=None if row.kind in fields.TEXTS else "off",
+            live=PAUSE,
+        )
 
 
-def _draw_choice(one: DealField, label: str, key: str, look: Look) -> None:
+def was_typed(key: str) -> bool:
+    """Whether this field was ever edited, even if it is empty again."""
+    return bool(st.session_state.get(f"{key}{IS_TYPED}"))
+
+
+def _mark(key: str) -> None:
+    """Note an edit. A callback."""
+    st.session_state[f"{key}{IS_TYPED}"] = True
+
+
+def _callback(look: Look) -> dict[str, Any]:
+    return {"on_change": look.on_change, "args": look.args} if look.on_change else {}
+
+
+def _draw_choice(row: DealField, look: Look, common: dict[str, Any]) -> None:
     """A choice that is always made as a row of buttons, one that may be left open as a list."""
-    words = dict(look.options or one.kind.choices or {})
-    value = st.session_state.get(key)
-    if value is not None and value not in words:
-        words[value] = str(value)
-    if one.default is not None:
+    options = dict(look.options or row.kind.choices or {})
+    value = st.session_state.get(common["key"])
+    if value is not None and value not in options:
+        options[value] = str(value)
+    if row.default is not None:
         st.segmented_control(
-            plain(label), list(words), format_func=lambda one: plain(capital(words[one])), key=key,
-            required=True, persist_state="session", disabled=look.disabled, help=one.help or None,
+            options=list(options), format_func=lambda option: plain(capital(options[option])), required=True,
+            **common, **_callback(look),
         )  # fmt: skip
     else:
         st.selectbox(
-            plain(label), list(words), index=None, format_func=lambda one: capital(words[one]), key=key,
-            persist_state="session", placeholder=look.placeholder or PLACEHOLDERS.get(one.name, "Not set"),
-            disabled=look.disabled, help=one.help or None,
+            options=list(options), index=None, format_func=lambda option: capital(options[option]),
+            placeholder=look.placeholder or PLACEHOLDERS.get(row.name, "Not set"),
+            **common, **_callback(look),
         )  # fmt: skip
 
 
-def draw_with_faults(name: str, key: str, faults: list[str], look: Look = USUAL) -> None:
+def draw_with_faults(name: str, key: str, sentences: Iterable[str], look: Look = USUAL) -> None:
     """Draw the widget, and under it what is wrong with it.
 
     Both are in a container of their own, so that an error that comes or goes moves no other field: one that
@@ -213,7 +295,7 @@ def draw_with_faults(name: str, key: str, faults: list[str], look: Look = USUAL)
     """
     with st.container():
         draw(name, key, look)
-        beside(faults)
+        beside(sentences)
 
 
 def capital(words: str) -> str:

@@ -142,7 +142,7 @@ def _open(context: PageContext, from_filters: FromFilters) -> None:
         )
         from_filters = replace(from_filters, lists=())
     names = [_name(context, place, one) for place, one in enumerate(from_filters.lists)]
-    if state.is_held(context.clients.drafts, catalog.named_lists(context)):
+    if state.is_held(context):
         st.caption(":material/warning: New package holds an unfinished draft. This will replace it.")
     if from_filters.is_empty or not st.button("Open New package", type="primary", key=f"{POPOVER}_open"):
         return

@@ -42,7 +42,7 @@ def of_draft(context: PageContext, draft: Draft) -> dict[int, SeatPrice]:
     if draft.deals == "none":
         return {}
     return {
-        seat: SeatPrice(terms.amount, is_fixed(context, (terms.own or draft.terms).get("price_type")))
+        seat: SeatPrice(terms.amount, is_fixed(context, draft.new_deals.of(seat)["price_type"]))
         for seat, terms in draft.seats.items()
     }
 

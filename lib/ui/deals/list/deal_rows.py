@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Literal
 
-from lib.deals import fields
+from lib.deals import fields, moments
 from lib.deals.delivery import FIGURES, DeliveryKind
 from lib.deals.fields import FIELDS
 from lib.deals.models import DemandDeal, PackageOrDeal, SupplyPackage
@@ -213,7 +213,7 @@ def _values(row: DealRow, price: str) -> dict[str, object]:
         "Status": row.status,
         "Media type": row.media_type,
         "Start": "" if row.start is None else row.start.isoformat(sep=" "),
-        "End": "" if row.end is None else row.end.isoformat(sep=" "),
+        "End": moments.end_text(row.end),
         "Seats": "; ".join(row.seats),
         "DSPs": "; ".join(row.dsps),
         f"Lowest {price}": row.prices[0] if row.prices else "",
@@ -331,7 +331,7 @@ def cells(row: DealRow, names: Sequence[str]) -> tuple[ListCell, ...]:
         "deal_id": row.deal_id,
         "media_type": row.media_type.capitalize(),
         "start_date": day(row.start),
-        "end_date": day(row.end),
+        "end_date": "" if row.end is None else moments.end_words(row.end),
         "targeting": row.targeting,
         "id": str(row.id),
         **{name: row.delivery.get(name, "") for name in FIGURES},

@@ -13,7 +13,7 @@ from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import bulk, dead_targets, proposals, undo
 from lib.ui.deals.csv import csv_changes, csv_dialog
 from lib.ui.deals.drawer import details, overlap, supply_path
-from lib.ui.deals.forms import form_fields
+from lib.ui.deals.forms.id_picker import read_number
 from lib.ui.deals.list import answered, deal_rows, export_csv, health, list_state, saved_lists
 from lib.ui.deals.list.deal_rows import KINDS
 from lib.ui.deals.list.list_state import (
@@ -63,7 +63,7 @@ def open_it(context: PageContext) -> None:
     """Read the deal, which adds it to the list, and open it. A callback."""
     state = st.session_state
     state.pop(ID_PROBLEM, None)
-    number = form_fields.read_number(state.get(ID) or "")
+    number = read_number(state.get(ID) or "")
     if number is None:
         state[ID_PROBLEM] = "Type the id, a whole number like 4711."
         return

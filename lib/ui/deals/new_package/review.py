@@ -1,21 +1,23 @@
 """The review in words, the one button that creates the package and its deals, and what became of it."""
 
-import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import streamlit as st
 
-from lib.deals import doubts, fields
+from lib.deals import doubts
 from lib.deals.client import Deals, to_json
-from lib.deals.models import DemandDeal, Seat, SupplyPackage, generated_name
+from lib.deals.fields import TERMS
+from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.insight.kinds import KINDS
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.buyers import hand_over
 from lib.ui.deals.changes import confirmations, proposal_form
 from lib.ui.deals.facts import sentences
-from lib.ui.deals.forms.draft import PLAIN, Draft, Faults, FormValues, Terms, seat_name, terms_request
+from lib.ui.deals.forms import inputs, term_questions
+from lib.ui.deals.forms.draft import PER_SEAT, PLAIN, Draft, fault_labels, seat_name
+from lib.ui.deals.forms.inputs import Faults, FormValues
+from lib.ui.deals.forms.term_questions import Supply
 from lib.ui.deals.new_package import state
 from lib.ui.deals.targeting import pending
 from lib.ui.deals.targeting.words import Descriptions, Marks
@@ -24,7 +26,7 @@ from lib.ui.kit.field_problems import FieldProblems, beside
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import is_open
-from lib.wire.errors import Conflict, Invalid, NotFound, TrancheError
+from lib.wire.errors import Conflict, Invalid, TrancheError
 
 Seats = Mapping[int, Seat]
 OWN_PLACES = (
@@ -33,10 +35,6 @@ OWN_PLACES = (
 )  # fmt: skip
 INPUT_NOTE = "What you entered is kept."
 LOOK = f"It may have been created: check the service and Deals before you retry. {INPUT_NOTE}"
-
-
-class Undone(TrancheError):
-    """A deal could not be created, and everything that was created before it was deleted again."""
 
 
 @dataclass(frozen=True)
@@ -48,97 +46,41 @@ class CreatedPackage:
 
 
 def create_package(deals: Deals, draft: Draft, seats: Seats, key: str) -> CreatedPackage:
-    """Create the package and all of its deals, or nothing.
+    """Create the package and all of its deals, or nothing, as one request.
 
     With the same key it may be repeated where the service honors keys: what is there already is not created
-    again. Undone where a deal was refused. A service that can't delete keeps what was created: then `gaps`
-    says what is missing.
+    again. Another's service takes the same terms for all: there deals whose terms differ are changed after
+    their creation, and `gaps` says where that failed.
     """
-    own = {seat: terms for seat, terms in draft.seats.items() if terms.own is not None}
-    if draft.deals != "new" or not own:
+    if draft.deals != "new" or deals.abilities.is_own or not any(terms.own for terms in draft.seats.values()):
         return CreatedPackage(deals.create(SupplyPackage, draft.package(), key))
-    if deals.abilities.why_not("demand_deals", "create"):
-        return _adjust(deals, deals.create(SupplyPackage, draft.package(), key), own, seats)
-    common_seats = {seat: terms for seat, terms in draft.seats.items() if terms.own is None}
-    common_draft = replace(draft, seats=common_seats, deals="new" if common_seats else "none")
-    package = deals.create(SupplyPackage, common_draft.package(), key)
-    return _complete(deals, package, own, seats, key)
+    whole = {seat: draft.new_deals.of(seat) for seat in draft.seats}
+    first = {**next(iter(whole.values())), "is_active": True}
+    common = {name: first[name] for name in TERMS}
+    alike = {seat: replace(terms, own={}) for seat, terms in draft.seats.items()}
+    package = deals.create(SupplyPackage, replace(draft, seats=alike, terms=common).package(), key)
+    changes = {
+        seat: {name: terms[name] for name in PER_SEAT if terms[name] != first[name]}
+        for seat, terms in whole.items()
+    }
+    return CreatedPackage(package, tuple(_change_deals(deals, package, changes, seats)))
 
 
-def _complete(
-    deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats, key: str
-) -> CreatedPackage:
-    """The package with the deals that have terms of their own."""
-    new_deals: list[DemandDeal] = []
-    for seat, terms in own.items():
-        try:
-            new_deals.append(deals.create(DemandDeal, _deal(package, seat, terms, seats), f"{key}-{seat}"))
-        except TrancheError as error:
-            if is_open(error) and deals.abilities.repeats:
-                raise
-            missing = [seat_name(seats.get(one), one) for one in [*own][len(new_deals) :]]
-            return _give_up(deals, package, new_deals, error, missing)
-    links = (*package.demand_deals, *({"id": one.id, "name": one.name} for one in new_deals))
-    return CreatedPackage(SupplyPackage.model_validate({**package.model_dump(), "demand_deals": links}))
-
-
-def _give_up(
-    deals: Deals, package: SupplyPackage, new_deals: list[DemandDeal], error: TrancheError, missing: list[str]
-) -> CreatedPackage:
-    """Delete what was created; where that can't be, say what there is."""
-    if is_open(error):
-        first = f"It is unknown whether the deal for {missing[0]} was created: {error.reason.rstrip('.')}"
-        rest = f"not created: the deals for {', '.join(missing[1:])}" if missing[1:] else ""
-        return CreatedPackage(package, tuple(filter(None, (first, rest))))
-    why = f"The deal for {missing[0]}: {error.reason.rstrip('.')}"
-    entities = [
-        *(("demand_deals", one.id) for one in new_deals),
-        *(("demand_deals", d.id) for d in package.demand_deals),
-    ]
-    for entity, entity_id in [*entities, ("supply_deals", package.id)]:
-        try:
-            deals.remove(entity, entity_id or 0)
-        except NotFound:
-            continue
-        except TrancheError as stuck:
-            undone = f"What had been created could not be deleted: {stuck.reason.rstrip('.')}"
-            return CreatedPackage(package, (why, undone, f"not created: the deals for {', '.join(missing)}"))
-    raise Undone(why) from error
-
-
-def _adjust(deals: Deals, package: SupplyPackage, own: Mapping[int, Terms], seats: Seats) -> CreatedPackage:
-    """The package of a service that creates no single deals: those that differ are changed."""
-    gaps: list[str] = []
-    left_over = dict(own)
+def _change_deals(
+    deals: Deals, package: SupplyPackage, own: Mapping[int, FormValues], seats: Seats
+) -> Iterator[str]:
+    """Give deals the terms that they have of their own, by seat; a sentence for each where that failed."""
+    waiting = {seat: terms for seat, terms in own.items() if terms}
     for link in package.demand_deals:
         try:
             deal = deals.get(DemandDeal, link.id)
-            terms = left_over.pop(deal.seat.id, None) if deal.seat and deal.seat.id is not None else None
-            if terms is not None and terms.own is not None:
-                deals.change(DemandDeal, link.id, _terms(terms.own, is_change=True))
+            terms = waiting.pop(deal.seat.id, None) if deal.seat and deal.seat.id is not None else None
+            if terms is not None:
+                deals.change(DemandDeal, link.id, inputs.terms_request(terms))
         except TrancheError as error:
-            gaps.append(f"Deal {link.id} has the shared terms: {error.reason.rstrip('.')}")
-    gaps += [f"The deal for {seat_name(seats.get(one), one)} may have the shared terms" for one in left_over]
-    return CreatedPackage(package, tuple(gaps))
-
-
-def _deal(package: SupplyPackage, seat: int, terms: Terms, seats: Seats) -> DemandDeal:
-    fields: dict[str, Any] = {
-        "name": generated_name(package.name or "", seat_name(seats.get(seat), seat)),
-        "seat": Seat(id=seat),
-        "price": terms.amount,
-        "deal_sync": terms.deal_sync,
-        "supply_deals": (SupplyPackage(id=package.id),),
-        **_terms(terms.own or {}),
-    }
-    return DemandDeal.model_construct(**{name: value for name, value in fields.items() if value is not None})
-
-
-def _terms(own: FormValues, is_change: bool = False) -> dict[str, Any]:
-    """The fields of a deal's own terms; a change empties those of the specification that have no value."""
-    values = {"is_active": own.get("is_active", True), **terms_request(own)}
-    nullable = {name for name in values if is_change and not fields.BY_NAME[name].is_extension}
-    return {name: value for name, value in values.items() if value is not None or name in nullable}
+            yield f"Deal {link.id} has the terms of the first seat: {error.reason.rstrip('.')}"
+    for seat in waiting:
+        yield f"The deal for {seat_name(seats.get(seat), seat)} may have the terms of the first seat"
 
 
 def draw(
@@ -162,10 +104,7 @@ def draw(
             doubt, state.PREFIX, f"Not created: {words}." if state.ATTEMPT in st.session_state else ""
         )
     if proposal_form.may_only_propose(context):
-        is_own = any(terms.own for terms in draft.seats.values())
-        if is_own:
-            st.caption(":material/info: Deals with terms of their own can't be proposed: start over.")
-        proposal_form.draw(state.PREFIX, "Propose package", propose, (context,), is_off=is_own)
+        proposal_form.draw(state.PREFIX, "Propose package", propose, (context,))
         _why_not(faults, draft, context, problems)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -183,15 +122,14 @@ def draw(
 
 def _why_not(faults: Faults, draft: Draft, context: PageContext, problems: FieldProblems) -> None:
     """The fields that prevent creation; in red after a first try."""
-    fields = [
-        *faults.names(draft.new_deals, catalog.seats(context)),
+    labels = [
+        *fault_labels(faults, draft.new_deals, catalog.seats(context)),
         *pending.tasks(state.TARGETING),
     ]
-    has_refusal = not fields and bool(problems.messages)
-    if not fields and not has_refusal:
+    if not labels and not problems.messages:
         return
-    sentence = "the fields marked above" if has_refusal else ", ".join(fields)
-    if state.ATTEMPT in st.session_state or faults.wrong or has_refusal:
+    sentence = ", ".join(labels) or "the fields marked above"
+    if state.ATTEMPT in st.session_state:
         beside([f"Not created. To fix: {sentence}."])
     else:
         st.caption(f"Still needed: {plain(sentence)}.")
@@ -221,11 +159,19 @@ def _doubt() -> bool:
 
 
 def _doubts(context: PageContext, draft: Draft) -> dict[str, str]:
-    """What has to be confirmed, prices and dates, with what is said while it is not."""
-    package = SupplyPackage.model_construct(media_type=draft["media_type"])
-    of_prices = confirmations.of_deals(context, draft.new_deals, package) if draft.deals == "new" else ""
-    of_dates = doubts.dates(draft.moment("end_date"))
-    advice_of = {of_prices: "confirm this price first", of_dates: "confirm these dates first"}
+    """What has to be confirmed, prices, terms and dates, with what is said while it is not."""
+    of_prices = of_terms = ""
+    start, end = draft.moment("start_date"), draft.moment("end_date")
+    if draft.deals == "new":
+        package = SupplyPackage.model_construct(media_type=draft["media_type"])
+        of_prices = confirmations.of_deals(context, draft.new_deals, package)
+        supply = Supply(draft.targeting, draft["media_type"], start, end)
+        of_terms = term_questions.of_new(context, draft.new_deals, supply)
+    advice_of = {
+        of_prices: "confirm this price first",
+        of_terms: "confirm these terms first",
+        doubts.dates(end): "confirm these dates first",
+    }
     return {doubt: words for doubt, words in advice_of.items() if doubt}
 
 
@@ -233,7 +179,7 @@ def propose(context: PageContext) -> None:
     """Propose the package. A callback."""
     session = st.session_state
     session[state.ATTEMPT] = True
-    draft = state.read(catalog.named_lists(context))
+    draft = state.read(context)
     if draft.faults(bool(catalog.abilities(context).fees)).all or pending.tasks(state.TARGETING):
         return
     booking = (draft.moment("start_date"), draft.moment("end_date"))
@@ -256,7 +202,7 @@ def create(context: PageContext) -> None:
         session.pop(key, None)
     session[state.ATTEMPT] = True
     try:
-        draft = state.read(catalog.named_lists(context))
+        draft = state.read(context)
         has_fees = bool(catalog.abilities(context).fees)
         is_wrong = draft.faults(has_fees).all or pending.tasks(state.TARGETING)
         doubts = _doubts(context, draft)
@@ -282,8 +228,6 @@ def _ask(context: PageContext, deals: Deals, draft: Draft, seats: Seats) -> None
     except TrancheError as error:
         if not is_open(error):
             session.pop(state.DOUBT, None)
-        if isinstance(error, Undone):
-            session[state.KEY] = str(uuid.uuid4())
         if isinstance(error, Invalid):
             session[state.PROBLEMS] = FieldProblems.of(error, draft.package().body())
         else:

@@ -10,6 +10,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from lib.deals.abilities import Abilities
+from lib.deals.fields import SUPPLY
 from lib.deals.models import DemandDeal
 from lib.deals.package_records import PackageQuestion
 from lib.insight import win_prices
@@ -23,8 +24,10 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog, facts
 from lib.ui.deals.changes import proposal_form
 from lib.ui.deals.drawer import supply_path
-from lib.ui.deals.forms import form_fields
 from lib.ui.deals.forms.draft import PLAIN, Draft
+from lib.ui.deals.forms.entity_form import EntityForm
+from lib.ui.deals.forms.id_picker import draw_picker
+from lib.ui.deals.forms.seat_rows import SeatRows
 from lib.ui.deals.insight import report, seat_guide, targeting_figures
 from lib.ui.deals.new_package import review, state
 from lib.ui.deals.new_package.review import CreatedPackage
@@ -63,7 +66,7 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
     if reason:
         st.info(f"{plain(reason)}.", icon=":material/lock:")
     st.header("Name and dates", anchor=False)
-    form_fields.draw_package_fields(context, state.PREFIX, problems, PLAIN, disabled=is_closed)
+    EntityForm(context, state.PREFIX, SUPPLY, is_closed).draw_package(problems, PLAIN)
     st.header("Targeting", anchor=False)
     st.caption("Only: one of these. Never: none of these. A kind that is left empty allows everything.")
     query = catalog.usual_days(context)
@@ -79,17 +82,15 @@ def draw_form(context: PageContext, draft: Draft, problems: FieldProblems, trans
         prices = seat_guide.of_draft(context, draft)
         guide = seat_guide.of(context, GUIDES, translation, prices, facts.prices_of(context))
         left_out = LEFT_OUT_NOTE if translation.left_out else ""
-        form_fields.draw_seats(
-            context, state.PREFIX, problems, guide.by_seat,
-            lambda: seat_guide.draw_note(guide, left_out), disabled=is_closed,
-        )  # fmt: skip
+        rows = SeatRows(context, state.PREFIX, is_closed)
+        rows.draw(problems, guide.by_seat, lambda: seat_guide.draw_note(guide, left_out))
     elif draft.deals == "existing":
         _links(context, problems, does, is_closed)
 
 
 def _links(context: PageContext, problems: FieldProblems, does: Abilities, is_closed: bool) -> None:
     selection = st.session_state.get(state.LINKS, ())
-    form_fields.draw_numbers(
+    draw_picker(
         "Deals to link",
         catalog.link_options(context, "deals to link", "np_links_search", DemandDeal, selection, is_closed),
         state.LINKS,
@@ -237,10 +238,10 @@ def _notes() -> None:
 
 
 def _draw(context: PageContext) -> None:
-    draft = state.read(catalog.named_lists(context))
+    draft = state.read(context)
     left_side, right_side = st.columns([8, 5], gap="large")
     draft_faults = draft.faults(bool(catalog.abilities(context).fees))
-    problems = state.problems(draft, draft_faults)
+    problems = state.problems(context, draft, draft_faults)
     lists = entries(catalog.lists(context))
     translation = report_filters(draft.targeting, context.slicer, lists, draft["media_type"])
     with left_side:

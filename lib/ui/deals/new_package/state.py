@@ -11,16 +11,17 @@ from typing import Any
 import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
+from lib.deals.fields import SUPPLY
 from lib.deals.models import Seat, Targeting
 from lib.deals.package_records import Drafts, PackageQuestion
 from lib.deals.proposals.models import Proposal
 from lib.ui.deals import catalog
-from lib.ui.deals.forms import form_fields
-from lib.ui.deals.forms.draft import PLAIN, Draft, Faults, Terms, dump_draft, load_draft
-from lib.ui.deals.forms.form_fields import ZONE
-from lib.ui.deals.forms.inputs import EMAIL
-from lib.ui.deals.targeting import pending, picker
-from lib.ui.deals.targeting.picker import NamedLists
+from lib.ui.deals.forms import entity_form, seat_rows
+from lib.ui.deals.forms.draft import PLAIN, Draft, dump_draft, load_draft
+from lib.ui.deals.forms.entity_form import EntityForm
+from lib.ui.deals.forms.inputs import EMAIL, Faults
+from lib.ui.deals.forms.seat_rows import SeatRows
+from lib.ui.deals.targeting import pending
 from lib.ui.kit import times
 from lib.ui.kit.field_problems import FieldProblems
 from lib.ui.kit.frame import PageContext
@@ -59,8 +60,10 @@ def begin(drafts: Drafts) -> None:
 def fill(draft: Draft, note: str = "") -> None:
     """A new form that says what the draft says; `note` is shown above it."""
     clear()
-    _show(draft)
-    st.session_state.update({KEY: str(uuid.uuid4()), NOTE: note})
+    entity_form.fill(PREFIX, {name: draft[name] for name in PLAIN}, draft.offset, draft.targeting)
+    seat_rows.fill(PREFIX, draft.new_deals)
+    pending.fill(TARGETING, draft.pending)
+    st.session_state.update({DEALS: draft.deals, LINKS: [*draft.links], KEY: str(uuid.uuid4()), NOTE: note})
 
 
 def fill_from(targeting: Targeting, media_type: str | None, question: PackageQuestion) -> None:
@@ -115,8 +118,8 @@ def keep(drafts: Drafts, draft: Draft) -> str:
         body = {"draft": dump_draft(draft), "key": state[KEY], "asked": is_asked}
         if (number := state.get(PROPOSAL)) is not None:
             body["proposal"] = number
-        if (of := question()) is not None:
-            body["question"] = STORED_QUESTION.dump_python(of, mode="json")
+        if (origin := question()) is not None:
+            body["question"] = STORED_QUESTION.dump_python(origin, mode="json")
     if body == state.get(DRAFT_BODY):
         return ""
     try:
@@ -127,33 +130,32 @@ def keep(drafts: Drafts, draft: Draft) -> str:
     return ""
 
 
-def is_held(drafts: Drafts, lists: NamedLists) -> bool:
+def is_held(context: PageContext) -> bool:
     """Whether there is a draft that another one would replace."""
     if KEY in st.session_state:
-        return RESULT not in st.session_state and not read(lists).is_untouched
+        return RESULT not in st.session_state and not read(context).is_untouched
     try:
-        return drafts.get() is not None
+        return context.clients.drafts.get() is not None
     except TrancheError:
         return False
 
 
-def read(lists: NamedLists) -> Draft:
-    """The form's content; `lists` names domain and app lists by kind and id."""
-    state, deals = st.session_state, form_fields.read_seats(PREFIX)
-    empty_draft = Draft()
+def read(context: PageContext) -> Draft:
+    """The form's content."""
+    form, deals = EntityForm(context, PREFIX, SUPPLY), SeatRows(context, PREFIX).read()
     return Draft(
-        values={name: state.get(PREFIX + name, empty_draft[name]) for name in PLAIN},
-        offset=state.get(PREFIX + ZONE) or 0,
-        targeting=picker.read(TARGETING, lists),
-        deals=state.get(DEALS) or "none",
+        values=form.contents,
+        offset=form.offset,
+        targeting=form.targeting,
+        deals=st.session_state.get(DEALS) or "none",
         seats=deals.seats,
         terms=deals.terms,
-        links=tuple(state.get(LINKS, ())),
+        links=tuple(st.session_state.get(LINKS, ())),
         pending=pending.pending(TARGETING),
     )
 
 
-def problems(draft: Draft, draft_faults: Faults) -> FieldProblems:
+def problems(context: PageContext, draft: Draft, draft_faults: Faults) -> FieldProblems:
     """Errors from the service whose fields did not change since, and errors that the form finds.
 
     What is missing is only said once somebody tried to create the package, or emptied the field.
@@ -162,7 +164,7 @@ def problems(draft: Draft, draft_faults: Faults) -> FieldProblems:
     remaining = field_problems.still(draft.package().body()) if field_problems else field_problems
     if ATTEMPT in st.session_state:
         return remaining.with_(draft_faults.all)
-    places = form_fields.cleared_places(PREFIX)
+    places = SeatRows(context, PREFIX).cleared_places()
     return remaining.with_(
         {place: text for place, text in draft_faults.all.items() if place in {*draft_faults.wrong, *places}}
     )
@@ -170,7 +172,8 @@ def problems(draft: Draft, draft_faults: Faults) -> FieldProblems:
 
 def empty() -> Draft:
     """The form before anything is entered: it starts tomorrow."""
-    return Draft.of(media_type="banner", start_date=times.to_text(_tomorrow()), offset=times.offset())
+    tomorrow = datetime.now(times.zone()).date() + timedelta(days=1)
+    return Draft.of(media_type="banner", start_date=f"{tomorrow}", offset=times.offset())
 
 
 def _resume(drafts: Drafts) -> bool:
@@ -180,8 +183,8 @@ def _resume(drafts: Drafts) -> bool:
         if kept_draft is None:
             return False
         draft, key = load_draft(kept_draft.body["draft"]), str(kept_draft.body["key"])
-        of = kept_draft.body.get("question")
-        package_question = None if of is None else STORED_QUESTION.validate_python(of)
+        origin = kept_draft.body.get("question")
+        package_question = None if origin is None else STORED_QUESTION.validate_python(origin)
     except TrancheError as error:
         st.session_state[FAILURE] = f"{error.reason.rstrip('.')}. Your draft could not be loaded."
         return False
@@ -203,25 +206,6 @@ def _resume(drafts: Drafts) -> bool:
     return True
 
 
-def _show(draft: Draft) -> None:
-    st.session_state.update(
-        {
-            **{PREFIX + name: draft[name] for name in PLAIN},
-            PREFIX + ZONE: draft.offset,
-            DEALS: draft.deals,
-            LINKS: list(draft.links),
-            **form_fields.fill_seats(PREFIX, draft.new_deals),
-        }
-    )
-    picker.fill(TARGETING, draft.targeting)
-    pending.fill(TARGETING, draft.pending)
-
-
-def _tomorrow() -> datetime:
-    day = datetime.now(times.zone()).replace(tzinfo=None) + timedelta(days=1)
-    return day.replace(hour=0, minute=0, second=0, microsecond=0)
-
-
 def draw_templates(context: PageContext, draft: Draft) -> None:
     """Draw the popover, for who may create packages."""
     if catalog.abilities(context).why_not("supply_deals", "create"):
@@ -240,7 +224,10 @@ def draw_templates(context: PageContext, draft: Draft) -> None:
 
 def body_of(draft: Draft) -> dict[str, Any]:
     """What a template keeps of a form: no dates, and no contact of any deal."""
-    seats = {seat: _without_contact(terms) for seat, terms in draft.seats.items()}
+    seats = {
+        seat: replace(terms, own={**terms.own, **({EMAIL: ""} if EMAIL in terms.own else {})})
+        for seat, terms in draft.seats.items()
+    }
     without_dates = draft.with_(start_date="", end_date="")
     terms = {**draft.terms, EMAIL: ""}
     return {"draft": dump_draft(replace(without_dates, offset=0, terms=terms, seats=seats))}
@@ -270,17 +257,17 @@ def _content(context: PageContext, draft: Draft) -> None:
         return
     entries.new(TEMPLATES, "Keep this form as", partial(_save_template, context, draft))
     st.caption("Without dates and contact.")
-    for one in templates:
-        actions = entries.changes(context, TEMPLATES, one)
-        entries.row(TEMPLATES, one, False, partial(_open_template, context), actions)
+    for template in templates:
+        actions = entries.changes(context, TEMPLATES, template)
+        entries.row(TEMPLATES, template, False, partial(_open_template, context), actions)
     if not templates:
         st.caption("Nobody has kept a template for you yet.")
     entries.note_storage(context.clients.deals_address)
 
 
-def _template_panel(context: PageContext, one: DealEntry, draft: Draft) -> None:
+def _template_panel(context: PageContext, template: DealEntry, draft: Draft) -> None:
     """Draw the panel that was opened: the question before a draft is replaced, edit or delete."""
-    entries.head(TEMPLATES, one)
+    entries.head(TEMPLATES, template)
     panel = st.session_state.get(TEMPLATES.state("panel"), "edit")
     if panel == REPLACE:
         st.warning(
@@ -291,34 +278,34 @@ def _template_panel(context: PageContext, one: DealEntry, draft: Draft) -> None:
             type="primary",
             key="view_template_replace",
             on_click=_fill_from,
-            args=(context, one),
+            args=(context, template),
         )
     elif panel == "delete":
-        entries.deletion(context, TEMPLATES, one)
+        entries.deletion(context, TEMPLATES, template)
     else:
-        entries.edit(context, TEMPLATES, one)
+        entries.edit(context, TEMPLATES, template)
         st.button(
             "Update to the form on screen", key="view_template_update", on_click=TEMPLATES.attempt,
-            args=(lambda: context.clients.view_store.templates.update(one.id, body_of(draft)),),
+            args=(lambda: context.clients.view_store.templates.update(template.id, body_of(draft)),),
         )  # fmt: skip
 
 
-def _open_template(context: PageContext, one: DealEntry) -> None:
+def _open_template(context: PageContext, template: DealEntry) -> None:
     """Fill the form; where it holds something, ask first. A callback."""
-    if read(catalog.named_lists(context)).is_untouched:
-        _fill_from(context, one)
+    if read(context).is_untouched:
+        _fill_from(context, template)
     else:
-        TEMPLATES.show(one, REPLACE)
+        TEMPLATES.show(template, REPLACE)
 
 
-def _fill_from(context: PageContext, one: DealEntry) -> None:
+def _fill_from(context: PageContext, template: DealEntry) -> None:
     """Fill the form with a template. A callback."""
-    TEMPLATES.attempt(lambda: _fill_with(context, one))
+    TEMPLATES.attempt(lambda: _fill_with(context, template))
 
 
-def _fill_with(context: PageContext, one: DealEntry) -> None:
+def _fill_with(context: PageContext, template: DealEntry) -> None:
     seats = catalog.seats(context) if catalog.abilities(context).lists else None
-    draft, missing = draft_of(one.body, seats)
+    draft, missing = draft_of(template.body, seats)
     sentence = (
         f"{missing} of its seats {'is' if missing == 1 else 'are'} not there for you." if missing else ""
     )
@@ -329,7 +316,3 @@ def _fill_with(context: PageContext, one: DealEntry) -> None:
 
 def _save_template(context: PageContext, draft: Draft, name: str, is_shared: bool) -> None:
     context.clients.view_store.templates.save(name, body_of(draft), is_shared)
-
-
-def _without_contact(terms: Terms) -> Terms:
-    return terms if terms.own is None else replace(terms, own={**terms.own, EMAIL: ""})

@@ -1,0 +1,216 @@
+"""The form of a package or a deal, made from the rows of its fields: its widgets, and what they hold.
+
+New package, the change of one, more deals for a package and a proposal's approval draw their inputs by it.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import streamlit as st
+
+from lib.deals import fields
+from lib.deals.fields import DEALS, SUPPLY
+from lib.deals.models import FEE_TYPES, Targeting, has_amount
+from lib.deals.validation import FEE, FEE_TYPE
+from lib.insight.kinds import elements
+from lib.ui.deals import catalog, facts
+from lib.ui.deals.facts import OFFSETS, offset
+from lib.ui.deals.forms import inputs, same_name
+from lib.ui.deals.forms.inputs import EMAIL, Faults, FormValues, Look
+from lib.ui.deals.targeting import pending, picker
+from lib.ui.kit import times
+from lib.ui.kit.field_problems import FieldProblems, beside
+from lib.ui.kit.frame import PageContext
+from lib.ui.kit.markdown import plain
+
+Fields = dict[str, Any]
+LINKS = {SUPPLY: "demand_deals", DEALS: "supply_deals"}
+DATES, ZONE = ("start_date", "end_date"), "zone"
+SWITCHES = fields.writable(SUPPLY, fields.SWITCH)
+OTHERS = tuple(
+    name for name in fields.writable(SUPPLY) if name not in ("name", "media_type", *DATES, *SWITCHES)
+)
+NO_FEES = "Fees can't be set: the settings don't map the fee types of this service (fee_types)."
+NO_FEE_TYPE = "The settings don't name the type of its fee (fee_types): change the fee at the service."
+TERM_WIDTH = 220
+
+
+@dataclass(frozen=True)
+class EntityForm:
+    """The widgets of an entity's fields. `prefix` begins their keys; the rest is the field's name."""
+
+    context: PageContext
+    prefix: str
+    entity: str
+    is_closed: bool = False
+
+    @property
+    def contents(self) -> Fields:
+        """What the widgets of plain fields hold, by name; only of those that there are."""
+        state = st.session_state
+        return {
+            name: state[self.prefix + name]
+            for name in fields.writable(self.entity)
+            if self.prefix + name in state
+        }
+
+    @property
+    def offset(self) -> int:
+        """The chosen time zone, in minutes east of UTC."""
+        return st.session_state.get(self.prefix + ZONE) or 0
+
+    @property
+    def targeting(self) -> Targeting:
+        """The targeting in the pickers."""
+        return picker.read(f"{self.prefix}target", catalog.named_lists(self.context))
+
+    def read(self) -> Fields:
+        """The fields in the widgets, as in a PUT request; what can't be read is the text that it is."""
+        state, links = st.session_state, LINKS[self.entity]
+        zone = timezone(timedelta(minutes=self.offset))
+        request = {name: inputs.request_value(name, text, zone) for name, text in self.contents.items()}
+        if (link_ids := state.get(self.prefix + links)) is not None:
+            request[links] = [{"id": number} for number in sorted(link_ids)]
+        if self.entity == SUPPLY:
+            return {**request, **elements(self.targeting)}
+        return request | (
+            {"seat": {"id": state[f"{self.prefix}seat"]}} if f"{self.prefix}seat" in state else {}
+        )
+
+    def faults(self, base: Mapping[str, Any]) -> Faults:
+        """What is wrong with a change of `base`. What was empty may stay so, and an old name as it is."""
+        contents = self.contents
+        required = [name for name in inputs.MISSING if base.get(name) is not None]
+        changes = [
+            name
+            for name, value in self.read().items()
+            if value != base.get(name) and (value or base.get(name))
+        ]
+        faults = inputs.faults(contents, required, changes).of_form(
+            bool(catalog.abilities(self.context).fees)
+        )
+        blanks = {path: text for path, text in faults.missing.items() if path[0] in required}
+        wrong = {**faults.wrong, **blanks}
+        if contents.get("name") == base.get("name"):  # an older name may have what a new one may not
+            wrong.pop(("name",), None)
+        if waiting := pending.tasks(f"{self.prefix}target") if self.entity == SUPPLY else []:
+            wrong["targeting",] = f"Not added yet. {', '.join(waiting)}."
+        return Faults(wrong, faults.missing)
+
+    def draw_field(self, name: str, problems: FieldProblems, look: Look | None = None) -> None:
+        """Draw the widget of a plain field, and under it what is wrong with it."""
+        look = look or Look(disabled=self.is_closed)
+        inputs.draw_with_faults(name, self.prefix + name, problems.at(name), look)
+
+    def draw_package(self, problems: FieldProblems, names: Collection[str], old_name: str = "") -> None:
+        """Draw the fields of a package among `names`; the name of another package is warned of."""
+        name, media = st.columns([3, 2], vertical_alignment="top")
+        with name:
+            self.draw_field("name", problems)
+            text = st.session_state.get(f"{self.prefix}name") or ""
+            if text != old_name and (same := same_name.warning(self.context, text)):
+                st.caption(f":orange[:material/warning: {plain(same)}]")
+        with media:
+            if "media_type" in names:
+                self.draw_field("media_type", problems)
+        self._draw_dates(problems, names)
+        switches = [switch for switch in SWITCHES if switch in names]
+        with st.container(horizontal=True, vertical_alignment="center"):
+            for switch in switches:
+                inputs.draw(switch, self.prefix + switch, Look(disabled=self.is_closed))
+            dates = {fields.BY_NAME[date].title: self.prefix + date for date in DATES if date in names}
+            times.calendar(dates, f"{self.prefix}calendar", disabled=self.is_closed)
+        beside(text for switch in switches for text in problems.at(switch))
+        for other in OTHERS:
+            if other in names:
+                self.draw_field(other, problems)
+
+    def _draw_dates(self, problems: FieldProblems, names: Collection[str]) -> None:
+        columns = st.columns([2, 2, 1], vertical_alignment="top")
+        for name, column in zip(DATES, columns, strict=False):
+            if name in names:
+                with column:
+                    empty = "no end" if name == "end_date" else ""
+                    self.draw_field(name, problems, Look(placeholder=empty, disabled=self.is_closed))
+        with columns[-1]:
+            st.selectbox(
+                "Time zone", sorted({*OFFSETS, self.offset}), format_func=offset, key=self.prefix + ZONE,
+                persist_state="session", disabled=self.is_closed,
+            )  # fmt: skip
+
+    def draw_terms(
+        self, problems: FieldProblems, names: Collection[str], apart: Collection[str] = (), suffix: str = ""
+    ) -> None:
+        """Draw the terms of deals among `names`: the fee, as far as the service has fees, the contact, then
+        the others, folded. Those `apart` are drawn elsewhere. `suffix` ends the labels of amounts that add up
+        over deals: `, each`."""
+        fees = catalog.abilities(self.context).fees
+        has_fee = bool(fees) and FEE in names and FEE_TYPE in names
+        if not has_fee:
+            st.caption(NO_FEE_TYPE if fees else NO_FEES)
+        names, has_fee = [name for name in names if name not in apart], has_fee and FEE not in apart
+        kind, size, contact = (
+            st.columns([3, 2, 4], vertical_alignment="top")
+            if has_fee
+            else (st.empty(), st.empty(), st.container())
+        )
+        if has_fee:
+            fee_type = st.session_state.get(self.prefix + FEE_TYPE)
+            label = facts.prices_of(self.context).fee_title(fee_type)
+            is_closed = self.is_closed or not has_amount(fee_type)
+            options = {number: FEE_TYPES[number] for number in fees}
+            with kind:
+                self.draw_field(FEE_TYPE, problems, Look(options=options, disabled=self.is_closed))
+            with size:
+                self.draw_field(FEE, problems, Look(label, disabled=is_closed))
+        if EMAIL in names:
+            with contact:
+                self.draw_field(EMAIL, problems)
+        others = [name for name in names if name not in (FEE_TYPE, FEE, EMAIL)]
+        if not others:
+            return
+        is_wrong = any(problems.at(name) for name in others)
+        with (
+            st.expander("More terms", expanded=is_wrong, icon=":material/tune:"),
+            st.grid(2, min_column_width=TERM_WIDTH),
+        ):
+            for name in others:
+                row = fields.BY_NAME[name]
+                word = (row.kind.choices or {}).get(self.context.clients.usual_terms.get(name), "")
+                self.draw_field(
+                    name,
+                    problems,
+                    Look(
+                        f"{row.form_label}{suffix if row.is_summed else ''}",
+                        placeholder=f"{inputs.capital(word)} (default)" if word else "",
+                        disabled=self.is_closed,
+                    ),
+                )
+
+
+def fill(prefix: str, contents: FormValues, offset: int = 0, targeting: Targeting | None = None) -> None:
+    """Fill the widgets of this prefix with fields as typed; others have none."""
+    st.session_state.update({prefix + name: content for name, content in contents.items()})
+    if targeting is not None:
+        st.session_state[prefix + ZONE] = offset
+        picker.fill(f"{prefix}target", targeting)
+
+
+def fill_from(prefix: str, entity: str, values: Mapping[str, Any]) -> None:
+    """Fill the widgets with fields as in a PUT request; dates are in the zone of the start."""
+    start, links = values.get("start_date"), LINKS[entity]
+    shift = (start.utcoffset() if isinstance(start, datetime) else None) or timedelta(0)
+    plain_values = {name: values[name] for name in fields.writable(entity) if name in values}
+    targeting = {name: values[name] for name in Targeting.model_fields if name in values}
+    fill(
+        prefix,
+        inputs.contents(plain_values, timezone(shift)),
+        int(shift.total_seconds() // 60),
+        Targeting.model_validate(targeting) if entity == SUPPLY else None,
+    )
+    if links in values:
+        st.session_state[prefix + links] = [link["id"] for link in values[links]]
+    if "seat" in values:
+        st.session_state[f"{prefix}seat"] = values["seat"]["id"]
