@@ -50,7 +50,7 @@ negotiation_rounds = Table(
     Column("units", BigInteger),
     Column("first_day", Date),
     Column("last_day", Date),
-    *required(word=Text, who=String(LONGEST_NAME)),
+    *required(word=Text, who=Text),
     Column("link_id", BigInteger),
     *required(at=Instant),
 )
@@ -225,7 +225,6 @@ def _line(value: str, title: str, longest: int) -> str:
 
 def _check(answer: Round, before: Negotiation) -> None:
     terms = answer.terms
-    check_name(answer.who)
     check_word(answer.word, is_required=answer.act == "declines")
     if len(before.rounds) >= MOST_ROUNDS:
         raise BadRequest(f"There are {MOST_ROUNDS} rounds already: talk to each other")

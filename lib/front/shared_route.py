@@ -1,11 +1,12 @@
 """Routes for people without an account: share links, `/shared/NUMBER.SECRET`, and `/mail/stop`.
 
-It needs no session, sets no cookie and opens no socket: its key is in the address. A key that is unknown, has
-ended or was revoked, and one whose owner lost what it shows, get the same page, 404. The page may be kept by
-the browser that has it, which asks each time whether it still stands.
+It needs no session and opens no socket: its key is in the address. Only a link that is limited to one address
+sets a cookie, once the code that was mailed there is entered; a page of another site can't send it. A key
+that is unknown, has ended or was revoked, and one whose owner lost what it shows, get the same page, 404. The
+page may be kept by the browser that has it, which asks each time whether it still stands.
 
-The page of a deal takes its form by `POST`, from whoever has the key: there is no cookie that a page of
-another site could use, so nothing has to be checked of where a form comes from.
+The page of a deal takes its form by `POST`, from whoever has the key: no page of another site has it, so
+nothing has to be checked of where a form comes from.
 """
 
 import asyncio
@@ -43,6 +44,7 @@ HEADERS = {
     "X-Robots-Tag": "noindex, nofollow",
 }
 SEE_OTHER = 303
+COOKIE, VISIT_SECONDS = "tranche_link_{}", 12 * 60 * 60
 log = logging.getLogger(__name__)
 PATH, STOPS_A_MINUTE, LONGEST_TOKEN = "/mail/stop", 60, 100
 STOP_HEADERS = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
@@ -52,20 +54,24 @@ NOTHING = "There is no such mail: it is stopped already, or the link is incomple
 
 @dataclass(frozen=True)
 class SharedPage:
-    """A page as HTML, with its status and its content policy; 303 leads back to the same address."""
+    """A page as HTML, with its status and its content policy; 303 leads back to the same address.
+
+    `visit` is the key of a visit that begins with it, empty for none.
+    """
 
     html: str
     policy: str
     status: int = 200
+    visit: str = ""
 
 
 class SharedPages(Protocol):
     """Whatever makes the pages."""
 
-    def page(self, number: int, secret: str) -> SharedPage:
-        """The page of this key, or the one that says that it does not work."""
+    def page(self, number: int, secret: str, visit: str = "") -> SharedPage:
+        """The page of this key, or the one that says that it does not work; `visit` is the browser's key."""
 
-    def enter(self, number: int, secret: str, fields: Fields) -> SharedPage | None:
+    def enter(self, number: int, secret: str, fields: Fields, visit: str = "") -> SharedPage | None:
         """What follows on the form of this key's page; None where it has none."""
 
     def dead_link(self) -> SharedPage:
@@ -111,19 +117,27 @@ class SharedRoute:
             return fields
         if match is None:
             return _response(self._pages.dead_link(), request.headers.getlist("if-none-match"))
-        work = self._pool.submit(address, lambda: self._page(int(match[1]), match[2], fields))
+        number, secret = int(match[1]), match[2]
+        visit = request.cookies.get(COOKIE.format(number), "")[:LONGEST_TOKEN]
+        work = self._pool.submit(address, lambda: self._page(number, secret, fields, visit))
         page = await asyncio.wrap_future(work)
         if page is None:
             return _wrong_method()
         if page.status == SEE_OTHER:
-            return Response(status_code=SEE_OTHER, headers=HEADERS | {"Location": match[0]})
+            answer = Response(status_code=SEE_OTHER, headers=HEADERS | {"Location": match[0]})
+            if page.visit:
+                answer.set_cookie(
+                    COOKIE.format(number), page.visit, VISIT_SECONDS, path=PREFIX, httponly=True,
+                    secure=request.url.scheme == "https", samesite="strict",
+                )  # fmt: skip
+            return answer
         return _response(page, request.headers.getlist("if-none-match"))
 
-    def _page(self, number: int, secret: str, fields: Fields | None) -> SharedPage | None:
+    def _page(self, number: int, secret: str, fields: Fields | None, visit: str) -> SharedPage | None:
         try:
             if fields is not None:
-                return self._pages.enter(number, secret, fields)
-            return self._pages.page(number, secret)
+                return self._pages.enter(number, secret, fields, visit)
+            return self._pages.page(number, secret, visit)
         except StoreUnwritable as error:
             return self._pages.unwritable(error)
         except TrancheError as error:

@@ -5,7 +5,7 @@
 """
 
 from lib.mail.letter import Attachment, FigureRow, FigureTable, Letter, Link, Part, Picture, Remark
-from lib.mail.outbox import tell
+from lib.mail.outbox import send, tell
 from lib.mail.post import MailWriter, posting
 from lib.mail.server import MailServer
 from lib.mail.unsubscribe import PATH, Unsubscriber
@@ -24,5 +24,6 @@ __all__ = [
     "Remark",
     "Unsubscriber",
     "posting",
+    "send",
     "tell",
 ]  # fmt: skip

@@ -40,19 +40,26 @@ class MailMessage:
     attempts: int
 
 
-def tell(engine: Engine, settings: Settings, person: Person, subject: str, *parts: Part) -> bool:
-    """Mail this to a person, soon; whether they have an address, and the desk a mail server.
+def send(
+    engine: Engine, settings: Settings, owner: Person, recipient: str, subject: str, *parts: Part
+) -> bool:
+    """Mail this to an address, soon, in the name of a person; whether the desk can.
 
     StoreUnavailable without the database.
     """
-    if not settings.smtp_host or not is_mailable(person.email or ""):
+    if not settings.smtp_host or not is_mailable(recipient):
         return False
-    mail = message(Letter(subject, parts), settings.mail_from, person.email or "")
-    values = waiting_mail(None, person.username, person.email or "", bytes(mail), datetime.now(UTC))
+    mail = message(Letter(subject, parts), settings.mail_from, recipient)
+    values = waiting_mail(None, owner.username, recipient, bytes(mail), datetime.now(UTC))
     transact(
         engine, lambda connection: connection.execute(insert(mail_messages).values(values)), Deadline(SECONDS)
     )
     return True
+
+
+def tell(engine: Engine, settings: Settings, person: Person, subject: str, *parts: Part) -> bool:
+    """Mail this to a person, soon; whether they have an address, and the desk a mail server."""
+    return send(engine, settings, person, person.email or "", subject, *parts)
 
 
 def waiting_mail(

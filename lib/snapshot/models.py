@@ -179,3 +179,11 @@ class SnapshotAnswer:
     faults: Sequence[tuple[str, str]] = ()
     is_open: bool = True
     proposes: bool = False
+
+
+@dataclass(frozen=True)
+class SnapshotCode:
+    """The form for the code of a page that is limited to one address: what it opens, and what was wrong."""
+
+    title: str
+    note: str = ""

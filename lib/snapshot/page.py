@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lib.snapshot import colors
-from lib.snapshot.models import Snapshot, SnapshotAnswer, SnapshotChart, SnapshotForm
+from lib.snapshot.models import Snapshot, SnapshotAnswer, SnapshotChart, SnapshotCode, SnapshotForm
 from lib.wire.policy import inline_scripts
 
 if TYPE_CHECKING:
@@ -30,14 +30,20 @@ SOURCES = {
 }
 
 
-def html(snapshot: Snapshot, form: SnapshotForm | None = None, answer: SnapshotAnswer | None = None) -> str:
-    """The file; with a form or an answer, the page that takes it at its own address."""
+def html(
+    snapshot: Snapshot,
+    form: SnapshotForm | None = None,
+    answer: SnapshotAnswer | None = None,
+    code: SnapshotCode | None = None,
+) -> str:
+    """The file; with a form, an answer or a code, the page that takes it at its own address."""
     drawings = {} if snapshot.chart is None else _drawings(snapshot.chart)
     text: str = _template().render(
         snapshot=snapshot,
         form=form,
         answer=answer,
-        policy=policy(has_form=form is not None or answer is not None),
+        code=code,
+        policy=policy(has_form=any(part is not None for part in (form, answer, code))),
         style=Markup(colors.style() + _read("snapshot.css")),  # noqa: S704  (a file of ours)
         script=Markup(_read("snapshot.js")),  # noqa: S704
         drawings={name: Markup(one.svg) for name, one in drawings.items()},  # noqa: S704

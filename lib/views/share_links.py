@@ -23,6 +23,7 @@ from lib.views.models import LONGEST_NAME, check_name, fitting
 from lib.views.tables import share_links
 from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, StoreUnwritable
+from lib.wire.text import is_mailable
 
 SECONDS, MOST, MOST_ORIGINS = 10, 200, 10
 USUAL, LONGEST = timedelta(days=30), timedelta(days=366)
@@ -39,7 +40,8 @@ class ShareLink:
     """A question or a deal that is shared, without its secret; `origins` may frame its page.
 
     `params` are those of a link to the question, `deal` is the id of one of `deals_service`, `opened` is when
-    it was last opened (None: never). Times are in UTC.
+    it was last opened (None: never). With `recipient` whoever opens it enters a code that was mailed there
+    (link_codes.py). Times are in UTC.
     """
 
     id: int
@@ -54,6 +56,7 @@ class ShareLink:
     opened: datetime | None
     deal: int | None = None
     deals_service: str | None = None
+    recipient: str | None = None
 
 
 @dataclass(frozen=True)
@@ -76,18 +79,21 @@ class ShareLinks:
         lifetime: timedelta = USUAL,
         origins: Iterable[str] = (),
         deal: int | None = None,
+        recipient: str = "",
     ) -> tuple[ShareLink, str]:
         """A new link to the question of `params`, or to a deal in this slicer, and its key, which is returned
         once: `number.secret`. Whether its owner may see the deal is checked when it is opened.
 
-        BadRequest for a name or lifetime that can't be, an origin that is none, and beyond 200 links of a
-        person; AccessError without the permission, or if the person may not see the slicer.
+        BadRequest for a name, lifetime or recipient that can't be, an origin that is none, and beyond 200
+        links of a person; AccessError without the permission, or if the person may not see the slicer.
         """
         self.scope.about(share_links, project, slicer)
         if not self.scope.person.may_share:
             raise AccessError(NO_PERMISSION)
         if not timedelta() < lifetime <= LONGEST:
             raise BadRequest(f"A share link works for up to {LONGEST.days} days")
+        if recipient and not is_mailable(recipient):
+            raise BadRequest(f"'{recipient[:100]}' is not an e-mail address that mail can be sent to")
         secret, now = secrets.token_urlsafe(24), datetime.now(UTC)
         values = {
             "service": self.scope.service, "project": project, "slicer": slicer,
@@ -95,6 +101,7 @@ class ShareLinks:
             "origins": [*check_origins(origins)], "secret_hash": _hash(secret),
             "owner": self.scope.person.username, "created": now, "expires": now + lifetime,
             "deal": deal, "deals_service": None if deal is None else self.deals_service,
+            "recipient": recipient or None,
         }  # fmt: skip
 
         def within(connection: Connection) -> ShareLink:
@@ -206,4 +213,5 @@ def _words(link: ShareLink) -> str:
     origins = f", embedded in {', '.join(link.origins)}" if link.origins else ""
     what = f"{link.project}/{link.slicer}{'' if link.deal is None else f', deal {link.deal}'}"
     about = f"{link.id}, '{link.name}', {what}, by {link.owner}"
-    return f"{about}, until {link.expires:%Y-%m-%d}{origins}"
+    only = f", for {link.recipient} alone" if link.recipient else ""
+    return f"{about}, until {link.expires:%Y-%m-%d}{origins}{only}"

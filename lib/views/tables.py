@@ -48,7 +48,17 @@ share_links = numbered_table(
     Column("opened", Instant),
     Column("deal", BigInteger),
     Column("deals_service", String(500)),
+    Column("recipient", String(254)),
     Index(None, "service", "owner"),
+)
+link_codes = Table(
+    "link_codes",
+    metadata,
+    *keys(link_id=BigInteger),
+    *required(code_hash=String(64), made=Instant, tries=Integer),
+)
+link_visits = Table(
+    "link_visits", metadata, *keys(key_hash=String(64)), *required(link_id=BigInteger, expires=Instant)
 )
 chosen_cards = Table(
     "chosen_cards", metadata, *keys(username=USER, **SLICER), *required(cards=Text, at=Instant)

@@ -9,21 +9,28 @@ from typing import Protocol
 from lib import connect
 from lib.connect import Reports
 from lib.front.shared_route import SEE_OTHER, Fields, SharedPage
+from lib.mail import send
 from lib.people import Person
 from lib.settings import Settings
 from lib.snapshot import page
+from lib.snapshot.models import Snapshot, SnapshotCode
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.kit.session_cache import SessionCache
 from lib.views import ShareLink
+from lib.views.link_codes import LinkCodes
 from lib.views.share_links import find_link, note_opening
-from lib.wire.errors import AccessError, Refused, StoreUnwritable
+from lib.wire.errors import AccessError, BadRequest, Refused, StoreUnwritable
 
 SECONDS, MOST, UNPROCESSABLE = 300, 100, 422
 DEAD_LINK = "This link does not work"
 DEAD_LINK_HELP = "It may have ended or been revoked. Ask whoever sent it to you for another one."
 NO_FIGURES = "The figures could not be loaded"
 RETRY_HELP = "Try again in a few minutes."
-NOT_STORED = "Your counts could not be stored"
+NOT_STORED = "What you sent could not be stored"
+CODE_TITLE = "This page needs a code"
+CODE_SENT = "A code is on its way to the address that this link is for."
+NO_MAIL = "No mail can be sent from here: ask whoever sent you the link."
+UNEXPECTED = "If you did not ask for it, somebody else has the link: tell whoever sent it to you."
 
 
 class LinkedPages(Protocol):
@@ -45,13 +52,16 @@ class SnapshotPages:
         self._engine = self._installation.access.store.engine
         self._reports = Reports(self._installation)
         self._snapshots = Snapshots(settings)
+        self._codes = LinkCodes(self._engine)
         self._cache: SessionCache[str] = SessionCache(SECONDS, MOST)
 
-    def page(self, number: int, secret: str) -> SharedPage:
+    def page(self, number: int, secret: str, visit: str = "") -> SharedPage:
         """The page of this key, or the one that says that it does not work. Raises the service's errors."""
         link, owner = self._open(number, secret)
         if link is None or owner is None:
             return self.dead_link()
+        if self._needs_code(link, visit):
+            return self._ask_for_code(link, "")
         try:
             html = self._content(link, owner)
         except Refused:  # the desk's own credentials at a remote service, not the owner's rights
@@ -63,11 +73,13 @@ class SnapshotPages:
         note_opening(self._engine, link)
         return SharedPage(html, page.policy(link.origins, has_form=link.deal is not None))
 
-    def enter(self, number: int, secret: str, fields: Fields) -> SharedPage | None:
+    def enter(self, number: int, secret: str, fields: Fields, visit: str = "") -> SharedPage | None:
         """What follows on the form of this key's page; None where it has none. Raises as `page`."""
         link, owner = self._open(number, secret)
         if link is None or owner is None:
             return self.dead_link()
+        if self._needs_code(link, visit):
+            return self._take_code(link, owner, fields)
         if link.deal is None or self._dossiers is None:
             return None
         try:
@@ -81,6 +93,34 @@ class SnapshotPages:
         return SharedPage(
             html, page.policy(link.origins, has_form=True), UNPROCESSABLE if html else SEE_OTHER
         )
+
+    def _needs_code(self, link: ShareLink, visit: str) -> bool:
+        return link.recipient is not None and not self._codes.is_visit(link, visit)
+
+    def _take_code(self, link: ShareLink, owner: Person, fields: Fields) -> SharedPage:
+        """Mail a code, or begin a visit with the one that was entered."""
+        try:
+            if fields.get("do") == "send":
+                note = CODE_SENT if self._mail_code(link, owner) else NO_MAIL
+                return self._ask_for_code(link, note)
+            code = fields.get("code", "")
+            key = self._codes.enter(link, code if isinstance(code, str) else "")
+        except BadRequest as error:
+            return self._ask_for_code(link, f"{error.reason}.", UNPROCESSABLE)
+        return SharedPage("", page.policy(link.origins), SEE_OTHER, key)
+
+    def _mail_code(self, link: ShareLink, owner: Person) -> bool:
+        """Mail a new code to the link's address; whether the desk has a mail server."""
+        if not self._settings.smtp_host or link.recipient is None:
+            return False
+        code = self._codes.make(link)
+        parts = (f"Your code: {code}", f"It opens “{link.name}” for a quarter of an hour.", UNEXPECTED)
+        return send(self._engine, self._settings, owner, link.recipient, f"Code for {link.name}", *parts)
+
+    def _ask_for_code(self, link: ShareLink, note: str, status: int = 200) -> SharedPage:
+        """The page with the form of the code; it does not name the address."""
+        html = page.html(Snapshot(CODE_TITLE, (), ""), code=SnapshotCode(link.name, note))
+        return SharedPage(html, page.policy(link.origins, has_form=True), status)
 
     def _content(self, link: ShareLink, owner: Person) -> str | None:
         """What the link shows in its owner's name; None where they may not see the deal."""

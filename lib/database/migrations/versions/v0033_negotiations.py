@@ -23,7 +23,7 @@ def upgrade() -> None:
         sa.Column("first_day", sa.Date()),
         sa.Column("last_day", sa.Date()),
         sa.Column("word", sa.Text(), nullable=False),
-        sa.Column("who", sa.String(64), nullable=False),
+        sa.Column("who", sa.Text(), nullable=False),
         sa.Column("link_id", sa.BigInteger()),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("service", "deal_id", "seat_id", "number", name="pk_negotiation_rounds"),

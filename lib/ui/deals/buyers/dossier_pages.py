@@ -99,6 +99,8 @@ class DossierPages:
         if reply.answer is None:
             return self._html(link, context, deal, reply=reply)
         answer = reply.answer
+        if link.recipient is not None:
+            answer = replace(answer, who=f"{answer.who} ({link.recipient})")
         if answer.act == "accepts":
             answer = replace(answer, terms=store.of(deal, terms).offer)
         try:

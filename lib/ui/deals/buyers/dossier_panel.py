@@ -29,10 +29,10 @@ from lib.ui.query import ask, share
 from lib.wire.errors import TrancheError
 
 NEW, PROBLEM = "dossier_link_new", "dossier_link_problem"
-TITLE, LIFETIME = "dossier_title_{}", "dossier_lifetime_{}"
+TITLE, LIFETIME, RECIPIENT = "dossier_title_{}", "dossier_lifetime_{}", "dossier_recipient_{}"
 WHAT = (
     "The link opens a page about this deal alone: terms, days and its funnel by day, without an account. The "
-    "buyer adds their own counts there, and both of you see where they differ."
+    "buyer accepts, declines or proposes terms there, and adds their own counts."
 )
 LINK_NOTE = "The link for the buyer. It is shown only now: copy it."
 
@@ -60,6 +60,11 @@ def draw_share(context: PageContext, deal: DemandDeal) -> None:
                 "Title", (deal.name or f"Deal {number}")[:100], max_chars=100, key=TITLE.format(number)
             )
             st.selectbox("Works for", [*share.LIFETIMES], 1, key=LIFETIME.format(number), width=160)
+            if Settings.current().smtp_host:
+                st.text_input(
+                    "Only for", key=RECIPIENT.format(number), max_chars=254, autocomplete="off",
+                    placeholder="An e-mail address; a code is sent there",
+                )  # fmt: skip
             st.form_submit_button(
                 "Make a link for the buyer",
                 icon=":material/share:",
@@ -105,7 +110,9 @@ def _draw_links(context: PageContext, deal: int) -> None:
     """Name the links that work."""
     links = context.clients.view_store.share_links.of_deal(deal)
     lines = [
-        f"- {plain(one.name)}, until {times.day(one.expires.date())}, {_visit(one.opened)}" for one in links
+        f"- {plain(link.name)}{f', for {plain(link.recipient)}' if link.recipient else ''}, until "
+        f"{times.day(link.expires.date())}, {_visit(link.opened)}"
+        for link in links
     ]
     if lines:
         st.caption("\n".join(["Links that work (Access revokes them):", "", *lines]))
@@ -122,7 +129,10 @@ def _make(context: PageContext, project: str, slicer: str, number: int) -> None:
         context.deals.get(DemandDeal, number)
         lifetime = timedelta(days=share.LIFETIMES[state[LIFETIME.format(number)]])
         links = context.clients.view_store.share_links
-        _, key = links.make(project, slicer, state[TITLE.format(number)], {}, lifetime, deal=number)
+        recipient = (state.get(RECIPIENT.format(number)) or "").strip()
+        _, key = links.make(
+            project, slicer, state[TITLE.format(number)], {}, lifetime, deal=number, recipient=recipient
+        )
     except TrancheError as error:
         state[PROBLEM] = f"{error.reason.rstrip('.')}."
         return

@@ -1,0 +1,191 @@
+"""Share links that are limited to one address: a code by mail opens them, for one browser."""
+
+import re
+from datetime import timedelta
+from email import message_from_string
+from pathlib import Path
+
+import httpx
+import pytest
+from dealing import SOLD, clients
+from sqlalchemy import select, update
+from starlette.responses import PlainTextResponse
+
+from lib import connect
+from lib.connect import Clients, Installation
+from lib.deals.models import DemandDeal
+from lib.deals.negotiation import OfferTerms
+from lib.front.shared_route import PREFIX, SharedRoute
+from lib.settings import Settings
+from lib.ui.audience.shared_pages import SnapshotPages
+from lib.ui.deals.buyers.dossier_pages import DossierPages
+from lib.views.link_codes import CODE_WORKS, MOST_TRIES, VISIT
+from lib.views.tables import link_codes, link_visits, mail_messages
+from lib.wire.errors import BadRequest
+from lib.wire.transport import InProcess
+
+DEAL, BUYER, TERMS = 2, "bea@buyer.example", "3.00 USD CPM, floor price"
+
+
+@pytest.fixture
+def settings(own_deals_home: Path) -> Settings:
+    """A desk with deals and a mail server; nothing is sent in these tests."""
+    return Settings(
+        home=own_deals_home, demo=True, smtp_host="127.0.0.1", smtp_port=9, smtp_security="none",
+        mail_from="desk@house.example",
+    )  # fmt: skip
+
+
+@pytest.fixture
+def installation(settings: Settings) -> Installation:
+    """That desk; its manager may make share links."""
+    opened = connect.installation(settings)
+    opened.access.change("manager", "test", shares=True)
+    return opened
+
+
+@pytest.fixture
+def manager(installation: Installation, settings: Settings) -> Clients:
+    """The clients of the manager."""
+    return clients(settings)
+
+
+@pytest.fixture
+def link(manager: Clients) -> str:
+    """The address of a link to the deal, for its buyer alone."""
+    links = manager.view_store.share_links
+    return PREFIX + links.make("demo", SOLD, "For Beta", {}, deal=DEAL, recipient=BUYER)[1]
+
+
+def browser(settings: Settings) -> httpx.Client:
+    """A browser: it keeps cookies."""
+    route = SharedRoute(
+        PlainTextResponse("The desk"), SnapshotPages(settings, DossierPages(settings)), 10**4, 10**4
+    )
+    return httpx.Client(transport=InProcess(route), base_url="https://desk", timeout=60)
+
+
+def codes(installation: Installation) -> list[str]:
+    """The codes that were mailed, each to the buyer, the latest last."""
+    with installation.access.store.engine.connect() as connection:
+        mails = connection.execute(select(mail_messages).order_by(mail_messages.c.id)).all()
+    assert {mail.recipient for mail in mails} <= {BUYER}
+    texts = [
+        message_from_string(mail.body).get_payload(0).get_payload(decode=True).decode() for mail in mails
+    ]  # type: ignore[union-attr]
+    return [match[1] for text in texts if (match := re.search(r"Your code: ([0-9]{6})\b", text))]
+
+
+def pass_time(installation: Installation, span: timedelta) -> None:
+    """Let codes and visits be older than they are."""
+    with installation.access.store.engine.begin() as connection:
+        for column in (link_codes.c.made, link_visits.c.expires):
+            for at in connection.execute(select(column)).scalars().all():
+                connection.execute(update(column.table).values({column.name: at - span}))
+
+
+def test_without_a_code_nothing_is_shown(settings: Settings, link: str) -> None:
+    """Neither terms nor the address that it is for; a form is not taken either."""
+    visitor = browser(settings)
+    for answer in (visitor.get(link), visitor.post(link, data={"do": "accept", "name": "Eve", "mark": "0"})):
+        assert "This page needs a code" in answer.text
+        assert TERMS not in answer.text
+        assert BUYER not in answer.text
+        assert "set-cookie" not in answer.headers
+
+
+def test_the_code_opens_it_for_one_browser(settings: Settings, installation: Installation, link: str) -> None:
+    """The browser in which it was entered, for half a day; its cookie is for no script and no other site."""
+    buyer = browser(settings)
+    assert "A code is on its way" in buyer.post(link, data={"do": "send"}).text
+    [code] = codes(installation)
+    answer = buyer.post(link, data={"do": "code", "code": f" {code} "})
+    assert answer.status_code == 303
+    cookie = answer.headers["set-cookie"].lower()
+    assert all(part in cookie for part in ("httponly", "samesite=strict", "secure", f"path={PREFIX}"))
+    assert TERMS in buyer.get(link).text
+    assert TERMS not in browser(settings).get(link).text
+    pass_time(installation, VISIT)
+    assert TERMS not in buyer.get(link).text
+
+
+def test_a_code_works_once_and_not_for_long(
+    settings: Settings, installation: Installation, link: str
+) -> None:
+    """Nor after its time."""
+    buyer = browser(settings)
+    buyer.post(link, data={"do": "send"})
+    [code] = codes(installation)
+    assert buyer.post(link, data={"do": "code", "code": code}).status_code == 303
+    assert browser(settings).post(link, data={"do": "code", "code": code}).status_code == 422
+    pass_time(installation, CODE_WORKS)
+    other = browser(settings)
+    other.post(link, data={"do": "send"})
+    pass_time(installation, CODE_WORKS + timedelta(seconds=1))
+    assert other.post(link, data={"do": "code", "code": codes(installation)[-1]}).status_code == 422
+
+
+def test_codes_can_not_be_guessed(settings: Settings, installation: Installation, link: str) -> None:
+    """After five wrong ones the right one is refused too, and another is sent once a minute at most."""
+    buyer = browser(settings)
+    buyer.post(link, data={"do": "send"})
+    [code] = codes(installation)
+    wrong = f"{(int(code) + 1) % 10**6:06}"
+    for _ in range(MOST_TRIES):
+        assert "This code is wrong" in buyer.post(link, data={"do": "code", "code": wrong}).text
+    assert buyer.post(link, data={"do": "code", "code": code}).status_code == 422
+    assert "within the last minute" in buyer.post(link, data={"do": "send"}).text
+    assert codes(installation) == [code]
+
+
+def test_a_code_is_its_links_alone(
+    settings: Settings, installation: Installation, manager: Clients, link: str
+) -> None:
+    """Neither the code nor the visit of a link opens another."""
+    links = manager.view_store.share_links
+    other = PREFIX + links.make("demo", SOLD, "Other", {}, deal=1, recipient=BUYER)[1]
+    buyer = browser(settings)
+    buyer.post(link, data={"do": "send"})
+    [code] = codes(installation)
+    assert buyer.post(other, data={"do": "code", "code": code}).status_code == 422
+    buyer.post(link, data={"do": "code", "code": code})
+    assert "This page needs a code" in buyer.get(other).text
+    _, key = next(iter(buyer.cookies.items()))
+    number = other.removeprefix(PREFIX).partition(".")[0]
+    thief = browser(settings)
+    thief.cookies.set(f"tranche_link_{number}", key)
+    assert "This page needs a code" in thief.get(other).text
+
+
+def test_an_answer_has_the_address(
+    settings: Settings, installation: Installation, manager: Clients, link: str
+) -> None:
+    """Who answered is what they typed, and the address that they showed to be theirs."""
+    buyer = browser(settings)
+    buyer.post(link, data={"do": "send"})
+    buyer.post(link, data={"do": "code", "code": codes(installation)[-1]})
+    mark = re.search(r'name="mark" value="([0-9a-f]+)"', buyer.get(link).text)
+    assert mark is not None
+    sent = buyer.post(link, data={"do": "accept", "name": "Bea Buyer", "mark": mark[1]})
+    assert sent.status_code == 303
+    last = manager.negotiations.of(manager.deals.get(DemandDeal, DEAL), OfferTerms()).last
+    assert last is not None
+    assert last.who == f"Bea Buyer ({BUYER})"
+
+
+def test_without_a_mail_server_it_says_so(settings: Settings, link: str) -> None:
+    """Nobody waits for a code that can't come."""
+    visitor = browser(replace_settings(settings))
+    assert "No mail can be sent from here" in visitor.post(link, data={"do": "send"}).text
+
+
+def replace_settings(settings: Settings) -> Settings:
+    """The same desk without a mail server."""
+    return settings.model_copy(update={"smtp_host": ""})
+
+
+@pytest.mark.parametrize("address", ["nobody", "a@b@c", "x" * 250 + "@buyer.example", 'a"b@buyer.example'])
+def test_the_address_can_be_mailed_to(manager: Clients, address: str) -> None:
+    """A link for an address that mail can't reach is refused when it is made."""
+    with pytest.raises(BadRequest, match="is not an e-mail address"):
+        manager.view_store.share_links.make("demo", SOLD, "x", {}, deal=DEAL, recipient=address)
