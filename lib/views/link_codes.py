@@ -36,8 +36,8 @@ class LinkCodes:
         mine = link_codes.c.link_id == link.id
 
         def within(connection: Connection) -> None:
-            made = connection.execute(select(link_codes.c.made).where(mine)).scalar_one_or_none()
-            if made is not None and timedelta() <= now - made < NEXT_AFTER:
+            earlier = connection.execute(select(link_codes.c.made).where(mine)).scalar_one_or_none()
+            if earlier is not None and timedelta() <= now - earlier < NEXT_AFTER:
                 raise BadRequest("A code was sent within the last minute: look into your mail")
             connection.execute(delete(link_codes).where(mine))
             values = {"link_id": link.id, "code_hash": _hash(link, code), "made": now, "tries": 0}
