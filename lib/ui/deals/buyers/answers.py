@@ -5,10 +5,11 @@ Everything that it shows is the one deal's. What was typed stays where it can't 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from lib.deals import moments
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.negotiation import (
     Act,
@@ -51,7 +52,7 @@ def offer_terms(deal: DemandDeal, packages: Sequence[SupplyPackage]) -> OfferTer
     first = last = None
     if len(packages) == 1:
         start, end = packages[0].start_date, packages[0].end_date
-        first, last = start and start.date(), end and (end - timedelta(microseconds=1)).date()
+        first, last = start and start.date(), end and (moments.last_day(end) or end.date())
     return OfferTerms(deal.price, None if deal.units is None else int(deal.units), first, last)
 
 
