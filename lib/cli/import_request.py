@@ -75,6 +75,7 @@ class ImportRequest:
     decimal: str | None
     thousands: str | None
     year: int | None
+    dates: str | None
     sheet: tuple[str, ...]
     all_sheets: bool
     totals: Totals | None
@@ -98,11 +99,11 @@ class ImportRequest:
         if self.decimal and self.decimal == self.thousands:
             raise click.UsageError(f"--decimal and --thousands can't both be '{self.decimal}'")
         decimal = self.decimal or {".": ",", ",": "."}.get(self.thousands or "")
-        return Hints(decimal, self.thousands, self.year)
+        return Hints(decimal, self.thousands, self.year, self.dates)
 
     def refuse_hints(self) -> None:
         """Raise a usage error if options of inference are given where nothing is inferred."""
-        for name in ("decimal", "thousands", "year", "header"):
+        for name in ("decimal", "thousands", "year", "dates", "header"):
             if getattr(self, name) is not None:
                 raise click.UsageError(f"--{name} is for inferring; with a definition, write it there")
 

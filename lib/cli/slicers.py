@@ -18,6 +18,7 @@ from lib.reporting.ingest.importing import refuse_missing
 from lib.reporting.ingest.inference import infer
 from lib.reporting.ingest.normalize import Normalizer
 from lib.reporting.ingest.rejects import Ending, Reject, Rejects
+from lib.reporting.ingest.time_guess import ORDERS
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.slicer import StoredSlicer, read_mapping
 from lib.settings import Settings
@@ -129,6 +130,11 @@ def _cell_text(value: Any) -> str:
     default=None,
     callback=lambda ctx, param, value: value if value is None else "drop" if value else "keep",
     help="Whether rows such as Total, which would count twice, are left out; asked if there are any.",
+)
+@click.option(
+    "--dates",
+    type=click.Choice(list(ORDERS)),
+    help="Order of day, month and year in dates such as 01/02/2026; asked if more than one fits.",
 )
 @click.option("--year", type=click.IntRange(1900, 2199), help="Year of dates that are written without one.")
 def bring(project: str | None, slicer: str | None, **fields: Any) -> None:

@@ -6,6 +6,7 @@
     layout.py        where the table of a text or a sheet is: its header and names
     readers.py       the reader of a file, by its format; Parquet, NDJSON → raw rows
     inference.py     a sample of raw rows → a definition   (column_names.py: what a name says)
+    time_guess.py    a sample of raw rows → which column is the time, and how it is written
     cells.py         raw cells → text, numbers, elements   (numbers.py: their notation; times.py: → time)
     normalize.py     raw rows + definition → rows as the warehouse stores them
     rejects.py       the rows that can't be read, and why

@@ -105,11 +105,14 @@ class RawRows:
 class Reader(Protocol):
     """Reads a file of one format.
 
+    `context` are texts that say something of all rows, such as their month: the file's name, lines above the
+    table.
     `columns` are the file's columns, where they are known before its rows are read; else None, and `names`
     fills while they are. Without a header the names are made up.
     """
 
     file: DataFile
+    context: str
     columns: tuple[str, ...] | None
     names: dict[str, None]
     has_header: bool

@@ -27,7 +27,8 @@ from lib.reporting.ingest.numbers import (
     file_marks,
     notation_of,
 )
-from lib.reporting.ingest.times import TimeGuess, date_parts, guess_time, stored_times
+from lib.reporting.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time
+from lib.reporting.ingest.times import stored_times
 from lib.reporting.models import GRANULARITIES, time_key_field
 from lib.wire.errors import ImportRefused
 
@@ -46,11 +47,12 @@ _DASH_AMOUNT = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
 
 
 class Hints(NamedTuple):
-    """A person's hints for inference: the marks of numbers, and the year of dates without one."""
+    """A person's hints for inference: the marks of numbers, the year of dates without one, their order."""
 
     decimal: str | None = None
     thousands: str | None = None
     year: int | None = None
+    dates: str | None = None
 
 
 _NO_HINTS = Hints()
@@ -123,9 +125,7 @@ def infer(
     rows = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_ROWS // (1 + len(others))))
     columns, lines = _concatenate([_sample(file, rows) for file in (reader, *others)])
     missing = pa.array(MISSING)
-    time = guess_time(columns, lines, missing, hints.year)
-    if time is None:
-        raise ImportRefused(_no_time(reader, columns))
+    time = _time([reader, *others], columns, lines, missing, hints)
     columns = _with_times(columns, time, missing)
     dates = {time.column} if isinstance(time.column, str) else set(time.column[:-1])
     fields = {name: values for name, values in columns.items() if name not in dates}
@@ -147,6 +147,27 @@ def infer(
     settings = _settings(reader, marks)
     notes = [*_notes(marks, texts), *_word_notes(fields, missing)]
     return Inference(_definition(time, guesses, settings), time, guesses, notes)
+
+
+def _time(
+    readers: Sequence[Reader],
+    columns: Mapping[str, pa.Array],
+    lines: list[int],
+    missing: pa.Array,
+    hints: Hints,
+) -> TimeGuess:
+    """The time of the sample; where that leaves a choice, of all rows. ImportRefused without one."""
+    time_hints = TimeHints(hints.year, hints.dates, "\n".join(reader.context for reader in readers))
+    time = guess_time(columns, lines, missing, time_hints)
+    if time is None:
+        raise ImportRefused(_no_time(readers[0], columns))
+    if time.question and len(lines) >= FEWEST_ROWS:
+        names = [time.column] if isinstance(time.column, str) else list(time.column)
+        tables = [raw.table for reader in readers for raw in reader.rows(names, lambda reject: None)]
+        time = guess_time({name: _column(name, tables) for name in names}, (), missing, time_hints) or time
+    if time.question:
+        raise ImportRefused(f"{readers[0].file.name}: {time.question}")
+    return time
 
 
 def _sample(reader: Reader, rows: int) -> _Sample:

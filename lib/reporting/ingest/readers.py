@@ -84,7 +84,7 @@ class Parquet:
     """A Parquet file; see Reader. Lines are its rows, counted from 1."""
 
     def __init__(self, file: DataFile) -> None:
-        self.file, self.has_header = file, True
+        self.file, self.context, self.has_header = file, file.name, True
         with self._open() as content:
             schema = content.schema_arrow
             check_width(file.name, schema.names)
@@ -146,7 +146,7 @@ class Ndjson:
     columns: tuple[str, ...] | None = None
 
     def __init__(self, file: DataFile, encoding: str) -> None:
-        self.file, self.has_header, self._encoding = file, True, encoding
+        self.file, self.context, self.has_header, self._encoding = file, file.name, True, encoding
         self._is_array = _is_array(file, encoding)
         self.description = f"{'JSON array' if self._is_array else 'NDJSON'}, {shown_encoding(encoding)}"
         self.names: dict[str, None] = {}

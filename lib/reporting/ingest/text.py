@@ -64,6 +64,7 @@ class DelimitedText:
 
     def __init__(self, file: DataFile, encoding: str, layout: TableLayout) -> None:
         self.file, self._encoding, self._layout = file, encoding, layout
+        self.context = "\n".join([file.name, *layout.above])
         self._delimiter, self._names = layout.delimiter, layout.names
         self.columns: tuple[str, ...] | None = tuple(name for name in layout.names if name)
         self.names = dict.fromkeys(self.columns)

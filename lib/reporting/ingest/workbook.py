@@ -54,6 +54,7 @@ class Workbook:
         self.file, self._name = file, sheet.name
         layout, rows = sheet.layout, sheet.records
         check_width(file.name, layout.names)
+        self.context = "\n".join([file.name, sheet.name, *layout.above])
         has_value = [any(record.cells[column] for record in rows) for column in range(len(layout.names))]
         self._names = [name if is_used else "" for name, is_used in zip(layout.names, has_value, strict=True)]
         self._first_line, self.has_header = layout.first_line, layout.has_header
