@@ -34,16 +34,19 @@ _WORDS = 20
 def run(request: ImportRequest, settings: Settings) -> None:
     """Run the import. ImportRefused or BadDefinition if it can't be done; nothing is changed then."""
     try:
-        slicer, before = _import_slicer(request, settings)
+        readers, slicer, before = _import_slicer(request, settings)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise ImportRefused(f"{error.strerror or error}{where}; nothing was changed") from None
     _report(slicer, before)
+    _tell_unread(readers, slicer.definition)
     _prepare(slicer)
 
 
-def _import_slicer(request: ImportRequest, settings: Settings) -> tuple[StoredSlicer, StoredSlicer | None]:
-    """The slicer after the import, and before it."""
+def _import_slicer(
+    request: ImportRequest, settings: Settings
+) -> tuple[list[Reader], StoredSlicer, StoredSlicer | None]:
+    """The files that were read, the slicer after the import, and before it."""
     mode, warehouse = request.mode, Warehouse(settings.warehouse)
     before = (
         warehouse.open(request.project, request.slicer)
@@ -55,7 +58,8 @@ def _import_slicer(request: ImportRequest, settings: Settings) -> tuple[StoredSl
     readers, definition = _readers_and_definition(request, before, mappings)
     job = ImportJob(request.project, request.slicer, readers, definition, mappings, mode, request.max_rejects)
     private.folder(settings.home)
-    return _import(job, warehouse, request.rejects or _rejects_path(settings, request)), before
+    slicer = _import(job, warehouse, request.rejects or _rejects_path(settings, request))
+    return readers, slicer, before
 
 
 def recognize(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
@@ -139,7 +143,10 @@ def _write_definition(request: ImportRequest, definition: Definition, notes: Seq
 def tell_guess(inference: Inference, file: str) -> None:
     """Print what was inferred, and why."""
     rows = [(inference.time.label, f"time ({inference.time.granularity})", inference.time.reason)]
-    rows += [(guess.column, guess.kind, guess.reason) for guess in inference.columns]
+    rows += [
+        (guess.column, guess.kind, guess.reason + (f"; a guess: {guess.doubt}" if guess.doubt else ""))
+        for guess in inference.columns
+    ]
     click.echo(f"\nDefinition inferred from the first rows of {file}:\n")
     click.echo(table(("COLUMN", "INFERRED AS", "BECAUSE"), rows))
     click.echo("".join(f"\n{note}" for note in inference.notes))
@@ -190,6 +197,17 @@ def _report(slicer: StoredSlicer, before: StoredSlicer | None) -> None:
         f"{rows:,} rows imported into {slicer.project}/{slicer.name}{in_all}; "
         f"its days are {info.first_date} to {info.last_date}"
     )
+
+
+def _tell_unread(readers: Sequence[Reader], definition: Definition) -> None:
+    """Print the columns that no field is read from: a later file may have a new one."""
+    columns = dict.fromkeys(name for reader in readers for name in reader.names)
+    unread = [name for name in columns if name not in definition.source_columns()]
+    formulas = {field.name for field in definition.data_fields if field.formula}
+    names = [f"'{name}'" for name in unread if name not in formulas]
+    if names:
+        more = f" and {len(names) - _WORDS:,} more" if len(names) > _WORDS else ""
+        click.echo(f"Not imported, as no field is read from it: {', '.join(names[:_WORDS])}{more}")
 
 
 def _prepare(slicer: StoredSlicer) -> None:

@@ -27,6 +27,7 @@ from lib.wire.errors import BadRequest, TrancheError
 
 _ROWS = 5
 _WIDTH = 24
+_TRIED_ROWS = 500_000
 YES = click.option("--yes", is_flag=True, help="Don't ask.")
 _UNITS = ["B", "kB", "MB", "GB", "TB"]
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -60,10 +61,11 @@ def _show_first_rows(reader: Reader, definition: Definition) -> None:
     for raw in reader.rows(definition.source_columns(), refuse):
         read += raw.table.num_rows
         rows, last = normalizer.rows(raw, ending.refuse)
-        tables.append(rows.slice(0, _ROWS))
+        if sum(table.num_rows for table in tables) < _ROWS:
+            tables.append(rows.slice(0, _ROWS))
         if last is not None:
             ending.accept(last)
-        if sum(rows.num_rows for rows in tables) >= _ROWS:
+        if read >= _TRIED_ROWS:
             break
     ending.close()
     first = pa.concat_tables(tables or [definition.schema().empty_table()]).slice(0, _ROWS)
@@ -71,7 +73,8 @@ def _show_first_rows(reader: Reader, definition: Definition) -> None:
     lines = [(name, *map(_cell_text, first.column(name).to_pylist())) for name in first.column_names]
     click.echo(f"{reader.file.name} as it would be read:\n\n{table(header, lines)}")
     tell_rejects(rejects)
-    click.echo(f"\nRead {read:,} rows to show this; nothing was written.")
+    what = "the first" if read >= _TRIED_ROWS else "all"
+    click.echo(f"\nRead {what} {read:,} rows to show this; nothing was written.")
 
 
 def _cell_text(value: Any) -> str:

@@ -155,7 +155,11 @@ class Definition(DefinitionPart):
     def _time_key_fields(self) -> list[KeyField]:
         coarser = GRANULARITIES[GRANULARITIES.index(self.time.granularity) :]
         return [
-            KeyField(name=time_key_field(grain), description=grain.capitalize())
+            KeyField(
+                name=time_key_field(grain),
+                description=grain.capitalize(),
+                annotation=self.time.annotation,
+            )
             for grain in reversed(coarser)
         ]
 

@@ -25,10 +25,11 @@ MISSING = (
     "NULL", "null", "(null)", r"\N", "N/A", "n/a", "#N/A", "#NV", "#DIV/0!", "NaN", "nan",
     "(not set)", "-", "--", "–", "—",
 )  # fmt: skip
+Spelling = Literal["any", "plain", "decimal"]
 Totals = Literal["drop", "keep"]
 ALL_SHEETS: Literal["all"] = "all"
 Sheets = Literal["all"] | tuple[str, ...] | None
-READING = ("decimal", "thousands", "missing", "header", "names", "unit")
+READING = ("decimal", "thousands", "missing", "header", "names", "unit", "spelling")
 _TIME_CODES = "YymdHIpMSfzZbBaAjuGVUWw%"
 _WHOLE_DATES = [
     set("Ymd"),
@@ -106,7 +107,8 @@ class TimeColumn(DefinitionPart):
     """Where a row's time is, how it is written, and how fine it is kept.
 
     The texts of several columns (`column: [date, hour]`) are joined by blanks, then read by `format`.
-    `year` is the year of dates that are written without one.
+    `year` is the year of dates that are written without one. The `annotation` is shown beside the time's key
+    fields.
     """
 
     column: str | tuple[str, ...]
@@ -114,6 +116,7 @@ class TimeColumn(DefinitionPart):
     granularity: Literal["hour", "day"] = "day"
     format: str | None = None
     timezone: str | None = None
+    annotation: str = ""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -184,6 +187,8 @@ class KeyFieldDefinition(NumberColumn):
     """A key field and the column that it is read from.
 
     `segmented` makes it multi-valued: the separator inside a text column, or true for a list column.
+    Of `type` int, 0100 is another spelling of 100, unless `spelling` is plain (100 alone can be read) or
+    decimal (100 and 100.0 can).
     """
 
     name: Name
@@ -191,6 +196,7 @@ class KeyFieldDefinition(NumberColumn):
     description: str | None = None
     annotation: str = ""
     type: Literal["text", "int"] = "text"
+    spelling: Spelling = "any"
     segmented: str | bool = False
     mapping: str | None = None
     link: str | None = None

@@ -11,6 +11,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lib.reporting.definition.reading import Spelling
 from lib.reporting.ingest.layout import once_each
 from lib.reporting.ingest.numbers import (
     PERCENT,
@@ -26,8 +27,10 @@ Flags = npt.NDArray[np.bool_]
 Missing: TypeAlias = pa.Array | None
 LONGEST_VALUE = 8192
 """In bytes, of a key: what web servers usually accept as the longest address."""
-_WHOLE = r"^[+-]?[0-9]+(\.0*)?$"
 _SHORTEST = r"^(?:0|-?[1-9][0-9]*)$"
+_SPELLINGS: dict[Spelling, str] = {
+    "any": r"^[+-]?[0-9]+(\.0*)?$", "plain": _SHORTEST, "decimal": r"^(?:0|-?[1-9][0-9]*)(?:\.0*)?$",
+}  # fmt: skip
 _SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _TOTAL = re.compile(
     r"\W*((grand|sub|report|overall)[ -]?)?(totals?|total g[eé]n[eé]ral|gesamt(summe|ergebnis)?|summe|somme|"
@@ -82,8 +85,10 @@ def number(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> C
     return Cells(quick) if quick is not None else _parse(_number_texts(plain, marks, missing), marks)
 
 
-def whole(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> Cells:
-    """Whole numbers of any size, as their shortest text: `007`, `+7` and `7.0` are `7`.
+def whole(
+    column: pa.Array, marks: Marks = PLAIN, missing: Missing = None, spelling: Spelling = "any"
+) -> Cells:
+    """Whole numbers of any size, as their shortest text: `007`, `+7` and `7.0` are `7` where any spelling is.
 
     Each different text is read once.
     """
@@ -91,7 +96,7 @@ def whole(column: pa.Array, marks: Marks = PLAIN, missing: Missing = None) -> Ce
         return Cells(column.cast(pa.string()))
     plain = text(column)
     array = plain.dictionary_encode()
-    dictionary = _whole(array.dictionary, marks, missing)
+    dictionary = _whole(array.dictionary, marks, missing, spelling)
     if dictionary.values is array.dictionary:
         return Cells(plain)
     values = dictionary.values.take(array.indices)
@@ -137,6 +142,18 @@ def too_long(values: pa.Array) -> Flags | None:
         return None
     flags = long.to_numpy(zero_copy_only=False)
     return np.isin(np.arange(len(values)), pc.list_parent_indices(values).filter(long)) if is_list else flags
+
+
+def spelling(texts: pa.Array) -> Spelling:
+    """How whole numbers are spelled: the narrowest spelling that reads all of these texts."""
+    return next(
+        (
+            spelling
+            for spelling in ("plain", "decimal")
+            if pc.all(pc.match_substring_regex(texts, _SPELLINGS[spelling])).as_py()
+        ),
+        "any",
+    )
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -261,14 +278,16 @@ def _finite(values: pa.Array) -> Cells:
     return Cells(pc.if_else(good, values, pa.scalar(None, pa.float64())), _false(good))
 
 
-def _whole(texts: pa.Array, marks: Marks, missing: Missing) -> Cells:
+def _whole(texts: pa.Array, marks: Marks, missing: Missing, spelling: Spelling) -> Cells:
     """The same of different texts; the texts themselves where each is its number's shortest."""
     are_digits = reads_quickly(missing) and marks.unit != PERCENT
     if are_digits and pc.all(pc.match_substring_regex(texts, _SHORTEST)).as_py() is not False:
         return Cells(texts)
     raw = _number_texts(texts, marks, missing)
     plain = plain_numbers(raw, marks) if not marks.are_plain or marks.decimal == "unknown" else raw
-    digits = pc.if_else(pc.match_substring_regex(plain, _WHOLE), plain, pa.scalar(None, pa.string()))
+    digits = pc.if_else(
+        pc.match_substring_regex(plain, _SPELLINGS[spelling]), plain, pa.scalar(None, pa.string())
+    )
     bad = _false(pc.or_(digits.is_valid(), raw.is_null()))
     for pattern, replacement in ((r"^\+|\.0*$", ""), (r"^(-?)0+([0-9])", r"\1\2"), (r"^-0$", "0")):
         digits = pc.replace_substring_regex(digits, pattern, replacement)

@@ -1,56 +1,25 @@
-"""Guesses from a column's name."""
+"""Guesses from a column's name, by the words in it: column_words.yaml has what each says."""
 
 import re
+import unicodedata
+from collections.abc import KeysView
+from functools import cache
+from pathlib import Path
 
-_IDS = {
-    "asn", "class", "code", "codes", "day", "dma", "guid", "hash", "hour", "id", "ids", "isbn",
-    "key", "level", "metro", "minute", "month", "no", "nr", "number", "phone", "plz", "port",
-    "postal", "postcode", "quarter", "sku", "status", "uuid", "version", "week", "weekday", "year",
-    "zip",
-}  # fmt: skip
-_CODES = {
-    "age", "bin", "bucket", "cat", "flag", "height", "idx", "index", "pos", "rank", "slot", "tier", "width",
-}  # fmt: skip
+import yaml
+
+_WORDS_FILE = Path(__file__).with_name("column_words.yaml")
 _ANONYMOUS = re.compile(r"(?:c|cat|code|attr)_?[0-9]+", re.IGNORECASE)
-_THINGS = {
-    "account", "ad", "advertiser", "app", "browser", "bundle", "campaign", "category", "city",
-    "country", "creative", "deal", "device", "domain", "dsp", "exchange", "group", "language",
-    "order", "page", "placement", "platform", "product", "publisher", "region", "seat", "segment",
-    "site", "size", "source", "ssp", "store", "tag", "type", "url", "user", "zone",
-}  # fmt: skip
-_AMOUNTS = {
-    "added", "amount", "bids", "budget", "bytes", "click", "clicks", "completes",
-    "conversion", "conversions", "convs", "cost", "count", "counts", "deleted", "delta", "duration",
-    "earnings", "edits", "errors", "events", "fee", "hits", "imp", "impression", "impressions",
-    "imps", "installs", "margin", "milliseconds", "minutes", "nobids", "orders", "payout", "profit",
-    "qty", "quantity", "queries", "requests", "revenue", "sales", "seconds", "sessions", "spend",
-    "starts", "sum", "total", "users", "value", "views", "visits", "volume", "wins",
-}  # fmt: skip
-_MEANS = {
-    "average", "avg", "bid", "bidfloor", "bidprice", "cpa", "cpc", "cpi", "cpl", "cpm", "cpv", "cpcv", "ctr",
-    "cvr", "ecpa", "ecpc", "ecpm", "floor", "frequency", "latency", "mean", "median", "pct", "percent",
-    "percentage", "percentile", "position", "price", "quote", "rate", "ratio", "roas", "roi", "rpm", "score",
-    "share", "temperature", "vcpm", "viewability", "vtr",
-    "anteil", "durchschnitt", "preis", "prix", "precio", "prezzo", "promedio", "moyen", "moyenne", "taux",
-    "tasa",
-}  # fmt: skip
-_MEAN_ENDS = ("price", "rate", "preis", "quote", "floor")
-_SUMS = {"sum", "total", "count", "amount", "amt", "requests", "number", "num"}
-_EXTREMES = {"min": "min", "minimum": "min", "max": "max", "maximum": "max"}
-_TIMES = [
-    "timestamp", "datetime", "time", "ts", "date", "datum", "fecha", "data", "jour", "tag", "day", "hour",
-    "stunde", "heure", "hora", "epoch", "unix", "stamp", "dt", "zeit", "zeitpunkt", "at", "when", "created",
-    "occurred", "on", "month", "monat", "mois", "mes", "week", "woche", "semaine", "semana",
-]  # fmt: skip
-_CLOCKS = {"hour", "hours", "hr", "hh", "time", "clock", "stunde", "uhrzeit", "zeit", "heure", "hora"}
-_USERS = {"user", "uid", "visitor", "cookie", "idfa", "gaid", "maid", "customer", "subscriber", "email"}
+_PERCENT = re.compile("(?<![0-9])(?<![0-9] )[%‰]")  # of a name; in "viewed to 25%" it is no unit
+_QUOTIENT = re.compile(r"(.*\w.*?)\s*/\s*(.*\w.*)")
 _SPLIT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-_MACHINE_NAME = re.compile(r"[a-z0-9]+(_[A-Za-z0-9]+)*|[a-z]+([A-Z][a-z]+)+|[A-Z0-9]+(_[A-Z0-9]+)+")
+_MACHINE_PATH = re.compile(r"(?!(?:abs|avg|conv|cum|est|impr|max|min|no|nr|rel|tot)$)[\w.]*")
+_MACHINE_NAME = re.compile(r"[a-z][a-z0-9]*(_[A-Za-z0-9]+)*|[a-z]+([A-Z][a-z]+)+|[A-Z0-9]+(_[A-Z0-9]+)+")
 
 
 def split_words(name: str) -> list[str]:
-    """`bid.countryIsoCode` → bid, country, iso, code."""
-    return [word.lower() for word in _SPLIT.findall(name)]
+    """`bid.countryIsoCode` → bid, country, iso, code; `Coût` → cout."""
+    return [word.lower() for word in _SPLIT.findall(_without_accents(name))]
 
 
 def is_id(name: str) -> bool:
@@ -58,15 +27,14 @@ def is_id(name: str) -> bool:
     parts = split_words(name)
     if not parts:
         return False
-    return (
-        parts[-1] in _IDS or parts[0] in ("id", "is", "has") or (parts[-1] in _THINGS and not is_amount(name))
-    )
+    is_thing = parts[-1] in _words("things") and not is_amount(name)
+    return parts[-1] in _words("ids") or parts[0] in ("id", "is", "has") or is_thing
 
 
 def may_be_code(name: str) -> bool:
     """Whether whole numbers under this name are codes if there are few: `banner_pos`, `slot_width`, `C14`."""
     return split_words(name)[-1:] != [] and (
-        split_words(name)[-1] in _CODES or _ANONYMOUS.fullmatch(name) is not None
+        split_words(name)[-1] in _words("codes") or _ANONYMOUS.fullmatch(name) is not None
     )
 
 
@@ -78,44 +46,62 @@ def is_version(name: str) -> bool:
 def is_mean(name: str) -> bool:
     """Whether numbers under this name must not be added: prices, rates, averages. `bid_amount` may be."""
     parts = split_words(name)
-    if _SUMS.intersection(parts) and not {"avg", "average", "mean"}.intersection(parts):
+    if not parts:
         return False
-    return (
-        bool(_MEANS.intersection(parts))
-        or "per" in parts[1:-1]
-        or any(word.endswith(_MEAN_ENDS) for word in parts)
+    quotient = _QUOTIENT.fullmatch(name)
+    is_rate = (
+        not _words("rates").isdisjoint(parts)
+        or not _words("per").isdisjoint(parts[1:-1])
+        or parts[0] in ("avg", "average")
+        or _PERCENT.search(name) is not None
+        or any(word.endswith(end) for word in parts for end in _words("rate_ends"))
+        or (quotient is not None and (is_amount(quotient[1]) or not any(map(str.isalnum, quotient[1]))))
     )
+    is_price = not _words("prices").isdisjoint(parts) or any(
+        word.endswith(end) for word in parts for end in _words("price_ends")
+    )
+    return is_rate or (is_price and _words("totals").isdisjoint(parts))
+
+
+def may_be_mean(name: str) -> bool:
+    """Whether numbers under this name are shares if they are small, else counts: `IVT`, `opens/clicks`."""
+    return (
+        not _words("rates_or_counts").isdisjoint(split_words(name)) or _QUOTIENT.fullmatch(name) is not None
+    )
+
+
+def counts_people(name: str) -> bool:
+    """Whether numbers under this name count somebody in each of several rows: `reach`, `unique users`."""
+    return not _words("people").isdisjoint(split_words(name))
 
 
 def is_amount(name: str) -> bool:
     """Whether numbers under this name add up: `total_impressions`, `revenue`."""
     parts = split_words(name)
-    return bool(_AMOUNTS.intersection(parts)) and parts[-1] not in _IDS
+    return not _words("amounts").isdisjoint(parts) and parts[-1] not in _words("ids")
 
 
-def aggregate(name: str) -> str:
-    """How numbers under this name come together: mean for rates and prices, min and max where it says so."""
+def extreme(name: str) -> str | None:
+    """`min` or `max` where the name begins or ends with that."""
     parts = split_words(name)
-    extreme = next((_EXTREMES[word] for word in (*parts[:1], *parts[-1:]) if word in _EXTREMES), None)
-    if extreme:
-        return extreme
-    return "mean" if is_mean(name) else "sum"
+    kinds = _vocabulary()["extremes"]
+    return next((kinds[word] for word in (*parts[:1], *parts[-1:]) if word in kinds), None)
 
 
 def time_rank(name: str) -> int:
     """How little a name sounds like the time of a row: 0 for `timestamp`."""
-    ranks = [_TIMES.index(word) for word in split_words(name) if word in _TIMES]
-    return min(ranks, default=len(_TIMES))
+    times = list(_words("times"))
+    return min((times.index(word) for word in split_words(name) if word in times), default=len(times))
 
 
 def sounds_like_time(name: str) -> bool:
     """Whether a name speaks of time at all."""
-    return time_rank(name) < len(_TIMES)
+    return time_rank(name) < len(_words("times"))
 
 
 def sounds_like_clock(name: str) -> bool:
     """Whether values under this name may be times of day: `hour`, `time`."""
-    return bool(_CLOCKS.intersection(split_words(name)))
+    return not _words("clocks").isdisjoint(split_words(name))
 
 
 def sounds_like_list(name: str) -> bool:
@@ -126,13 +112,32 @@ def sounds_like_list(name: str) -> bool:
 
 def sounds_like_users(name: str) -> bool:
     """Whether values under this name may be users: `user_id`, `visitor`."""
-    return bool(_USERS.intersection(split_words(name))) and "agent" not in split_words(name)
+    return not _words("users").isdisjoint(split_words(name)) and "agent" not in split_words(name)
 
 
 def description(name: str) -> str:
     """A label for people: `user.geo.countryCode` → Country code; a name that people wrote stays as it is."""
-    last = ([part for part in name.split(".") if part] or [name])[-1]
-    if not _MACHINE_NAME.fullmatch(last):
-        return last
+    first, _, last = name.rpartition(".")
+    if not _MACHINE_NAME.fullmatch(last) or not _MACHINE_PATH.fullmatch(first):
+        return name  # the full stop in "Avg. CPC" parts no names
     text = " ".join(word if word.isupper() else word.lower() for word in _SPLIT.findall(last))
     return text[0].upper() + text[1:]
+
+
+def _without_accents(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _words(kind: str) -> KeysView[str]:
+    """The words of a kind, in the order of the file."""
+    return _vocabulary()[kind].keys()
+
+
+@cache
+def _vocabulary() -> dict[str, dict[str, str]]:
+    content = yaml.safe_load(_without_accents(_WORDS_FILE.read_text(encoding="utf-8")))
+    return {
+        kind: words if isinstance(words, dict) else dict.fromkeys(words.split(), "")
+        for kind, words in content.items()
+    }

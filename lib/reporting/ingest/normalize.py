@@ -285,8 +285,13 @@ def _key_field(field: KeyFieldDefinition, definition: Definition, missing: pa.Ar
     if field.type == "text":
         return _text_field(field.name, field.source, missing)
     marks, reason = marks_of(definition, field), f"not a whole number in column '{field.source}'"
+    if field.spelling != "any":
+        reason += ", or not written like the others; if 0100 is not 100 there, make the field text"
     return _Field(
-        field.name, field.source, lambda column: cells.whole(column, marks, missing), _always(reason)
+        field.name,
+        field.source,
+        lambda column: cells.whole(column, marks, missing, field.spelling),
+        _always(reason),
     )
 
 

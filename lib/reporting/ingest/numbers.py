@@ -104,6 +104,9 @@ class FileMarks(NamedTuple):
         return {name: value for name, value in own.items() if value}
 
 
+PLAIN_FILE = FileMarks(".", None, {})
+
+
 def marks_of(definition: Definition, field: NumberColumn) -> Marks:
     """How the numbers of a field are written: marks of its own, or those of the definition."""
     if field.decimal is not None:

@@ -121,6 +121,7 @@ class TimeGuess(NamedTuple):
     def definition(self) -> dict[str, Any]:
         """As it stands in a definition."""
         part = {name: getattr(self, name) for name in ("column", "year", "granularity", "format")}
+        part["annotation"] = None if self.is_sure else f"A guess: {self.reason}"
         return {name: value for name, value in part.items() if value is not None}
 
 

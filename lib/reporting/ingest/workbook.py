@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 import pyarrow as pa
-from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetVisibleEnum
 
 from lib.reporting.definition.reading import ALL_SHEETS, Sheets
 from lib.reporting.ingest.cells import plain_table, value_column
@@ -26,6 +26,7 @@ Row = list[Any]
 _BATCH_ROWS = 20_000
 _SNIFF_ROWS = 200
 _FEWEST_COLUMNS = 3
+_LIKE_SHARE = 0.6
 _MAX_SHEET = 1 << 30
 _CELL_BYTES = 32  # in memory, an empty one too
 _MAX_CELLS = _MAX_SHEET // _CELL_BYTES
@@ -50,7 +51,7 @@ class Workbook:
     A sheet is held in memory while it is read: some 80 bytes a cell, 32 an empty one.
     """
 
-    def __init__(self, file: DataFile, sheet: Sheet, count: int) -> None:
+    def __init__(self, file: DataFile, sheet: Sheet, count: int, unread: Sequence[str] = ()) -> None:
         self.file, self._name = file, sheet.name
         layout, rows = sheet.layout, sheet.records
         check_width(file.name, layout.names)
@@ -61,7 +62,9 @@ class Workbook:
         self.columns: tuple[str, ...] | None = tuple(name for name in self._names if name)
         self.names = dict.fromkeys(self.columns)
         title = f"sheet '{sheet.name}'" + (f" of {count}" if count > 1 else "")
+        others = ", ".join(f"'{name}'" for name in unread)
         parts = ["workbook", title, f"{len(self.columns)} columns", *layout.description]
+        parts += [f"not read: {others}"] if others else []
         self.description = ", ".join(parts)
 
     def rows(
@@ -104,15 +107,18 @@ def workbooks(
     """
     _refuse_huge(file)
     with _open_workbook(file) as workbook:
-        count = len(workbook.sheet_names)
+        count, all_names = len(workbook.sheet_names), list(workbook.sheet_names)
         if sheets and sheets != ALL_SHEETS:
             unknown = next((name for name in sheets if name not in workbook.sheet_names), None)
             if unknown is not None:
                 raise ImportRefused(f"{file.name}: {UnknownName('sheet', unknown, workbook.sheet_names)}")
         names_of_sheets = tuple(sheets) if sheets and sheets != ALL_SHEETS else ()
+        visible = [
+            sheet.name for sheet in workbook.sheets_metadata if sheet.visible == SheetVisibleEnum.Visible
+        ]
         candidates = [
             sheet
-            for name in names_of_sheets or workbook.sheet_names
+            for name in names_of_sheets or visible or all_names
             if (sheet := _sheet(workbook.get_sheet_by_name(name), file, columns, header, names, count == 1))
         ]
     if not candidates:
@@ -121,7 +127,12 @@ def workbooks(
     if sheets is None and len(tables) > 1:
         raise ImportRefused(_which_sheet(file, tables))
     is_only = sheets is None or count == 1
-    return [Workbook(file if is_only else replace(file, sheet=sheet.name), sheet, count) for sheet in tables]
+    read = [sheet.name for sheet in tables]
+    unread = [name for name in all_names if name not in read and not names_of_sheets]
+    return [
+        Workbook(file if is_only else replace(file, sheet=sheet.name), sheet, count, unread)
+        for sheet in tables
+    ]
 
 
 def _sheet(
@@ -144,16 +155,24 @@ def _sheet(
 
 
 def _same_columns(sheets: Sequence[Sheet], columns: Collection[str]) -> list[Sheet]:
-    """The first sheet with the wanted columns, else the first that is no cover; and others like it."""
+    """The first sheet with the wanted columns, else the first that is no cover; and others like it.
+
+    A sheet with most of the same columns is like it: what is missing or new there is refused by name.
+    """
     fitting = [sheet for sheet in sheets if columns and set(columns) <= set(sheet.layout.names)]
     first = next(iter(fitting or [sheet for sheet in sheets if sheet.is_table] or sheets))
-    return [sheet for sheet in sheets if sheet.layout.names == first.layout.names]
+    return [sheet for sheet in sheets if _is_like(sheet.layout.names, first.layout.names)]
+
+
+def _is_like(names: Sequence[str], others: Sequence[str]) -> bool:
+    return len({*names} & {*others}) >= _LIKE_SHARE * len({*names} | {*others})
 
 
 def _which_sheet(file: DataFile, sheets: Sequence[Sheet]) -> str:
     names = ", ".join(f"'{sheet.name}'" for sheet in sheets)
+    same = "the same" if len({tuple(sheet.layout.names) for sheet in sheets}) == 1 else "nearly the same"
     return (
-        f"{file.name} has {len(sheets)} sheets with the same columns: {names}. Import all of them with "
+        f"{file.name} has {len(sheets)} sheets with {same} columns: {names}. Import all of them with "
         f"--all-sheets, or some with --sheet '{sheets[0].name}'"
     )
 

@@ -4,10 +4,12 @@ A file is written from a table of pandas in an odd way; what is imported must co
 by day and by key field, or the import asks.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import pytest
 from ingesting import Place
@@ -131,6 +133,84 @@ DATES = [
         hints=Hints(year=2026),
     ),
 ]
+COUNTS = [100.0 * n + n * n for n in range(1, 15)]
+FORTNIGHT = report(days("2026-11-01", 14))
+LARGE = [str(2**53 + 7 * n + 1) for n in range(12)] + [str(2**63), str(2**64)]
+LINE_ITEMS = [str(4_890_113_204 + 97 * n) for n in range(14)]
+SPOTS = [str(70_011 + n % 4) for n in range(14)]
+FRACTIONS = [round(0.071 + 0.017 * n, 3) for n in range(14)]
+RATE_NAMES = [
+    "VCR",
+    "Viewable %",
+    "% viewable",
+    "CTR (%)",
+    "Fill",
+    "Cost / conv.",
+    "Revenue / Imp",
+    "IPM",
+    "ARPU",
+    "ROI",
+    "IVT",
+    "Bounce",
+    "SOV",
+    "Frequency",
+    "Reach",
+    "Avg. CPC",
+    "Ø CPC",
+    "Klickrate",
+    "Sichtbarkeit",
+    "Kosten pro Klick",
+    "Taux de clic",
+    "Coût par clic",
+    "Tasa de clics",
+    "Tasso di conversione",
+    "Taxa de cliques",
+    "点击率",
+    "Доля показов",
+    "Aandeel",
+    "Udział w wyświetleniach",
+    "Conv. value / cost",
+    "Spend per user",
+    "Zorg",
+]
+IDS = [
+    OddFile(f"{name}.csv", csv(truth), truth)
+    for name, truth in (
+        ("beyond exact floats", FORTNIGHT.assign(user_ref=LARGE)),
+        ("as many as rows", FORTNIGHT.assign(Booked=LINE_ITEMS)),
+        ("named like things", FORTNIGHT.assign(**{"Line item": [str(n + 7) for n in range(14)]})),
+        ("large and repeating", FORTNIGHT.assign(spot_x=SPOTS)),
+        ("quoted", FORTNIGHT.assign(ref=["00" + spot for spot in SPOTS])),
+    )
+]
+RATES = [
+    *(
+        OddFile(
+            f"rate {number}.csv",
+            csv(FORTNIGHT.assign(**{name: FRACTIONS})),
+            FORTNIGHT.assign(**{name: FRACTIONS}),
+            frozenset([name]),
+        )
+        for number, name in enumerate(RATE_NAMES)
+    ),
+    *(
+        OddFile(
+            f"amount {number}.csv",
+            csv(FORTNIGHT.assign(**{name: FRACTIONS})),
+            FORTNIGHT.assign(**{name: FRACTIONS}),
+        )
+        for number, name in enumerate(
+            ["Kosten", "Coût", "Gasto", "Spesa", "Custo", "Расходы", "花费", "Conv. value", "Media cost"]
+        )
+    ),
+    OddFile(
+        "percentages.csv",
+        csv(FORTNIGHT.assign(Impressions=COUNTS, Zorg=[40 + 3.25 * n for n in range(14)])),
+        FORTNIGHT.assign(Impressions=COUNTS, Zorg=[40 + 3.25 * n for n in range(14)]),
+        frozenset(["Zorg"]),
+    ),
+    OddFile("counts of a rate's name.csv", csv(FORTNIGHT.assign(IVT=COUNTS)), FORTNIGHT.assign(IVT=COUNTS)),
+]
 ASKING = [
     AskingFile("one.csv", "day,imps\n01/02/2026,5\n", "2 Jan 2026 or day/month/year, 1 Feb 2026.*--dates"),
     AskingFile("year.csv", "day,imps\n26/11/08,5\n", "--dates"),
@@ -142,7 +222,7 @@ ASKING = [
 ]
 
 
-@pytest.mark.parametrize("file", DATES, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*DATES, *IDS, *RATES], ids=lambda file: file.name)
 def test_an_odd_file_comes_to_its_sums(place: Place, file: OddFile) -> None:
     """What is imported are the rows of the table, under fields of the right kinds."""
     check(place, file)
@@ -153,3 +233,124 @@ def test_what_can_be_read_in_two_ways_is_asked(place: Place, file: AskingFile) -
     """The import stops, and says which readings there are and how to choose."""
     with pytest.raises(ImportRefused, match=f"(?s){file.question}"):
         imported(place, file.name, file.content, file.hints)
+
+
+@pytest.mark.parametrize(("factor", "digits"), [(1, 4), (100, 2), (1000, 3)])
+def test_a_quotient_of_two_columns_is_a_formula_of_them(place: Place, factor: int, digits: int) -> None:
+    """A rate that the file has for each row comes to that of the sums, not to the mean of the rates."""
+    clicks = [float(7 + n * n) for n in range(14)]
+    truth = FORTNIGHT.assign(**{"Impr.": COUNTS, "clicks": clicks})
+    rates = (factor * truth["clicks"] / truth["Impr."]).round(digits)
+    inference, definition, _ = imported(place, "a.csv", csv(truth, CTR=rates), Hints())
+    (rate,) = (field for field in definition.data_fields if field.name == "CTR")
+    assert rate.formula == f"{f'{factor} * ' if factor > 1 else ''}clicks / `Impr.`"
+    (guess,) = (guess for guess in inference.columns if guess.column == "CTR")
+    assert "clicks / Impr. in all rows" in guess.reason
+
+
+def test_columns_that_are_no_quotients_are_none(place: Place) -> None:
+    """A rate that differs from the quotient in one row, or has too few digits to tell, is averaged."""
+    truth = FORTNIGHT.assign(Impressions=COUNTS, clicks=[float(7 + n * n) for n in range(14)])
+    rates = (truth["clicks"] / truth["Impressions"]).round(4)
+    rough, other = rates.round(1), rates.where(rates.index != 9, rates + 0.01)
+    for column in (rough, other):
+        definition = infer(readers(place.file("a.csv", csv(truth, CTR=column)))[0]).definition
+        assert [field.aggregate for field in definition.data_fields if field.name == "CTR"] == ["mean"]
+
+
+@pytest.mark.parametrize(
+    "name", ["Avg. CPC", "Conv. value", "Cost / conv.", "Impr.", "All conv.", "v1.2", "Avg.CPC", "conv.value"]
+)
+def test_labels_are_whole(place: Place, name: str) -> None:
+    """A full stop in a name that people wrote cuts nothing off."""
+    _, definition, _ = imported(place, "a.csv", csv(FORTNIGHT.assign(**{name: FRACTIONS})), Hints())
+    assert [field.description for field in definition.data_fields[2:]] == [name]
+
+
+def test_a_guess_stays_with_its_field(place: Place) -> None:
+    """What is a guess is said in the table of guesses, and in its annotation, which screens show."""
+    inference, definition, _ = imported(
+        place, "a.csv", csv(FORTNIGHT.assign(Zorg=FRACTIONS), "%y/%m/%d"), Hints()
+    )
+    doubts = {guess.column: guess.doubt for guess in inference.columns if guess.doubt}
+    assert doubts.keys() == {"Zorg"} and "day/month/year" in inference.time.reason
+    info = definition.slicer("2026-11-01", "2026-11-14")
+    assert doubts["Zorg"] in info.data_field("Zorg").annotation
+    assert all(
+        "day/month/year" in field.annotation for field in info.key_fields if field.name.startswith("time")
+    )
+
+
+@pytest.fixture
+def small_sample(monkeypatch: pytest.MonkeyPatch) -> int:
+    """So many rows that a definition is inferred from, for files whose later rows are new to it."""
+    monkeypatch.setattr("lib.reporting.ingest.inference.SAMPLE_ROWS", 100)
+    monkeypatch.setattr("lib.reporting.ingest.inference.FEWEST_ROWS", 100)
+    monkeypatch.setattr("lib.reporting.ingest.readers._JSON_BATCH_ROWS", 100)
+    monkeypatch.setattr("lib.reporting.ingest.files.CHUNK", 1000)
+    return 100
+
+
+@pytest.mark.parametrize("later", ["0100", "+100", "100.0", "-0", "1e2"])
+@pytest.mark.parametrize("form", ["csv", "ndjson"])
+def test_a_late_value_that_is_written_otherwise_changes_no_other(
+    place: Place, small_sample: int, form: str, later: str
+) -> None:
+    """A whole number that the sample would not have had is rejected with its line, not added to another's."""
+    rows = [{"day": "2026-11-01", "placement": 100 + n % 7, "imps": 1} for n in range(3 * small_sample)]
+    last = {"day": "2026-11-01", "placement": later, "imps": 67}
+    texts = [json.dumps(row) for row in (*rows, last)]
+    if form == "csv":
+        texts = ["day,placement,imps", *(",".join(map(str, row.values())) for row in (*rows, last))]
+    path = place.file(f"a.{form}", "\n".join(texts) + "\n")
+    definition = parse_definition(definition_yaml(infer(readers(path)[0]).definition))
+    stored = place.take(path, definition=definition)
+    sums = stored.read(stored.files).to_pandas().groupby("placement")["imps"].sum()
+    assert (
+        sums.to_dict()
+        == pd.DataFrame(rows).astype({"placement": str}).groupby("placement")["imps"].sum().to_dict()
+    )
+    ((_, row),) = pd.read_csv(place.rejects, dtype=str).iterrows()
+    assert later in row["value"] and "make the field text" in row["reason"]
+
+
+def test_a_late_key_is_a_field(place: Place, small_sample: int) -> None:
+    """A key of JSON that the last row alone has is a key field, and its value is in."""
+    rows = [{"day": "2026-11-01", "imps": n} for n in range(5 * small_sample)]
+    rows.append({"day": "2026-11-01", "imps": 5, "deal": "D1"})
+    _, definition, stored = imported(
+        place, "a.ndjson", "".join(json.dumps(row) + "\n" for row in rows), Hints()
+    )
+    assert [field.name for field in definition.key_fields] == ["deal"]
+    assert stored.groupby("deal", dropna=False)["imps"].sum().to_dict() == {
+        "D1": 5, np.nan: sum(range(5 * small_sample)),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_column_of_one_of_several_files_is_named(place: Place, form: str) -> None:
+    """Files of an import with different columns: the import stops, and says which column is missing where."""
+    paths = []
+    for name, table in (("jan", FORTNIGHT), ("feb", FORTNIGHT.assign(deal="D1"))):
+        path = place.folder / f"{name}.{form}"
+        table.to_csv(path, index=False) if form == "csv" else table.to_parquet(path)
+        paths.append(path)
+    files = [readers(path)[0] for path in paths]
+    definition = infer(files[0], others=files[1:]).definition
+    with pytest.raises(ImportRefused, match=r"jan\..*deal"):
+        place.take(*paths, definition=definition)
+
+
+def test_sheets_with_nearly_the_same_columns_are_asked_about(place: Place) -> None:
+    """A month with a column more is not left out without a word, nor is a hidden sheet taken for a table."""
+    path = place.folder / "a.xlsx"
+    with pd.ExcelWriter(path, engine="xlsxwriter") as book:
+        FORTNIGHT.to_excel(book, sheet_name="Hidden", index=False)
+        FORTNIGHT.to_excel(book, sheet_name="Jan", index=False)
+        FORTNIGHT.assign(deal="D1").to_excel(book, sheet_name="Feb", index=False)
+        book.sheets["Jan"].activate()
+        book.sheets["Hidden"].hide()
+    with pytest.raises(ImportRefused, match="nearly the same columns: 'Jan', 'Feb'"):
+        readers(path)
+    assert "not read: 'Hidden'" in readers(path, sheets="all")[0].description
+    assert [reader.file.sheet for reader in readers(path, sheets=("Hidden",))] == ["Hidden"]

@@ -52,7 +52,7 @@ def test_the_first_sheet_is_imported(place: Place) -> None:
     """Dates, texts and numbers are what they are in the sheet; nothing has to be said."""
     path = workbook(place, [["time", "site", "imps", "cost"], *hours(30)])
     found = reader(path)
-    assert found.description == "workbook, sheet 'Report' of 2, 4 columns"
+    assert found.description == "workbook, sheet 'Report' of 2, 4 columns, not read: 'Notes'"
     rows = place.rows(path, definition=infer(found).definition)
     assert len(rows) == 30 and sum(row["cost"] for row in rows) == sum(number * 1.5 for number in range(30))
     assert rows[29]["time"] == dt.datetime(2026, 1, 6, 5, tzinfo=dt.UTC) and rows[4]["site"] == "site 1"
