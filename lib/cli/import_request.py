@@ -79,6 +79,7 @@ class ImportRequest:
     sheet: tuple[str, ...]
     all_sheets: bool
     totals: Totals | None
+    unpivot: bool
     only_try: bool
 
     @property
@@ -89,8 +90,8 @@ class ImportRequest:
         return ALL_SHEETS if self.all_sheets else self.sheet or None
 
     def settle(self, definition: Definition) -> Definition:
-        """A definition with what this call says about sheets and totals."""
-        options = {"sheets": self.sheets, "totals": self.totals}
+        """A definition with what this call says about sheets, totals and days across columns."""
+        options = {"sheets": self.sheets, "totals": self.totals, "unpivot": self.unpivot}
         return definition.model_copy(update={name: value for name, value in options.items() if value})
 
     @property

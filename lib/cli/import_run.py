@@ -72,7 +72,14 @@ def recognize(request: ImportRequest, definition: Definition | None = None) -> l
         reader
         for path in request.files
         for reader in readers(
-            path, request.format, request.encoding, delimiter, request.header, definition, request.sheets
+            path,
+            request.format,
+            request.encoding,
+            delimiter,
+            request.header,
+            definition,
+            request.sheets,
+            request.unpivot,
         )
     ]
     for reader in found_readers:
@@ -116,7 +123,14 @@ def _all_fit(request: ImportRequest, definition: Definition) -> bool:
             _fits(batch, definition)
             for path in request.files
             for batch in readers(
-                path, request.format, request.encoding, None, None, definition, request.sheets
+                path,
+                request.format,
+                request.encoding,
+                None,
+                None,
+                definition,
+                request.sheets,
+                request.unpivot,
             )
         )
     except ImportRefused:

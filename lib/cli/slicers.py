@@ -127,6 +127,7 @@ def _cell_text(value: Any) -> str:
 @click.option("--thousands", type=click.Choice([",", ".", " ", "'"]), help="Thousands mark, as in 1.285.000.")
 @click.option("--sheet", multiple=True, help="A sheet of a workbook to import. Can be given several times.")
 @click.option("--all-sheets", is_flag=True, help="Import all sheets that have the columns of the first.")
+@click.option("--unpivot", is_flag=True, help="Make a row of each column that is a day: day and value.")
 @click.option(
     "--drop-totals/--keep-totals",
     "totals",

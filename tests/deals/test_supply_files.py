@@ -176,6 +176,14 @@ HOSTILE = [
     ("news.example.ads.txt", b"\x00\x01" * 50, "it is not text"),
     ("news.example.ads.txt", b"\x89PNG\r\n\x1a\n" + bytes(range(128, 256)), "nothing of it can be read"),
     ("news.example.ads.txt", b"<!doctype html>\n<p>Not found</p>", "nothing of it can be read. Line 1"),
+    *(
+        (
+            "news.example.ads.txt",
+            b"exchange.example, " + account + b", DIRECT",
+            "nothing of it can be read. Line 1",
+        )
+        for account in (b"", b"\xff", b"9" * 201)
+    ),
     ("news.example.ads.txt", b"#" * (LIMITS["ads.txt"][0] + 1), "larger than 2 MB"),
     ("news.example.ads.txt", b"\n" * 50_001, "more than 50,000 lines"),
     ("exchange.example.sellers.json", b'{"sellers": [}', "not JSON"),

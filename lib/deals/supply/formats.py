@@ -147,8 +147,8 @@ def _take_record(supply_file: SupplyFile, content: str) -> None:
     system, account, relation = _system(fields[0]), fields[1], fields[2].upper()
     if relation not in RELATIONS:
         raise ValueError("The third field is DIRECT or RESELLER")
-    supply_file.records += 1
     supply_file.accounts[Account(system, _account(account), relation)] = None
+    supply_file.records += 1  # a record counts once all of it can be read
 
 
 def _take_variable(supply_file: SupplyFile, name: str, text: str) -> None:

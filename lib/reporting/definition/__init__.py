@@ -54,7 +54,8 @@ class Definition(DefinitionPart):
     `decimal` and `thousands` are the marks inside of numbers that are text: 1.285,50 has "," and ".". With
     `decimal: unknown` (no number had a mark when the definition was guessed) a number that could be read in
     two ways, such as 1.285, can't be read. `missing` are the texts that mean that there is no value. A file
-    without a line of column names has `header: false`, and `names` in the order of its columns. `sheets` are
+    without a line of column names has `header: false`, and `names` in the order of its columns. With
+    `unpivot`, days across its columns become rows with the columns `day` and `value`. `sheets` are
     those of a workbook to import, and `totals` says whether rows such as `Total` are imported. `roles` say
     which field is what in the funnel of deals, for their health.
     A slicer with a `source` has no rows of its own: they stay in that table, and are asked for there.
@@ -67,6 +68,7 @@ class Definition(DefinitionPart):
     missing: tuple[str, ...] = MISSING
     header: bool = True
     names: tuple[Name, ...] = ()
+    unpivot: bool = False
     sheets: Sheets = None
     totals: Totals | None = None
     source: RowSource | None = None

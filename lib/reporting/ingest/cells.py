@@ -1,6 +1,5 @@
 """Raw cells → what is stored: text, numbers, whole numbers, elements. Empty is missing, never wrong."""
 
-import re
 import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.definition.reading import Spelling
-from lib.reporting.ingest.layout import once_each
+from lib.reporting.ingest.layout import is_total, once_each
 from lib.reporting.ingest.numbers import (
     PERCENT,
     PLAIN,
@@ -32,11 +31,6 @@ _SPELLINGS: dict[Spelling, str] = {
     "any": r"^[+-]?[0-9]+(\.0*)?$", "plain": _SHORTEST, "decimal": r"^(?:0|-?[1-9][0-9]*)(?:\.0*)?$",
 }  # fmt: skip
 _SECONDS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-_TOTAL = re.compile(
-    r"\W*((grand|sub|report|overall)[ -]?)?(totals?|total g[eé]n[eé]ral|gesamt(summe|ergebnis)?|summe|somme|"
-    r"totaal|totale|suma|итого|всего|合计|总计|合計|總計|toplam)\W*",
-    re.IGNORECASE,
-)
 
 
 class Cells(NamedTuple):
@@ -162,11 +156,6 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_string(plain) or pa.types.is_large_string(plain) or pa.types.is_string_view(plain)
     )
-
-
-def is_total(text: str) -> bool:
-    """Whether a cell says that its row adds up others: `Total`, `Grand total:`, `Gesamt`."""
-    return _TOTAL.fullmatch(text) is not None
 
 
 def total_words(texts: pa.Array) -> list[str]:

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.ingest import cells, column_names
-from lib.reporting.ingest.cells import Missing, is_total
+from lib.reporting.ingest.cells import Missing
+from lib.reporting.ingest.layout import is_total
 from lib.reporting.ingest.numbers import (
     PERCENT,
     PLAIN,

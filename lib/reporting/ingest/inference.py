@@ -13,10 +13,12 @@ from lib.reporting.definition.reading import MISSING, TimeColumn
 from lib.reporting.ingest import cells, column_names
 from lib.reporting.ingest.column_guess import ColumnGuess, guess_column, present_texts
 from lib.reporting.ingest.files import Reader
+from lib.reporting.ingest.layout import are_days
 from lib.reporting.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
 from lib.reporting.ingest.rates import find_rates
 from lib.reporting.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time
 from lib.reporting.ingest.times import stored_times
+from lib.reporting.ingest.unpivot import UnpivotReader
 from lib.reporting.models import GRANULARITIES, time_key_field
 from lib.wire.errors import ImportRefused
 
@@ -225,6 +227,11 @@ def _with_times(columns: dict[str, pa.Array], time: TimeGuess, missing: pa.Array
 
 
 def _no_time(reader: Reader, columns: Mapping[str, pa.Array]) -> str:
+    if sum(are_days([name]) for name in columns) > 1:
+        return (
+            f"{reader.file.name}: no column has a time, but its days go across: {', '.join(columns)}. "
+            "--unpivot makes a row of each, with the columns day and value"
+        )
     parts = date_parts(columns)
     if {"day", "month"} <= parts.keys():
         return (
@@ -282,6 +289,8 @@ def _settings(reader: Reader, marks: FileMarks) -> dict[str, Any]:
     part: dict[str, Any] = {"decimal": marks.decimal, "thousands": marks.thousands}
     if reader.file.format in ("ndjson", "parquet") and not marks.columns:
         part["missing"] = []
+    if isinstance(reader, UnpivotReader):
+        part["unpivot"] = True
     if not reader.has_header:
         part |= {"header": False, "names": list(reader.columns or ())}
     return {name: value for name, value in part.items() if value is not None}

@@ -9,6 +9,18 @@ from lib.wire.errors import ImportRefused
 
 _COMMENT = re.compile(r"#+\s*(?:fields:\s*)?", re.IGNORECASE)
 _VALUE = re.compile(r"\W*[0-9][0-9TZ\W]*")
+_TOTAL = re.compile(
+    r"\W*((grand|sub|report|overall)[ -]?)?(totals?|total g[eé]n[eé]ral|gesamt(summe|ergebnis)?|summe|somme|"
+    r"totaal|totale|suma|итого|всего|合计|总计|合計|總計|toplam)\W*",
+    re.IGNORECASE,
+)
+
+_DAY_NAME = re.compile(
+    r"(?:19|20)[0-9]{6}|[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}(?:[ T]00:00(?::00)?)?"
+    r"|(?:[A-Za-z]{2,9},? )?[0-9]{1,2}[-. ]{1,2}[A-Za-z]{3,9}[-. ]{1,2}(?:[0-9]{2}){1,2}"
+    r"|(?:[A-Za-z]{2,9},? )?[A-Za-z]{3,9} [0-9]{1,2}, [0-9]{4}"
+)
+_FEWEST_DAYS = 2
 _FULL_SHARE = 0.9
 _MOST_CHARACTERS = 60
 
@@ -24,7 +36,7 @@ class TableLayout(NamedTuple):
     """The delimiter of cells, the names of its columns, and the line of its first row.
 
     Rows have as many cells as there are names; an empty name is that of a column in which nothing is.
-    `above` are the lines above the table, shortened.
+    `above` are the lines above the table, shortened; of a header of two lines, `joined_name` is an example.
     """
 
     delimiter: str
@@ -32,12 +44,14 @@ class TableLayout(NamedTuple):
     first_line: int
     has_header: bool
     above: list[str]
+    joined_name: str | None = None
 
     @property
     def description(self) -> list[str]:
         """Unusual features of the layout, in a few words each."""
         lines = "1 line" if len(self.above) == 1 else f"{len(self.above)} lines"
         parts = [] if self.has_header else ["no header row"]
+        parts += [f"two header lines joined, as in {self.joined_name!r}"] if self.joined_name else []
         return parts + (
             [f"{lines} above the table left out, such as {self.above[0]!r}"] if self.above else []
         )
@@ -67,13 +81,19 @@ def table_layout(
     """
     if not rows:
         raise ImportRefused(f"{file} has no header row")
+    rows = [record for record in rows if not _is_total_line(record)] or rows
+    rows, joined_name = _join_headers(rows)
     width = _row_width(rows)
     start = _header_position(rows, width, columns) if has_header is not False else -1
     if has_header is None and not _is_header(rows[start], rows[start + 1 :]):
         start = -1
     if start >= 0:
         names = _column_names(file, rows[start], rows[start + 1 :])
-        return TableLayout(delimiter, names, rows[start].line + 1, True, _shorten(rows[:start], delimiter))
+        above = _shorten(rows[:start], delimiter)
+        is_joined = joined_name in names
+        return TableLayout(
+            delimiter, names, rows[start].line + 1, True, above, joined_name if is_joined else None
+        )
     first = next(position for position, record in enumerate(rows) if len(record.cells) == width)
     names = [f"column_{number}" for number in range(1, width + 1)]
     return TableLayout(delimiter, names, rows[first].line, False, _shorten(rows[:first], delimiter))
@@ -82,6 +102,16 @@ def table_layout(
 def is_value(cell: str) -> bool:
     """Whether a cell is a number or a date in digits."""
     return _VALUE.fullmatch(cell.strip()) is not None
+
+
+def is_total(text: str) -> bool:
+    """Whether a cell says that its row adds up others: `Total`, `Grand total:`, `Gesamt`."""
+    return _TOTAL.fullmatch(text) is not None
+
+
+def are_days(names: Sequence[str]) -> bool:
+    """Whether names are different days, as columns have where days go across: `2026-11-01`, `1 Nov 2026`."""
+    return len({*names}) == len(names) > 0 and all(_DAY_NAME.fullmatch(name.strip()) for name in names)
 
 
 def once_each(names: Sequence[str]) -> list[str]:
@@ -99,6 +129,39 @@ def once_each(names: Sequence[str]) -> list[str]:
 def usual_width(widths: Sequence[int]) -> int:
     """The most frequent number of cells, of several the largest; 0 of no rows."""
     return max(widths, key=lambda width: (widths.count(width), width), default=0)
+
+
+def _is_total_line(record: Record) -> bool:
+    """Whether a line is of totals: a word for them, figures, and no more than a cell of anything else.
+
+    Above the rows it would be taken for the first of them, and the header for decoration.
+    """
+    cells = [cell.strip() for cell in record.cells if cell.strip()]
+    words = [cell for cell in cells if not is_value(cell)]
+    return bool(words) and len(words) < len(cells) and all(map(is_total, words))
+
+
+def _join_headers(rows: Sequence[Record]) -> tuple[list[Record], str | None]:
+    """The records with two header lines as one (Desktop over Imps is "Desktop Imps"), and one such name.
+
+    The lower line repeats names, or has some only where the upper has none; a name above counts for the empty
+    cells on its right.
+    """
+    first = next((number for number, record in enumerate(rows) if _value_count(record)), 0)
+    if first < 2 or len(rows[first - 1].cells) != len(rows[first - 2].cells):
+        return list(rows), None
+    upper, lower = ([cell.strip() for cell in record.cells] for record in rows[first - 2 : first])
+    duplicates = [name for name in lower if name and lower.count(name) > 1]
+    groups = [name for name in upper if name]
+    if not duplicates or len(groups) < 2 or len({*groups}) == len(upper):
+        return list(rows), None
+    names, group = [], ""
+    for above, below in zip(upper, lower, strict=True):
+        group = above or (group if below else "")
+        names.append(f"{group} {below}".strip() if below else group)
+    joined_name = next(name for name, below in zip(names, lower, strict=True) if below in duplicates)
+    header = rows[first - 1]._replace(cells=names)
+    return [*rows[: first - 2], header, *rows[first:]], joined_name
 
 
 def _row_width(rows: Sequence[Record]) -> int:
@@ -152,6 +215,11 @@ def _is_header(header: Record, rows: Sequence[Record]) -> bool:
     if not rows:
         return _value_count(header) == 0
     same = [row for row in rows if len(row.cells) == len(header.cells)] or rows
+    days = [number for number, cell in enumerate(header.cells) if are_days([cell])]
+    if len(days) >= _FEWEST_DAYS and are_days([header.cells[number] for number in days]):
+        return not any(
+            are_days([row.cells[number]]) for row in same for number in days if number < len(row.cells)
+        )
     for position, cell in enumerate(header.cells):
         below = [is_value(row.cells[position]) for row in same if position < len(row.cells)]
         is_named = cell.strip() not in ("", *MISSING) and not is_value(cell)
@@ -169,7 +237,7 @@ def _column_names(file: str, header: Record, rows: Sequence[Record]) -> list[str
     names = _plain_names(header.cells)
     width = usual_width([len(row.cells) for row in rows]) or len(header.cells)
     extra = [cell for row in rows for cell in row.cells[len(names) :] if len(row.cells) == width]
-    if any(names[width:]) or any(extra):
+    if not all(map(is_total, filter(None, names[width:]))) or any(extra):
         raise ImportRefused(_uneven(file, header, rows, width))
     labels = [name or f"column_{position}" for position, name in enumerate(names[:width], 1)]
     return once_each(labels) + [""] * (width - len(labels))

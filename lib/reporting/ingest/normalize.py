@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from lib.reporting.definition import TIME, DataFieldDefinition, Definition, KeyFieldDefinition
 from lib.reporting.ingest import cells
-from lib.reporting.ingest.cells import Cells, NotPlain, is_total, total_words
+from lib.reporting.ingest.cells import Cells, NotPlain, total_words
 from lib.reporting.ingest.files import RawRows, Refuse
-from lib.reporting.ingest.layout import is_value
+from lib.reporting.ingest.layout import is_total, is_value
 from lib.reporting.ingest.numbers import marks_of
 from lib.reporting.ingest.rejects import BELOW, HEADER, LEFT_OUT, TOTAL, Reject
 from lib.reporting.ingest.times import stored_times

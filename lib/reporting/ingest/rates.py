@@ -50,7 +50,7 @@ def find_rates(guesses: Sequence[ColumnGuess], figures: Figures) -> list[ColumnG
         guess.column: figures[guess.column] for guess in guesses if _is_sum(guess) and guess.column in figures
     }
     if any(map(_is_count, amounts.values())):
-        guesses = [_averaged(guess, figures) for guess in guesses]
+        guesses = [_as_mean(guess, figures) for guess in guesses]
     quotients, result, rates = Quotients(amounts), list[ColumnGuess](), 0
     for guess in guesses:
         is_rate = guess.column in figures and (guess.options.get("aggregate") == "mean" or guess.doubt)
@@ -107,7 +107,7 @@ def _with_quotient(guess: ColumnGuess, quotient: Quotient) -> ColumnGuess:
     return guess._replace(options=options | {"formula": quotient}, reason=reason, doubt="")
 
 
-def _averaged(guess: ColumnGuess, figures: Figures) -> ColumnGuess:
+def _as_mean(guess: ColumnGuess, figures: Figures) -> ColumnGuess:
     """The guess, as a mean where an unknown name has fractions up to 100 beside large counts."""
     values = figures.get(guess.column)
     if values is None or not guess.doubt or not _is_sum(guess):

@@ -27,6 +27,7 @@ from lib.reporting.ingest.text import (
     shown_encoding,
     utf_8_chunks,
 )
+from lib.reporting.ingest.unpivot import UnpivotReader
 from lib.reporting.ingest.workbook import workbooks
 from lib.wire.errors import ImportRefused
 
@@ -47,11 +48,12 @@ def readers(
     header: bool | None = None,
     definition: Definition | None = None,
     sheets: Sheets = None,
+    unpivot: bool = False,
 ) -> list[Reader]:
     """The readers of the file at `path`, one unless it is a workbook with several `sheets` to import.
 
-    What is not given is recognized; ImportRefused when it can't be. `definition`, where there is one already,
-    says which columns to look for, and which sheets.
+    `unpivot` makes a row of each column that is a day. What is not given is recognized; ImportRefused when it
+    can't be. `definition`, where there is one already, says which columns to look for, and which sheets.
     """
     file = data_file(path, format)
     if file.format == "parquet":
@@ -62,10 +64,13 @@ def readers(
     names: tuple[str, ...] = ()
     if definition is not None:
         columns, names, header = definition.source_columns(), definition.names, definition.header
-        sheets = sheets or definition.sheets
+        sheets, unpivot = sheets or definition.sheets, unpivot or definition.unpivot
+    columns = [] if unpivot else columns
     if file.format == "xlsx":
-        return workbooks(file, columns, header, names, sheets)
-    return [delimited_text(file, encoding, delimiter, columns, header, names)]
+        tables = workbooks(file, columns, header, names, sheets)
+    else:
+        tables = [delimited_text(file, encoding, delimiter, columns, header, names)]
+    return [UnpivotReader(table) for table in tables] if unpivot else tables
 
 
 def reader(

@@ -23,9 +23,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from lib.reporting.ingest.files import DataFile, RawRows, Refuse, check_width
-from lib.reporting.ingest.layout import Record, TableLayout, is_value, table_layout, usual_width
+from lib.reporting.ingest.layout import Record, TableLayout, is_total, is_value, table_layout, usual_width
 from lib.reporting.ingest.progress import Progress
-from lib.reporting.ingest.rejects import BELOW, WRONG_WIDTH, Ending, Reject
+from lib.reporting.ingest.rejects import BELOW, TOTAL, WRONG_WIDTH, Ending, Reject
 from lib.wire.errors import ImportRefused
 
 Ints = npt.NDArray[np.int64]
@@ -126,8 +126,8 @@ class DelimitedText:
         for misfit in misfits:
             value = f"{misfit.cells} instead of {len(self._names)}"
             below = BELOW if self._is_text(misfit.text) else None
-            line = int(records.lines[misfit.position])
-            ending.refuse(Reject(line, WRONG_WIDTH, value, misfit.text, below))
+            line, is_sum = int(records.lines[misfit.position]), self._has_total(misfit.text)
+            ending.refuse(Reject(line, TOTAL if is_sum else WRONG_WIDTH, value, misfit.text, below))
         if len(rest):
             ending.accept(int(rest.lines[-1]))
         return RawRows(
@@ -136,6 +136,10 @@ class DelimitedText:
             lambda position: rest.raw(position).decode(UTF_8),
             cache(lambda: parser.as_text(text)),
         )
+
+    def _has_total(self, line: str) -> bool:
+        """Whether a cell of a line says that it is a total."""
+        return any(is_total(cell.strip('"')) for cell in line.strip().split(self._delimiter))
 
     def _is_text(self, line: str) -> bool:
         """Whether a line has fewer cells than rows have, and begins with words."""

@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from lib.reporting.ingest.cells import Missing, NotPlain, is_total
+from lib.reporting.ingest.cells import Missing, NotPlain
 from lib.reporting.ingest.column_names import sounds_like_clock, sounds_like_time, split_words, time_rank
+from lib.reporting.ingest.layout import is_total
 from lib.reporting.ingest.times import (
     DAY,
     MISSING,

@@ -354,3 +354,71 @@ def test_sheets_with_nearly_the_same_columns_are_asked_about(place: Place) -> No
         readers(path)
     assert "not read: 'Hidden'" in readers(path, sheets="all")[0].description
     assert [reader.file.sheet for reader in readers(path, sheets=("Hidden",))] == ["Hidden"]
+
+
+HEADERS = {
+    "upper filled": ",,Desktop,Desktop,Mobile,Mobile\nday,site,imps,clicks,imps,clicks\n",
+    "upper merged": ",,Desktop,,Mobile,\nday,site,imps,clicks,imps,clicks\n",
+    "names above": "day,site,Desktop,,Mobile,\n,,imps,clicks,imps,clicks\n",
+    "names twice": "day,site,Desktop,Desktop,Mobile,Mobile\n,,imps,clicks,imps,clicks\n",
+    "below a title": "Devices\n1 Nov 2026\n,,Desktop,,Mobile,\nday,site,imps,clicks,imps,clicks\n",
+}
+
+
+@pytest.mark.parametrize("form", HEADERS)
+def test_two_header_lines_are_joined(place: Place, form: str) -> None:
+    """Each name of the lower line has that of its group above; it is said, and later files are read alike."""
+    figures = {
+        "Desktop imps": COUNTS,
+        "Desktop clicks": [1.0] * 14,
+        "Mobile imps": COUNTS[::-1],
+        "Mobile clicks": [2.0] * 14,
+    }
+    truth = FORTNIGHT[["day", "site"]].assign(**figures)
+    file = OddFile("a.csv", HEADERS[form] + truth.to_csv(index=False, header=False), truth)
+    inference = check(place, file)
+    (again,) = readers(place.folder / "a.csv", definition=inference.definition)
+    assert "two header lines joined, as in 'Desktop imps'" in again.description
+    assert set(again.columns or ()) == set(truth)
+
+
+TOTAL_LINES = [
+    ("wider header", "day,site,imps,Totals", ",,105,Grand total"),
+    ("wider line", "day,site,imps", ",,105,Grand total"),
+    ("same width", "day,site,imps", ",Total,105"),
+    ("first cell", "day,site,imps", "Gesamt,,105"),
+    ("several figures", "day,site,imps", "Total,,105,105"),
+]
+
+
+@pytest.mark.parametrize(("name", "header", "total"), TOTAL_LINES, ids=lambda text: text)
+def test_a_line_of_totals_above_the_rows_costs_no_header(
+    place: Place, name: str, header: str, total: str
+) -> None:
+    """The header stays, and the line of totals is left out and said."""
+    rows = FORTNIGHT.to_csv(index=False, header=False)
+    check(place, OddFile("a.csv", f"# Report\n# 1 Nov 2026\n\n{header}\n{total}\n{rows}", FORTNIGHT))
+    assert pd.read_csv(place.rejects)["reason"].tolist() == ["a total of other rows"]
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d/%m/%Y", "%d %b %Y", "%Y%m%d"])
+def test_days_across_the_columns_are_unpivoted(place: Place, form: str) -> None:
+    """Without --unpivot the refusal offers it; with it each day and value is a row, of later files too."""
+    dates = pd.Series(pd.date_range("2026-11-10", periods=9))
+    wide = pd.DataFrame({"site": ["a", "b", "c"]})
+    for number, date in enumerate(dates):
+        wide[date.strftime(form)] = [5.0 + number, 7.0, None if number % 2 else 1.0]
+    path = place.file("a.csv", wide.assign(Total=0).to_csv(index=False))
+    with pytest.raises(ImportRefused, match="--unpivot makes a row of each"):
+        infer(readers(path)[0])
+    definition = parse_definition(definition_yaml(infer(readers(path, unpivot=True)[0]).definition))
+    stored = place.take(path, definition=definition, max_rejects=0)
+    rows = stored.read(stored.files).to_pandas()
+    expected = wide.melt("site", var_name="time", value_name="value").dropna()
+    expected["time"] = pd.to_datetime(expected["time"], format=form).dt.tz_localize("UTC")
+    keys = ["time", "site"]
+    pd.testing.assert_frame_equal(
+        rows[[*keys, "value"]].sort_values(keys, ignore_index=True),
+        expected[[*keys, "value"]].sort_values(keys, ignore_index=True),
+        check_dtype=False,
+    )
