@@ -29,7 +29,10 @@ Spelling = Literal["any", "plain", "decimal"]
 Totals = Literal["drop", "keep"]
 ALL_SHEETS: Literal["all"] = "all"
 Sheets = Literal["all"] | tuple[str, ...] | None
+DURATION = "h:mm:ss"
 READING = ("decimal", "thousands", "missing", "header", "names", "unit", "spelling")
+# Days since these of a spreadsheet's (ECMA-376, part 1, 18.17.4.1), at 1 January 1970.
+SERIALS = {"serial 1900": 25_569, "serial 1904": 24_107}
 _TIME_CODES = "YymdHIpMSfzZbBaAjuGVUWw%"
 _WHOLE_DATES = [
     set("Ymd"),
@@ -77,7 +80,7 @@ class NumberColumn(DefinitionPart):
     """A field of numbers. `decimal` and `thousands` are the definition's, unless the field has its own.
 
     `unit` is the sign at its numbers, such as "€" or "%": "12,50 €" is 12.5. Numbers with another sign can't
-    be read; with "%" every number but zero needs it.
+    be read; with "%" every number but zero needs it. With "h:mm:ss" they are durations, read as seconds.
     """
 
     decimal: Decimal | None = None
@@ -107,8 +110,9 @@ class TimeColumn(DefinitionPart):
     """Where a row's time is, how it is written, and how fine it is kept.
 
     The texts of several columns (`column: [date, hour]`) are joined by blanks, then read by `format`.
-    `year` is the year of dates that are written without one. The `annotation` is shown beside the time's key
-    fields.
+    A format may be that of a range of days, `%d %b %Y - %d %b %Y`, whose first day counts, or the serial days
+    of a spreadsheet, `serial 1900` or `serial 1904`. `year` is that of dates that are written without one.
+    The `annotation` is shown beside the time's key fields.
     """
 
     column: str | tuple[str, ...]
@@ -161,6 +165,8 @@ class TimeColumn(DefinitionPart):
     @field_validator("format")
     @classmethod
     def _holds_a_whole_date(cls, text: str | None, info: Any) -> str | None:
+        if text in SERIALS:
+            return text
         year = info.data.get("year")
         codes = set(re.findall("%(.)", text or ""))
         if year and codes & set("YyG"):

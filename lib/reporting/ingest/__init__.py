@@ -5,10 +5,11 @@
     workbook.py      XLSX, XLS, ODS → raw rows   (sheet_extent.py: how many cells a sheet has)
     layout.py        where the table of a text or a sheet is: its header and names
     readers.py       the reader of a file, by its format; Parquet, NDJSON → raw rows
-    inference.py     both → a definition   (column_names.py and column_words.yaml: what a name says)
-                     (unpivot.py: days across its columns → rows)
+    unpivot.py       days across the columns of raw rows → a row for each
     time_guess.py    a sample of raw rows → which column is the time, and how it is written
-    column_guess.py  a column of a sample → key field or data field   (rates.py: quotients of other columns)
+    column_guess.py  a column of a sample → key field or data field, by its values and by its name
+                     (column_names.py, column_words.yaml) and as a quotient of others (rates.py)
+    inference.py     both → a definition
     cells.py         raw cells → text, numbers, elements   (numbers.py: their notation; times.py: → time)
     normalize.py     raw rows + definition → rows as the warehouse stores them
     rejects.py       the rows that can't be read, and why

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lib.reporting.definition.reading import DURATION
 from lib.reporting.ingest import cells, column_names
 from lib.reporting.ingest.cells import Missing
 from lib.reporting.ingest.layout import is_total
@@ -95,6 +96,10 @@ def guess_column(
     missing: Missing = None,
 ) -> ColumnGuess:
     """A column's role, and how its numbers are read, of this `notation` in a file of these marks."""
+    if notation and notation.has_magnitudes and not _is_named_number(name):
+        present = present_texts(values, missing)
+        doubt = f"text, though {present[0]} may be a number; then make it a data field"
+        return _text_column(name, present)._replace(doubt=doubt)
     own = file_marks.columns.get(name, PLAIN)
     guess = _guess_role(name, values, own, missing, notation.problem if notation else None)
     is_text = guess.is_key and guess.options.get("type") != "int"
@@ -132,7 +137,8 @@ def _guess_texts(name: str, present: pa.Array, marks: Marks, is_float: bool) -> 
     """The role of a column by its texts; those of floats were numbers of a computer."""
     number = cells.number(present, marks)
     strange = 0.0 if number.bad is None else float(number.bad.mean())
-    if (
+    is_duration = marks.unit == DURATION and not strange
+    if not is_duration and (
         strange > STRANGE_SHARE
         or pc.any(pc.match_substring_regex(present, "^0[0-9]")).as_py()
         or _is_no_amount(name, present)
@@ -152,6 +158,10 @@ def _guess_texts(name: str, present: pa.Array, marks: Marks, is_float: bool) -> 
     return guess.with_note(f"{strange:.2%} of the values are not numbers")
 
 
+def _is_named_number(name: str) -> bool:
+    return column_names.is_amount(name) or column_names.is_mean(name) or column_names.may_be_mean(name)
+
+
 def _is_no_amount(name: str, present: pa.Array) -> bool:
     """Whether a code has marks in it: version 10.1, or the list 48,57 in `tag_ids`."""
     is_code = column_names.is_version(name) or (column_names.is_id(name) and not column_names.is_mean(name))
@@ -167,7 +177,7 @@ def _number_column(name: str, values: Floats, marks: Marks) -> ColumnGuess:
         return ColumnGuess(name, True, {"type": "int"}, _BEYOND)
     if column_names.is_id(name) and not column_names.is_mean(name):
         return ColumnGuess(name, True, {"type": "int"}, "whole numbers, named like a code")
-    is_named = column_names.is_amount(name) or column_names.is_mean(name) or column_names.may_be_mean(name)
+    is_named = _is_named_number(name)
     if is_named or column_names.counts_people(name) or (values < 0).any():
         return _data_column(name, values, "whole numbers, named like an amount" if is_named else "numbers")
     different = len(np.unique(values))
@@ -195,6 +205,11 @@ def _id_reason(values: Floats, different: int) -> str:
 def _data_column(name: str, values: Floats, reason: str, marks: Marks = PLAIN) -> ColumnGuess:
     aggregate, doubt = _aggregate(name, values, marks)
     options: dict[str, Any] = {} if aggregate == "sum" else {"aggregate": aggregate}
+    if marks.unit == DURATION:
+        note = "durations in seconds; " + (
+            "an average, so it is averaged" if aggregate == "mean" else "added up"
+        )
+        return ColumnGuess(name, False, options | {"display_pattern": DURATION}, note, doubt)
     if aggregate == "mean" or (values % 1 != 0).any():
         small = float(np.median(np.abs(values))) < 1
         options |= {"display_type": "float", "display_precision": 4 if small else 2}

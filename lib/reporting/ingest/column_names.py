@@ -101,7 +101,9 @@ def sounds_like_time(name: str) -> bool:
 
 def sounds_like_clock(name: str) -> bool:
     """Whether values under this name may be times of day: `hour`, `time`."""
-    return not _words("clocks").isdisjoint(split_words(name))
+    parts = split_words(name)
+    is_duration = not _words("durations").isdisjoint(parts) or is_mean(name)
+    return not _words("clocks").isdisjoint(parts) and not is_duration
 
 
 def sounds_like_list(name: str) -> bool:

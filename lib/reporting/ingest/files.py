@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
@@ -19,7 +20,7 @@ from lib.reporting.ingest.progress import Progress, count_bytes
 from lib.reporting.ingest.rejects import Reject
 from lib.wire.errors import ImportRefused
 
-Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx"]
+Format = Literal["csv", "tsv", "ndjson", "parquet", "xlsx", "html"]
 Compression = Literal["gzip", "zstd", "zip"]
 Ints = npt.NDArray[np.int64]
 Refuse = Callable[[Reject], None]
@@ -31,7 +32,11 @@ _PACKED_SUFFIXES = (".gz", ".gzip", ".zst", ".zstd", ".zip")
 _SUFFIXES: dict[str, Format] = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
     ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx", ".xls": "xlsx",
+    ".html": "html", ".htm": "html",
 }  # fmt: skip
+WORKBOOK_SUFFIXES = {suffix for suffix, kind in _SUFFIXES.items() if kind == "xlsx"}
+_MARKUP = re.compile(rb"<(?:!doctype html|html|head|body|table|\?xml\b|!--)", re.IGNORECASE)
+_CONTROLS = {*range(1, 32)} - {*b"\t\n\v\f\r\x1a\x1b"}
 _PARQUET, _OLE = b"PAR1", b"\xd0\xcf\x11\xe0"
 _COMPRESSIONS: dict[bytes, Compression] = {
     b"\x1f\x8b": "gzip",  # RFC 1952, 2.3.1
@@ -191,9 +196,22 @@ def _format(path: Path, beginning: bytes) -> Format:
         raise ImportRefused(f"{path.name} is named as Parquet, but is not a Parquet file")
     if beginning.startswith((b"PK\x03\x04", _OLE)):
         return "xlsx"
+    if _MARKUP.match(text):
+        return "html"
     if by_name == "xlsx":
-        raise ImportRefused(f"{path.name} is named as a workbook, but is not one")
+        by_name = None  # text, as many ad servers send under the name of a workbook
+        if _is_binary(beginning):
+            raise ImportRefused(f"{path.name} is named as a workbook, but is not one")
     return by_name or ("ndjson" if text.startswith((b"{", b"[{")) else "csv")
+
+
+def _is_binary(beginning: bytes) -> bool:
+    """Whether a file has bytes of no text; every other byte of UTF-16 may be zero."""
+    is_wide = (
+        beginning.startswith((b"\xff\xfe", b"\xfe\xff")) or beginning[1::2].count(0) > len(beginning) / 4
+    )
+    controls = _CONTROLS if is_wide else _CONTROLS | {0}
+    return any(byte in controls for byte in beginning)
 
 
 class _UnpackedContent(io.RawIOBase):

@@ -10,15 +10,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.definition import Definition
-from lib.reporting.definition.reading import NumberColumn
+from lib.reporting.definition.reading import DURATION, NumberColumn
 from lib.wire.errors import ImportRefused
 
 PERCENT = "%"
+_CLOCK = r"^(?P<sign>-?)(?P<h>[0-9]+):(?P<m>[0-5][0-9]):(?P<s>[0-5][0-9](?:\.[0-9]*)?)$"
 STRANGE_SHARE = 0.01
 _AMBIGUOUS = r"^[+-]?[1-9][0-9]{0,2}[.,][0-9]{3}$"
 _EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
 _ODD_BLANKS = r"[\x{A0}\x{2007}\x{2008}\x{2009}\x{202F}\x{3000}]"
 _MINUSES, _APOSTROPHES = r"[\x{2212}\x{2012}\x{2013}]", r"[\x{2018}\x{2019}\x{02BC}\x{00B4}]"
+_LETTER_AT_END = r"[0-9] ?[KkMBTn][a-zA-Z.]*$"
+_WIDE = r"[\x{FF01}-\x{FF5E}]"
+_MAGNITUDES = {
+    r"^(.*[0-9]) ?(?:K|k|Tsd\.?)$": 3,
+    r"^(.*[0-9]) ?(?:M|MM|Mio\.?|mn)$": 6,
+    r"^(.*[0-9]) ?(?:B|bn|Mrd\.?)$": 9,
+}
 _OTHER = {".": ",", ",": "."}
 _CURRENCIES = {
     "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "RMB", "INR", "BRL", "RUB", "TRY", "PLN", "SEK", "NOK", "DKK",
@@ -39,7 +47,7 @@ class Marks(NamedTuple):
     @property
     def reads_plain(self) -> bool:
         """Whether 1285.50 means 1285.50 here, though it may be written in other ways too."""
-        return self.decimal != "," and self.unit != PERCENT
+        return self.decimal != "," and self.unit not in (PERCENT, DURATION)
 
     @property
     def are_certain(self) -> bool:
@@ -76,7 +84,7 @@ class Notation(NamedTuple):
     """How the numbers of a column are written.
 
     `decimal` is None where no number tells; `ambiguous` is then a number that fits both marks, if there is
-    one. `problem` says why texts with digits are no numbers.
+    one. `has_magnitudes` says that some are like 1.5K. `problem` says why texts with digits are no numbers.
     """
 
     texts: pa.Array
@@ -85,6 +93,7 @@ class Notation(NamedTuple):
     ambiguous: str | None = None
     unit: str | None = None
     problem: str | None = None
+    has_magnitudes: bool = False
 
 
 class FileMarks(NamedTuple):
@@ -116,6 +125,8 @@ def marks_of(definition: Definition, field: NumberColumn) -> Marks:
 
 def plain_numbers(texts: pa.Array, marks: Marks) -> pa.Array:
     """Trimmed texts as 1285.50; null where there is no number in this notation."""
+    if marks.unit == DURATION:
+        return _seconds(texts)
     pattern = notation(marks.decimal, (marks.thousands,))
     if marks.unit == PERCENT:
         texts = _with_percent(texts)
@@ -149,7 +160,11 @@ def notation(decimal: str, thousands: tuple[str | None, ...]) -> str:
 
 def clean(texts: pa.Array, unit: str | None = None) -> pa.Array:
     """Texts with one kind of blank, minus and apostrophe, without the unit, and with the minus in front."""
+    for pattern, exponent in _MAGNITUDES.items():
+        texts = pc.replace_substring_regex(texts, pattern, rf"\1e{exponent}")
     if not pc.all(pc.string_is_ascii(texts)).as_py():
+        if pc.any(pc.match_substring_regex(texts, _WIDE)).as_py():
+            texts = pc.utf8_normalize(texts, "NFKC")
         for kind, plain in ((_ODD_BLANKS, " "), (_MINUSES, "-"), (_APOSTROPHES, "'")):
             texts = pc.replace_substring_regex(texts, kind, plain)
     texts = pc.utf8_trim_whitespace(texts)
@@ -177,6 +192,9 @@ def notation_of(present: pa.Array) -> Notation | None:
     total = pc.sum(counts).as_py()
     if not total or not pc.any(pc.match_substring_regex(texts, "[0-9]")).as_py():
         return None
+    durations = pc.sum(counts.filter(pc.match_substring_regex(texts, _CLOCK))).as_py() or 0
+    if durations >= (1 - STRANGE_SHARE) * total:
+        return Notation(texts, ".", unit=DURATION)
     unit, problem = _common_unit(texts, counts, total)
     texts = clean(texts, unit)
     point = pc.match_substring_regex(texts, notation(".", (",", " ", "'")))
@@ -186,7 +204,11 @@ def notation_of(present: pa.Array) -> Notation | None:
         return Notation(texts, problem=problem) if problem else None
     if problem:
         return Notation(texts, problem=problem)
-    return _evidence(texts, pc.and_not(point, comma), pc.and_not(comma, point))._replace(unit=unit)
+    evidence = _evidence(texts, pc.and_not(point, comma), pc.and_not(comma, point))
+    has_magnitudes = pc.any(pc.match_substring_regex(frequencies.field("values"), _LETTER_AT_END)).as_py()
+    return evidence._replace(
+        unit=unit, has_magnitudes=has_magnitudes and pc.any(pc.match_substring(texts, "e")).as_py()
+    )
 
 
 def file_marks(
@@ -228,6 +250,16 @@ def example_of(column: Notation, marks: Marks) -> str | None:
     return None
 
 
+def _seconds(texts: pa.Array) -> pa.Array:
+    """Durations, 12:01:00, as seconds; null for other texts."""
+    parts = pc.extract_regex(texts, _CLOCK)
+    hours, minutes, seconds = (pc.struct_field(parts, name).cast(pa.float64()) for name in ("h", "m", "s"))
+    total = pc.add(pc.add(pc.multiply(hours, 3600.0), pc.multiply(minutes, 60.0)), seconds)
+    return pc.if_else(pc.equal(pc.struct_field(parts, "sign"), "-"), pc.negate(total), total).cast(
+        pa.string()
+    )
+
+
 def _with_percent(texts: pa.Array) -> pa.Array:
     """Without the numbers that lack the %, but for zero."""
     bare = pc.and_(pc.invert(pc.match_substring(texts, PERCENT)), pc.match_substring_regex(texts, "[1-9]"))
@@ -244,7 +276,7 @@ def _without_unit(texts: pa.Array, unit: str | None) -> pa.Array:
 
 def _common_unit(texts: pa.Array, counts: pa.Array, total: int) -> tuple[str | None, str | None]:
     """The one sign at the numbers, if there is one; else why they don't add up, if they have several."""
-    rests = pc.replace_substring_regex(texts, r"[0-9.,'()+\- ]", "")
+    rests = pc.replace_substring_regex(texts, r"e[0-9]|[0-9.,'()+\- ]", "")
     counts_of_unit: dict[str, int] = {}
     for rest, count in zip(rests.to_pylist(), counts.to_pylist(), strict=True):
         if rest and _is_unit(rest):

@@ -16,6 +16,7 @@ from lib.reporting.definition import Definition
 from lib.reporting.definition.reading import Sheets
 from lib.reporting.ingest.cells import plain_columns, plain_table, value_column
 from lib.reporting.ingest.files import DataFile, Format, RawRows, Reader, Refuse, check_width, data_file
+from lib.reporting.ingest.markup import MarkupFile
 from lib.reporting.ingest.progress import Progress
 from lib.reporting.ingest.rejects import Reject
 from lib.reporting.ingest.text import (
@@ -68,6 +69,9 @@ def readers(
     columns = [] if unpivot else columns
     if file.format == "xlsx":
         tables = workbooks(file, columns, header, names, sheets)
+    elif file.format == "html":
+        markup = MarkupFile(file.path, "html", file.compression, file.size)
+        tables = [delimited_text(markup, UTF_8, ",", columns, header, names)]
     else:
         tables = [delimited_text(file, encoding, delimiter, columns, header, names)]
     return [UnpivotReader(table) for table in tables] if unpivot else tables
@@ -145,15 +149,17 @@ class Parquet:
 class Ndjson:
     """A file of one JSON object per line, or of one array of them; see Reader.
 
-    Its columns are known when it was read: `names`. Of an array, lines are its elements, counted from 1.
+    Its columns are known when it was read: `names`. Of an array, lines are its elements, counted from 1. It
+    may lie within objects: the longest list of objects, or of lists beside their names, are the rows.
     """
 
     columns: tuple[str, ...] | None = None
 
     def __init__(self, file: DataFile, encoding: str) -> None:
         self.file, self.context, self.has_header, self._encoding = file, file.name, True, encoding
-        self._is_array = _is_array(file, encoding)
-        self.description = f"{'JSON array' if self._is_array else 'NDJSON'}, {shown_encoding(encoding)}"
+        self._document = _document(file, encoding)
+        title = {None: "NDJSON", "": "JSON array"}.get(self._document, f"JSON, rows in {self._document}")
+        self.description = f"{title}, {shown_encoding(encoding)}"
         self.names: dict[str, None] = {}
 
     def rows(
@@ -167,7 +173,7 @@ class Ndjson:
         lines: list[tuple[int, bytes]] = []
         rows: list[Row] = []
         chunks = utf_8_chunks(self.file.chunks(progress), self._encoding)
-        texts = _elements(chunks, self.file.name) if self._is_array else _lines(chunks)
+        texts = _lines(chunks) if self._document is None else _elements(chunks, self.file.name)
         for number, line in enumerate(texts, 1):
             if not line or line.isspace():
                 continue
@@ -230,28 +236,79 @@ def _columns(table: pa.Table) -> list[tuple[str, pa.Array]]:
     return list(zip(table.column_names, flat, strict=True))
 
 
-def _is_array(file: DataFile, encoding: str) -> bool:
+def _document(file: DataFile, encoding: str) -> str | None:
+    """Where the rows of one JSON document are: `report.rows`, or "" for an array; None of a line for each."""
     with file.open() as content:
-        beginning = b"".join(utf_8_chunks([content.read(_SNIFFED_BYTES)], encoding))
-    return beginning.lstrip().startswith(b"[")
+        beginning = b"".join(utf_8_chunks([content.read(_SNIFFED_BYTES)], encoding)).lstrip()
+    if beginning.startswith(b"["):
+        return ""
+    first, _, rest = beginning.partition(b"\n")
+    if not beginning.startswith(b"{") or (_is_json(first) and rest.strip()):
+        return None
+    data = _whole(utf_8_chunks(file.chunks(), encoding), None)
+    try:
+        path, rows = _longest_rows(orjson.loads(data or b""), "")
+    except orjson.JSONDecodeError:
+        return None
+    return path if rows else None
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _longest_rows(value: Any, path: str, depth: int = 0) -> tuple[str, list[Row]]:
+    """The path and the rows of the longest list of rows in a document; no rows where there is none."""
+    if isinstance(value, list):
+        return (path, value) if value and all(type(row) is dict for row in value) else (path, [])
+    best: tuple[str, list[Row]] = (path, [])
+    for name, child in value.items() if isinstance(value, dict) and depth < _MAX_DEPTH else ():
+        found = _longest_rows(child, f"{path}.{name}".removeprefix("."), depth + 1)
+        if not found[1] and isinstance(child, list):
+            found = found[0], _named_rows(child, value)
+        best = found if len(found[1]) > len(best[1]) else best
+    return best
+
+
+def _named_rows(lists: list[Any], beside: Row) -> list[Row]:
+    """Rows of lists of cells, with the names of the list of as many texts beside them."""
+    width = len(lists[0]) if lists and isinstance(lists[0], list) else 0
+    for names in beside.values():
+        is_header = (
+            isinstance(names, list) and len(names) == width > 0 and all(type(name) is str for name in names)
+        )
+        if is_header and all(isinstance(cells, list) and len(cells) == width for cells in lists):
+            return [dict(zip(names, cells, strict=True)) for cells in lists]
+    return []
 
 
 def _elements(chunks: Iterable[bytes], name: str) -> Iterator[bytes]:
-    """The elements of a JSON array, which is held in memory while it is read."""
+    """The rows of one JSON document, which is held in memory while it is read."""
+    try:
+        document = orjson.loads(_whole(chunks, name) or b"")
+    except orjson.JSONDecodeError as error:
+        raise ImportRefused(f"{name} is one JSON array and can't be read: {error}") from None
+    for element in document if isinstance(document, list) else _longest_rows(document, "")[1]:
+        yield orjson.dumps(element)
+
+
+def _whole(chunks: Iterable[bytes], name: str | None) -> bytes | None:
+    """The chunks as one; of more than 256 MiB ImportRefused with the file's name, or None without one."""
     data = bytearray()
     for chunk in chunks:
         data += chunk
         if len(data) > _MAX_ARRAY:
+            if name is None:
+                return None
             raise ImportRefused(
-                f"{name} is one JSON array of more than {_MAX_ARRAY >> 20} MiB; save it as NDJSON, "
+                f"{name} is one JSON document of more than {_MAX_ARRAY >> 20} MiB; save it as NDJSON, "
                 "one object per line"
             )
-    try:
-        elements = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise ImportRefused(f"{name} is one JSON array and can't be read: {error}") from None
-    for element in elements:
-        yield orjson.dumps(element)
+    return bytes(data)
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -86,6 +86,14 @@ def sheet_extents(content: io.BytesIO) -> Iterator[SheetExtent]:
         yield from _xls_extents(_OleFile(content.getvalue()).workbook())
 
 
+def column_number(letters: str) -> int:
+    """The number of the column that a spreadsheet calls by these letters: 28 of AB."""
+    number = 0
+    for letter in letters.upper():
+        number = number * _ALPHABET + ord(letter) - ord("A") + 1
+    return number
+
+
 def _archive_extents(archive: zipfile.ZipFile) -> Iterator[SheetExtent]:
     """Parts are known by their content: which of them are sheets is a matter of links between parts."""
     has_binary_parts = _BINARY_WORKBOOK in archive.namelist()
@@ -185,10 +193,7 @@ class _XlsxCells:
     def _number(self, letters: str) -> int:
         """The number of the column that these letters name."""
         if letters not in self._numbers:
-            number = 0
-            for letter in letters.upper():
-                number = number * _ALPHABET + ord(letter) - ord("A") + 1
-            self._numbers[letters] = number
+            self._numbers[letters] = column_number(letters)
         return self._numbers[letters]
 
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from lib.reporting.ingest.files import DataFile, RawRows, Refuse, check_width
+from lib.reporting.ingest.files import WORKBOOK_SUFFIXES, DataFile, RawRows, Refuse, check_width
 from lib.reporting.ingest.layout import Record, TableLayout, is_total, is_value, table_layout, usual_width
 from lib.reporting.ingest.progress import Progress
 from lib.reporting.ingest.rejects import BELOW, TOTAL, WRONG_WIDTH, Ending, Reject
@@ -36,6 +36,7 @@ MAX_LINE = 16 << 20
 UTF_8 = "utf-8"
 _SNIFFED_RECORDS = 200
 _SNIFFED_BYTES = 1 << 18
+_EXCEL_QUOTED = r'^="(.*)"$'
 _SEPARATOR_LINE = re.compile(r'"?sep=(.)"?\r?\n?')
 _NEWLINE, _QUOTE = ord("\n"), ord('"')
 _BYTE_ORDER_MARKS = {
@@ -75,7 +76,11 @@ class DelimitedText:
         """The dialect found, in a few words."""
         names = {mark: f"{name}-separated" for name, mark in DELIMITERS.items()}
         separation = names.get(self._delimiter, f"separated by '{self._delimiter}'")
-        parts = [shown_encoding(self._encoding), separation, f"{len(self.columns or ())} columns"]
+        is_named_workbook = self.file.path.suffix.lower() in WORKBOOK_SUFFIXES
+        form = "a table in HTML or XML" if self.file.format == "html" else shown_encoding(self._encoding)
+        parts = [form, *([] if self.file.format == "html" else [separation])]
+        parts = [*parts, f"{len(self.columns or ())} columns"]
+        parts += ["named as a workbook, but none"] if is_named_workbook else []
         return ", ".join(parts + self._layout.description)
 
     def rows(
@@ -316,7 +321,10 @@ def _first_records(sample: bytes, encoding: str, delimiter: str) -> list[Record]
     for block in records(utf_8_chunks([sample], encoding), delimiter):
         for position in range(min(len(block), _SNIFFED_RECORDS - len(rows))):
             text = block.raw(position).decode(UTF_8, "replace")
-            cells = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+            cells = [
+                re.sub(_EXCEL_QUOTED, r"\1", cell)
+                for cell in next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+            ]
             rows.append(Record(int(block.lines[position]), cells))
     return rows
 
@@ -385,7 +393,18 @@ class _CellParser:
                 strings_can_be_null=True,
             ),
         )
+        if b'="' in text:
+            table = _without_excel_quotes(table)
         return table.rename_columns(list(self._positions)), misfits
+
+
+def _without_excel_quotes(table: pa.Table) -> pa.Table:
+    """Cells written as ="001", which keeps a spreadsheet from making them numbers, as 001."""
+    columns = [
+        pc.replace_substring_regex(column, _EXCEL_QUOTED, r"\1") if column.type == pa.string() else column
+        for column in table.columns
+    ]
+    return pa.Table.from_arrays(columns, names=table.column_names)
 
 
 def _is_finite(column: pa.ChunkedArray) -> bool:

@@ -16,18 +16,21 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from lib.reporting.definition.reading import SERIALS
 from lib.reporting.ingest.cells import Missing, NotPlain
 from lib.reporting.ingest.column_names import sounds_like_clock, sounds_like_time, split_words, time_rank
 from lib.reporting.ingest.layout import is_total
 from lib.reporting.ingest.times import (
     DAY,
     MISSING,
+    RANGE_MARKS,
     Instants,
     Ints,
     instants,
     is_coarse,
     join_texts,
     native_instants,
+    range_start,
 )
 
 DateOrder = Literal["dmy", "mdy", "ymd"]
@@ -77,6 +80,8 @@ _TRUST = (0.0, 0.0, 0.4, 1.0)  # in how 0, 1, 2, 3 or more days fill their span
 _UNUSUAL, _UNLIKELY, _IMPLAUSIBLE = 0.3, 1.0, 2.0
 _USUAL_ISO = 0.6
 _OLD, _EARLY, _LATE = 15 * 366, 1990, 366  # days ago; a year; days ahead
+DATES_1904 = "1904 date system"
+_SERIAL = r"[2-7][0-9]{4}(?:\.[0-9]+)?"  # from 1954 to 2119
 _CLUE_DATES = re.compile(
     r"(?<!\d)(?:(?P<year>(?:19|20)\d\d)(?P<mark>[-/._ ]?)(?P<month>0[1-9]|1[0-2])"
     r"(?:(?P=mark)(?P<day>[0-3]\d))?|(?:(?P<first>[0-3]?\d)\.? )?(?P<name>[A-Z][a-z]{2,8})\.? "
@@ -147,7 +152,10 @@ class _TimeReading(NamedTuple):
     @property
     def order(self) -> str:
         """The order of day, month and year in the format: `dmy`."""
-        codes = re.findall("%([dmbBYyG])", f"{self.format or ''}{' %Y' if self.year else ''}")
+        start = range_start(self.format or "")
+        codes = re.findall(
+            "%([dmbBYyG])", start[0] if start else f"{self.format or ''}{' %Y' if self.year else ''}"
+        )
         return "".join({"b": "m", "B": "m", "Y": "y", "G": "y"}.get(code, code) for code in codes)
 
     @property
@@ -248,7 +256,10 @@ class _TimeSearch:
         digits = texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all()
         if texts.empty or (digits and not sounds_like_time(name) and not _is_stamp(name, texts)):
             return None
-        readings = self._readings((name,), texts, _candidate_formats(texts), self._present_share(name))
+        formats = list(_candidate_formats(texts))
+        if texts.str.fullmatch(_SERIAL).all():
+            formats.append("serial 1904" if DATES_1904 in self._hints.context else "serial 1900")
+        readings = self._readings((name,), texts, formats, self._present_share(name))
         if not readings and self._hints.year is not None:
             formats = _formats_like(texts.iloc[0], has_year=False)
             readings = self._readings((name,), texts, formats, 1.0, self._hints.year)
@@ -301,7 +312,8 @@ class _TimeSearch:
         clues = _clues(self._hints.context)
         example = f"such as {texts.iloc[0]}"
         if len(readings) == 1:
-            return readings[0]._replace(reason=_reason(readings[0], example))
+            is_sure = readings[0].format not in SERIALS
+            return readings[0]._replace(reason=_reason(readings[0], example), is_sure=is_sure)
         scores = [_score(read, today, clues) for read in readings]
         (high, best), *others = sorted(zip(scores, readings, strict=True), key=lambda pair: -pair[0])
         rivals = [read for score, read in others if score > high - _AHEAD]
@@ -394,7 +406,17 @@ def _candidate_formats(texts: Texts) -> Iterator[str | None]:
         stamps = stamps[:1]
     yield from stamps
     middle = texts.iloc[len(texts) // 2]
+    yield from _range_formats(texts.iloc[0])
     yield from dict.fromkeys([*_formats_like(texts.iloc[0]), *_formats_like(middle)])
+
+
+def _range_formats(text: str) -> Iterator[str]:
+    """The formats of a range of days, such as `Nov 2, 2026 - Nov 8, 2026`."""
+    for mark in RANGE_MARKS:
+        parts = text.split(mark)
+        first, last = mark.join(parts[: len(parts) // 2]), mark.join(parts[len(parts) // 2 :])
+        if len(parts) % 2 == 0 and _shape(first) == _shape(last):
+            yield from (f"{format_}{mark}{format_}" for format_ in _formats_like(first))
 
 
 def _stamp_formats(text: str) -> list[str]:
@@ -441,6 +463,10 @@ def _reason(read: _TimeReading, example: str) -> str:
             else "a month's of its first day"
         )
         return f"{read.format}, {example}; {first}"
+    if range_start(read.format or ""):
+        return f"{read.format}, {example}; the rows of a range are those of its first day: {read.span}"
+    if read.format in SERIALS:
+        return f"days counted by a spreadsheet ({read.format}), {example}: {read.span}"
     return f"{read.format or read.order_label}, {example}: {read.span}"
 
 

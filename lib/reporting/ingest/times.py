@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.definition import TimeColumn
-from lib.reporting.definition.reading import hours_zone, time_zone
+from lib.reporting.definition.reading import SERIALS, hours_zone, time_zone
 from lib.reporting.ingest.cells import Missing, text, trim, without_missing
 
 Ints = npt.NDArray[np.int64]
@@ -34,6 +34,7 @@ _ZONE_HOURS = {
 }  # fmt: skip
 _ZONE_NAME = re.compile(rf"(?<![A-Za-z])({'|'.join(_ZONE_HOURS)})(?![A-Za-z])")
 _STAMP_LENGTH = len("2026-01-05 13:00:00")
+RANGE_MARKS = (" - ", " – ", " — ", " to ", " bis ", " au ", "–", "~", "/", "-")
 _LITERAL_UTC = re.compile(r"%[HMSf] ?Z$")
 
 
@@ -125,6 +126,15 @@ def _text_instants(column: pa.Array, format_: str | None, zone: dt.tzinfo) -> In
 
 def instants(texts: pd.Series, format_: str | None, zone: dt.tzinfo) -> Instants:
     """Times parsed from texts of one format, or (None) of those that need none; from 1900 to 2199."""
+    if format_ in SERIALS:
+        numbers = pd.to_numeric(texts, errors="coerce").to_numpy(np.float64)
+        seconds = np.round((np.nan_to_num(numbers, nan=-np.inf) - SERIALS[format_]) * DAY)
+        is_day = numbers % 1 == 0
+        return _in_range(Instants(np.where(np.isfinite(seconds), seconds, MISSING).astype(np.int64), is_day))
+    if format_ is not None and (start := range_start(format_)):
+        format_, mark = start
+        parts = format_.count(mark) + 1
+        texts = texts.map(lambda text: mark.join(text.split(mark)[:parts]).strip())
     if format_ is not None:
         return _in_range(_formatted_instants(texts, format_, zone))
     texts = texts.str.replace(",", ".", regex=False)
@@ -172,6 +182,16 @@ def _formatted_instants(texts: pd.Series, format_: str, zone: dt.tzinfo) -> Inst
         zone = dt.UTC
     seconds = _seconds(stamps, None if has_zone or is_date else zone)
     return Instants(seconds, np.full(len(texts), is_date))
+
+
+def range_start(format_: str) -> tuple[str, str] | None:
+    """The format of a range's first day, and the mark after it (`%d %b %Y - %d %b %Y`); None of a day."""
+    for mark in RANGE_MARKS:
+        parts = format_.split(mark)
+        half = len(parts) // 2
+        if len(parts) % 2 == 0 and parts[:half] == parts[half:]:
+            return mark.join(parts[:half]), mark
+    return None
 
 
 def is_coarse(format_: str | None) -> bool:

@@ -1,8 +1,11 @@
 """Workbooks (xlsx, xls, ods) → raw rows: a reader for each sheet to import."""
 
 import datetime as dt
+import html
 import io
+import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +22,8 @@ from lib.reporting.ingest.cells import plain_table, value_column
 from lib.reporting.ingest.files import DataFile, RawRows, Reader, Refuse, check_width
 from lib.reporting.ingest.layout import Record, TableLayout, table_layout
 from lib.reporting.ingest.progress import Progress
-from lib.reporting.ingest.sheet_extent import DAMAGE_ERRORS, sheet_extents
+from lib.reporting.ingest.sheet_extent import DAMAGE_ERRORS, column_number, sheet_extents
+from lib.reporting.ingest.time_guess import DATES_1904
 from lib.wire.errors import ImportRefused, UnknownName
 
 Row = list[Any]
@@ -27,6 +31,15 @@ _BATCH_ROWS = 20_000
 _SNIFF_ROWS = 200
 _FEWEST_COLUMNS = 3
 _LIKE_SHARE = 0.6
+_SHEET_TAG, _NAME = re.compile(rb"<(?:\w+:)?sheet [^>]*>"), re.compile(rb'\sname="([^"]*)"')
+_RELATION_ID = re.compile(rb'\w+:id="([^"]*)"')
+_RELATION, _TARGET = re.compile(rb"<(?:\w+:)?Relationship [^>]*>"), re.compile(rb'Target="([^"]*)"')
+_DATES_1904_MARK = re.compile(rb'date1904="(?:1|true)"')
+# A formula that gave "" has the type str; one that nothing computed has none.
+_BARE_FORMULA = re.compile(
+    rb'<c r="([A-Z]+)[0-9]+"(?:(?! t=")[^>])*>\s*<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)'
+    rb"\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
+)
 _MAX_SHEET = 1 << 30
 _CELL_BYTES = 32  # in memory, an empty one too
 _MAX_CELLS = _MAX_SHEET // _CELL_BYTES
@@ -38,6 +51,7 @@ class Sheet(NamedTuple):
     name: str
     records: list[Record]
     layout: TableLayout
+    first_column: int = 0
 
     @property
     def is_table(self) -> bool:
@@ -51,11 +65,19 @@ class Workbook:
     A sheet is held in memory while it is read: some 80 bytes a cell, 32 an empty one.
     """
 
-    def __init__(self, file: DataFile, sheet: Sheet, count: int, unread: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        file: DataFile,
+        sheet: Sheet,
+        count: int,
+        unread: Sequence[str] = (),
+        has_dates_1904: bool = False,
+    ) -> None:
         self.file, self._name = file, sheet.name
         layout, rows = sheet.layout, sheet.records
         check_width(file.name, layout.names)
-        self.context = "\n".join([file.name, sheet.name, *layout.above])
+        system = [DATES_1904] if has_dates_1904 else []
+        self.context = "\n".join([file.name, sheet.name, *layout.above, *system])
         has_value = [any(record.cells[column] for record in rows) for column in range(len(layout.names))]
         self._names = [name if is_used else "" for name, is_used in zip(layout.names, has_value, strict=True)]
         self._first_line, self.has_header = layout.first_line, layout.has_header
@@ -123,14 +145,19 @@ def workbooks(
         ]
     if not candidates:
         raise ImportRefused(f"{file.name} has no sheet with a table")
+    parts = _XlsxParts(file)
     tables = candidates if names_of_sheets else _same_columns(candidates, columns)
     if sheets is None and len(tables) > 1:
         raise ImportRefused(_which_sheet(file, tables))
+    for sheet in tables:
+        parts.refuse_formulas(sheet, columns)
     is_only = sheets is None or count == 1
     read = [sheet.name for sheet in tables]
     unread = [name for name in all_names if name not in read and not names_of_sheets]
     return [
-        Workbook(file if is_only else replace(file, sheet=sheet.name), sheet, count, unread)
+        Workbook(
+            file if is_only else replace(file, sheet=sheet.name), sheet, count, unread, parts.has_dates_1904
+        )
         for sheet in tables
     ]
 
@@ -151,7 +178,7 @@ def _sheet(
         if is_only:
             raise
         return None
-    return Sheet(sheet.name, rows, layout)
+    return Sheet(sheet.name, rows, layout, (sheet.start or (0, 0))[1])
 
 
 def _same_columns(sheets: Sequence[Sheet], columns: Collection[str]) -> list[Sheet]:
@@ -175,6 +202,60 @@ def _which_sheet(file: DataFile, sheets: Sequence[Sheet]) -> str:
         f"{file.name} has {len(sheets)} sheets with {same} columns: {names}. Import all of them with "
         f"--all-sheets, or some with --sheet '{sheets[0].name}'"
     )
+
+
+class _XlsxParts:
+    """What calamine does not say of a workbook in XML: formulas without values, the date system.
+
+    The parts are searched as text: their size was checked, and nothing in them is followed.
+    """
+
+    def __init__(self, file: DataFile) -> None:
+        self._file = file
+
+    @property
+    def has_dates_1904(self) -> bool:
+        """Whether days count from 1904, as on old Macs."""
+        return _DATES_1904_MARK.search(self._part("xl/workbook.xml")) is not None
+
+    def refuse_formulas(self, sheet: Sheet, columns: Collection[str]) -> None:
+        """ImportRefused where a column of the table (of those named, if any are) has formulas without values.
+
+        A program that computes nothing saved it; such cells would be empty ones.
+        """
+        below = [record.cells for record in sheet.records if record.line >= sheet.layout.first_line]
+        if all(any(cells) for cells in zip(*below, strict=False)):
+            return
+        counts = Counter(match[1].decode() for match in _BARE_FORMULA.finditer(self._content(sheet.name)))
+        for letters, count in counts.items():
+            position = column_number(letters) - 1 - sheet.first_column
+            name = sheet.layout.names[position] if 0 <= position < len(sheet.layout.names) else ""
+            if name and (not columns or name in columns):
+                raise ImportRefused(
+                    f"{self._file.name}: {name} holds formulas without stored values in {count:,} rows: open "
+                    "and save it in a spreadsheet"
+                )
+
+    def _content(self, sheet: str) -> bytes:
+        """The part of a sheet; empty where it can't be told."""
+        ids = {
+            html.unescape(name.decode()): key
+            for tag in _SHEET_TAG.findall(self._part("xl/workbook.xml"))
+            for name, key in zip(_NAME.findall(tag), _RELATION_ID.findall(tag), strict=False)
+        }
+        for tag in _RELATION.findall(self._part("xl/_rels/workbook.xml.rels")):
+            if b'"%b"' % ids.get(sheet, b"\0") in tag and (target := _TARGET.search(tag)):
+                return self._part(f"xl/{target[1].decode().removeprefix('/xl/')}")
+        return b""
+
+    def _part(self, name: str) -> bytes:
+        """A part of the archive; empty where there is none."""
+        with self._file.open() as content:
+            data = io.BytesIO(content.read())
+        if not zipfile.is_zipfile(data):
+            return b""
+        with zipfile.ZipFile(data) as archive:
+            return archive.read(name) if name in archive.namelist() else b""
 
 
 @contextmanager

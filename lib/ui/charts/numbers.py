@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
+from lib.reporting.definition.reading import DURATION
 from lib.reporting.models import DataField
 
 NOTHING, NOT_SET = "–", "(not set)"
@@ -47,7 +48,11 @@ class Numbers:
         return sign + text.translate({ord(","): self.group, ord("."): self.decimal})
 
     def plain(self, value: float | None, field: DataField) -> str:
-        """A value of a data field at its display precision, without its unit."""
+        """A value of a data field at its display precision, without its unit; seconds of a duration as 1:02:03."""
+        if field.display_pattern == DURATION and value is not None and math.isfinite(value):
+            minutes, seconds = divmod(round(abs(value)), 60)
+            sign = MINUS if value < 0 else ""
+            return f"{sign}{self.number(minutes // 60)}:{minutes % 60:02}:{seconds:02}"
         return self.number(value, field.display_precision)
 
     def full(self, value: float | None, field: DataField) -> str:
@@ -56,6 +61,8 @@ class Numbers:
 
     def short(self, value: float | None, field: DataField) -> str:
         """A value with its unit, cut to three figures from a million on: `$12.3 M`."""
+        if field.display_pattern == DURATION:
+            return self.plain(value, field)
         if value is None or not math.isfinite(value) or abs(value) < LONGEST:
             places = 0 if value is not None and abs(value) >= 1000 else field.display_precision
             return _format_pattern(self.number(value, places), field)

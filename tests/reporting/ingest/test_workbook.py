@@ -121,7 +121,7 @@ def test_an_old_workbook_is_read_too(place: Place) -> None:
     [
         ("a.xlsx", b"PK\x03\x04....", "can't be read as a workbook"),
         ("a.xls", b"\xd0\xcf\x11\xe0....", "can't be read as a workbook"),
-        ("a.xlsx", b"time,site\n", "is named as a workbook, but is not one"),
+        ("a.xlsx", b"time,site\n\x01\x02", "is named as a workbook, but is not one"),
     ],
 )
 def test_what_is_no_workbook_is_refused(place: Place, name: str, content: bytes, words: str) -> None:
