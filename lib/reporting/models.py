@@ -34,6 +34,8 @@ from lib.wire.filters import Flag, Value
 Direction = Literal["asc", "desc"]
 Granularity = Literal["hour", "day", "week", "month", "quarter", "year"]
 
+DURATION = "h:mm:ss"
+"""The display pattern of seconds that are shown as hours, minutes and seconds."""
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",

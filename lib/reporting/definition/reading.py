@@ -29,7 +29,6 @@ Spelling = Literal["any", "plain", "decimal"]
 Totals = Literal["drop", "keep"]
 ALL_SHEETS: Literal["all"] = "all"
 Sheets = Literal["all"] | tuple[str, ...] | None
-DURATION = "h:mm:ss"
 READING = ("decimal", "thousands", "missing", "header", "names", "unit", "spelling")
 # Days since these of a spreadsheet's (ECMA-376, part 1, 18.17.4.1), at 1 January 1970.
 SERIALS = {"serial 1900": 25_569, "serial 1904": 24_107}

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lib.reporting.definition.reading import DURATION
 from lib.reporting.ingest import cells, column_names
 from lib.reporting.ingest.cells import Missing
 from lib.reporting.ingest.layout import is_total
@@ -25,6 +24,7 @@ from lib.reporting.ingest.numbers import (
     Notation,
     example_of,
 )
+from lib.reporting.models import DURATION
 
 Floats = npt.NDArray[np.float64]
 _SEPARATORS = "|;,"

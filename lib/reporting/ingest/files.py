@@ -196,7 +196,7 @@ def _format(path: Path, beginning: bytes) -> Format:
         raise ImportRefused(f"{path.name} is named as Parquet, but is not a Parquet file")
     if beginning.startswith((b"PK\x03\x04", _OLE)):
         return "xlsx"
-    if _MARKUP.match(text):
+    if _MARKUP.match(text.lstrip(b"\xff\xfe").replace(b"\0", b"")):  # of UTF-16 too
         return "html"
     if by_name == "xlsx":
         by_name = None  # text, as many ad servers send under the name of a workbook

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lib.reporting.definition import Definition
-from lib.reporting.definition.reading import DURATION, NumberColumn
+from lib.reporting.definition.reading import NumberColumn
+from lib.reporting.models import DURATION
 from lib.wire.errors import ImportRefused
 
 PERCENT = "%"

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
-from lib.reporting.definition.reading import DURATION
-from lib.reporting.models import DataField
+from lib.reporting.models import DURATION, DataField
 
 NOTHING, NOT_SET = "–", "(not set)"
 MINUS, THIN = "\u2212", "\u202f"
@@ -48,7 +47,7 @@ class Numbers:
         return sign + text.translate({ord(","): self.group, ord("."): self.decimal})
 
     def plain(self, value: float | None, field: DataField) -> str:
-        """A value of a data field at its display precision, without its unit; seconds of a duration as 1:02:03."""
+        """A value at its field's display precision, without its unit; seconds of a duration as 1:02:03."""
         if field.display_pattern == DURATION and value is not None and math.isfinite(value):
             minutes, seconds = divmod(round(abs(value)), 60)
             sign = MINUS if value < 0 else ""

@@ -4,12 +4,14 @@ A file is written from a table of pandas in an odd way; what is imported must co
 by day and by key field, or the import asks.
 """
 
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from ingesting import Place
@@ -18,6 +20,8 @@ from lib.reporting.definition import TIME, Definition
 from lib.reporting.definition.file import definition_yaml, parse_definition
 from lib.reporting.ingest.inference import Hints, Inference, infer
 from lib.reporting.ingest.readers import readers
+from lib.reporting.models import DataField
+from lib.ui.charts.numbers import Numbers
 from lib.wire.errors import ImportRefused
 
 
@@ -211,6 +215,138 @@ RATES = [
     ),
     OddFile("counts of a rate's name.csv", csv(FORTNIGHT.assign(IVT=COUNTS)), FORTNIGHT.assign(IVT=COUNTS)),
 ]
+
+
+def clock(seconds: float) -> str:
+    """Seconds as a report writes a duration: 1:02:03."""
+    return f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02}:{int(seconds) % 60:02}"
+
+
+def magnitude(number: float) -> str:
+    """A number as people shorten it: 1.5K."""
+    return f"{number / 1000:g}K" if number >= 1000 else f"{number:g}"
+
+
+def html(truth: pd.DataFrame) -> str:
+    """The table as a page of markup, with a small one before it, as ad servers send under .xls."""
+    cells = [truth.columns, *truth.assign(day=truth["day"].dt.strftime("%Y-%m-%d")).to_numpy()]
+    rows = "".join(f"<TR>{''.join(f'<td> {cell}<br></td>' for cell in row)}</TR>\n" for row in cells)
+    title = "<table><tr><td>A &amp; B</table>"
+    return f"<html><head><style>td {{}}</style></head><body>{title}<table>{rows}</table></html>"
+
+
+def excel_2003(truth: pd.DataFrame) -> str:
+    """The table as a workbook of Excel 2003 in XML."""
+    cells = [truth.columns, *truth.assign(day=truth["day"].dt.strftime("%Y-%m-%d")).to_numpy()]
+    rows = "".join(
+        "<Row>" + "".join(f'<Cell><Data ss:Type="String">{cell}</Data></Cell>' for cell in row) + "</Row>"
+        for row in cells
+    )
+    sheet = f"<Worksheet><Table>{rows}</Table></Worksheet>"
+    return f'<?xml version="1.0"?><Workbook xmlns:ss="urn:x">{sheet}</Workbook>'
+
+
+def workbook(truth: pd.DataFrame, epoch: str | None = None) -> bytes:
+    """The table as a sheet; its days as bare numbers, since 1900 or 1904."""
+    file = io.BytesIO()
+    first = pd.Timestamp("1899-12-30" if epoch == "1900" else "1904-01-01")
+    days = truth["day"] if epoch is None else (truth["day"] - first).dt.days
+    with pd.ExcelWriter(
+        file, engine="xlsxwriter", engine_kwargs={"options": {"date_1904": epoch == "1904"}}
+    ) as book:
+        truth.assign(day=days).to_excel(book, index=False)
+    return file.getvalue()
+
+
+def wrapped(truth: pd.DataFrame, indent: int | None = None) -> str:
+    """The rows as JSON within objects."""
+    rows = json.loads(truth.assign(day=truth["day"].dt.strftime("%Y-%m-%d")).to_json(orient="records"))
+    return json.dumps({"ok": True, "report": {"sums": [{"n": 1}], "rows": rows}}, indent=indent)
+
+
+TIMES = FORTNIGHT.assign(
+    avg_watch=[61.0 + n for n in range(14)], total_watch=[43_200.0 + 60 * n for n in range(14)]
+)
+WATCHED = {name: TIMES[name].map(clock) for name in ("avg_watch", "total_watch")}
+RANGES = report(days("2026-08-03", 9, "W-MON"))
+WIDE = str.maketrans("0123456789.", "０１２３４５６７８９．")
+SPLIT = json.loads(FORTNIGHT.assign(day=FORTNIGHT["day"].dt.strftime("%Y-%m-%d")).to_json(orient="split"))
+FORMS = [
+    OddFile(
+        "quoted for excel.csv", csv(FORTNIGHT, site=[f'="{site}"' for site in FORTNIGHT["site"]]), FORTNIGHT
+    ),
+    OddFile(
+        "unquoted.csv",
+        "day,site,imps\n" + "".join(f'="2026-11-{n:02}",="00{n}",="{n}"\n' for n in range(1, 15)),
+        FORTNIGHT.assign(site=[f"00{n}" for n in range(1, 15)]),
+    ),
+    OddFile("durations.csv", csv(TIMES, **WATCHED), TIMES, frozenset(["avg_watch"])),
+    OddFile(
+        "times on page.csv",
+        csv(TIMES, **WATCHED).replace("avg_watch", "Avg. time on page"),
+        TIMES.rename(columns={"avg_watch": "Avg. time on page"}),
+        frozenset(["Avg. time on page"]),
+    ),
+    *(
+        OddFile(
+            f"weeks {number}.csv",
+            csv(
+                RANGES,
+                lambda day, form=form, mark=mark: f"{day:{form}}{mark}{day + pd.Timedelta(days=6):{form}}",
+            ),
+            RANGES,
+        )
+        for number, (form, mark) in enumerate(
+            [
+                ("%b %d, %Y", " - "),
+                ("%d.%m.%Y", "-"),
+                ("%Y-%m-%d", "/"),
+                ("%Y-%m-%d", " to "),
+                ("%d %b %Y", " – "),
+                ("%m/%d/%Y", " - "),
+                ("%Y%m%d", "-"),
+            ]
+        )
+    ),
+    *(
+        OddFile(f"{kind} {encoding}.xls", text.encode(encoding), FORTNIGHT)
+        for kind, text in (
+            ("tab", FORTNIGHT.to_csv(index=False, sep="\t")),
+            ("comma", csv(FORTNIGHT)),
+            ("html", html(FORTNIGHT)),
+            ("xml", excel_2003(FORTNIGHT)),
+        )
+        for encoding in ("utf-8", "utf-16")
+    ),
+    *(OddFile(f"serial {epoch}.xlsx", workbook(FORTNIGHT, epoch), FORTNIGHT) for epoch in ("1900", "1904")),
+    OddFile(
+        "serial.csv", csv(FORTNIGHT, lambda day: str((day - pd.Timestamp("1899-12-30")).days)), FORTNIGHT
+    ),
+    OddFile("wrapped.json", wrapped(FORTNIGHT), FORTNIGHT),
+    OddFile("indented.json", wrapped(FORTNIGHT, 2), FORTNIGHT),
+    OddFile("beside names.json", json.dumps({"fields": SPLIT["columns"], "data": SPLIT["data"]}), FORTNIGHT),
+    OddFile(
+        "short.csv",
+        csv(FORTNIGHT.assign(Spend=COUNTS), Spend=[magnitude(n) for n in COUNTS]),
+        FORTNIGHT.assign(Spend=COUNTS),
+    ),
+    OddFile(
+        "dollars.csv",
+        csv(FORTNIGHT.assign(Spend=COUNTS), Spend=[f"${magnitude(n)}" for n in COUNTS]),
+        FORTNIGHT.assign(Spend=COUNTS),
+    ),
+    OddFile("wide.csv", csv(FORTNIGHT, imps=[str(n).translate(WIDE) for n in FORTNIGHT["imps"]]), FORTNIGHT),
+    OddFile(
+        "sizes.csv",
+        csv(FORTNIGHT.assign(display=["4K", "8K"] * 7)),
+        FORTNIGHT.assign(display=["4K", "8K"] * 7),
+    ),
+    OddFile(
+        "rounded ids.csv",
+        csv(FORTNIGHT.assign(ad_ref=["1.23457E+12"] * 14)),
+        FORTNIGHT.assign(ad_ref=["1.23457E+12"] * 14),
+    ),
+]
 ASKING = [
     AskingFile("one.csv", "day,imps\n01/02/2026,5\n", "2 Jan 2026 or day/month/year, 1 Feb 2026.*--dates"),
     AskingFile("year.csv", "day,imps\n26/11/08,5\n", "--dates"),
@@ -222,7 +358,7 @@ ASKING = [
 ]
 
 
-@pytest.mark.parametrize("file", [*DATES, *IDS, *RATES], ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*DATES, *IDS, *RATES, *FORMS], ids=lambda file: file.name)
 def test_an_odd_file_comes_to_its_sums(place: Place, file: OddFile) -> None:
     """What is imported are the rows of the table, under fields of the right kinds."""
     check(place, file)
@@ -422,3 +558,31 @@ def test_days_across_the_columns_are_unpivoted(place: Place, form: str) -> None:
         expected[[*keys, "value"]].sort_values(keys, ignore_index=True),
         check_dtype=False,
     )
+
+
+def test_formulas_without_values_are_no_empty_column(place: Place) -> None:
+    """A sheet that was saved by a program that computes nothing is refused, with the column and its rows."""
+    book = openpyxl.Workbook()
+    book.active.append(["day", "site", "imps"])
+    for number in range(2, 16):
+        book.active.append([f"2026-11-{number:02}", "s", f"=10*{number}"])
+    book.save(place.folder / "a.xlsx")
+    with pytest.raises(
+        ImportRefused, match="imps holds formulas without stored values in 14 rows: open and save"
+    ):
+        readers(place.folder / "a.xlsx")
+
+
+def test_rounded_ids_are_said(place: Place) -> None:
+    """Ids that a spreadsheet rounded stay as they are, and it is said that digits are lost."""
+    inference = infer(readers(place.file("a.csv", csv(FORTNIGHT.assign(ad_ref=["1.23457E+12"] * 14))))[0])
+    assert "rounded by a spreadsheet and are lost: export it as text" in inference.columns[-1].doubt
+
+
+def test_durations_are_shown_as_such() -> None:
+    """Seconds of a duration appear as hours, minutes and seconds, in full and short."""
+    field = DataField(name="watch", display_pattern="h:mm:ss")
+    values = (43_260.0, 61.4, -5.0, float("nan"))
+    texts = ["12:01:00", "0:01:01", "\u22120:00:05", "–"]
+    assert [Numbers().full(value, field) for value in values] == texts
+    assert [Numbers().short(value, field) for value in values] == texts
