@@ -135,6 +135,8 @@ def _guess_role(
 
 def _guess_texts(name: str, present: pa.Array, marks: Marks, is_float: bool) -> ColumnGuess:
     """The role of a column by its texts; those of floats were numbers of a computer."""
+    if pc.any(pc.match_substring_regex(present, _ROUNDED)).as_py() and not column_names.is_amount(name):
+        return _text_column(name, present)._replace(doubt=f"the digits of {present[0]} {_LOST_DIGITS}")
     number = cells.number(present, marks)
     strange = 0.0 if number.bad is None else float(number.bad.mean())
     is_duration = marks.unit == DURATION and not strange
@@ -144,8 +146,6 @@ def _guess_texts(name: str, present: pa.Array, marks: Marks, is_float: bool) -> 
         or _is_no_amount(name, present)
     ):
         return _text_column(name, present)
-    if pc.any(pc.match_substring_regex(present, _ROUNDED)).as_py() and not column_names.is_amount(name):
-        return _text_column(name, present)._replace(doubt=f"the digits of {present[0]} {_LOST_DIGITS}")
     guess = _number_column(name, number.values.drop_null().to_numpy(zero_copy_only=False), marks)
     if guess.is_key and (spelling := cells.spelling(present)) != "any":
         guess = guess._replace(options=guess.options | {"spelling": spelling})

@@ -267,10 +267,10 @@ def _longest_rows(value: Any, path: str, depth: int = 0) -> tuple[str, list[Row]
         return (path, value) if value and all(type(row) is dict for row in value) else (path, [])
     best: tuple[str, list[Row]] = (path, [])
     for name, child in value.items() if isinstance(value, dict) and depth < _MAX_DEPTH else ():
-        found = _longest_rows(child, f"{path}.{name}".removeprefix("."), depth + 1)
-        if not found[1] and isinstance(child, list):
-            found = found[0], _named_rows(child, value)
-        best = found if len(found[1]) > len(best[1]) else best
+        child_path, rows = _longest_rows(child, f"{path}.{name}".removeprefix("."), depth + 1)
+        if not rows and isinstance(child, list):
+            rows = _named_rows(child, value)
+        best = (child_path, rows) if len(rows) > len(best[1]) else best
     return best
 
 
