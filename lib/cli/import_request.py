@@ -1,12 +1,14 @@
 """The arguments and options of `tranche import`."""
 
+import datetime as dt
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 
 from lib.reporting.definition import Definition
-from lib.reporting.definition.reading import ALL_SHEETS, Sheets, Totals
+from lib.reporting.definition.reading import ALL_SHEETS, Sheets, Totals, time_zone
 from lib.reporting.ingest.files import Format
 from lib.reporting.ingest.inference import Hints
 from lib.reporting.warehouse import Mode
@@ -44,6 +46,29 @@ def mapping_option(ctx: click.Context, param: click.Parameter, values: tuple[str
     return mappings
 
 
+def time_zone_option(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The name of a time zone whose offset a slicer's days can have; a usage error for another text."""
+    try:
+        if value is not None:
+            slicer_hours(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+    return value
+
+
+def slicer_hours(zone: str) -> int:
+    """The whole hours east of UTC of a zone's standard time. ValueError where it has none."""
+    moment = dt.datetime.now(time_zone(zone))
+    offset = (moment.utcoffset() or dt.timedelta()) - (moment.dst() or dt.timedelta())
+    hours, rest = divmod(offset, dt.timedelta(hours=1))
+    if rest or not -12 <= hours <= 12:
+        raise ValueError(
+            f"the days of a slicer begin on whole hours from -12 to 12, not {offset} ahead of UTC; "
+            "name the zone in a definition, as the time's timezone"
+        )
+    return hours
+
+
 with_mappings = click.option(
     "--mapping",
     "mappings",
@@ -76,6 +101,7 @@ class ImportRequest:
     thousands: str | None
     year: int | None
     dates: str | None
+    time_zone: str | None
     sheet: tuple[str, ...]
     all_sheets: bool
     totals: Totals | None
@@ -90,8 +116,11 @@ class ImportRequest:
         return ALL_SHEETS if self.all_sheets else self.sheet or None
 
     def settle(self, definition: Definition) -> Definition:
-        """A definition with what this call says about sheets, totals and days across columns."""
-        options = {"sheets": self.sheets, "totals": self.totals, "unpivot": self.unpivot}
+        """A definition with this call's sheets, totals, days across columns and time zone."""
+        options: dict[str, Any] = {"sheets": self.sheets, "totals": self.totals, "unpivot": self.unpivot}
+        if self.time_zone:
+            time = definition.time.model_copy(update={"timezone": self.time_zone})
+            options |= {"time": time, "timezone": slicer_hours(self.time_zone)}
         return definition.model_copy(update={name: value for name, value in options.items() if value})
 
     @property
@@ -100,7 +129,7 @@ class ImportRequest:
         if self.decimal and self.decimal == self.thousands:
             raise click.UsageError(f"--decimal and --thousands can't both be '{self.decimal}'")
         decimal = self.decimal or {".": ",", ",": "."}.get(self.thousands or "")
-        return Hints(decimal, self.thousands, self.year, self.dates)
+        return Hints(decimal, self.thousands, self.year, self.dates, self.time_zone)
 
     def refuse_hints(self) -> None:
         """Raise a usage error if options of inference are given where nothing is inferred."""

@@ -6,7 +6,7 @@ from typing import Any
 import click
 import pyarrow as pa
 
-from lib.cli.import_request import ImportRequest, Share, with_mappings
+from lib.cli.import_request import ImportRequest, Share, time_zone_option, with_mappings
 from lib.cli.import_run import recognize, run, tell_guess, tell_rejects
 from lib.cli.options import caller, table
 from lib.connect import hanging
@@ -139,6 +139,12 @@ def _cell_text(value: Any) -> str:
     "--dates",
     type=click.Choice(list(ORDERS)),
     help="Order of day, month and year in dates such as 01/02/2026; asked if more than one fits.",
+)
+@click.option(
+    "--time-zone",
+    metavar="NAME",
+    callback=time_zone_option,
+    help="Zone of times without an offset, such as Europe/Berlin; its standard time sets the slicer's days.",
 )
 @click.option("--year", type=click.IntRange(1900, 2199), help="Year of dates that are written without one.")
 def bring(project: str | None, slicer: str | None, **fields: Any) -> None:

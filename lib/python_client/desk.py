@@ -5,7 +5,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, Unpack, cast
+from typing import Any, Self, Unpack, cast, get_args
 
 import pandas as pd
 
@@ -17,6 +17,7 @@ from lib.python_client.clients import DeskClients
 from lib.reporting import links
 from lib.reporting.client import Reporting
 from lib.reporting.dates import ONE_DAY
+from lib.reporting.formats import ExportFormat
 from lib.reporting.models import ROWS_LIMITS, TIME_KEY_FIELDS, AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.reporting.moved import explain
 from lib.settings import Settings
@@ -164,19 +165,20 @@ class Desk:
         self,
         slicer: str,
         path: Path | str,
-        format: str = "csv",
+        format: str | None = None,
         *,
         total: bool = False,
         **parts: Unpack[QuestionParts],
     ) -> Path:
         """Write the answer as a file (csv, tsv, tsv2, xls, xlsx), never sampled; returns its path.
 
+        Without a format the name's ending decides, csv where it says nothing; BadRequest where both disagree.
         A file that is there is replaced once the new one is complete.
         """
         pair, about = self.pair(slicer), self.info(slicer)
-        more = {"export_format": format, "include_total": int(total)}
-        query = answer.query(ExportQuery, pair, about, parts, **more)
         target = Path(path)
+        more = {"export_format": _format(target, format), "include_total": int(total)}
+        query = answer.query(ExportQuery, pair, about, parts, **more)
         partial_file = target.with_name(f".{target.name}.part")
         with self.reporting.export(query, about).content as content, partial_file.open("wb") as file:
             shutil.copyfileobj(content, file)
@@ -223,3 +225,14 @@ class Desk:
             entities = list(self.deals_api.everything(model, **params))
         rows = [one.model_dump(exclude_unset=True) for one in entities]
         return pd.json_normalize(cast(Any, rows))
+
+
+def _format(path: Path, format: str | None) -> str:
+    """The format of an export to this path. BadRequest where its name ends in another one."""
+    ending = path.suffix.lower().removeprefix(".")
+    by_name = ending if ending in get_args(ExportFormat) else None
+    if format and by_name and format.rstrip("2") != by_name:
+        raise BadRequest(
+            f"{path.name} ends in .{ending}, but its format would be {format}; write one of the two"
+        )
+    return format or by_name or "csv"

@@ -128,6 +128,28 @@ def test_a_file_is_whole(desk: Desk, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "format", "beginning"),
+    [
+        ("a.xlsx", None, b"PK"), ("a.tsv", None, b"Country\t"), ("a.csv", None, b'"Country",'),
+        ("a.txt", None, b'"Country",'), ("a.txt", "xlsx", b"PK"), ("a.tsv", "tsv2", b""),
+    ],
+)  # fmt: skip
+def test_the_ending_of_a_file_decides_its_format(
+    desk: Desk, tmp_path: Path, name: str, format: str | None, beginning: bytes
+) -> None:
+    """A name that ends in .xlsx holds a workbook; a format is needed only where the name says nothing."""
+    path = desk.export(DELIVERY, tmp_path / name, format, split=COUNTRY, fields="imps")
+    assert path.read_bytes().lstrip(b"\xef\xbb\xbf").startswith(beginning)
+
+
+def test_an_ending_that_contradicts_the_format_is_refused(desk: Desk, tmp_path: Path) -> None:
+    """CSV is not written into out.xlsx, and no file is left."""
+    with pytest.raises(BadRequest, match=r"out.xlsx ends in .xlsx, but its format would be csv"):
+        desk.export(DELIVERY, tmp_path / "out.xlsx", "csv", split=COUNTRY, fields="imps")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
     ("parts", "near"),
     [
         ({"split": "geo.contry"}, "did you mean 'geo.country'"),

@@ -7,6 +7,7 @@
     readers.py       the reader of a file, by its format; Parquet, NDJSON → raw rows
     unpivot.py       days across the columns of raw rows → a row for each
     time_guess.py    a sample of raw rows → which column is the time, and how it is written
+                     (clock_changes.py: hours that come twice or never)
     column_guess.py  a column of a sample → key field or data field, by its values and by its name
                      (column_names.py, column_words.yaml) and as a quotient of others (rates.py)
     inference.py     both → a definition

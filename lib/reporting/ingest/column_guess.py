@@ -34,6 +34,7 @@ _CODE_SHARE = 0.05  # the same of numbers that are named like a code
 _ENUMERATED_SHARE = 0.5  # elements of lists come back: at most so many of them are different
 _SEPARATED_SHARE = {"|": 0.05, ";": 0.2, ",": 0.2}  # of texts that have the mark
 _MAX_ELEMENT = 40
+_EXAMPLES = 100
 _MAPPED_SHARE = 0.8
 _DASH_AMOUNT = r"^\p{Sc} *[-–—]+$|^[-–—]+ *\p{Sc}$"
 _EXACT = 2.0**53  # whole numbers from here on lose digits as float64
@@ -122,6 +123,8 @@ def _guess_role(
     """The role of a column whose texts have these `marks`, or are no numbers because of a `problem`."""
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
         return ColumnGuess(name, True, {"segmented": True}, "lists")
+    if pa.types.is_floating(values.type):  # infinite ones are rejected row by row
+        values = pc.if_else(pc.is_finite(values), values, pa.scalar(None, values.type))
     is_nested = pa.types.is_nested(values.type)
     present = pa.array([], pa.string()) if is_nested else present_texts(values, missing)
     if not len(present):
@@ -250,7 +253,20 @@ def _text_column(name: str, present: pa.Array) -> ColumnGuess:
     totals = [text for text in different.slice(0, _MOST_TEXTS).to_pylist() if is_total(text)]
     warning = f"; WARNING: rows of '{totals[0]}' count beside those that they add up" if totals else ""
     reason = f"text, {len(different):,} different in {len(present):,} rows{warning}"
-    return ColumnGuess(name, True, {}, reason)
+    return ColumnGuess(name, True, {}, reason, _encoding_doubt(different))
+
+
+def _encoding_doubt(texts: pa.Array) -> str:
+    """What is odd about UTF-8 that was read as Windows-1252 once, `Ã…hus` for Åhus; else empty."""
+    for text in texts.filter(pc.match_substring_regex(texts, "[ÃÂâÐ].")).slice(0, _EXAMPLES).to_pylist():
+        try:
+            right = text.encode("cp1252").decode("utf-8")
+        except UnicodeError:
+            continue
+        return (
+            f"'{text}' seems to be '{right}' in another encoding than the file's; export the column in UTF-8"
+        )
+    return ""
 
 
 def _is_separated(present: pa.Array, mark: str, is_list: bool) -> bool:

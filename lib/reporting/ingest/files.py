@@ -153,6 +153,9 @@ def data_file(path: Path, format: Format | None = None) -> DataFile:
         raise ImportRefused(f"{path} can't be read: {error.strerror}") from None
     if not beginning.strip():
         raise ImportRefused(f"{path.name} is empty")
+    inner = next((kind for mark, kind in _COMPRESSIONS.items() if beginning.startswith(mark)), None)
+    if compression and inner in ("gzip", "zstd"):
+        raise ImportRefused(f"{path.name} is packed twice, {inner} in {compression}; unpack it once")
     return DataFile(path, format or _format(path.with_name(name), beginning), compression, size)
 
 

@@ -16,7 +16,7 @@ from lib.reporting.ingest.files import Reader
 from lib.reporting.ingest.layout import are_days
 from lib.reporting.ingest.numbers import PLAIN, FileMarks, Marks, Notation, file_marks, notation_of
 from lib.reporting.ingest.rates import find_rates
-from lib.reporting.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time
+from lib.reporting.ingest.time_guess import TimeGuess, TimeHints, date_parts, guess_time, nearest_column
 from lib.reporting.ingest.times import stored_times
 from lib.reporting.ingest.unpivot import UnpivotReader
 from lib.reporting.models import GRANULARITIES, time_key_field
@@ -29,12 +29,13 @@ RECORDS = "records"
 
 
 class Hints(NamedTuple):
-    """A person's hints for inference: the marks of numbers, the year of dates without one, their order."""
+    """A person's hints for inference: the marks of numbers, a year, an order and a zone of its times."""
 
     decimal: str | None = None
     thousands: str | None = None
     year: int | None = None
     dates: str | None = None
+    time_zone: str | None = None
 
 
 _NO_HINTS = Hints()
@@ -98,6 +99,7 @@ def infer(
     guesses = find_rates(guesses, figures)
     settings = _settings(reader, marks)
     notes = [*_notes(marks, texts), *_word_notes(fields, missing)]
+    notes += [time.clock_change] if time.clock_change else []
     return Inference(_definition(time, guesses, settings), time, guesses, notes)
 
 
@@ -109,7 +111,9 @@ def _time(
     hints: Hints,
 ) -> TimeGuess:
     """The time of the sample; where that leaves a choice, of all rows. ImportRefused without one."""
-    time_hints = TimeHints(hints.year, hints.dates, "\n".join(reader.context for reader in readers))
+    time_hints = TimeHints(
+        hints.year, hints.dates, "\n".join(reader.context for reader in readers), hints.time_zone
+    )
     time = guess_time(columns, lines, missing, time_hints)
     if time is None:
         raise ImportRefused(_no_time(readers[0], columns))
@@ -238,8 +242,10 @@ def _no_time(reader: Reader, columns: Mapping[str, pa.Array]) -> str:
             f"{reader.file.name}: '{parts['day']}' and '{parts['month']}' make a date without a year; "
             "add --year 2026"
         )
+    nearest = nearest_column(columns, pa.array(MISSING))
+    near = f"; nearest is '{nearest[0]}', but {nearest[1]}" if nearest else ""
     return (
-        f"{reader.file.name}: no column has a time in a known format. Write a definition that "
+        f"{reader.file.name}: no column has a time in a known format{near}. Write a definition that "
         f"names it and its format, and give that with --definition. The columns are: {', '.join(columns)}"
     )
 

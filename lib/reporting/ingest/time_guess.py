@@ -15,9 +15,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lib.reporting.definition.reading import SERIALS
 from lib.reporting.ingest.cells import Missing, NotPlain
+from lib.reporting.ingest.clock_changes import clock_change
 from lib.reporting.ingest.column_names import sounds_like_clock, sounds_like_time, split_words, time_rank
 from lib.reporting.ingest.layout import is_total
 from lib.reporting.ingest.times import (
@@ -81,6 +83,8 @@ _UNUSUAL, _UNLIKELY, _IMPLAUSIBLE = 0.3, 1.0, 2.0
 _USUAL_ISO = 0.6
 _OLD, _EARLY, _LATE = 15 * 366, 1990, 366  # days ago; a year; days ahead
 DATES_1904 = "1904 date system"
+_OFFSET_AT_END = r"(?:[0-9]Z|[+-][0-9]{2}:?[0-9]{2}|[A-Z]{3,4})$|^[0-9]+(?:\.[0-9]+)?$"
+_DIGIT_GROUPS = "[0-9]+[-/.: ][0-9]+"
 _SERIAL = r"[2-7][0-9]{4}(?:\.[0-9]+)?"  # from 1954 to 2119
 _CLUE_DATES = re.compile(
     r"(?<!\d)(?:(?P<year>(?:19|20)\d\d)(?P<mark>[-/._ ]?)(?P<month>0[1-9]|1[0-2])"
@@ -98,6 +102,7 @@ class TimeHints(NamedTuple):
     year: int | None = None
     order: str | None = None
     context: str = ""
+    time_zone: str | None = None
     today: dt.date | None = None
 
 
@@ -108,7 +113,7 @@ class TimeGuess(NamedTuple):
     """The time column; without `format` it is ISO 8601, native, or since 1970. `reason` is for people.
 
     `question` asks a person which of several readings is right, and is None where one is plainly better.
-    `is_sure` says that there was no other reading.
+    `is_sure` says that there was no other reading; `clock_change` that hours without a zone are local ones.
     """
 
     column: str | tuple[str, ...]
@@ -118,6 +123,7 @@ class TimeGuess(NamedTuple):
     year: int | None = None
     question: str | None = None
     is_sure: bool = True
+    clock_change: str = ""
 
     @property
     def label(self) -> str:
@@ -142,6 +148,7 @@ class _TimeReading(NamedTuple):
     year: int | None = None
     question: str | None = None
     is_sure: bool = True
+    is_number: bool = False
 
     @property
     def days(self) -> Ints:
@@ -163,7 +170,7 @@ class _TimeReading(NamedTuple):
         """The order in words: `day/month/year`; else the format."""
         names = {"d": "day", "m": "month", "y": "year"}
         if self.format is None:
-            return "ISO 8601" if self.times.is_date.any() else "a number since 1970"
+            return "a number since 1970" if self.is_number else "ISO 8601"
         return "/".join(names[part] for part in self.order) if self.order else self.format
 
     @property
@@ -184,6 +191,18 @@ def guess_time(
     those of the rows, to name those whose time can't be read.
     """
     return _TimeSearch(sample, lines, missing, hints).guess()
+
+
+def nearest_column(sample: Sample, missing: Missing = None) -> tuple[str, str] | None:
+    """The column that is nearest to a time, and why it is none; None where none is near."""
+    search = _TimeSearch(sample, (), missing, _NO_HINTS)
+    texts_of = {name: search.distinct_texts(name) for name in sorted(sample, key=time_rank)}
+    near = [name for name in texts_of if sounds_like_time(name)]
+    near += [name for name, texts in texts_of.items() if texts.str.contains(_DIGIT_GROUPS).mean() > _NEARLY]
+    if not near:
+        return None
+    texts = texts_of[near[0]]
+    return near[0], f"'{texts.iloc[0][:40]}' is in no known format" if len(texts) else "it has no values"
 
 
 def date_parts(columns: Mapping[str, object]) -> dict[str, str]:
@@ -231,7 +250,18 @@ class _TimeSearch:
         granularity, resolution = ("hour", "by hour, in UTC") if is_hourly else ("day", "by day")
         but = self._exceptions(read) if read.share < 1 else ""
         reason = f"{read.reason}{but}; kept {resolution}"
-        return TimeGuess(column, read.format, granularity, reason, read.year, read.question, read.is_sure)
+        guess = TimeGuess(column, read.format, granularity, reason, read.year, read.question, read.is_sure)
+        return guess._replace(clock_change=self._clock_change(read)) if is_hourly else guess
+
+    def _clock_change(self, read: _TimeReading) -> str:
+        """Which hour occurs twice or never, as on the day on which the clocks of a zone change."""
+        first = join_texts([self._sample[name] for name in read.columns], None, self._missing)
+        if pc.any(pc.match_substring_regex(first, _OFFSET_AT_END)).as_py() or self._hints.time_zone:
+            return ""
+        full = f"{read.format} %Y" if read.year else read.format
+        texts = join_texts([self._sample[name] for name in read.columns], read.year, self._missing)
+        seconds = instants(pd.Series(texts.fill_null("").to_pylist(), dtype="str"), full, dt.UTC).seconds
+        return clock_change(seconds[seconds != MISSING])
 
     def _exceptions(self, read: _TimeReading) -> str:
         """The lines whose time can't be read: `, but for line 3,214: 'Total'`."""
@@ -252,17 +282,17 @@ class _TimeSearch:
         if native is not None:
             share = 1 - column.null_count / max(len(column), 1)
             return _TimeReading((name,), None, native, share, "a column of timestamps") if share else None
-        texts = self._distinct_texts(name)
+        texts = self.distinct_texts(name)
         digits = texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all()
         if texts.empty or (digits and not sounds_like_time(name) and not _is_stamp(name, texts)):
             return None
-        formats = list(_candidate_formats(texts))
+        formats: list[str | None] = list(_candidate_formats(texts))
         if texts.str.fullmatch(_SERIAL).all():
             formats.append("serial 1904" if DATES_1904 in self._hints.context else "serial 1900")
         readings = self._readings((name,), texts, formats, self._present_share(name))
         if not readings and self._hints.year is not None:
-            formats = _formats_like(texts.iloc[0], has_year=False)
-            readings = self._readings((name,), texts, formats, 1.0, self._hints.year)
+            yearless = _formats_like(texts.iloc[0], has_year=False)
+            readings = self._readings((name,), texts, yearless, 1.0, self._hints.year)
         return self._settle(texts, readings) if readings else None
 
     def _readings(
@@ -282,7 +312,9 @@ class _TimeSearch:
             if not instants(probe, full, dt.UTC).share:
                 continue
             times = instants(dates, full, dt.UTC)
-            reading = _TimeReading(columns, format_, times, times.share * present, "", year)
+            is_number = format_ is None and _are_digits(texts) and not times.is_date.any()
+            share = times.share * present
+            reading = _TimeReading(columns, format_, times, share, "", year, is_number=is_number)
             same = (other for other in readings if np.array_equal(reading.days, other.days))
             if reading.share >= _NEARLY and all(other.share < reading.share for other in same):
                 readings.append(reading)
@@ -331,12 +363,12 @@ class _TimeSearch:
         for name in self._sample:
             if name in read.columns or not sounds_like_clock(name):
                 continue
-            texts = self._distinct_texts(name)
+            texts = self.distinct_texts(name)
             clock = next((clock for clock in _CLOCK_COLUMN_FORMATS if _is_clock(texts, clock)), None)
             if clock is None:
                 continue
             columns = (*read.columns, name)
-            both = self._distinct_texts(*columns)
+            both = self.distinct_texts(*columns)
             format_ = f"{self._date_format(read)} {clock}"
             full, dates = (f"{format_} %Y", both + f" {read.year}") if read.year else (format_, both)
             times = instants(dates, full, dt.UTC)
@@ -350,7 +382,7 @@ class _TimeSearch:
     def _date_format(self, read: _TimeReading) -> str:
         if read.format is not None:
             return read.format
-        texts = self._distinct_texts(*read.columns)
+        texts = self.distinct_texts(*read.columns)
         return "%Y%m%d" if texts.str.fullmatch("[0-9]{8}").mean() > _NEARLY else "%Y-%m-%d"
 
     def _date_in_parts(self) -> _TimeReading | None:
@@ -360,7 +392,7 @@ class _TimeSearch:
         if not {"day", "month"} <= parts.keys() or ("year" not in parts and year is None):
             return None
         columns = tuple(parts[word] for word in ("day", "month", "year") if word in parts)
-        texts = self._distinct_texts(*columns)
+        texts = self.distinct_texts(*columns)
         dates = texts + f" {year}" if year else texts
         for month in ("%m", "%b", "%B"):
             times = instants(dates, f"%d {month} %Y", dt.UTC)
@@ -370,7 +402,7 @@ class _TimeSearch:
                 return _TimeReading(columns, format_, times, times.share, reason, year)
         return None
 
-    def _distinct_texts(self, *names: str) -> Texts:
+    def distinct_texts(self, *names: str) -> Texts:
         """Up to some thousand different texts, from all over the sample, without missing ones and totals."""
         try:
             values = (
@@ -534,7 +566,7 @@ def _agreement(first: int, last: int, clue: tuple[int, int]) -> float:
 
 
 def _are_digits(texts: Texts) -> bool:
-    return bool(texts.str.fullmatch("[0-9]+").all())
+    return bool(texts.str.fullmatch(r"[0-9]+(?:\.[0-9]+)?").all())
 
 
 def _day_text(day: int) -> str:

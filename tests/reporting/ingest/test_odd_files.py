@@ -4,8 +4,11 @@ A file is written from a table of pandas in an odd way; what is imported must co
 by day and by key field, or the import asks.
 """
 
+import gzip
 import io
 import json
+import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,13 +17,16 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from ingesting import Place
 
+from lib.cli import main
 from lib.reporting.definition import TIME, Definition
 from lib.reporting.definition.file import definition_yaml, parse_definition
 from lib.reporting.ingest.inference import Hints, Inference, infer
 from lib.reporting.ingest.readers import readers
 from lib.reporting.models import DataField
+from lib.reporting.warehouse import Warehouse
 from lib.ui.charts.numbers import Numbers
 from lib.wire.errors import ImportRefused
 
@@ -586,3 +592,88 @@ def test_durations_are_shown_as_such() -> None:
     texts = ["12:01:00", "0:01:01", "\u22120:00:05", "–"]
     assert [Numbers().full(value, field) for value in values] == texts
     assert [Numbers().short(value, field) for value in values] == texts
+
+
+def hours(zone: str, first: str, count: int) -> str:
+    """A file of so many hours, as the clocks of a zone show them."""
+    moments = pd.date_range(first, periods=count, freq="h", tz="UTC").tz_convert(zone)
+    return "time,site,imps\n" + "".join(f"{moment:%Y-%m-%d %H:%M},a,1\n" for moment in moments)
+
+
+@pytest.mark.parametrize(
+    ("zone", "first", "sentence"),
+    [
+        ("Europe/Berlin", "2026-10-22", "25 Oct 2026 02:00 occurs twice: .*--time-zone Europe/Berlin"),
+        ("Europe/Berlin", "2026-03-26", "29 Mar 2026 02:00 is missing: .*--time-zone Europe/Berlin"),
+        ("America/New_York", "2026-10-29", "1 Nov 2026 01:00 occurs twice: .*--time-zone America/New_York"),
+        ("America/Denver", "2026-03-05", "8 Mar 2026 02:00 is missing: .*--time-zone"),
+        ("UTC", "2026-10-22", ""),
+        ("Asia/Tokyo", "2026-03-26", ""),
+    ],
+)
+def test_hours_of_a_clock_change_are_said(place: Place, zone: str, first: str, sentence: str) -> None:
+    """A doubled or missing hour tells local times: it is said, until the zone is named."""
+    path = place.file("a.csv", hours(zone, first, 24 * 6))
+    notes = " ".join(note for note in infer(readers(path)[0]).notes if "--time-zone" in note)
+    assert re.search(sentence, notes) if sentence else not notes
+    named = infer(readers(path)[0], hints=Hints(time_zone=zone))
+    assert not any("--time-zone" in note for note in named.notes)
+
+
+@pytest.mark.parametrize(("zone", "days_zone"), [("Europe/Berlin", 1), ("America/New_York", -5), ("UTC", 0)])
+def test_a_named_zone_sets_the_slicer_s_days(place: Place, zone: str, days_zone: int) -> None:
+    """With --time-zone each hour is the zone's, in summer and winter; days are of its standard time."""
+    path = place.file("a.csv", hours(zone, "2026-10-01", 24 * 40))
+    command = ["import", str(path), "--project", "p", "--slicer", "s", "--time-zone", zone]
+    environment = {"TRANCHE_HOME": str(place.folder / "home")}
+    with CliRunner().isolated_filesystem(place.folder):
+        done = CliRunner().invoke(main, command, env=environment)
+        again = CliRunner().invoke(main, [*command[:-1], "Asia/Kolkata"], env=environment)
+    assert done.exit_code == 0, done.output
+    assert again.exit_code == 2 and "whole hours" in again.output
+    stored = Warehouse(place.folder / "home" / "warehouse").open("p", "s")
+    assert (stored.definition.timezone, stored.definition.time.timezone) == (days_zone, zone)
+    times = stored.read(stored.files).to_pandas()[TIME].sort_values(ignore_index=True)
+    expected = pd.Series(pd.date_range("2026-10-01", periods=24 * 40, freq="h", tz="UTC"))
+    assert (times != expected).sum() <= 1  # of the hour that comes twice
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        (
+            "packed.csv.gz",
+            gzip.compress(gzip.compress(csv(FORTNIGHT).encode())),
+            "packed twice, gzip in gzip; unpack it once",
+        ),
+        (
+            "near.csv",
+            "Date,n\nMon 05 Jan 2026,1\n",
+            "nearest is 'Date', but 'Mon 05 Jan 2026' is in no known format",
+        ),
+        ("empty.csv", "n,Date\n1,\n2,\n", "nearest is 'Date', but it has no values"),
+    ],
+)
+def test_refusals_name_what_is_wrong(place: Place, name: str, content: str | bytes, sentence: str) -> None:
+    """What can't be read is named, with its reason."""
+    with pytest.raises(ImportRefused, match=sentence):
+        infer(readers(place.file(name, content))[0])
+
+
+def test_infinite_numbers_of_parquet_make_no_text(place: Place) -> None:
+    """A column of floats with an infinite one is a data field; only its row can't be read."""
+    spend = [1.5 * n for n in range(13)] + [math.inf]
+    path = place.folder / "a.parquet"
+    FORTNIGHT.assign(spend=spend).to_parquet(path)
+    definition = infer(readers(path)[0]).definition
+    stored = place.take(path, definition=definition, max_rejects=0.5)
+    assert stored.read(stored.files).to_pandas()["spend"].sum() == sum(spend[:-1])
+    assert "inf" in place.rejects.read_text()
+
+
+def test_a_column_in_another_encoding_is_said(place: Place) -> None:
+    """A column that was encoded twice is text, with what it seems to be."""
+    cities = ["Ã…hus BrÃ¶d", "MÃ¼nchen"] * 7
+    inference = infer(readers(place.file("a.csv", csv(FORTNIGHT.assign(city=cities))))[0])
+    (city,) = (guess for guess in inference.columns if guess.column == "city")
+    assert "'Ã…hus BrÃ¶d' seems to be 'Åhus Bröd'" in city.doubt
