@@ -28,6 +28,7 @@ from lib.reporting.ingest.readers import readers
 from lib.reporting.models import DataField
 from lib.reporting.warehouse import Warehouse
 from lib.ui.charts.numbers import Numbers
+from lib.ui.explore.screen import about
 from lib.wire.errors import ImportRefused
 
 
@@ -417,7 +418,7 @@ def test_a_guess_stays_with_its_field(place: Place) -> None:
     doubts = {guess.column: guess.doubt for guess in inference.columns if guess.doubt}
     assert doubts.keys() == {"Zorg"} and "day/month/year" in inference.time.reason
     info = definition.slicer("2026-11-01", "2026-11-14")
-    assert doubts["Zorg"] in info.data_field("Zorg").annotation
+    assert f"A guess: {doubts['Zorg']}" in about(info.data_field("Zorg"))
     assert all(
         "day/month/year" in field.annotation for field in info.key_fields if field.name.startswith("time")
     )
