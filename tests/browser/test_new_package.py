@@ -121,7 +121,7 @@ def test_from_the_empty_form_to_the_list(form: Page, selling: Desk) -> None:
 
 def test_prices_typed_far_away_are_stored_to_the_digit(selling: Desk, visitor: Visitor) -> None:
     """At 40, 150 and 400 ms a key, 150 ms away, each price is stored as typed, on a fresh browser."""
-    typed = {"Alpha Buying": ("2.50", 150), "Beta Media": ("12.345678", 40), "Gamma Trading": ("0.07", 400)}
+    typed = {"Alpha Buying": ("2.50", 150), "Beta Media": ("2.345678", 40), "Gamma Trading": ("1.07", 400)}
     selling.drafts.discard()
     page = visitor().new_page()
     with far_away(selling.address) as distant:

@@ -3,6 +3,8 @@ at their prices: a slicer against plain pandas."""
 
 import datetime as dt
 from collections.abc import Iterator
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +16,15 @@ from dealing import SOLD, Visit, clean, clients, sold_rows, stock, visiting
 from peopled import people_in
 from streamlit.testing.v1 import AppTest
 
+from lib.deals.models import Seat
 from lib.insight import seat_prices
+from lib.insight.deal_report import DealReport
+from lib.insight.price_scales import ask_win_scales
 from lib.insight.query_batch import QueryBatch
 from lib.people import DealsGrant, Grant, Person
+from lib.reporting import dates
 from lib.reporting.definition import DataFieldDefinition, Definition, KeyFieldDefinition, TimeColumn
+from lib.reporting.models import InfoQuery
 from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
@@ -334,3 +341,36 @@ def test_a_failure_is_asked_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch) 
         assert any("What wins cost could not be loaded" in text for text in captions)
     desk = come(clean(desk.run()))
     assert said(desk)[0].startswith("This seat won nothing by other deals")
+
+
+def by_day(rows: pd.DataFrame) -> tuple[Decimal, Decimal]:
+    """The outer quartiles of the win CPM of seats on days in the last 30, by impressions, in cents."""
+    rows = rows[rows["time"].dt.date > LAST_DAY - dt.timedelta(days=30)]
+    groups = rows.groupby(["seat", rows["time"].dt.date])[["spend", "imps"]].sum()
+    groups = groups[groups["imps"] > 0]
+    groups = groups.assign(cpm=1000 * groups["spend"] / groups["imps"]).sort_values("cpm")
+    reached = groups["imps"].cumsum() / groups["imps"].sum()
+    low, high = (groups["cpm"][reached >= part].iloc[0] for part in (0.25, 0.75))
+    return Decimal(f"{low:.2f}"), Decimal(f"{high:.2f}")
+
+
+def test_what_prices_are_compared_with(seated_home: Path, seated: pd.DataFrame) -> None:
+    """In one question: the quartiles of each seat, and of all of them for a seat that won nothing; a person
+    with some seats is compared with those alone."""
+    settings = Settings(home=seated_home, demo=True)
+    mine = clients(settings)
+    slicer = mine.reporting.info(InfoQuery(project_name="demo", slicer_name="seated"))
+    ask = partial(mine.reporting.audience, slicer=slicer)
+    report = DealReport("demo", "seated", slicer, dates.today(slicer.timezone), ask, sees_all_seats=True)
+    seats = list(mine.deals.everything(Seat))
+    scales = ask_win_scales(report, seats)
+    for seat in (1, 2):
+        scale = scales.find(seat, [])
+        assert scale is not None
+        assert (scale.low, scale.high) == by_day(seated[seated["seat"] == str(seat)])
+    everybody = scales.find(3, [])
+    assert everybody is not None
+    assert (everybody.low, everybody.high) == by_day(seated)
+    mine_alone = ask_win_scales(report, [seat for seat in seats if seat.id == 1]).find(3, [])
+    assert mine_alone is not None
+    assert (mine_alone.low, mine_alone.high) == by_day(seated[seated["seat"] == "1"])
