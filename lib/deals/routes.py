@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.security import HTTPBearer
 
-from lib.deals import fields, several
+from lib.deals import batches, fields
 from lib.deals.admission import Admission, scope_of
 from lib.deals.endpoints import (
     ID_PARAMETER,
@@ -172,7 +172,7 @@ def _many_changes(entity: "_Entity") -> Schema:
         name: (summary, [{"id": 1, **value}])
         for name, (summary, value) in CHANGE_EXAMPLES[entity.name].items()
     }
-    limits = {"minItems": 1, "maxItems": several.MOST, "uniqueItems": True}
+    limits = {"minItems": 1, "maxItems": batches.MOST, "uniqueItems": True}
     return body(a_list(item) | limits, examples)
 
 
@@ -367,7 +367,7 @@ class _Deals(_Entity):
         status_code=201,
         parameters=[KEY],
         requestBody=lambda self: body(
-            a_list(_body_schema(self)) | {"minItems": 1, "maxItems": several.MOST},
+            a_list(_body_schema(self)) | {"minItems": 1, "maxItems": batches.MOST},
             {name: (summary, [value]) for name, (summary, value) in CREATE_EXAMPLES[self.name].items()},
         ),
         responses=lambda self: (

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import IntegrityError
 
 from lib import database
-from lib.deals import doubts, queries, several
+from lib.deals import batches, doubts, queries
 from lib.deals.models import DemandDeal, SupplyPackage
 from lib.deals.queries import Parameters
 from lib.deals.store import history, listing, past
@@ -165,7 +165,7 @@ class DealsService:
                 visible = work.names(ENTITY_STORES[entity].table, [deal["id"] for deal in results])
                 return [deal for deal in results if deal["id"] in visible]
             problems.check()
-            results = several.create(work, request.body, problems)
+            results = batches.create(work, request.body, problems)
             if once is not None:
                 once.remember(work, {"results": results}, "")
             return results
@@ -204,8 +204,8 @@ class DealsService:
         `etag` is refused if there was a change since. With the parameter `atomic` all are refused if one is.
         """
         problems = Problems()
-        is_atomic = several.is_atomic(request.parameters, problems)
-        bodies = several.bodies(request.body, problems)
+        is_atomic = batches.is_atomic(request.parameters, problems)
+        bodies = batches.bodies(request.body, problems)
 
         def within(work: Work) -> Results:
             changes = EntityChanges(work, entity, [body["id"] for body in bodies])
@@ -214,13 +214,13 @@ class DealsService:
                 changes.find(body["id"])
                 problems = Problems()
                 _check_repeatable(body, problems)
-                changes.apply(body["id"], several.fields(body), body.get("etag"), problems)
+                changes.apply(body["id"], batches.fields(body), body.get("etag"), problems)
 
-            with several.batch(work, is_atomic) as results:
-                results += [several.result(work, body["id"], partial(change, body)) for body in bodies]
+            with batches.batch(work, is_atomic) as results:
+                results += [batches.result(work, body["id"], partial(change, body)) for body in bodies]
                 changes.recording.write()
             for result in results:
-                if result["status"] == several.CHANGED and (warnings := changes.warnings[result["id"]]):
+                if result["status"] == batches.CHANGED and (warnings := changes.warnings[result["id"]]):
                     result["warnings"] = warnings
             return results
 
