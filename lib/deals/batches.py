@@ -14,7 +14,7 @@ from lib.deals.store import history
 from lib.deals.store.demand_deals import check_deal, new_deal_id, seats_to_sell_to
 from lib.deals.store.entity_stores import DEALS
 from lib.deals.store.history import conflict
-from lib.deals.store.price_warnings import price_warnings
+from lib.deals.store.price_warnings import deal_warnings
 from lib.deals.store.tables import deal_ids, demand_deals, supply_package_deals, supply_packages
 from lib.deals.store.work import Fields, Work
 from lib.deals.validation import Problems, read
@@ -32,13 +32,13 @@ def bodies(value: Any, problems: Problems) -> list[Mapping[str, Any]]:
         problems.add((), f"This must be a list of 1 to {MOST} objects, each with its id.")
         problems.check()
     numbers: set[int] = set()
-    for number, one in enumerate(value):
-        entity_id = one.get("id") if isinstance(one, Mapping) else None
+    for number, change in enumerate(value):
+        entity_id = change.get("id") if isinstance(change, Mapping) else None
         if isinstance(entity_id, bool) or not isinstance(entity_id, int) or not 0 < entity_id <= LARGEST_ID:
             problems.add((number, "id"), "This must be the id of the entity to change.")
         elif entity_id in numbers:
             problems.add((number, "id"), f"{entity_id} is given twice.")
-        elif not isinstance(one.get("etag", ""), str):
+        elif not isinstance(change.get("etag", ""), str):
             problems.add((number, "etag"), "This must be the ETag that was read.")
         else:
             numbers.add(entity_id)
@@ -54,9 +54,9 @@ def objects(value: Any, problems: Problems) -> list[Any]:
     return [*value]
 
 
-def fields(one: Mapping[str, Any]) -> Fields:
+def fields(change: Mapping[str, Any]) -> Fields:
     """The fields to change, without the id and the ETag."""
-    return {name: value for name, value in one.items() if name not in ("id", "etag")}
+    return {name: value for name, value in change.items() if name not in ("id", "etag")}
 
 
 def is_atomic(parameters: Parameters, problems: Problems) -> bool:
@@ -75,11 +75,12 @@ def batch(work: Work, is_atomic: bool) -> Iterator[list[Fields]]:
         return
     with work.connection.begin_nested() as changes:
         yield results
-        if any(one["status"] >= ERROR_STATUS for one in results):
+        if any(result["status"] >= ERROR_STATUS for result in results):
             changes.rollback()
             undo = {"status": LEFT_OUT, "error": {"detail": ROLLBACK_REASON}}
             results[:] = [
-                one if one["status"] >= ERROR_STATUS else {"id": one["id"], **undo} for one in results
+                result if result["status"] >= ERROR_STATUS else {"id": result["id"], **undo}
+                for result in results
             ]
 
 
@@ -103,12 +104,12 @@ def create(work: Work, body: Any, problems: Problems) -> list[Fields]:
     Invalid says all that is wrong, by the place of each in the list.
     """
     bodies = objects(body, problems)
-    deals = [read(DemandDealRequest, one, problems, where=(place,)) for place, one in enumerate(bodies)]
+    deals = [read(DemandDealRequest, deal, problems, where=(index,)) for index, deal in enumerate(bodies)]
     _check(work, deals, problems)
     problems.check()
     recording = history.Recording(work)
-    recording.watch({key for one in deals for key in DEALS.affected_keys(one, None)})
-    warnings = [price_warnings(work, DEALS.entity, deal, None) for deal in deals]
+    recording.watch({key for deal in deals for key in DEALS.affected_keys(deal, None)})
+    warnings = deal_warnings(work, [(deal, {}) for deal in deals])
     rows = _write(work, deals)
     recording.note_creation((DEALS.entity, row["id"]) for row in rows)
     recording.write()
@@ -120,24 +121,24 @@ def create(work: Work, body: Any, problems: Problems) -> list[Fields]:
 
 def _check(work: Work, deals: Sequence[Fields], problems: Problems) -> None:
     """The rules of a single deal, with the seats and packages of all of them read once."""
-    package_ids = {link["id"] for one in deals for link in one.get("supply_deals", ()) if "id" in link}
+    package_ids = {link["id"] for deal in deals for link in deal.get("supply_deals", ()) if "id" in link}
     packages = work.names(supply_packages, package_ids)
-    seats = {one["seat"]["id"] for one in deals if "id" in one.get("seat", {})}
+    seats = {deal["seat"]["id"] for deal in deals if "id" in deal.get("seat", {})}
     buyers = seats_to_sell_to(work, seats)
-    for place, one in enumerate(deals):
-        check_deal(one, one, buyers, packages, (place,), problems)
+    for index, deal in enumerate(deals):
+        check_deal(deal, deal, buyers, packages, (index,), problems)
 
 
 def _write(work: Work, deals: Sequence[Fields]) -> list[Fields]:
     """The rows of the deals, with their ids."""
     ids = [new_deal_id() for _ in deals]
-    work.connection.execute(insert(deal_ids), [{"deal_id": one, "given": work.now} for one in ids])
-    values = [DEALS.columns(one | {"deal_id": deal_id}) for one, deal_id in zip(deals, ids, strict=True)]
+    work.connection.execute(insert(deal_ids), [{"deal_id": deal_id, "given": work.now} for deal_id in ids])
+    values = [DEALS.columns(deal | {"deal_id": deal_id}) for deal, deal_id in zip(deals, ids, strict=True)]
     rows = work.insert_many(demand_deals, [row | DEALS.found_by(row) for row in values])
     links = [
         {"demand_deal_id": row["id"], "supply_package_id": link["id"]}
-        for row, one in zip(rows, deals, strict=True)
-        for link in one["supply_deals"]
+        for row, deal in zip(rows, deals, strict=True)
+        for link in deal["supply_deals"]
     ]
     if links:
         work.connection.execute(insert(supply_package_deals), links)

@@ -226,11 +226,11 @@ def _begin(connection: Connection, actions: BulkActions, title: str) -> int:
         .group_by(bulk_actions.c.id, bulk_actions.c.at)
         .order_by(bulk_actions.c.id.desc())
     )
-    for one in connection.execute(sizes).all():
-        action_count, count = action_count + 1, count + one.size
-        if action_count >= MOST_ACTIONS or count > MOST_ROWS or one.at < _oldest():
-            connection.execute(delete(bulk_action_rows).where(rows.action_id == one.id))
-            connection.execute(delete(bulk_actions).where(bulk_actions.c.id == one.id))
+    for action in connection.execute(sizes).all():
+        action_count, count = action_count + 1, count + action.size
+        if action_count >= MOST_ACTIONS or count > MOST_ROWS or action.at < _oldest():
+            connection.execute(delete(bulk_action_rows).where(rows.action_id == action.id))
+            connection.execute(delete(bulk_actions).where(bulk_actions.c.id == action.id))
     values = {
         "service": actions.service, "title": title, "who": actions.person.username, "at": datetime.now(UTC),
     }  # fmt: skip
@@ -242,7 +242,7 @@ def _conditions(number: int, keys: Collection[RowKey]) -> Iterable[tuple[Any, ..
     """Conditions for these rows of an action, some hundred ids each."""
     rows = bulk_action_rows.c
     for entity in sorted({entity for entity, _ in keys}):
-        ids = [one for of, one in keys if of == entity]
+        ids = [number for kind, number in keys if kind == entity]
         for first in range(0, len(ids), BATCH_SIZE):
             some = ids[first : first + BATCH_SIZE]
             yield rows.action_id == number, rows.entity == entity, rows.entity_id.in_(some)

@@ -106,14 +106,14 @@ def is_known(kind: str, value: str) -> bool:
 
 
 def _targets(fields: Mapping[str, Any]) -> Iterator[str]:
-    for one in fields.get("geo_targetings") or ():
-        if one.get("type") == "country" and not is_known("country", str(one["value"])):
-            yield f"'{_short(one['value'])}' is no country code of ISO 3166-1"
-    for one in fields.get("device_targetings") or ():
-        if not is_known("device", str(one["value"])):
-            yield f"'{_short(one['value'])}' is no usual type of device"
-    for one in fields.get("size_targetings") or ():
-        if not is_known("size", size := f"{one['width']:.0f}x{one['height']:.0f}"):
+    for target in fields.get("geo_targetings") or ():
+        if target.get("type") == "country" and not is_known("country", str(target["value"])):
+            yield f"'{_short(target['value'])}' is no country code of ISO 3166-1"
+    for target in fields.get("device_targetings") or ():
+        if not is_known("device", str(target["value"])):
+            yield f"'{_short(target['value'])}' is no usual type of device"
+    for target in fields.get("size_targetings") or ():
+        if not is_known("size", size := f"{target['width']:.0f}x{target['height']:.0f}"):
             yield f"{size} is no usual size of an ad"
 
 

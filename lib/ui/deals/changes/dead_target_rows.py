@@ -16,7 +16,7 @@ from lib.insight.kinds import KINDS, Target, elements
 from lib.ui.charts import numbers
 from lib.ui.deals.changes.plan import ChangePlan, ChangeSource, PlannedChange
 from lib.ui.deals.changes.plan_steps import Action, PlanSteps
-from lib.ui.deals.changes.targeting_edit import matches_all, stays
+from lib.ui.deals.changes.targeting_edit import TargetingEdit
 from lib.ui.deals.list.deal_rows import Key
 from lib.ui.deals.targeting import words
 from lib.ui.deals.targeting.words import Descriptions
@@ -142,29 +142,21 @@ class DeadTargetSource(ChangeSource):
         if not isinstance(entity, SupplyPackage):
             return
         dead = [row.dead.target for row in self.rows if (SUPPLY, row.package.id) == key]
-        existing = elements(entity)
         after: dict[str, Any] = {}
         refusals: list[str] = []
-        removals: list[IncludedTarget] = []
         for name in dict.fromkeys(target.kind.field for target in dead):
-            of_field = [target for target in dead if target.kind.field == name]
-            dead_elements = [
-                target.kind.element(identity(target.kind, target.target), False) for target in of_field
-            ]
-            rest = [element for element in existing[name] if element not in dead_elements]
-            if matches_all(existing[name], rest):
-                refusals.append(stays(name, [target.kind.value(target.target) for target in of_field]))
-            elif rest != existing[name]:
-                after[name], removals = rest, [*removals, *of_field]
-        is_over = not after and not refusals
-        note = "It does not target this any more." if is_over else " ".join(refusals)
-        before = {name: existing[name] for name in after}
+            targets = targeting(target for target in dead if target.kind.field == name)
+            part, refusal = TargetingEdit("remove", targets).apply(entity)
+            after |= part
+            refusals += [refusal] if refusal else []
+        removals = [target for target in dead if target.kind.field in after]
         self.after[key] = _without(entity, removals)
         self.removals[key] = ", ".join(target.kind.value(target.target) for target in removals)
+        before = {name: part for name, part in elements(entity).items() if name in after}
+        note = " ".join(refusals) or ("" if after else "It does not target this any more.")
         yield PlannedChange(
-            key, self.name(key), before, after, entity.etag, note if refusals and not after else "",
-            note, rows,
-        )  # fmt: skip
+            key, self.name(key), before, after, entity.etag, "" if after else " ".join(refusals), note, rows
+        )
 
     def name(self, key: Key) -> str:
         """What the list calls it."""

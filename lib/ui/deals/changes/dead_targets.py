@@ -86,7 +86,7 @@ def _content(context: PageContext, view: DeadView) -> None:
             )
             return
         days = st.segmented_control(
-            "Days without a bid", PERIODS, format_func=lambda one: plain(f"{one} days"), key=PERIOD,
+            "Days without a bid", PERIODS, format_func=lambda days: plain(f"{days} days"), key=PERIOD,
             default=USUAL, required=True, persist_state="session", on_change=dead_target_rows.choose_none,
         )  # fmt: skip
         field = field_of(context.slicer, (*BIDS, *IMPRESSIONS))
@@ -141,7 +141,7 @@ def _draw_list(
         f"**{count_label('target', len(rows))}** of {count_label('package', packages)} had no {what}{more}."
     )
     why_not = catalog.abilities(context).why_not(SUPPLY, "change")
-    descriptions = _descriptions(context)(dead_target_rows.targeting(one.target for one in result.dead))
+    descriptions = _descriptions(context)(dead_target_rows.targeting(dead.target for dead in result.dead))
     dead_target_rows.draw_list(rows, descriptions, ticks=not why_not)
     if why_not:
         st.caption(f":material/lock: {plain(why_not)}.")
@@ -182,7 +182,7 @@ def _notes(
     if not result.is_whole:
         sentences.append(f"Packages after the first {MOST:,}.")
     if result.unproven:
-        names = ", ".join(one.kind.value(one.target) for one in result.unproven)
+        names = ", ".join(target.kind.value(target.target) for target in result.unproven)
         sentences.append(f"{names}: none in a sample, which proves nothing. Fewer days may be exact.")
     for sentence in sentences:
         st.caption(f":material/info: Not checked: {plain(sentence)}")

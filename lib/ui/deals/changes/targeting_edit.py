@@ -1,11 +1,11 @@
 """Targets that are added to packages, removed from them, or put in place of those that they have."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from lib.deals.models import SupplyPackage, Targeting
-from lib.insight.kinds import elements
+from lib.insight.kinds import KINDS, elements
 from lib.ui.deals import facts
 from lib.ui.deals.changes import merge
 
@@ -40,9 +40,8 @@ class TargetingEdit:
         for name in self.names:
             if self.mode == "remove":
                 rest = [element for element in before[name] if element not in parts[name]]
-                if matches_all(before[name], rest):
-                    values = [_value(element) for element in before[name] if element in parts[name]]
-                    return {}, stays(name, values)
+                if _matches_all(before[name], rest):
+                    return {}, self._stays(name)
             elif self.mode == "add":
                 others = [element for element in before[name] if not _is_among(element, parts[name])]
                 rest = _in_order(name, [*others, *parts[name]])
@@ -54,27 +53,21 @@ class TargetingEdit:
                 after[name] = rest
         return after, ""
 
+    def _stays(self, name: str) -> str:
+        """Why the last included values of a field stay."""
+        kinds = (kind for kind in KINDS if kind.field == name)
+        values = [kind.value(target) for kind in kinds for target in kind.of(self.targeting)]
+        noun = MATCH_NOUNS.get(name, facts.title(name).lower())
+        verb, them = ("stays", "it") if len(values) == 1 else ("stay", "them")
+        sentence = f"{facts.title(name)}: {', '.join(values)} {verb}"
+        return f"{sentence}, because without {them} the package would match all {noun}."
 
-def matches_all(before: Sequence[Element], after: Sequence[Element]) -> bool:
+
+def _matches_all(before: Sequence[Element], after: Sequence[Element]) -> bool:
     """Whether the last included targets of a field would go: without any it matches everything."""
     return any(not element["is_excluded"] for element in before) and all(
         element["is_excluded"] for element in after
     )
-
-
-def stays(name: str, values: Sequence[str]) -> str:
-    """Why the last included values of a field stay."""
-    noun = MATCH_NOUNS.get(name, facts.title(name).lower())
-    verb, them = ("stays", "it") if len(values) == 1 else ("stay", "them")
-    sentence = f"{facts.title(name)}: {', '.join(values)} {verb}"
-    return f"{sentence}, because without {them} the package would match all {noun}."
-
-
-def _value(element: Mapping[str, Any]) -> str:
-    """A target by its value, as in sentences."""
-    if "width" in element:
-        return f"{element['width']}x{element['height']}"
-    return str(element["value"]) if "value" in element else f"list {element['id']}"
 
 
 def _is_among(element: Element, others: Sequence[Element]) -> bool:
