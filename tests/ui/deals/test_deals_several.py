@@ -208,8 +208,8 @@ def test_terms_of_several(deals: Deals, actions: BulkActions) -> None:
 @pytest.mark.parametrize(
     ("terms", "reason"),
     [
-        ({"agency_curation_fee": Decimal(5)}, "A fee needs its type."),
-        ({"deal_sync": True}, "Deal sync needs a contact."),
+        ({"agency_curation_fee": Decimal(5)}, "A fee needs its type"),
+        ({"deal_sync": True}, "Deal sync needs a contact e-mail address."),
         ({"agency_curation_fee_type": 1, "agency_curation_fee": Decimal(101)}, "Fee: "),
         ({"agency_curation_fee_type": 1}, "This type of fee needs an amount."),
     ],

@@ -27,8 +27,8 @@ from lib.ui.kit.markdown import plain
 
 NO_GUIDES: Mapping[int, str] = {}
 SHORT_TITLES = {"units": "Impressions", EMAIL: "Contact", "is_active": "Active", FEE_TYPE: "Fee type"}
-WIDTHS = {fields.EMAIL: 190, fields.SHORT_TEXT: 170, fields.SWITCH: 90, fields.AMOUNT: 120}
-WIDTH, PRICE_WIDTH, SYNC_WIDTH = 140, 150, 110
+WIDTHS = {fields.EMAIL: 170, fields.SHORT_TEXT: 170, fields.SWITCH: 90}
+WIDTH, SYNC_WIDTH = 120, 105
 
 
 @dataclass(frozen=True)
@@ -269,4 +269,4 @@ def cell(prefix: str, name: str, seat: int) -> str:
 
 
 def _width(name: str) -> int:
-    return PRICE_WIDTH if name == "price" else WIDTHS.get(fields.BY_NAME[name].kind, WIDTH)
+    return WIDTHS.get(fields.BY_NAME[name].kind, WIDTH)
