@@ -16,7 +16,7 @@ from opening import of_delivery
 from lib import connect
 from lib.front.board_route import BoardRequest
 from lib.people import Person
-from lib.reporting import links
+from lib.reporting import dates, links
 from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer, time_key_field
 from lib.settings import Settings
 from lib.ui.audience.answer import of_nothing
@@ -223,6 +223,34 @@ def test_a_zoom_keeps_the_days_of_before(answer: Answer) -> None:
     assert answer(zoomed["params"], ["zoom_out"])["head"]["params"] == params
 
 
+@pytest.mark.parametrize("compare", ["previous", "weekdays", "11-17"])
+def test_a_zoom_compares_with_the_days_under_it(
+    answer: Answer, slicer: Slicer, file: Callable[..., Table], compare: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A zoom, one within it, and their link opened days later compare the same days: an offset."""
+    custom = _days_back(10, 4)
+    params = {"start": "-7d", "end": "yesterday", "compare": custom if compare == "11-17" else compare}
+    params |= {"also": "year" if compare == "previous" else "previous"}
+    offset = 4 if compare == "11-17" else 7
+    first, last = LAST_DAY - timedelta(days=2), LAST_DAY - timedelta(days=1)
+    zoomed = answer(params, ["zoom", first.isoformat(), last.isoformat()])["head"]["params"]
+    zoomed = answer(zoomed, ["zoom", first.isoformat(), first.isoformat()])["head"]["params"]
+
+    def clicks_on(day: Any) -> float:
+        link = {"start": day.isoformat(), "end": day.isoformat()}
+        query = links.from_params(link, slicer, "demo", "delivery").query
+        return float(file(query, (), ("clicks",))[""]["clicks"])
+
+    change = 100 * (clicks_on(first) / clicks_on(first - timedelta(days=offset)) - 1)
+    for days_later in (0, 3):
+        now = LAST_DAY + timedelta(days=1 + days_later)
+        monkeypatch.setattr(dates, "today", lambda timezone, now=now: now)
+        head = answer(zoomed, ["field", "clicks"])["head"]["head"]
+        clicks = next(figure for figure in head["figures"] if figure["title"] == "Clicks")
+        shown = clicks["delta"].replace("−", "-").removesuffix("%").strip()
+        assert float(shown) == pytest.approx(change, abs=0.051)
+
+
 @pytest.mark.parametrize("params", [{}, {"start": "-14d", "end": "yesterday", "not.campaign_id": "3"}])
 def test_the_page_says_the_same(
     answer: Answer, home: Path, monkeypatch: pytest.MonkeyPatch, params: dict[str, str]
@@ -337,7 +365,7 @@ def test_a_ratio_is_not_added_up(answer: Answer) -> None:
     """Of a ratio the single values are drawn, and a note says so."""
     field = answer({}, ["field", "ctr"], ["trend", "cumulative"])["head"]["head"]["fields"]["ctr"]
     assert field["drawn"] is None
-    assert "CTR does not add up: its single values are drawn." in field["notes"]
+    assert "CTR does not add up: its value per bucket is drawn." in field["notes"]
 
 
 def test_a_second_metric_has_a_line_of_its_own(answer: Answer) -> None:
@@ -350,3 +378,12 @@ def test_a_second_metric_has_a_line_of_its_own(answer: Answer) -> None:
     assert [figure["name"] for figure in found["head"]["figures"]] == ["imps"]
     assert "beside Clicks" in found["head"]["fields"]["imps"]["alt"]
     assert answer(found["params"], ["second", ""])["head"]["head"]["second"] is None
+
+
+@pytest.mark.parametrize(("start", "expected"), [("-14d", {"hour", "day", "week"}), ("yesterday", {"hour"})])
+def test_granularities_are_those_that_draw_a_line(answer: Answer, start: str, expected: set[str]) -> None:
+    """Offered are those with at least two points and at most 400, and the one that a link asks for."""
+    params = {"start": start, "end": "yesterday"}
+    grains = {*answer(params)["head"]["head"]["grains"]}
+    assert grains - {"month"} == expected
+    assert "year" in answer(params, ["grain", "year"])["head"]["head"]["grains"]

@@ -104,10 +104,10 @@ def test_rows_of_a_split(visit: Visit, week: pd.DataFrame) -> None:
 def test_nothing_passes(visit: Visit) -> None:
     """Where no row passes, card and split say so."""
     desk = visit(having="imps~lt~0", split=CAMPAIGN, lower="split")
-    assert any("No row passes the filters by figures." in text.value for text in desk.info)
+    assert any("No row passes the metric filters." in text.value for text in desk.info)
     desk = visit(having="imps~lt~0", cards=CAMPAIGN)
     (table,) = [table for table in boards.drawn(desk) if table["id"] == CAMPAIGN]
-    assert table["card"]["message"] == "No value passes the filters by figures."
+    assert table["card"]["message"] == "No value passes the metric filters."
 
 
 def test_added_edited_and_removed(visit: Visit) -> None:

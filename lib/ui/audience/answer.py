@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import DataField
+from lib.reporting.models import DataField, Granularity
 from lib.ui.audience import chart_kinds, headline, leaderboards, over_time
 from lib.ui.audience.headline import NoData
-from lib.ui.charts import numbers, theme, time_chart
+from lib.ui.charts import numbers, series, theme, time_chart
 from lib.ui.charts.series import Series, bucket_words
 from lib.ui.charts.time_chart import ChartLine, ValueLine
 from lib.ui.charts.trends import EACH, TRENDS
@@ -28,6 +28,7 @@ from lib.ui.query.focus import Focus
 from lib.views import Note
 from lib.wire.text import straight
 
+FEWEST_POINTS, MOST_POINTS = 2, 400
 Json = dict[str, Any]
 Params = Mapping[str, str]
 Make = Callable[[Focus, Params], Json | list[Json]]
@@ -97,7 +98,7 @@ def _about(focus: Focus) -> Json:
     return {
         "field": focus.field.name,
         "grain": focus.grain,
-        "grains": list(state.granularities(focus.slicer)),
+        "grains": _useful_grains(focus),
         "trend": focus.view.trend,
         "trends": [[name, trend.label] for name, trend in TRENDS.items()],
         "period": _days(focus.period),
@@ -106,6 +107,15 @@ def _about(focus: Focus) -> Json:
         "is_zoomed": bool(focus.view.zoom),
         "separators": [focus.numbers.group, focus.numbers.decimal],
     }
+
+
+def _useful_grains(focus: Focus) -> list[Granularity]:
+    """The granularities that draw some points, but not more than can be told apart; and the one in use."""
+    return [
+        grain
+        for grain in state.granularities(focus.slicer)
+        if grain == focus.grain or FEWEST_POINTS <= len(series.buckets(grain, focus.period)) <= MOST_POINTS
+    ]
 
 
 def _days(days: Days, year: int | None = None) -> Json:
@@ -199,7 +209,7 @@ def _sides(lines: Sequence[Json]) -> Json:
 def _trend_notes(focus: Focus, now: Audience) -> list[str]:
     if focus.view.trend == EACH or over_time.has_trend(focus, now):
         return []
-    return [f"{numbers.title(focus.field)} does not add up: its single values are drawn."]
+    return [f"{numbers.title(focus.field)} does not add up: its value per bucket is drawn."]
 
 
 def _line(series: Series, focus: Focus, answer: Audience | None = None) -> Json:

@@ -144,7 +144,7 @@ def _metrics(focus: Focus) -> None:
     with st.popover("Metrics", icon=icon, type="tertiary", key=key, on_change="rerun"):
         key = dates_picker.followed_key(METRICS, list(focus.metrics))
         st.multiselect(
-            "Figures in the headline",
+            "Metrics in the headline",
             [field.name for field in focus.slicer.data_fields],
             format_func=lambda name: numbers.title(focus.slicer.data_field(name)),
             key=key,

@@ -89,7 +89,7 @@ def notes(focus: Focus, data: ChartData) -> list[str]:
     if len(focus.comparisons) > 1 and kind(focus) is not KINDS["table"]:
         sentences.append("Only the first of the two comparisons is shown here; the table has both.")
     if focus.view.data_filters and not kind(focus).passes:
-        sentences.append("Filters by figures apply to the table, bars and lines, not here.")
+        sentences.append("Metric filters apply to the table, bars and lines, not here.")
     return [*filter(None, sentences), *kind(focus).notes(focus, data)]
 
 

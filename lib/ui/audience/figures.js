@@ -1,7 +1,8 @@
 // The figures: the headline, where a click on one makes it the field of the page, and what stands around the chart.
 
 const SPARK = { width: 120, height: 24, edge: 1.5, side: 0.25 }
-const SELECTS = { field: "Data field", trend: "Lines show", second: "Second metric, on its own axis" }
+const SELECTS = { trend: "Lines show", second: "Second metric, on its own axis" }
+const KEY_OF_COLORS = "Colored: a change beyond chance, in a good or a bad direction."
 const ARROWS = { up: "↑ ", down: "↓ " }
 
 function drawHeadline(page, head) {
@@ -101,19 +102,32 @@ function drawNothing(page, { nothing }) {
 }
 
 function drawTools(tools, head, fields) {
-  if (!tools.children.length) tools.append(...Object.entries(SELECTS).map(([name, label]) => make("select", { name, "aria-label": label, title: label })), make("div", { class: "grains", role: "group", "aria-label": "Granularity" }), make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"))
-  const [select, trend, second, grains, zoom] = tools.children
+  if (!tools.children.length) {
+    const selects = Object.entries(SELECTS).map(([name, label]) => make("select", { name, "aria-label": label, title: label }))
+    const more = make("button", { type: "button", class: "more-lines", "aria-expanded": "false" }, "More lines")
+    more.addEventListener("click", () => showSelects(tools, more.getAttribute("aria-expanded") === "false"))
+    const grains = make("div", { class: "grains", role: "group", "aria-label": "Granularity" })
+    tools.append(grains, make("button", { type: "button", class: "zoom", "data-act": '["zoom_out"]' }, "Zoom out"), more, ...selects)
+    showSelects(tools, false)
+  }
+  const [grains, zoom, more, trend, second] = tools.children
   const names = fields ?? Object.entries(head.fields).map(([name, field]) => [name, field.title])
-  drawSelect(select, names, head.field)
   drawSelect(trend, head.trends, head.trend)
   drawSelect(second, [["", "No second metric"], ...names], head.second?.name ?? "")
-  for (const one of [trend, second]) one.hidden = !head.grains.length
-  if (grains.children.length !== head.grains.length) {
+  more.hidden = !head.grains.length
+  if (head.second || head.trend !== head.trends[0]?.[0]) showSelects(tools, true) // what is not usual is in sight
+  if (grains.sign !== head.grains.join()) {
     grains.replaceChildren(...head.grains.map((grain) => make("button", { type: "button", "data-act": JSON.stringify(["grain", grain]) }, grain[0].toUpperCase() + grain.slice(1))))
+    grains.sign = head.grains.join()
   }
   head.grains.forEach((grain, place) => set(grains.children[place], "aria-pressed", String(grain === head.grain)))
   grains.hidden = !head.grains.length
   zoom.hidden = !head.is_zoomed
+}
+
+function showSelects(tools, isOpen) {
+  set(tools.querySelector(".more-lines"), "aria-expanded", String(isOpen))
+  for (const select of tools.querySelectorAll("select")) select.hidden = !isOpen
 }
 
 function drawSelect(select, options, value) {
@@ -124,14 +138,15 @@ function drawSelect(select, options, value) {
 }
 
 /** Notes on the figures, and how precise they are: a button where a click can change that. */
-function drawFoot(foot, { engine, field, fields, other_precision: other }) {
+function drawFoot(foot, { engine, field, fields, figures, other_precision: other }) {
   const { notes, precision } = fields[field]
   const act = other && JSON.stringify(["read", other.limit])
   if (!foot.children.length || Boolean(act) !== foot.lastChild.matches("button")) {
     const how = act ? make("button", { type: "button", class: "precision" }) : make("span", { class: "precision" })
-    foot.replaceChildren(make("span", { class: "notes" }), make("span", { class: "engine" }), how)
+    foot.replaceChildren(make("span", { class: "notes" }), make("span", { class: "colors" }, KEY_OF_COLORS), make("span", { class: "engine" }), how)
   }
-  const [said, source, how] = foot.children
+  const [said, colors, source, how] = foot.children
+  colors.hidden = !figures.some(({ color }) => color !== "gray")
   text(source, engine)
   text(said, notes.join(" "))
   set(said, "title", notes.join(" "))

@@ -251,7 +251,7 @@ def _message(board: Board, card: Card) -> str:
     if card.find:
         return f"No value contains “{card.find}”."
     return (
-        "No value passes the filters by figures."
+        "No value passes the metric filters."
         if board.split.is_chosen
         else "No data for these filters and days."
     )

@@ -115,7 +115,7 @@ def draw(context: PageContext) -> None:
                 if notes := chart_kinds.notes(split_focus, data):
                     st.caption(" ".join(notes))
             elif split_focus.view.data_filters:
-                st.info("No row passes the filters by figures.")
+                st.info("No row passes the metric filters.")
             ask.refine("split")
 
 

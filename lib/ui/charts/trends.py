@@ -43,7 +43,7 @@ def _share(line: Series, total: Series) -> Series:
 
 
 TRENDS: Mapping[str, Trend] = {
-    EACH: Trend("Single values", lambda line, total: line),
+    EACH: Trend("Value per bucket", lambda line, total: line),
     "cumulative": Trend(
         "Cumulative", _add_up, lambda field: f"{numbers.title(field, with_unit=True)}, cumulative"
     ),

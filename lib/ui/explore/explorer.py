@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from lib.reporting import named_days
 from lib.reporting.confidence import LEVEL
 from lib.reporting.models import DataField, KeyField, Order
 from lib.ui.charts.numbers import NOTHING, Numbers, days, title
@@ -190,10 +191,10 @@ def _choose(of: FieldList, text: str, old: str) -> str:
 def _page(of: FieldList, matches: Sequence[Any], name: str) -> Listing:
     of_all = f" of {len(of.fields)}" if len(matches) < len(of.fields) else ""
     columns = (
-        ListColumn("field", f"{of.what} ({len(matches)}{of_all})", 11.0),
-        ListColumn("type", "Type", 6.5),
-        ListColumn("source", of.source, 7.5),
-        ListColumn("name", "Name", 8.0),
+        ListColumn("field", f"{of.what} ({len(matches)}{of_all})", 10.0),
+        ListColumn("type", "Type", 5.5),
+        ListColumn("source", of.source, 6.5),
+        ListColumn("name", "Name", 11.0, keeps_end=True),
     )
     rows = [
         ListRow(field.name, [ListCell(text) for text in screen.row(field)], is_open=field.name == name)
@@ -231,7 +232,7 @@ def _answer(context: PageContext, fields: Exploration) -> None:
             partial(ask.estimate, context), query, context.slicer, key.name, data.name, fields.order
         )
         numbers = Numbers.of(st.context.locale)
-        shown_days = days(*screen.period(context, query))
+        shown_days = days(*named_days.days_of(query, context.slicer))
         sentence = plain(precision.summary(top.answer, top.columns, numbers))
         st.caption(f"{top_values.count_label(top, numbers)} · {shown_days} · {sentence}")
         _about(context, key, data, top)

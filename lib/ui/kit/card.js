@@ -47,21 +47,22 @@ function drawCard(shown, table) {
   if (!isTyping && find.value !== table.card.find) find.value = table.card.find
 }
 
-/** How many letters the figures of a card have, beside its names. */
+/** A card has room for so many letters. */
 function setRoom(board, shown, width) {
-  const letter = parseFloat(getComputedStyle(shown.box).fontSize) / 2
-  const room = Math.floor((FIGURES_SHARE * width) / letter)
-  if (!shown.all?.card || !width || room === shown.room) return
-  shown.room = room
+  const letters = Math.floor((2 * width) / parseFloat(getComputedStyle(shown.box).fontSize))
+  if (!shown.all?.card || !width || letters === shown.letters) return
+  shown.letters = letters
   drawTable(shown, shown.all)
   showWaiting(board)
 }
 
-/** A card has the columns that it has room for, those of the lowest rank, and says how many it hides. */
+/** A card has the columns that it has room for beside its names, those of the lowest rank, and says how many it hides. */
 function fitted(shown, table) {
-  if (!table.card || !shown.room) return table
+  if (!table.card || !shown.letters || !table.columns.length) return table
+  const names = shown.widths[table.columns.find((column) => column.is_key).id]
+  shown.figures = Math.min(MOST_FIGURES, Math.max(LEAST_FIGURES, 1 - names / shown.letters))
   const figures = table.columns.filter((column) => !column.is_key).sort((one, other) => one.rank - other.rank)
-  let left = shown.room / TIGHTEST
+  let left = (shown.figures * shown.letters) / TIGHTEST
   const there = figures.filter((column, place) => (left -= shown.widths[column.id]) >= 0 || place === 0)
   const count = figures.length - there.length
   if (!count) return table

@@ -148,7 +148,7 @@ function drawRow(list, node, row) {
     const target = cells[place]
     target.classList.toggle("badge", Boolean(cell.tone))
     const inside = cell.tone ? (target.firstElementChild ?? target.appendChild(make("span"))) : target
-    if (place) text(inside, cell.text)
+    if (place && !columns[place].keeps_end) text(inside, cell.text)
     else if (inside.textContent !== cell.text) drawName(inside, cell.text)
     if (cell.tone) inside.className = cell.tone
     set(target, "title", cell.text)

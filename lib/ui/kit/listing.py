@@ -29,7 +29,8 @@ class ListColumn:
 
     `sorted` is the direction in which the list is ordered by it now. On a phone a row is a card with its
     first column, and those that have a place on it: right of the first, in its second line, or in its third.
-    There its title stands before the text, if that says too little alone (`is_titled`).
+    There its title stands before the text, if that says too little alone (`is_titled`). Where there is no
+    room, `keeps_end` cuts in the middle, as the first column always is.
     """
 
     id: str
@@ -40,6 +41,7 @@ class ListColumn:
     is_right: bool = False
     on_phone: PhonePlace = ""
     is_titled: bool = False
+    keeps_end: bool = False
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def pick(project: str, slicer: str) -> None:
 
 
 def draw_pickers(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
-    """Draw the two pickers; what they show, and whether that is missing.
+    """Draw the two pickers, the project's where there are several; what they show, and whether it is missing.
 
     Both are bound to their query parameters, so that a link shows the same to others.
     """
@@ -165,8 +165,13 @@ def draw_pickers(slicers: Sequence[Pair]) -> tuple[Pair, bool]:
     _remember(current)
     projects = [*dict.fromkeys(pair[0] for pair in in_order)]
     names = [pair[1] for pair in in_order if pair[0] == current[0]]
-    for part, options, value in zip(PARTS, (projects, names), current, strict=True):
-        _picker(part, options, value, slicers)
+    if projects == [current[0]]:
+        st.session_state["project"] = current[0]
+        if st.query_params.get("project") != current[0]:
+            st.query_params["project"] = current[0]
+    else:
+        _picker("project", projects, current[0], slicers)
+    _picker("slicer", names, current[1], slicers)
     return current, match is None
 
 

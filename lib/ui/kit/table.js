@@ -10,6 +10,8 @@ function newTable(board, id) {
 }
 
 function drawTable(shown, all) {
+  all.shared = sharedEnds(all)
+  all.tails = tails(all)
   shown.all = all
   measure(shown, all)
   const table = fitted(shown, all)
@@ -47,7 +49,7 @@ function measure(shown, table) {
   const [spare, least, title] = table.card ? [2, 6, CARD_TITLE] : [4, 8, Infinity]
   table.columns.forEach((column, place) => {
     const level = (row) => (table.is_tree ? 3 * (row.level - 1) + 4 : 0)
-    const texts = table.rows.map((row) => row.cells[place].text.length + (column.is_key ? 4 + level(row) : 0))
+    const texts = table.rows.map((row) => (column.is_key ? telling(row.cells[place].text, row, table).length + 4 + level(row) : row.cells[place].text.length))
     const needed = Math.max(Math.min(table.card ? cardTitle(column) : column.title.length + 6, title), ...texts.map((length) => Math.min(length + spare, LONGEST_COLUMN)), column.is_key ? LEAST_KEY : least)
     shown.widths[column.id] = Math.max(shown.widths[column.id] ?? 0, needed)
   })
@@ -71,11 +73,11 @@ function freeze(shown, table, widths) {
   for (const place of places) shown.table.style.setProperty(`--left-${place}`, `calc(${["0px", ...widths.slice(0, place)].join(" + ")})`)
 }
 
-/** The figures of a card share what a name leaves: it has at least 45 % (rows.css names the card a container). */
+/** The figures of a card share what names leave (rows.css names the card a container). */
 function cardWidth(shown, table, column) {
   if (column.is_key) return ""
   const all = table.columns.reduce((sum, { id, is_key }) => sum + (is_key ? 0 : shown.widths[id]), 0)
-  return `min(${shown.widths[column.id]}ch, ${((55 * shown.widths[column.id]) / all).toFixed(2)}cqw)`
+  return `min(${shown.widths[column.id]}ch, ${((100 * (shown.figures ?? MOST_FIGURES) * shown.widths[column.id]) / all).toFixed(2)}cqw)`
 }
 
 /** Key columns are as wide as somebody made them, or as their values, but leave room for figures. */
@@ -112,6 +114,10 @@ function drawRow(node, row, table, id) {
   node ??= make("tr", { "data-row": id })
   node.row = row
   set(node, "class", row.kind)
+  const [, low, high] = (table.card && row.cells[0].bar) || []
+  for (const [name, share] of Object.entries({ low, high })) {
+    share === undefined ? node.style.removeProperty(`--${name}`) : node.style.setProperty(`--${name}`, share)
+  }
   if (table.is_tree) drawLevel(node, row)
   row.cells.forEach((cell, place) => {
     const column = table.columns[place]
@@ -156,7 +162,7 @@ function drawn(shape) {
 
 function drawCell(node, cell, row, column, place, table) {
   const isButton = column.is_key && row.kind === "row"
-  isButton ? cutInMiddle(node.querySelector(".value"), cell.text) : text(node.querySelector(".value"), cell.text)
+  isButton ? cutInMiddle(node.querySelector(".value"), telling(cell.text, row, table), table.tails.get(cell.text)) : text(node.querySelector(".value"), cell.text)
   node.classList.toggle("faint", cell.is_faint)
   node.classList.toggle("bar", Boolean(cell.bar))
   node.classList.toggle("sides", Boolean(cell.bar && cell.has_sides))
@@ -178,11 +184,43 @@ function drawCell(node, cell, row, column, place, table) {
   }
 }
 
+/** How many letters all names of a card share at their start and at their end, up to the border of a word. */
+function sharedEnds({ card, rows }) {
+  const names = rows.filter(({ kind }) => kind === "row").map((row) => row.cells[0].text)
+  if (!card || card.is_picker || names.length < FEWEST_NAMES) return [0, 0]
+  const start = sharedStart(names)
+  return [start, sharedStart(names.map((name) => [...name.slice(start)].reverse().join("")))]
+}
+
+function sharedStart(names) {
+  let count = 0
+  while (names.every((name) => count < name.length - 1 && name[count] === names[0][count])) count += 1
+  while (count && /[\p{L}\p{N}]/u.test(names[0][count - 1])) count -= 1
+  return count < LEAST_SHARED ? 0 : count
+}
+
+/** Of names that begin alike, the end that tells each from the others: it stays where a name is cut. */
+function tails(table) {
+  const rows = table.card ? table.rows.filter(({ kind }) => kind === "row") : []
+  const names = rows.map((row) => [row.cells[0].text, telling(row.cells[0].text, row, table)])
+  return new Map(names.map(([whole, name]) => {
+    const starts = names.map(([, other]) => (other === name ? 0 : sharedStart([name, other])))
+    return [whole, name.slice(Math.max(...starts))]
+  }))
+}
+
+/** The part of a name that tells it from the others of its card; the whole is its title and its label. */
+function telling(name, row, { shared: [start, end] }) {
+  if (row.kind !== "row" || !(start + end)) return name
+  return `${start ? "…" : ""}${name.slice(start, name.length - end)}${end ? "…" : ""}`
+}
+
 /** A long name in two parts, of which the first is cut where there is no room: names often differ at their end. */
-function cutInMiddle(node, value) {
+function cutInMiddle(node, value, tail = value) {
   if (node.textContent === value) return
   const word = value.lastIndexOf(" ", value.length - 3) + 1
-  const place = value.length - word <= LONGEST_TAIL ? word : value.length - SHORTEST_TAIL
+  const own = value.length - tail.length
+  const place = own ? own : value.length - word <= LONGEST_TAIL ? word : value.length - SHORTEST_TAIL
   const isLong = value.length > SHORTEST_CUT
   node.classList.toggle("cut", isLong)
   if (!isLong) return text(node, value)

@@ -168,7 +168,7 @@ def _add(context: PageContext) -> None:
             [*(field.name for field in context.slicer.key_fields), *figures],
             index=None,
             format_func=lambda name: (
-                f"{title(figures[name])} (figure)" if name in figures else filters.field(name, context.slicer)
+                f"{title(figures[name])} (metric)" if name in figures else filters.field(name, context.slicer)
             ),
             placeholder="What to filter by",
             key=FIELD,

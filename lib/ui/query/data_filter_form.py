@@ -49,7 +49,7 @@ def draw(prefix: str, filter_: DataFilter | None = None, change: Callable[[], No
             on_change=change,
         )
         text = st.text_input(
-            "Figure",
+            "Threshold",
             placeholder="1000",
             key=f"{prefix}_value",
             live=change is None,
