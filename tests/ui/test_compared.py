@@ -109,3 +109,10 @@ def test_noise_is_what_the_days_do_not_agree_on() -> None:
         now = before + chance.normal(shift, 1.5, 7)
         assert compared_answers.is_noise(now, before) == (scipy.stats.ttest_rel(now, before).pvalue >= 0.05)
     assert compared_answers.is_noise(np.array([9.0, 9.0, np.nan, 9.0]), np.array([1.0, 1.0, 1.0, 1.0]))
+
+
+def test_exact_figures_have_a_change_without_a_range() -> None:
+    """A service says of an exact figure that its range is the figure itself: then the change has none."""
+    told = change(Estimate(10.0, 10.0, 10.0), Estimate(12.0, 12.0, 12.0))
+    assert (told.amount, told.low, told.high, told.is_certain) == (-2.0, None, None, True)
+    assert change(Estimate(10.0, 9.0, 11.0), Estimate(12.0)).low is not None

@@ -93,10 +93,10 @@ def test_its_figures_are_those_of_the_rows(
     offered = downloads.kept(monkeypatch)
     desk = visit(demo)(**story(field="win_rate", moved="1"))
     titles = [column["title"] for column in tables(desk)[0]["columns"]]
-    assert titles == ["Value", "Key field", "Contribution", "Before", "Now"]
+    assert titles == ["Value", "Key field", "Contribution", "Share", "Before", "Now"]
     desk.toggle(key=moved.PARTS).set_value(True).run()
     titles = [column["title"] for column in tables(desk)[0]["columns"]]
-    assert titles == ["Value", "Key field", "Contribution", "Rate", "Mix", "Before", "Now"]
+    assert titles == ["Value", "Key field", "Contribution", "Share", "Rate", "Mix", "Before", "Now"]
     cells = [cell["text"] for cell in tables(desk)[0]["rows"][0]["cells"]]
     stored = Warehouse(demo / "warehouse").open("demo", "delivery")
     files = [str(path) for day in stored.files.values() for path in day]
@@ -117,16 +117,19 @@ def test_its_figures_are_those_of_the_rows(
     expected = [rate + mix, rate, mix, 100 * y0 / x0, 100 * y1 / x1]
     assert cells[1] == "Publisher"
     shown = [float(cell.replace("−", "-").rstrip("% points")) for cell in cells[2:]]
+    share = 100 * (rate + mix) / (100 * all_y1 / all_x1 - 100 * all_y0 / all_x0)
+    assert shown.pop(1) == pytest.approx(share, abs=0.051)
     assert shown == pytest.approx(expected, abs=0.0051)
     desk.session_state["moved_download"] = True
     desk.run()
     assert not desk.exception
     written = list(csv.reader(io.StringIO(offered["moved"](), newline="")))
     assert [cell.rpartition(": ")[2] for cell in written[3]] == [
-        "Key field", "Value", "Description", "Contribution", "Rate", "Mix", "Before", "Now"
+        "Key field", "Value", "Description", "Contribution", "Rate", "Mix", "Before", "Now",
+        "Share of the change, %",
     ]  # fmt: skip
     assert written[4][:2] == ["Publisher", stories.PUBLISHER]
-    assert [float(cell) for cell in written[4][3:]] == pytest.approx(expected)
+    assert [float(cell) for cell in written[4][3:]] == pytest.approx([*expected, share])
     whole = [100 * all_y0 / all_x0, 100 * all_y1 / all_x1]
     assert written[-1][:3] == ["Total", "", ""]
     assert [float(written[-1][place]) for place in (3, 6, 7)] == pytest.approx([whole[1] - whole[0], *whole])

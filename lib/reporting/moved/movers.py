@@ -32,7 +32,7 @@ from lib.reporting.moved.sides import Sides
 
 ENOUGH = 0.67
 MOST_TESTS, MOST_MOVERS, LEAST_SHARE = 30, 5, 0.05
-ALIKE, FEWEST_ALIKE, NOISE = 0.25, 2, 3.0
+ALIKE, SAME, FEWEST_ALIKE, NOISE = 0.25, 0.005, 2, 3.0
 
 
 @dataclass(frozen=True)
@@ -198,8 +198,8 @@ class Candidate:
     def _alike(self, spread: Numbers) -> tuple[float, float] | None:
         """Between which relative changes all large values are, where each is near that of the whole.
 
-        Near is within a quarter of it, or within three times the value's noise, and the same way. Of a ratio,
-        shares must be as they were too: a mix that moved is a cause.
+        Near is within three times the value's noise and within a quarter of the whole change, and the same
+        way. Of a ratio, shares must be as they were too: a mix that moved is a cause.
         """
         before, now = values(self.of, self.pair.before), values(self.of, self.pair.now)
         whole = float(values(self.of, self.pair.whole_before)[0])
@@ -213,7 +213,7 @@ class Candidate:
         with np.errstate(all="ignore"):
             changes = (now[large] - before[large]) / np.abs(before[large])
             noise = NOISE * spread[large] / self._weight[large]
-        near = np.abs(changes - ratio) <= np.maximum(ALIKE * abs(ratio), np.nan_to_num(noise))
+        near = np.abs(changes - ratio) <= np.clip(np.nan_to_num(noise), SAME, max(SAME, ALIKE * abs(ratio)))
         if not bool(np.all(near & (changes * ratio > 0))):
             return None
         return float(changes.min()), float(changes.max())

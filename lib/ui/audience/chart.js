@@ -135,8 +135,10 @@ function ticks({ x, foot, right, starts, grain }, buckets) {
   const most = Math.max(2, Math.floor((right - ROOM.left) / ROOM_OF_A_TICK))
   const days = grain === "hour" ? starts.flatMap((start, place) => (start % 86400000 ? [] : [place])) : []
   const places = days.length > 2 ? days : starts.map((_, place) => place)
-  const every = Math.ceil(places.length / most)
-  return places.filter((_, at) => at % every === 0).map((place) => words(tick(buckets.names[place], starts[place], grain, days.length > 2), x(place), foot + 18, "middle"))
+  const least = Math.ceil(places.length / most)
+  // Of the hours of a day or two, each midnight has a tick, which is its date.
+  const every = grain === "hour" && days.length <= 2 ? [1, 2, 3, 4, 6, 8, 12, 24].find((hours) => hours >= least) ?? 24 : least
+  return places.filter((_, at) => at % every === 0).map((place) => words(tick(buckets.names[place], starts[place], grain), x(place), foot + 18, "middle"))
 }
 
 function apart(ticks, right) {
@@ -144,8 +146,8 @@ function apart(ticks, right) {
   return ticks.filter((_, at) => at % every === 0)
 }
 
-function tick(name, start, grain, isDay) {
-  if (grain === "hour" && !isDay) return name.slice(-5)
+function tick(name, start, grain) {
+  if (grain === "hour" && start % 86400000) return name.slice(-5)
   return ["hour", "day", "week"].includes(grain) ? axisDay.format(start) : name
 }
 

@@ -122,11 +122,18 @@ def movers_csv(focus: Focus, movers: Moved) -> str:
     contribution = "Own change" if isinstance(movers.kind, Own) else "Contribution"
     unit = numbers.title(focus.field, with_unit=True)
     parts = ("Key field", "Value", "Description", contribution, "Rate", "Mix", "Before", "Now")
+    shares = ["Share of the change, %"] if _adds_up(movers) else []
     rows: list[Sequence[object]] = [[label] for label in _labels(focus, movers)]
-    rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:])])
-    rows += (_csv_row(filters.field(name, focus.slicer), mover) for name, mover in rank(movers))
+    rows.append([*parts[:3], *(f"{unit}: {part}" for part in parts[3:]), *shares])
+    rows += (
+        [
+            *_csv_row(filters.field(name, focus.slicer), mover),
+            *(export_menu.cells([_share(movers, mover)]) if shares else []),
+        ]
+        for name, mover in rank(movers)
+    )
     whole = export_menu.cells([movers.difference, float("nan"), float("nan"), movers.before, movers.now])
-    return csv_text([*rows, ["Total", "", "", *whole]])
+    return csv_text([*rows, ["Total", "", "", *whole, *(["100"] if shares else [])]])
 
 
 def _csv_row(name: str, mover: Mover) -> list[float | str]:
@@ -162,6 +169,11 @@ def table(focus: Focus, movers: Moved, has_parts: bool = False) -> Table:
         Column("value", "Value", is_key=True),
         Column("field", "Key field"),
         Column("contribution", "Own change" if own else "Contribution", about=unit),
+        *(
+            [Column("share", "Share", about="Of the whole change; over 100 % where others go against it")]
+            if _adds_up(movers)
+            else []
+        ),
         *([Column("rate", "Rate"), Column("mix", "Mix")] if has_parts else []),
         Column("before", "Before"),
         Column("now", "Now"),
@@ -176,6 +188,7 @@ def _row(focus: Focus, movers: Moved, name: str, mover: Mover, has_parts: bool) 
         Cell(mover_name(mover), about=filters.both(mover.code, mover.words)),
         Cell(filters.field(name, focus.slicer)),
         _move_cell(focus, mover.contribution, _bar(movers, mover)),
+        *([Cell(focus.numbers.percent(_share(movers, mover)), has_sides=True)] if _adds_up(movers) else []),
         *parts,
         *(Cell(focus.numbers.full(value, focus.field)) for value in (mover.before, mover.now)),
     ]
@@ -184,6 +197,16 @@ def _row(focus: Focus, movers: Moved, name: str, mover: Mover, has_parts: bool) 
 
 def _move_cell(focus: Focus, value: float | None, bar: Bar | None = None) -> Cell:
     return Cell(NOTHING if value is None else change_text(focus, value), bar=bar, has_sides=True)
+
+
+def _adds_up(movers: Moved) -> bool:
+    """Whether contributions are parts of the change."""
+    return not isinstance(movers.kind, (Own, Formula)) and bool(movers.difference)
+
+
+def _share(movers: Moved, mover: Mover) -> float:
+    """The share of the whole change that a value explains, in percent."""
+    return 100 * mover.contribution / movers.difference
 
 
 def _bar(movers: Moved, mover: Mover) -> Bar | None:

@@ -8,14 +8,14 @@ import streamlit as st
 
 from lib import connect
 from lib.front.shared_route import PREFIX
-from lib.reporting import links
+from lib.reporting import links, named_days
 from lib.settings import Settings
 from lib.snapshot import render
 from lib.ui.audience.snapshots import Snapshots
 from lib.ui.charts.numbers import days, title
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, focus, periods, share, state
+from lib.ui.query import focus, share, state
 from lib.wire.errors import AccessError, TrancheError
 
 LATEST = "The latest days, each time it is opened"
@@ -116,7 +116,7 @@ def _make(context: PageContext, params: dict[str, str], fixed_params: dict[str, 
 def _fix_days(context: PageContext, params: Params) -> tuple[dict[str, str], str]:
     """The parameters with today's meaning of their days, and these days in words."""
     query = links.from_params(params, context.slicer, context.project, context.slicer_name).query
-    start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
+    start, end = named_days.days_of(query, context.slicer)
     return {**params, "start": start.isoformat(), "end": end.isoformat()}, f"Always {days(start, end)}"
 
 

@@ -41,7 +41,7 @@ def change(now: Estimate, before: Estimate) -> Change:
         return Change(None)
     value, earlier = now.value or 0.0, before.value or 0.0
     difference, ratio = value - earlier, (value - earlier) / abs(earlier) if earlier else None
-    if now.is_exact and before.is_exact:
+    if not now.side and not before.side:
         return Change(ratio, True, difference)
     low = difference - math.hypot(value - _side(now.low, value), _side(before.high, earlier) - earlier)
     high = difference + math.hypot(_side(now.high, value) - value, earlier - _side(before.low, earlier))
