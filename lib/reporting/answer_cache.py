@@ -62,6 +62,7 @@ def key(
             "filters": tuple(sorted(filters, key=repr)),
             "audience_rows_limit": 0,
             "exact_within": None,
+            "same_precision_as": (),
         }
     )
     return Key(slicer.project, slicer.name, slicer.version, slicer.read_at, row_filters, shortest, rows_limit)
@@ -98,6 +99,15 @@ class AnswerCache(Generic[Answer]):
             answer = _wait_for(running, deadline)
             if answer is not None:
                 return answer
+
+    def peek(self, key: Hashable) -> Answer | None:
+        """The cached answer, or None; whoever asks goes on to ask `get` then."""
+        with self._lock:
+            if key not in self._entries:
+                return None
+            self._entries.move_to_end(key)
+            self.hits += 1
+            return self._entries[key][0]
 
     @property
     def bytes(self) -> int:

@@ -230,6 +230,7 @@ def audience(most_values: int) -> dict[str, Any]:
         f"`audience_rows_limit`; `confidence_range` is then the {LEVEL} confidence interval, in percent. "
         "Extensions of ours: data_fields, data_filters (rows by their figures; the total stays that "
         "of the whole), include_mappings, order_by, limit, offset, audience_key, precision, exact_within, "
+        "same_precision_as (other days, as pairs of dates: all are exact, or samples of one rate), "
         "and own_fields (formulas over data fields, to be named wherever a data field is).",
         "openapi_extra": _request(AudienceQuery, AUDIENCE_EXAMPLES, most_values),
         "responses": _success(

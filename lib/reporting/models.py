@@ -39,7 +39,7 @@ DURATION = "h:mm:ss"
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",
-    "audience_key", "precision", "exact_within", "escape_formulas", "full_digits",
+    "audience_key", "precision", "exact_within", "same_precision_as", "escape_formulas", "full_digits",
     "restrictions",
     *(name for name, one in FORMATS.items() if not one.plain_words), "arrow",
 )  # fmt: skip
@@ -212,15 +212,18 @@ class AudienceQuery(_Question):
     """The question. Frozen and hashable: a cache key, a link, a saved view.
 
     data_fields, own_fields, data_filters, include_mappings, order_by, limit, offset, audience_key,
-    precision and exact_within are *extensions*. Rows that a data filter leaves out are not counted in
-    `records_found`; the total stays that of the whole. With `exact_within` every record is read where that
-    is expected to take at most so many milliseconds, whatever `audience_rows_limit` says.
+    precision, exact_within and same_precision_as are *extensions*. Rows that a data filter leaves out are not
+    counted in `records_found`; the total stays that of the whole. With `exact_within` every record is read
+    where that is expected to take at most so many milliseconds, whatever `audience_rows_limit` says.
+    `same_precision_as` has other days (first, last) that are asked about too: where one of these answers has
+    to be a sample, all are, at one rate.
     """
 
     audience_rows_limit: Whole = Field(default=API_ROWS_LIMIT, ge=ROWS_LIMITS[0], le=ROWS_LIMITS[1])
     include_mappings: Flag = 0
     precision: Flag = 0
     exact_within: Milliseconds = None
+    same_precision_as: tuple[tuple[DateValue, DateValue], ...] = Field(default=(), max_length=20)
 
 
 class ExportQuery(_Question):

@@ -1,32 +1,24 @@
-"""The reporting service: info, audience and export, checked in the order token, slicer, request, cost.
-
-Estimates the time of exact answers from past ones, in nanoseconds per record and column.
-
-The figure is the median of the latest answers of a slicer to the same split, so that one slow answer changes
-little. Where few were seen, answers to other splits count, and a start value three times.
-"""
+"""The reporting service: info, audience and export, checked in the order token, slicer, request, cost."""
 
 import math
-import statistics
 import threading
-import time
-from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import IO, TypeVar
+from functools import partial
+from typing import IO, TypeVar, cast
 
 import pandas as pd
 
-from lib.reporting import answer_cache, compose, dates, files, requests, visible_rows
-from lib.reporting.answer_cache import AnswerCache
+from lib.reporting import answer_cache, compose, dates, files, reading_speed, requests, visible_rows
+from lib.reporting.answer_cache import AnswerCache, Key
 from lib.reporting.answers import Audience, Total
 from lib.reporting.compose import Shape
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.engines import engine_for_imports
 from lib.reporting.engines.sums import Engine, Groups, Question, Sums, check_finite
 from lib.reporting.files.table import export_table
-from lib.reporting.measures import is_additive, own_measures, pairs
+from lib.reporting.measures import own_measures, pairs
 from lib.reporting.models import MAX_SPLIT_ROWS, AudienceQuery, ExportQuery, Filter, InfoQuery, Slicer
 from lib.reporting.visible_rows import VisibleRows
 from lib.reporting.warehouse import StoredSlicer, Warehouse
@@ -38,81 +30,10 @@ from lib.wire.errors import AccessError, BadRequest, UnknownName
 from lib.wire.fair import FairPool
 from lib.wire.throttle import Throttle
 
-START_NANOSECONDS, START_COUNTS = 20.0, 3
-OVERHEAD_MILLISECONDS = 3.0
-FEWEST_RECORDS = 10_000  # below, overhead is most of what is measured
-ENOUGH, LATEST, SECONDS = 3, 15, 600.0
-MOST_SPLITS = 1_000
-COLUMNS_OF_OTHERS = 8  # a distinct count or an extreme takes about as long as so many sums
 MEGABYTE = 1_000_000
 VISIBLE_ROWS_BYTES = 32 * MEGABYTE
 
 ReportQuery = TypeVar("ReportQuery", AudienceQuery, ExportQuery)
-Kind = tuple[str, tuple[str, ...], bool]
-
-
-@dataclass(frozen=True)
-class Workload:
-    """The work for an exact answer: how many records and columns have to be read.
-
-    `slicer` names the slicer, whatever its version. A split by time without filters is answered from sums
-    per hour: questions with filters are told from those without.
-    """
-
-    slicer: str
-    split_by: tuple[str, ...]
-    is_filtered: bool
-    records: int
-    columns: int
-
-    @property
-    def kind(self) -> Kind:
-        """The group of questions with similar costs per record and column."""
-        return self.slicer, self.split_by, self.is_filtered
-
-
-def columns(keys: int, atoms: frozenset[str]) -> int:
-    """The number of columns of these atoms (measures.py) and key fields, weighted by time."""
-    return 1 + keys + sum(1 if is_additive(atom) else COLUMNS_OF_OTHERS for atom in atoms)
-
-
-class Costs:
-    """Estimates of costs. Safe among threads; keeps the most recent splits."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now, self._lock = now, threading.Lock()
-        self._measurements: OrderedDict[Kind, deque[tuple[float, float]]] = OrderedDict()
-
-    def milliseconds(self, work: Workload) -> float:
-        """The expected time to read all of these records."""
-        with self._lock:
-            rate = self._rate(work)
-        return OVERHEAD_MILLISECONDS + rate * work.records * work.columns / 1e6
-
-    def learn(self, work: Workload, seconds: float) -> None:
-        """Add the measured time of an exact answer."""
-        if work.records < FEWEST_RECORDS:
-            return
-        rate = 1e9 * seconds / (work.records * work.columns)
-        with self._lock:
-            rates = self._measurements.setdefault(work.kind, deque(maxlen=LATEST))
-            rates.append((self._now(), rate))
-            self._measurements.move_to_end(work.kind)
-            while len(self._measurements) > MOST_SPLITS:
-                self._measurements.popitem(last=False)
-
-    def _rate(self, work: Workload) -> float:
-        own = self._latest(work.kind)
-        if len(own) >= ENOUGH:
-            return statistics.median(own)
-        kinds = [kind for kind in self._measurements if kind[0] == work.slicer]
-        others = [rate for kind in kinds for rate in self._latest(kind)]
-        return statistics.median([*[START_NANOSECONDS] * START_COUNTS, *others])
-
-    def _latest(self, kind: Kind) -> list[float]:
-        """The rates of the last minutes, as older ones may be from a time of other load."""
-        since = self._now() - SECONDS
-        return [rate for when, rate in self._measurements.get(kind, ()) if when >= since]
 
 
 @dataclass(frozen=True)
@@ -156,7 +77,6 @@ class ReportingService:
         self.warehouse, self.access, self.settings = warehouse, access, settings
         self.engine = engine or engine_for_imports(settings.engine_threads)
         self.connected = connected or ConnectedSlicers(settings.connection_urls)
-        self.costs = Costs()
         self.answers = AnswerCache(settings.answers_megabytes * MEGABYTE, answer_cache.size_of)
         self._visible_rows = AnswerCache[VisibleRows](VISIBLE_ROWS_BYTES, lambda visible: visible.size)
         self.rows_read, self._counting = 0, threading.Lock()
@@ -209,28 +129,27 @@ class ReportingService:
         visible = self._visible(request, deadline)
         parts = bool(query.include_mappings), bool(query.precision)
         inquiry = _inquire(request.slicer, query, visible, *parts)
-        milliseconds = self.costs.milliseconds(inquiry.work)
-        is_exact = visible is not None or milliseconds <= (query.exact_within or -1)
-        limit = None if is_exact else query.audience_rows_limit
-        first, last = (day.isoformat() for day in inquiry.period)
-        audience = self.answers.get(
-            answer_cache.key(
-                request.slicer, request.row_filters, query, (first, last), inquiry.timezone, limit
-            ),
-            lambda: self._compute(inquiry, limit, deadline),
-            deadline,
+        limit, key = inquiry.rows_limit(), self._key(request, inquiry)
+        # Who would take an exact answer at a price gets one that is there, whatever it has cost.
+        exact = self.answers.peek(key(None)) if query.exact_within else None
+        audience = exact or self.answers.get(
+            key(limit), lambda: self._compute(inquiry, limit, deadline), deadline
         )
         deadline.check()
-        return audience if visible is not None else _with_cost(audience, milliseconds)
+        return audience if visible is not None else _with_cost(audience, inquiry.records)
+
+    def _key(self, request: AuthorizedRequest, inquiry: "_Inquiry") -> Callable[[int | None], Key]:
+        """The key of an inquiry's answer by its rows limit."""
+        first, last = (day.isoformat() for day in inquiry.period)
+        query = cast(AudienceQuery, inquiry.query)
+        return partial(
+            answer_cache.key, request.slicer, request.row_filters, query, (first, last), inquiry.timezone
+        )
 
     def _compute(self, inquiry: "_Inquiry", limit: int | None, deadline: Deadline) -> tuple[Audience, bool]:
         """The answer, and whether it may be cached: not if the deadline left records unread."""
-        began = time.perf_counter()
         sums = self._sums(inquiry, limit, deadline)
-        audience = inquiry.answer(sums)
-        if sums.records_read == sums.records_in_range and inquiry.visible is None:
-            self.costs.learn(replace(inquiry.work, records=sums.records_read), time.perf_counter() - began)
-        return audience, not sums.unread
+        return inquiry.answer(sums), not sums.unread
 
     def export(self, request: AuthorizedRequest, deadline: Deadline) -> ExportFile:
         """The same as a file, never sampled (specification, Export). The file is complete on return."""
@@ -295,7 +214,7 @@ class ReportingService:
             within=within,
         )
         sums = self._engine(inquiry.slicer).audience(inquiry.slicer, question, deadline)
-        check_finite(sums, inquiry.work.slicer)
+        check_finite(sums, f"{inquiry.slicer.project}/{inquiry.slicer.name}")
         with self._counting:
             self.rows_read += sums.records_read
         if inquiry.visible is None:
@@ -306,7 +225,9 @@ class ReportingService:
 
 @dataclass(frozen=True)
 class _Inquiry:
-    """A checked query about a slicer: the shape of its answer, its days in its zone, and the work for it.
+    """A checked query about a slicer: the shape of its answer, its days in its zone, and how many records.
+
+    `most_records` are those of its days, or of other days that are to have one precision with them.
 
     `visible` are the rows that its filters of a grant leave; None without such filters.
     """
@@ -317,7 +238,19 @@ class _Inquiry:
     shape: Shape
     timezone: int
     period: tuple[date, date]
-    work: Workload
+    records: int
+    most_records: int
+
+    def rows_limit(self) -> int | None:
+        """How many records to read; None for all.
+
+        Answers with one precision are exact together, or samples of one rate.
+        """
+        query = cast(AudienceQuery, self.query)
+        is_quick = reading_speed.milliseconds(self.most_records) <= (query.exact_within or -1)
+        if self.visible is not None or is_quick or self.most_records <= query.audience_rows_limit:
+            return None
+        return math.ceil(query.audience_rows_limit * self.records / self.most_records)
 
     def answer(self, sums: Sums) -> Audience:
         """The answer of these sums; BadRequest for one with too many rows (specification, Errors)."""
@@ -339,15 +272,14 @@ def _inquire(
     """BadRequest names what the slicer doesn't have. Records are counted by days in its own zone."""
     shape = _shape(query, slicer, with_descriptions, with_precision)
     timezone = slicer.definition.timezone if query.timezone is None else query.timezone
-    first, last = dates.date_range(query.start_date, query.end_date, dates.today(timezone))
-    work = Workload(
-        slicer=f"{slicer.project}/{slicer.name}",
-        split_by=query.split_by,
-        is_filtered=bool(query.filters),
-        records=sum(rows for day, rows in slicer.rows.items() if first <= day <= last),
-        columns=columns(len(query.split_by) + len(query.filters), shape.atoms),
+    today = dates.today(timezone)
+    period = dates.date_range(query.start_date, query.end_date, today)
+    others: tuple[tuple[str, str], ...] = getattr(query, "same_precision_as", ())
+    records, *more = (
+        sum(rows for day, rows in slicer.rows.items() if first <= day <= last)
+        for first, last in (period, *(dates.date_range(start, end, today) for start, end in others))
     )
-    return _Inquiry(slicer, query, visible, shape, timezone, (first, last), work)
+    return _Inquiry(slicer, query, visible, shape, timezone, period, records, max(records, *more, 0))
 
 
 def _shape(
@@ -384,9 +316,9 @@ def _usual_fields(query: AudienceQuery | ExportQuery, slicer: Slicer) -> list[st
     ]
 
 
-def _with_cost(audience: Audience, milliseconds: float) -> Audience:
+def _with_cost(audience: Audience, records: int) -> Audience:
     """The answer with the expected time of an exact one, if it includes its precision."""
     if audience.precision is None:
         return audience
-    precision = replace(audience.precision, exact_milliseconds=math.ceil(milliseconds))
+    precision = replace(audience.precision, exact_milliseconds=reading_speed.milliseconds(records))
     return replace(audience, precision=precision)

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from datetime import date
 from functools import partial
 
-from lib.reporting import dates
+from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.client import with_own_fields
 from lib.reporting.models import API_ROWS_LIMIT, DESK_ROWS_LIMIT, AudienceQuery, Filter
@@ -18,6 +18,7 @@ from lib.wire.errors import TrancheError
 
 ANSWERS = "answers"
 FIRST = {"audience_rows_limit": DESK_ROWS_LIMIT, "exact_within": 200}
+REFINED = {"exact_within": 10_000}
 SECONDS, MOMENT_SECONDS, MOST = 120, 2.0, 100
 Key = tuple[str, tuple[Filter, ...], date, AudienceQuery]
 
@@ -31,8 +32,8 @@ def audience(context: PageContext, query: AudienceQuery) -> Audience:
 def estimate(context: PageContext, query: AudienceQuery) -> Audience:
     """An estimate, whose exact answer is fetched in the background; exact at once where that is quick.
 
-    After drawing what came, call `refine`. A service without the extension `exact_within` gives the estimate
-    first, whatever it has to read.
+    What takes longer than REFINED allows stays an estimate, from more records. After drawing what came, call
+    `refine`. A service without the extension `exact_within` gives the estimate first, whatever it reads.
     """
     if query.audience_rows_limit != API_ROWS_LIMIT:
         return audience(context, query)
@@ -43,6 +44,14 @@ def estimate(context: PageContext, query: AudienceQuery) -> Audience:
     if is_sampled(quick):
         answers.start(key, _refining(context, query, quick))
     return quick
+
+
+def wait_for_exact(context: PageContext, query: AudienceQuery) -> Audience:
+    """What `estimate` gives in the end; waited for."""
+    if query.audience_rows_limit != API_ROWS_LIMIT:
+        return audience(context, query)
+    fetch = partial(context.reporting.audience, query.model_copy(update=REFINED), context.slicer)
+    return waiting.cached(_answers(context), _key(context, query), fetch)
 
 
 def prefetch(context: PageContext, queries: Iterable[AudienceQuery]) -> None:
@@ -80,7 +89,7 @@ def _refining(context: PageContext, query: AudienceQuery, quick: Audience) -> Ca
 
     def fetch() -> Audience:
         try:
-            return reporting.audience(query, context.slicer)
+            return reporting.audience(query.model_copy(update=REFINED), context.slicer)
         except TrancheError:
             return quick
 
@@ -102,7 +111,7 @@ def try_fetch(context: PageContext, query: AudienceQuery) -> Audience | None:
 
 def today(context: PageContext, query: AudienceQuery) -> date:
     """Today, in the time zone of the question."""
-    return dates.today(context.slicer.timezone if query.timezone is None else query.timezone)
+    return named_days.today(query, context.slicer)
 
 
 def _answers(context: PageContext) -> "Answers":

@@ -20,7 +20,7 @@ from lib.reporting.confidence import TAIL
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, Filter
 from lib.ui.charts import numbers
-from lib.ui.charts.change import Change, change, of_rows, of_total
+from lib.ui.charts.change import Change, change, is_sampled, of_rows, of_total
 from lib.ui.charts.numbers import unit
 from lib.ui.query import ask, periods, precision
 from lib.ui.query.focus import Focus
@@ -98,6 +98,11 @@ def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswer
     days_now, days_before = focus.comparison
     before = ask.estimate(focus.context, focus.in_days(query, days_before))
     now = whole if days_now == focus.period else ask.estimate(focus.context, focus.in_days(query, days_now))
+    if is_sampled(now) != is_sampled(before):
+        # One of them was there already, exact: an estimate is never divided by an exact figure.
+        now, before = (
+            ask.wait_for_exact(focus.context, focus.in_days(query, days)) for days in focus.comparison
+        )
     return ComparedAnswers(now, before, _with_data(now, days_now), _with_data(before, days_before))
 
 

@@ -9,9 +9,11 @@ from lib.reporting.digits import DIGITS, LARGEST_WHOLE
 from lib.reporting.models import DataField, ExportQuery, KeyField, Slicer
 from lib.ui.charts.change import is_sampled
 from lib.ui.charts.numbers import Numbers, title
+from lib.ui.query import ask
 
 FILE = "The service decides the layout of the file: all its data fields, its own order of rows"
 MINUTE, HOUR, DAY = 60, 3600, 86400
+MOST_SECONDS = ask.REFINED["exact_within"] / 1000
 LEAST_RANGE, EXACT, EXACT_TO_DIGITS = 0.05, "Exact", f"Exact to {DIGITS} digits"
 
 
@@ -147,4 +149,6 @@ def _read(audience: Audience, numbers: Numbers) -> str:
         return ""
     total = numbers.rough(precision.records_in_range) if precision.records_in_range >= 1e5 else None
     total = total or numbers.number(precision.records_in_range)
-    return f" ({numbers.number(precision.records_read)} of {total} rows)"
+    seconds = (precision.exact_milliseconds or 0) / 1000
+    exact = f"; exact takes about {round(seconds)} s" if seconds > MOST_SECONDS else ""
+    return f" ({numbers.number(precision.records_read)} of {total} rows{exact})"

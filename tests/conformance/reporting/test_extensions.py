@@ -13,7 +13,7 @@ from conformance.reporting.hourly import CATEGORIES, COUNTRIES, FIRST, ROWS, USU
 from conformance.reporting.others import many_frame
 
 EXTENSIONS = [
-    "exact_within",
+    "exact_within", "same_precision_as",
     "escape_formulas",
     "full_digits", "own_fields",
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
