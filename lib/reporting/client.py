@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.reporting import formulas
+from lib.reporting import formulas, named_days
 from lib.reporting.answers import Audience, Total, Values, as_arrow, responses
 from lib.reporting.formats import FORMATS
 from lib.reporting.matches import COMPARE
@@ -303,7 +303,7 @@ class Reporting:
     def audience(self, query: AudienceQuery, slicer: Slicer | None = None) -> Audience:
         """The figures. `slicer` (its info) saves asking which extensions the service knows."""
         slicer = slicer or self.info(_where(query))
-        query = with_own_fields(query, slicer)
+        query = with_own_fields(named_days.for_api(query, slicer), slicer)
         audience = self._audience(request_fields(query, slicer.extensions), query.split_by, slicer)
         return complete(audience, query, slicer)
 
@@ -319,7 +319,7 @@ class Reporting:
 
         BadRequest where the file is to have what its service does not know: nobody else can make it.
         """
-        query = with_own_fields(query, slicer) if slicer else query
+        query = with_own_fields(named_days.for_api(query, slicer), slicer) if slicer else query
         if extensions_of(query):
             slicer = slicer or self.info(_where(query))
             check_file(query, slicer.extensions)

@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from lib.reporting import dates
+from lib.reporting import dates, named_days
 from lib.reporting.matches import BY_CODE, DataMatch, rule
 from lib.reporting.models import (
     API_ROWS_LIMIT,
@@ -42,7 +42,7 @@ class ParsedLink(NamedTuple):
 
 
 def to_params(query: AudienceQuery) -> dict[str, str]:
-    """The whole query as URL parameters, without default values. Relative dates stay relative."""
+    """The whole query as URL parameters, without default values. Days keep their names (named_days.py)."""
     optional = {
         "tz": "" if query.timezone is None else str(query.timezone),
         "split": join_texts(query.split_by),
@@ -166,7 +166,7 @@ class _LinkReader:
         if (start, end) == (default_start, default_end):
             return start, end
         try:
-            dates.date_range(start, end, self._today)
+            named_days.resolve(start, end, self._today, self._slicer)
         except BadRequest as error:
             self.left_out.append(f"Left out the dates: {error.reason[0].lower()}{error.reason[1:]}.")
             return default_start, default_end

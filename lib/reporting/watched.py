@@ -7,7 +7,7 @@ import math
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from lib.reporting import dates
+from lib.reporting import named_days
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, Slicer
@@ -31,9 +31,8 @@ def complete_days(query: AudienceQuery, slicer: Slicer) -> Days:
 
     FigureUnavailable where there are none, and while the last of them has no data yet.
     """
-    today = dates.today(slicer.timezone if query.timezone is None else query.timezone)
-    first, last = dates.date_range(query.start_date, query.end_date, today)
-    last = min(last, today - DAY)
+    first, last = named_days.days_of(query, slicer)
+    last = min(last, named_days.today(query, slicer) - DAY)
     if last < first:
         raise FigureUnavailable("The view's dates have no complete day.")
     if slicer.last_date is not None and date.fromisoformat(slicer.last_date) < last:

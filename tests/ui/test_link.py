@@ -19,7 +19,7 @@ from lib.reporting.models import (
     Slicer,
 )
 from lib.ui.query import state
-from lib.ui.query.state import Expansion, View
+from lib.ui.query.state import Expansion, View, ZoomOrigin
 
 KEYS = ("geo.country", "site", "a,b~c", "granularity_day", "granularity_hour")
 DATA = ("imps", "ctr")
@@ -141,7 +141,9 @@ def test_parameters_of_others_are_not_ours() -> None:
         View(compare=("2026-10-01", "-1m_last"), chart="bars"),
         View(compare=("year",), also=("previous",)),
         View(also=("2026-10-01", "2026-10-07")),
-        View(zoom=("-30d", "yesterday"), rows=100),
+        View(zoom=ZoomOrigin("-30d", "yesterday", period=(date(2026, 10, 1), date(2026, 10, 30))), rows=100),
+        View(zoom=ZoomOrigin("-30d", "yesterday", "day")),
+        View(zoom=ZoomOrigin("2026-10-01", "2026-10-07")),
         View(chart="pivot", expansion=Expansion(("site", "a,b~c"), (("",), ("x~%",))), cross="site"),
     ],
 )

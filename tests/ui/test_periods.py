@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib.reporting import dates
+from lib.reporting import dates, named_days
 from lib.reporting.answers import Audience, Total
-from lib.reporting.models import Granularity, Slicer
+from lib.reporting.models import AudienceQuery, Granularity, Slicer
 from lib.ui.audience import over_time
-from lib.ui.charts import series
+from lib.ui.charts import numbers, series
 from lib.ui.charts.time_chart import ChartLine
 from lib.ui.query import periods
 from lib.wire.errors import BadRequest
@@ -24,22 +24,27 @@ WEEK = (date(2026, 11, 14), date(2026, 11, 20))
 def test_the_usual_days_are_complete() -> None:
     """A question that names no days is about the last seven complete ones, in the API's relative dates."""
     assert dates.default_days(FRESH, TODAY) == ("-7d", "yesterday")
-    assert periods.resolve(*dates.default_days(FRESH, TODAY), TODAY) == WEEK
+    assert dates.date_range(*dates.default_days(FRESH, TODAY), TODAY) == WEEK
 
 
 def test_old_data_are_asked_up_to_their_end() -> None:
     """Where the data ended long ago, the presets are fixed dates up to the last day with data."""
     assert dates.default_days(OLD, TODAY) == ("2015-10-26", "2015-11-01")
-    assert {preset.end for preset in periods.presets(OLD, TODAY)} == {"2015-11-01"}
+    ends = {named_days.resolve(*preset[1:], TODAY, OLD)[1] for preset in periods.presets(OLD, TODAY)}
+    assert ends == {date(2015, 11, 1)}
 
 
 @pytest.mark.parametrize("slicer", [FRESH, OLD, Slicer()])
 @pytest.mark.parametrize("today", [TODAY, date(2026, 3, 1), date(2024, 2, 29), date(2026, 1, 1)])
-def test_presets_are_ranges(slicer: Slicer, today: date) -> None:
-    """Every preset is a range of days that the API takes, on any day of the year."""
+def test_presets_are_ranges(slicer: Slicer, today: date, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every preset is a range of days that the API is sent in its own dates, on any day of the year."""
+    monkeypatch.setattr(dates, "today", lambda timezone: today)
     for preset in periods.presets(slicer, today):
-        first, last = dates.date_range(preset.start, preset.end, today)
-        assert first <= last
+        query = AudienceQuery(
+            project_name="demo", slicer_name="delivery", start_date=preset.start, end_date=preset.end
+        )
+        sent = named_days.for_api(query, slicer)
+        assert dates.date_range(sent.start_date, sent.end_date, today) == named_days.days_of(query, slicer)
 
 
 def test_weeks_and_quarters() -> None:
@@ -47,15 +52,16 @@ def test_weeks_and_quarters() -> None:
     for today in pd.date_range("2023-12-25", "2028-03-05", freq="3D").date:
         fresh = Slicer(first_date="2020-01-01", last_date=today.isoformat())
         presets = periods.presets(fresh, today)
-        days = {preset.label: dates.date_range(preset.start, preset.end, today) for preset in presets}
+        days = {preset.label: named_days.resolve(*preset[1:], today, fresh) for preset in presets}
         yesterday = today - timedelta(days=1)
         for label, unit in (("week", "W"), ("month", "M"), ("quarter", "Q")):
             this = pd.Period(today, unit)
             first = this.start_time.date()
-            to_date = (first, yesterday) if first < today else None
+            before = (this - 1).start_time.date()
+            to_date = (first if first < today else before, yesterday)
             assert days[f"This {label}"] == (first, today), today
             assert days[f"Last {label}"] == ((this - 1).start_time.date(), (this - 1).end_time.date()), today
-            assert days.get(f"{label.capitalize()} to date") == to_date, today
+            assert days[f"{label.capitalize()} to date"] == to_date, today
 
 
 @pytest.mark.parametrize(
@@ -77,11 +83,10 @@ def check_last(today: date, count: int, unit: str) -> None:
         fresh = Slicer(first_date="2015-01-01", last_date=last_date.isoformat())
         for text in (f"Last {count} {unit}s", f"{count} {unit}", f" {count}{frequency.lower()} "):
             preset = periods.parse_last(text, fresh, today)
-            assert dates.date_range(preset.start, preset.end, today) == days
-        if unit != "week":
-            found = periods.preset_of(fresh, preset.start, preset.end, today)
-            assert found is not None and found[1:] == preset[1:]
-            assert preset.start.startswith("-")
+            assert named_days.resolve(preset.start, preset.end, today, fresh) == days
+        found = periods.preset_of(fresh, preset.start, preset.end, today)
+        assert found is not None and found[1:] == preset[1:]
+        assert preset.start.startswith("-")
     old = Slicer(first_date="2015-01-01", last_date=yesterday.isoformat())
     later = today + timedelta(days=400)
     preset = periods.parse_last(f"{count} {unit}s", old, later)
@@ -248,3 +253,49 @@ def test_the_table_twin_has_all_of_the_chart() -> None:
     assert frame["Day"].tolist() == ["14 Nov 2026", "15 Nov 2026", "16 Nov 2026"]
     np.testing.assert_array_equal(frame["now"], [5, np.nan, 7])
     np.testing.assert_array_equal(frame["then"], [1, 2, np.nan])
+
+
+ZOOMED = (date(2026, 11, 18), date(2026, 11, 19))
+
+
+@pytest.mark.parametrize(
+    ("compare", "first"),
+    [
+        ((periods.PREVIOUS,), date(2026, 11, 11)),
+        ((periods.WEEKDAYS,), date(2026, 11, 11)),
+        ((periods.YEAR,), date(2025, 11, 18)),
+        (("2026-10-01", "2026-10-07"), date(2026, 10, 5)),
+    ],
+)
+def test_a_zoom_narrows_both_sides(compare: tuple[str, ...], first: date) -> None:
+    """What zoomed days are compared with lies where their bucket of the line compared was."""
+    old = FRESH.model_copy(update={"first_date": "2025-01-01"})
+    days, pair = periods.comparison(compare, ZOOMED, old, TODAY, WEEK)
+    assert days == (first, first + timedelta(days=1))
+    assert pair == (ZOOMED, days)
+
+
+def test_a_zoom_compares_no_days_outside_of_the_comparison() -> None:
+    """A week against five days: of its fifth and sixth day only the fifth has another side."""
+    period = (date(2026, 11, 18), date(2026, 11, 19))
+    _, pair = periods.comparison(("2026-10-01", "2026-10-05"), period, FRESH, TODAY, WEEK)
+    assert pair == ((date(2026, 11, 18),) * 2, (date(2026, 10, 5),) * 2)
+    last = (WEEK[1], WEEK[1])
+    assert periods.comparison(("2026-10-01", "2026-10-05"), last, FRESH, TODAY, WEEK)[1] is None
+
+
+def test_the_days_of_a_link_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link whose days move says by which name and which these are now; one of fixed days does so."""
+    monkeypatch.setattr(dates, "today", lambda timezone: TODAY)
+    query = AudienceQuery(project_name="demo", slicer_name="delivery", start_date="", end_date="")
+    for start, end, expected in (
+        ("-0w_first", "yesterday", "week to date"),
+        ("-8w_first", "-1w_last", "last 8 weeks"),
+        ("first", "last", "all data"),
+        ("-9d", "-3d", "the latest days"),
+        ("2026-11-16", "2026-11-20", "Always"),
+    ):
+        dated = query.model_copy(update={"start_date": start, "end_date": end})
+        sentence = periods.sentence(dated, FRESH)
+        assert expected in sentence
+        assert numbers.days(*named_days.days_of(dated, FRESH)) in sentence

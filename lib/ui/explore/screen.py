@@ -8,8 +8,7 @@ import streamlit as st
 
 from lib import connect
 from lib.connect import hanging
-from lib.reporting import dates
-from lib.reporting.dates import Days
+from lib.reporting import dates, named_days
 from lib.reporting.models import AudienceQuery, DataField, KeyField, Slicer, time_key_field
 from lib.settings import Settings
 from lib.ui.charts import series, time_chart
@@ -17,7 +16,7 @@ from lib.ui.charts.numbers import Numbers, days, title
 from lib.ui.kit import notes, sign_in, slicer_info
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, filters, focus, periods, precision, saved
+from lib.ui.query import ask, filters, focus, precision, saved
 from lib.wire.errors import TrancheError
 
 Field = TypeVar("Field", KeyField, DataField)
@@ -151,7 +150,7 @@ def headline(context: PageContext) -> None:
     by_day = time_key_field("day") in {field.name for field in context.slicer.key_fields}
     split = {"split_by": (time_key_field("day"),) if by_day else (), "data_fields": names, "precision": 1}
     answer = ask.estimate(context, query.model_copy(update=split))
-    shown_days = period(context, query)
+    shown_days = named_days.days_of(query, context.slicer)
     with st.grid(max(len(names), 4), min_column_width=NARROWEST, gap="small"):
         for field in map(context.slicer.data_field, names):
             with st.container(gap="xxsmall"):
@@ -175,11 +174,6 @@ def _everything(context: PageContext) -> AudienceQuery:
         start_date="today",
         end_date="today",
     )
-
-
-def period(context: PageContext, query: AudienceQuery) -> Days:
-    """The days of a question."""
-    return periods.resolve(query.start_date, query.end_date, ask.today(context, query))
 
 
 def _facts(slicer: Slicer) -> list[str]:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from lib.reporting import files
+from lib.reporting import files, named_days
 from lib.reporting.client import Reporting
 from lib.reporting.files import FileTable
 from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
@@ -26,7 +26,7 @@ from lib.ui.export.preview import Export, Preview, summary
 from lib.ui.kit import problems, sign_in, waiting
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, focus, periods, precision
+from lib.ui.query import ask, focus, precision
 from lib.wire.errors import BadRequest, DeadlineExceeded, TrancheError
 
 State = Literal["nothing", "making", "made", "failed"]
@@ -163,7 +163,7 @@ def draw(context: PageContext, question: AudienceQuery, query: ExportQuery) -> N
 
 def _file(context: PageContext, question: AudienceQuery, file: Preview) -> None:
     figures, query = Numbers.of(st.context.locale), file.query
-    first, last = periods.resolve(query.start_date, query.end_date, ask.today(context, question))
+    first, last = named_days.days_of(question, context.slicer)
     table = preview.first_rows(file, context.slicer)
     problem = preview.hindrance(file, len(table.columns))
     name = files.filename(context.slicer_name, first, last, query.export_format)

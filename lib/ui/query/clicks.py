@@ -24,7 +24,7 @@ from lib.ui.kit.rows import (
     Zoom,
 )
 from lib.ui.query import filters, history, own_cards, state
-from lib.ui.query.state import Card, PageState, granularities
+from lib.ui.query.state import Card, PageState, ZoomOrigin, granularities
 
 BOARD, CARDS, MOVERS = "split_rows", "leaderboards", "moved_rows"
 COMPONENTS = (BOARD, CARDS, MOVERS)
@@ -77,7 +77,7 @@ def apply(
     # An act comes from a browser: nothing of it is taken for granted.
     match act:
         case Zoom():
-            return _zoom(page_state, act)
+            return _zoom(page_state, act, slicer)
         case RecordLimit(limit):
             is_offered = limit in (API_ROWS_LIMIT, ROWS_LIMITS[1])
             return page_state.with_query(audience_rows_limit=limit) if is_offered else page_state
@@ -94,7 +94,7 @@ def apply(
             return _change_table(page_state, act, slicer, {card.name: card for card in cards})
 
 
-def _zoom(page_state: PageState, act: Zoom) -> PageState:
+def _zoom(page_state: PageState, act: Zoom, slicer: Slicer) -> PageState:
     """The state about these days; its view keeps dates and granularity from before the first zoom."""
     query, view = page_state.query, page_state.view
     if not act.first and not act.last:
@@ -105,18 +105,17 @@ def _zoom(page_state: PageState, act: Zoom) -> PageState:
         return page_state
     if first > last:
         return page_state
-    before = view.zoom or (query.start_date, query.end_date, *([view.grain] if view.grain else []))
+    origin = view.zoom or ZoomOrigin.of(query, view.grain, slicer)
     narrow = page_state.with_query(start_date=first.isoformat(), end_date=last.isoformat())
-    return narrow.with_view(grain=None, zoom=before)
+    return narrow.with_view(grain=None, zoom=origin)
 
 
 def _zoom_out(page_state: PageState) -> PageState:
     """The state about the days of before the zoom, at the granularity of then; the same without a zoom."""
-    if not page_state.view.zoom:
+    if (origin := page_state.view.zoom) is None:
         return page_state
-    start, end, *grain = page_state.view.zoom
-    before = page_state.with_query(start_date=start, end_date=end)
-    return before.with_view(grain=next(iter(grain), None), zoom=())
+    before = page_state.with_query(start_date=origin.start, end_date=origin.end)
+    return before.with_view(grain=origin.grain, zoom=None)
 
 
 def _set(page_state: PageState, act: Setting, slicer: Slicer) -> PageState:

@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from lib.reporting import named_days
 from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery
 from lib.ui.charts import numbers
@@ -21,7 +22,7 @@ from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.query import ask, history, periods
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR, Preset
-from lib.ui.query.state import NONE
+from lib.ui.query.state import NONE, PageState
 from lib.wire.errors import BadRequest
 
 PICKER_COUNTS = "followed_pickers"
@@ -41,7 +42,7 @@ KINDS = {
     PREVIOUS: "Previous period",
     WEEKDAYS: "Same weekdays",
     YEAR: "A year ago",
-    "range": "A range",
+    "range": "Custom range",
     NONE: "Nothing",
 }
 
@@ -66,10 +67,7 @@ def draw(context: PageContext) -> None:
     """Draw the date picker; a choice changes the question at once."""
     query = history.current(context).query
     now = ask.today(context, query)
-    presets, period = (
-        periods.presets(context.slicer, now),
-        periods.resolve(query.start_date, query.end_date, now),
-    )
+    presets, period = periods.presets(context.slicer, now), named_days.days_of(query, context.slicer)
     active = periods.preset_of(context.slicer, query.start_date, query.end_date, now)
     zone = "" if query.timezone is None else f" · UTC{query.timezone:+d}"
     words = numbers.days(*period) + zone
@@ -117,19 +115,25 @@ def draw_comparison(context: PageContext) -> None:
     page_state = history.current(context)
     query, view = page_state.query, page_state.view
     now = ask.today(context, query)
-    period = periods.resolve(query.start_date, query.end_date, now)
-    pairs = [periods.comparison(one, period, context.slicer, now)[1] for one in (view.compare, view.also)]
-    words = list(dict.fromkeys(numbers.days(*pair.before) for pair in pairs if pair))
-    label = f"vs {' and '.join(words)}" if words else "Not compared"
+    period = named_days.days_of(query, context.slicer)
+    whole = view.zoom.days(now, context.slicer) if view.zoom else None
+    (days, pair), (other_days, other_pair) = (
+        periods.comparison(compare, period, context.slicer, now, whole)
+        for compare in (view.compare, view.also)
+    )
+    texts = list(dict.fromkeys(numbers.days(*both.before) for both in (pair, other_pair) if both))
+    label = f"vs {' and '.join(texts)}" if texts else "Not compared"
     with st.popover(label, icon=":material/compare_arrows:", key="compare"):
-        _kinds(context, COMPARE, "Compare with", view.compare, period)
+        if whole is not None:
+            st.caption(f"Counted from {numbers.days(*whole)}, from which you zoomed in.")
+        _kinds(context, COMPARE, "Compare with", view.compare, days)
         if view.compare:
-            _kinds(context, ALSO, "And with", view.also, period)
-        if view.also and pairs[0] == pairs[1]:
+            _kinds(context, ALSO, "Second comparison", view.also, other_days)
+        if view.also and pair == other_pair:
             st.caption("Both mean the same days here, which are compared once.")
 
 
-def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...], period: Days) -> None:
+def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...], days: Days | None) -> None:
     """The kinds of days to compare with, and the dates of a range."""
     kind = compare[0] if len(compare) == 1 else "range" if compare else NONE
     key = followed_key(f"{name}_kind", kind)
@@ -140,11 +144,11 @@ def _kinds(context: PageContext, name: str, label: str, compare: tuple[str, ...]
         key=key,
         required=True,
         on_change=_compare_kind,
-        args=(context, name, period, key),
+        args=(context, name, key),
         width=380,
     )
-    if other := len(compare) == 2 and periods.compared_days(compare, period, period[1]):
-        _range(context, f"{name}_range", other, partial(_compare_range, name=name))
+    if kind == "range" and days is not None:
+        _range(context, f"{name}_range", days, partial(_compare_range, name=name))
 
 
 def _range(context: PageContext, name: str, period: Days, on_change: Callable[..., None]) -> None:
@@ -155,7 +159,7 @@ def _range(context: PageContext, name: str, period: Days, on_change: Callable[..
     days = [*period, *slicer_days]
     key = f"{name}_{period[0]}_{period[1]}"
     st.date_input(
-        "From and to",
+        "Custom range",
         period,
         min_value=min(days),
         max_value=max(days),
@@ -170,7 +174,7 @@ def _range(context: PageContext, name: str, period: Days, on_change: Callable[..
 def _zone(context: PageContext, query: AudienceQuery) -> None:
     key = followed_key(ZONE, context.slicer.timezone if query.timezone is None else query.timezone)
     st.selectbox(
-        "Days begin at midnight of",
+        "Time zone",
         range(-12, 13),
         format_func=lambda hours: (
             f"UTC{hours:+d}" + (" (the slicer's own)" if hours == context.slicer.timezone else "")
@@ -186,7 +190,7 @@ def _ask_preset(context: PageContext, presets: list[Preset], key: str) -> None:
     query = history.current(context).query
     label = st.session_state[key]
     match = next((preset for preset in presets if preset.label == label), None)
-    period = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
+    period = named_days.days_of(query, context.slicer)
     start, end = (match.start, match.end) if match else (day.isoformat() for day in period)
     _ask_dates(context, start, end)
 
@@ -218,22 +222,36 @@ def _ask_dates(context: PageContext, start: str, end: str) -> None:
     """Apply other dates and end a zoom."""
     st.session_state.pop(UNREAD, None)
     page_state = history.current(context).with_query(start_date=start, end_date=end)
-    history.push(page_state.with_view(zoom=()))
+    history.push(page_state.with_view(zoom=None))
     st.rerun()
 
 
-def _compare_kind(context: PageContext, name: str, period: Days, key: str) -> None:
-    before = periods.compared_days((PREVIOUS,), period, period[1])
-    kinds = {NONE: (), "range": tuple(day.isoformat() for day in before or period)}
+def _compare_kind(context: PageContext, name: str, key: str) -> None:
+    page_state = history.current(context)
+    zoom, now = page_state.view.zoom, ask.today(context, page_state.query)
+    period = zoom.days(now, context.slicer) if zoom else named_days.days_of(page_state.query, context.slicer)
+    before = periods.compared_days((PREVIOUS,), period, now)
+    kinds = {NONE: (), "range": _texts(before or period)}
     kind = st.session_state[key]
-    _compare(context, name, kinds.get(kind, (kind,)))
+    _compare(page_state, name, kinds.get(kind, (kind,)))
 
 
 def _compare_range(context: PageContext, key: str, name: str) -> None:
-    _compare(context, name, tuple(day.isoformat() for day in st.session_state[key]))
+    """Compare with the days picked, of a zoom too; those of another length end it, as they have no offset."""
+    page_state, days = history.current(context), st.session_state[key]
+    period = named_days.days_of(page_state.query, context.slicer)
+    if (zoom := page_state.view.zoom) and periods.length(days) == periods.length(period):
+        whole = zoom.days(ask.today(context, page_state.query), context.slicer)
+        _compare(page_state, name, _texts(periods.shift(whole, period, days)))
+    else:
+        _compare(page_state.with_view(zoom=None), name, _texts(days))
 
 
-def _compare(context: PageContext, name: str, compare: tuple[str, ...]) -> None:
+def _texts(days: Days) -> tuple[str, ...]:
+    return tuple(day.isoformat() for day in days)
+
+
+def _compare(page_state: PageState, name: str, compare: tuple[str, ...]) -> None:
     changes: dict[str, Any] = {name: compare}
-    history.change_view(context, **changes)
+    history.push(page_state.with_view(**changes))
     st.rerun()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from lib.reporting import named_days
 from lib.reporting.dates import Days
 from lib.reporting.models import (
     TIME_KEY_FIELDS,
@@ -27,7 +28,9 @@ USUAL_METRICS, TIMES = 6, 100
 class Focus:
     """A state as the page shows it. `period` and `compared_days` are days, `field` the data field shown.
 
-    `comparison` is the part of these two that can be compared, where there is any.
+    `whole` are the days from which the page was zoomed in to its period; None without a zoom.
+    `comparison` is the part of these two that can be compared, where there is any. `days_together` are all
+    that the page asks about where they are several: its answers have one precision.
     `receipt` is the last click on the split's rows that the state comes from, `cards_receipt` that on the
     leaderboards.
     """
@@ -36,12 +39,14 @@ class Focus:
     query: AudienceQuery
     view: View
     period: Days
+    whole: Days | None
     compared_days: Days | None
     comparison: Comparison | None
     grain: Granularity | None
     metrics: tuple[str, ...]
     field: DataField
     numbers: Numbers
+    days_together: tuple[Days, ...] = ()
     receipt: ActReceipt = NO_RECEIPT
     cards_receipt: ActReceipt = NO_RECEIPT
 
@@ -52,7 +57,9 @@ class Focus:
             return (self,)
         view = replace(self.view, compare=self.view.also, also=())
         today = ask.today(self.context, self.query)
-        compared_days, comparison = periods.comparison(view.compare, self.period, self.slicer, today)
+        compared_days, comparison = periods.comparison(
+            view.compare, self.period, self.slicer, today, self.whole
+        )
         if comparison == self.comparison:
             return (self,)
         return self, replace(self, view=view, compared_days=compared_days, comparison=comparison)
@@ -127,7 +134,8 @@ class Focus:
         return query.model_copy(update={"start_date": start, "end_date": end})
 
     def _audience_query(self, **changes: object) -> AudienceQuery:
-        whole = {"limit": None, "offset": 0, "precision": 1, "include_mappings": 1}
+        days = tuple((first.isoformat(), last.isoformat()) for first, last in self.days_together)
+        whole = {"limit": None, "offset": 0, "precision": 1, "include_mappings": 1, "same_precision_as": days}
         return self.query.model_copy(update={**whole, **changes})
 
 
@@ -145,15 +153,17 @@ def resolve(context: PageContext, page_state: PageState) -> Focus:
     """The focus of a state about the context's slicer."""
     query, view = page_state.query, page_state.view
     now = ask.today(context, query)
-    period = periods.resolve(query.start_date, query.end_date, now)
+    period = named_days.days_of(query, context.slicer)
     grains = granularities(context.slicer)
     metrics = query.data_fields or usual_metrics(context.slicer)
-    compared_days, comparison = periods.comparison(view.compare, period, context.slicer, now)
-    return Focus(
+    whole = view.zoom.days(now, context.slicer) if view.zoom else None
+    compared_days, comparison = periods.comparison(view.compare, period, context.slicer, now, whole)
+    focus = Focus(
         context=context,
         query=query,
         view=view,
         period=period,
+        whole=whole,
         compared_days=compared_days,
         comparison=comparison,
         grain=(view.grain or series.usual_grain(period, grains)) if grains else None,
@@ -161,6 +171,7 @@ def resolve(context: PageContext, page_state: PageState) -> Focus:
         field=context.slicer.data_field(view.field or metrics[0]),
         numbers=Numbers.of(context.locale),
     )
+    return replace(focus, days_together=(period, *focus.other_days)) if focus.other_days else focus
 
 
 def usual_metrics(slicer: Slicer) -> tuple[str, ...]:

@@ -1,17 +1,18 @@
 """The days of a question: the default, the presets, and the days to compare with.
 
-Presets are the API's own relative dates, so that a link keeps its meaning; for weeks and quarters it has
-none, and those are fixed dates. Where a slicer's data ended before yesterday, relative dates would find
-nothing: its presets are fixed dates up to its last day.
+Presets are names of days (the API's relative dates, and those of named_days.py), so that a link keeps its
+meaning. Where a slicer's data ended before yesterday, relative dates would find nothing: its presets are
+fixed dates up to its last day.
 """
 
 import re
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from lib.reporting import dates
+from lib.reporting import dates, named_days
 from lib.reporting.dates import Days
-from lib.reporting.models import Slicer
+from lib.reporting.models import AudienceQuery, Slicer
+from lib.ui.charts import numbers
 from lib.wire.errors import BadRequest
 
 PREVIOUS, WEEKDAYS, YEAR = "previous", "weekdays", "year"
@@ -25,7 +26,7 @@ _LAST = re.compile(
 
 
 class Preset(NamedTuple):
-    """A range of days with a name; `start` and `end` as the API takes them."""
+    """A range of days with a label; `start` and `end` as links have them."""
 
     label: str
     start: str
@@ -42,17 +43,13 @@ def presets(slicer: Slicer, today: date) -> list[Preset]:
             Preset("Last 30 days", "-30d", "yesterday"),
             Preset("Last 90 days", "-90d", "yesterday"),
             Preset("Today so far", "today", "today"),
-            *_weeks(today),
-            Preset("This month", "-0m_first", "today"),
-            *([Preset("Month to date", "-0m_first", "yesterday")] if today.day > 1 else []),
-            Preset("Last month", "-1m_first", "-1m_last"),
-            *_quarters(today),
+            *(preset for unit in ("week", "month", "quarter") for preset in _calendar(unit)),
         ]
     else:
         labels = {1: "Last day"} | {days: f"Last {days} days of data" for days in (7, 14, 30, 90)}
         items = [Preset(label, *dates.last_days(slicer, today, days)) for days, label in labels.items()]
     if slicer.first_date and slicer.last_date:
-        items.append(Preset("All data", slicer.first_date, slicer.last_date))
+        items.append(Preset("All data", "first", "last"))
     return items
 
 
@@ -70,15 +67,15 @@ def parse_last(text: str, slicer: Slicer, today: date) -> Preset:
     if unit == "d":
         of_data = "" if is_fresh else " of data"
         return Preset(label + of_data, *dates.last_days(slicer, today, count))
-    if unit == "m" and is_fresh:
-        return Preset(label, f"-{count}m_first", "-1m_last")
+    if is_fresh:
+        return Preset(label, f"-{count}{unit}_first", f"-1{unit}_last")
     return _before(label, unit, count, _next(slicer, today))
 
 
 def preset_of(slicer: Slicer, start: str, end: str, today: date) -> Preset | None:
-    """The preset of two date values; of relative ones that go back any number of days or months too."""
-    same = (one for one in presets(slicer, today) if (one.start, one.end) == (start, end))
-    back = re.fullmatch(r"-(\d+)(d|m)(_first)?", start)
+    """The preset of two date values; of names that go back any number of days, weeks or months too."""
+    same = (preset for preset in presets(slicer, today) if (preset.start, preset.end) == (start, end))
+    back = re.fullmatch(r"-([1-9]\d{0,3})(d|w|m)(_first)?", start, re.ASCII)
     if (preset := next(same, None)) is not None or back is None:
         return preset
     preset = parse_last(back[1] + back[2], slicer, today)
@@ -94,39 +91,31 @@ def _next(slicer: Slicer, today: date) -> date:
 def _before(label: str, unit: str, count: int, day: date) -> Preset:
     """So many whole weeks or months, as fixed dates, the last of which ends before this day."""
     if unit == "m":
-        first, end = (dates.resolve(text, day) for text in (f"-{count}m_first", "-1m_last"))
-        return _preset(label, first, end)
-    monday = day - day.weekday() * DAY
-    return _preset(label, monday - count * 7 * DAY, monday - DAY)
-
-
-def _weeks(today: date) -> list[Preset]:
-    """This week until today, its complete days, and the last one; weeks begin on Mondays (ISO 8601)."""
-    monday = today - today.weekday() * DAY
-    return [*_until("week", monday, today), _preset("Last week", monday - 7 * DAY, monday - DAY)]
-
-
-def _quarters(today: date) -> list[Preset]:
-    """This quarter until today, its complete days, and the last one."""
-    first = date(today.year, 3 * ((today.month - 1) // 3) + 1, 1)
-    last = first - DAY
-    before = date(last.year, last.month - 2, 1)
-    return [*_until("quarter", first, today), _preset("Last quarter", before, last)]
-
-
-def _until(unit: str, first: date, today: date) -> list[Preset]:
-    """A week or quarter with today, and its complete days, where it has any."""
-    this = _preset(f"This {unit}", first, today)
-    return [this, *([_preset(f"{unit.capitalize()} to date", first, today - DAY)] if first < today else [])]
-
-
-def _preset(label: str, first: date, last: date) -> Preset:
+        first, last = (dates.resolve(text, day) for text in (f"-{count}m_first", "-1m_last"))
+    else:
+        monday = day - day.weekday() * DAY
+        first, last = monday - count * 7 * DAY, monday - DAY
     return Preset(label, first.isoformat(), last.isoformat())
 
 
-def resolve(start: str, end: str, today: date) -> Days:
-    """The first and last day of two date values; BadRequest if they are not a range."""
-    return dates.date_range(start, end, today)
+def _calendar(unit: str) -> list[Preset]:
+    """This week, month or quarter until today, its complete days, and the last one."""
+    start, last = f"-0{unit[0]}_first", f"-1{unit[0]}"
+    return [
+        Preset(f"This {unit}", start, "today"),
+        Preset(f"{unit.capitalize()} to date", start, "yesterday"),
+        Preset(f"Last {unit}", f"{last}_first", f"{last}_last"),
+    ]
+
+
+def sentence(query: AudienceQuery, slicer: Slicer) -> str:
+    """Which days a link or view of this query shows: the same ones always, or those a name means then."""
+    days, now = named_days.days_of(query, slicer), named_days.today(query, slicer)
+    if (query.start_date, query.end_date) == tuple(day.isoformat() for day in days):
+        return f"Always shows {numbers.days(*days)}."
+    preset = preset_of(slicer, query.start_date, query.end_date, now)
+    label = f"{preset.label[0].lower()}{preset.label[1:]}" if preset else "the latest days"
+    return f"Shows {label} whenever it is opened: now {numbers.days(*days)}."
 
 
 class Comparison(NamedTuple):
@@ -137,29 +126,44 @@ class Comparison(NamedTuple):
 
 
 def comparison(
-    compare: tuple[str, ...], period: Days, slicer: Slicer, today: date
+    compare: tuple[str, ...], period: Days, slicer: Slicer, today: date, whole: Days | None = None
 ) -> tuple[Days | None, Comparison | None]:
-    """The days to compare a period with (see `compared_days`), and the part of both that can be compared."""
-    days = compared_days(compare, period, today)
-    return days, days and match_days(period, days, slicer, today)
+    """The days to compare a period with (see `compared_days`), and the part of both that can be compared.
+
+    `whole` are the days from which the period was zoomed in to. What they are compared with is so many days
+    earlier, and so is what the zoomed days are compared with: a zoom narrows both sides alike.
+    """
+    days = compared_days(compare, whole or period, today)
+    if days is None or whole is None:
+        return days, days and match_days(period, days, slicer, today)
+    before = shift(period, whole, days)
+    limits = None if length(whole) == length(days) else days
+    return before, match_days(period, before, slicer, today, limits)
 
 
-def match_days(period: Days, before: Days, slicer: Slicer, today: date) -> Comparison | None:
+def shift(days: Days, from_: Days, to: Days) -> Days:
+    """The days moved by as many as lie between the first days of `from_` and `to`."""
+    offset = to[0] - from_[0]
+    return days[0] + offset, days[1] + offset
+
+
+def match_days(
+    period: Days, before: Days, slicer: Slicer, today: date, limits: Days | None = None
+) -> Comparison | None:
     """The part of two ranges of days that can be compared; None if nothing is left.
 
     Days without data and today, which is not over, have no counterpart. Of two ranges of one length both
     lose the same days, so that the weekdays stay the same on both sides; of others each loses its own.
+    Days before that are outside of `limits` are not compared either.
     """
     last = min(date.fromisoformat(slicer.last_date), today - DAY) if slicer.last_date else today - DAY
     data_days = (date.fromisoformat(slicer.first_date) if slicer.first_date else date.min, last)
     if length(period) != length(before):
         now, then = _within(period, data_days), _within(before, data_days)
     else:
-        shift = period[0] - before[0]
-        earlier = _within(before, data_days)
-        now = _within(period, data_days)
-        now = _within(now, (earlier[0] + shift, earlier[1] + shift))
-        then = now[0] - shift, now[1] - shift
+        earlier = _within(_within(before, data_days), limits or data_days)
+        now = _within(_within(period, data_days), shift(earlier, before, period))
+        then = shift(now, period, before)
     return Comparison(now, then) if now[0] <= now[1] and then[0] <= then[1] else None
 
 
@@ -189,7 +193,7 @@ def compared_days(compare: tuple[str, ...], period: Days, today: date) -> Days |
     if len(compare) != 2:
         return None
     try:
-        return resolve(*compare, today)
+        return dates.date_range(*compare, today)
     except BadRequest:
         return None
 

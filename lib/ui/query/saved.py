@@ -15,7 +15,7 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, entries, history, mail, note_list, share
+from lib.ui.query import ask, entries, history, mail, note_list, periods, share
 from lib.ui.query.entries import Action, EntryShelf
 from lib.ui.query.note_list import NotePlace
 from lib.ui.query.share import Send
@@ -67,7 +67,7 @@ def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
     names = [field.name for field in context.slicer.data_fields]
     field, rule, bound = (f"view_alert_{part}_{view.id}" for part in ("field", "rule", "bound"))
     place = names.index(alert.field) if alert is not None and alert.field in names else 0
-    figure = st.selectbox("Figure", names, place, key=field, format_func=lambda name: _title(context, name))
+    figure = st.selectbox("Metric", names, place, key=field, format_func=lambda name: _title(context, name))
     st.caption(plain(_figure_now(context, view, context.slicer.data_field(figure))))
     with st.form("view_alert", border=False):
         st.selectbox(
@@ -77,9 +77,7 @@ def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
             key=rule,
             format_func=change.RULES.__getitem__,
         )
-        st.number_input(
-            "Bound, for above and below", value=None if alert is None else alert.bound, key=bound, format="%f"
-        )
+        st.number_input("Threshold", value=None if alert is None else alert.bound, key=bound, format="%f")
         st.form_submit_button("Set alert", on_click=_watch, args=(context, view, field, rule, bound))
     st.caption(plain(_first_check()))
 
@@ -161,7 +159,8 @@ def draw_saved_details(
     elif panel == "comments":
         _draw_comments(context, view)
     elif panel == "link" or not entries.may_change(context, view):
-        st.caption("Link to this view")
+        query = links.from_params(view.params, context.slicer, context.project, context.slicer_name).query
+        st.caption(periods.sentence(query, context.slicer))
         params = {"project": view.project, "slicer": view.slicer, **view.params}
         st.code(share.address(page, params), language=None, wrap_lines=True)
         if send is not None:
@@ -298,6 +297,7 @@ def _content(
     if current is not None and dict(current.params) != whole:
         _draw_change(context, current, whole, opens)
     entries.new(VIEWS, "Save this question as", partial(_save, context))
+    st.caption(periods.sentence(history.current(context).query, context.slicer))
     draw_saved_list(context, views, current, opens)
     if not views:
         st.caption("Nobody has saved a view of this slicer for you yet.")

@@ -1,14 +1,13 @@
-"""The link to the current question, with relative dates or with fixed ones, and what else sends it."""
+"""The link to the current question, with its days by name or fixed, and what else sends it."""
 
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 import streamlit as st
 
-from lib.reporting import links
-from lib.ui.charts.numbers import days
+from lib.reporting import links, named_days
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, history, own_cards, periods
+from lib.ui.query import history, own_cards, periods
 from lib.ui.query.state import PageState
 from lib.views.share_links import LONGEST, USUAL
 
@@ -20,7 +19,7 @@ Send = Callable[[PageContext, Mapping[str, str], str], None]
 
 
 def draw(context: PageContext, page: str, send: Send | None = None) -> None:
-    """Draw the popover with the link to copy, two if the dates are relative, and what `send` draws."""
+    """Draw the popover with the link to copy, two if the days have a name, and what `send` draws."""
     popover = st.popover("Link", icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if not popover.open:
         return
@@ -28,14 +27,12 @@ def draw(context: PageContext, page: str, send: Send | None = None) -> None:
     # Whoever opens the link sees the leaderboards that its sender sees, not those that they chose themselves.
     page_state = page_state.with_view(cards=page_state.view.cards or own_cards.get(context))
     query = page_state.query
-    start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
+    start, end = named_days.days_of(query, context.slicer)
     fixed_state = page_state.with_query(start_date=start.isoformat(), end_date=end.isoformat())
     with popover, st.container(width=WIDTH):
-        if fixed_state != page_state:
-            st.caption("Always shows the latest days")
-            st.code(_link(page, page_state), language=None, wrap_lines=True)
-        st.caption(f"Always shows {days(start, end)}")
-        st.code(_link(page, fixed_state), language=None, wrap_lines=True)
+        for linked_state in dict.fromkeys((page_state, fixed_state)):
+            st.caption(periods.sentence(linked_state.query, context.slicer))
+            st.code(_link(page, linked_state), language=None, wrap_lines=True)
         if send is not None:
             send(context, links.to_params(query) | page_state.view.params, "")
 

@@ -6,10 +6,12 @@ Reading is forgiving: what the slicer does not have is at its default, and `miss
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Literal, Self, get_args
 
 from lib.deals.values import Limits
-from lib.reporting import dates, links
+from lib.reporting import dates, links, named_days
+from lib.reporting.dates import Days
 from lib.reporting.links import CODES, join_texts, split_texts
 from lib.reporting.models import (
     GRANULARITIES,
@@ -24,7 +26,7 @@ from lib.reporting.models import (
 from lib.ui.charts import theme
 from lib.ui.charts.trends import EACH, TRENDS
 from lib.ui.kit import amounts
-from lib.ui.query.periods import COMPARISONS, PREVIOUS, resolve
+from lib.ui.query.periods import COMPARISONS, PREVIOUS
 from lib.wire.errors import BadRequest
 
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
@@ -146,6 +148,37 @@ class Exploration:
 
 
 @dataclass(frozen=True)
+class ZoomOrigin:
+    """The start and end of a query before it was zoomed in to fewer days, and the granularity chosen then.
+
+    `period` are the days that they stood for at the zoom, if these move: what the zoomed days are compared
+    with is counted from them, and stays when a link is opened later.
+    """
+
+    start: str
+    end: str
+    grain: Granularity | None = None
+    period: Days | None = None
+
+    @classmethod
+    def of(cls, query: AudienceQuery, grain: Granularity | None, slicer: Slicer) -> Self:
+        """The origin of a zoom that begins now."""
+        days = named_days.days_of(query, slicer)
+        is_fixed = (query.start_date, query.end_date) == tuple(day.isoformat() for day in days)
+        return cls(query.start_date, query.end_date, grain, None if is_fixed else days)
+
+    def days(self, today: date, slicer: Slicer) -> Days:
+        """The first and last day before the zoom."""
+        return self.period or named_days.resolve(self.start, self.end, today, slicer)
+
+    @property
+    def text(self) -> str:
+        """The origin in a link: start, end, granularity, and the days that these stood for."""
+        days = [day.isoformat() for day in self.period or ()]
+        return join_texts((self.start, self.end, self.grain or "", *days)).rstrip("~")
+
+
+@dataclass(frozen=True)
 class View:
     """How the answers to a query are shown.
 
@@ -153,8 +186,7 @@ class View:
     beside these; `field` is the data field shown, `grain` the granularity (None: by the range). `trend` is
     what the lines over time say of their buckets (TRENDS); `second` a data field on an axis of its own
     beside them; `value_lines` values that have lines of their own (None: those that a filter keeps). `zoom`
-    is the start and end that the query had before it was zoomed in to its days, and after them its
-    granularity where one was chosen; or it is empty.
+    is what the query was about before it was zoomed in to its days; None without a zoom.
 
     `cards` are the leaderboards (None: those that the person chose, or the default ones), which show changes
     in percent or as amounts, `across` of them in a row, and have more data fields as `columns`. `tab` is the
@@ -171,7 +203,7 @@ class View:
     second: str = ""
     chart: Chart = "table"
     rows: int = TOP_ROWS
-    zoom: tuple[str, ...] = ()
+    zoom: ZoomOrigin | None = None
     cards: tuple[Card, ...] | None = None
     changes: Changes = "percent"
     across: int = DEFAULT_ACROSS
@@ -195,7 +227,7 @@ class View:
             "second": self.second,
             "chart": "" if self.chart == "table" else self.chart,
             "top": "" if self.rows == TOP_ROWS else str(self.rows),
-            "zoom": join_texts(self.zoom),
+            "zoom": self.zoom.text if self.zoom else "",
             "cards": cards_text(self.cards or ()),
             "lines": "" if self.value_lines is None else join_texts(self.value_lines) or NONE,
             "changes": "" if self.changes == "percent" else self.changes,
@@ -360,17 +392,22 @@ def _compared_days(text: str, slicer: Slicer) -> tuple[str, ...] | None:
     if len(parts) != 2:
         return parts if parts[0] in COMPARISONS and len(parts) == 1 else None
     try:
-        resolve(*parts, dates.today(slicer.timezone))
+        dates.date_range(*parts, dates.today(slicer.timezone))
     except BadRequest:
         return None
     return parts
 
 
-def _zoom(text: str, slicer: Slicer) -> tuple[str, ...]:
-    start, end, grain = (*split_texts(text), "", "", "")[:3]
-    if not (start and end):
-        return ()
-    return (start, end, grain) if grain in granularities(slicer) else (start, end)
+def _zoom(text: str, slicer: Slicer) -> ZoomOrigin | None:
+    start, end, grain, first, last = (*split_texts(text), "", "", "", "", "")[:5]
+    today = dates.today(slicer.timezone)
+    try:
+        named_days.resolve(start, end, today, slicer)
+        period = dates.date_range(first, last, today) if first and last else None
+    except BadRequest:
+        return None
+    chosen_grain = next((name for name in granularities(slicer) if name == grain), None)
+    return ZoomOrigin(start, end, chosen_grain, period)
 
 
 def _columns(text: str, slicer: Slicer) -> tuple[str, ...]:

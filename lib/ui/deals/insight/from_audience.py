@@ -9,6 +9,7 @@ from lib.deals.models import AppList, DomainList, Targeting
 from lib.deals.package_records import PackageQuestion
 from lib.insight.filters import entries
 from lib.insight.from_filters import FromFilters, NewList, from_filters
+from lib.reporting import named_days
 from lib.reporting.models import AudienceQuery
 from lib.ui.deals import catalog
 from lib.ui.deals.insight import report
@@ -19,7 +20,7 @@ from lib.ui.kit import screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.problems import report_errors
-from lib.ui.query import ask, filters, history, periods
+from lib.ui.query import filters, history
 from lib.wire.errors import TrancheError
 
 LONGEST_ID = 15
@@ -84,7 +85,7 @@ def draw_new_package(context: PageContext) -> None:
 def package_question(context: PageContext) -> PackageQuestion:
     """The question on screen with fixed days, so that it goes on to show the same."""
     query = history.current(context).query
-    start, end = periods.resolve(query.start_date, query.end_date, ask.today(context, query))
+    start, end = named_days.days_of(query, context.slicer)
     params = {**history.current(context).params, "start": start.isoformat(), "end": end.isoformat()}
     return PackageQuestion(context.project, context.slicer_name, params)
 

@@ -10,7 +10,7 @@ from lib.insight.dead_search import DeadSearch
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, Entity, tells_deals
 from lib.insight.estimate import BIDS, IMPRESSIONS, WIN_CPM, field_of
 from lib.insight.query_batch import QueryBatch
-from lib.reporting import dates
+from lib.reporting import dates, named_days
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
 from lib.reporting.dates import Days
@@ -18,7 +18,6 @@ from lib.reporting.models import AudienceQuery, DataField, Filter, InfoQuery, Sl
 from lib.ui.deals.list.list_state import open_key
 from lib.ui.kit import redraw, session_cache
 from lib.ui.kit.frame import PageContext
-from lib.ui.query import ask, periods
 from lib.wire.errors import AccessError, BadRequest, InternalError, Refused, TrancheError
 
 __all__ = ["DEAL", "PACKAGE", "tells_deals"]
@@ -91,7 +90,7 @@ def only(context: PageContext, entities: Sequence[Entity]) -> tuple[Filter, ...]
 
 def period(context: PageContext, query: AudienceQuery) -> Days:
     """The days that a question is about."""
-    return periods.resolve(query.start_date, query.end_date, ask.today(context, query))
+    return named_days.days_of(query, context.slicer)
 
 
 def figures_query(context: PageContext, filters: tuple[Filter, ...], days: int) -> AudienceQuery:

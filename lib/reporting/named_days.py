@@ -1,0 +1,72 @@
+"""Days by name in the desk's links: weeks and quarters beside the API's dates, and all days with data.
+
+`-0w_first` is the Monday of this week and `-1w_last` the Sunday of the last one (ISO 8601), `-1q_last` the
+last day of the quarter before; `first` and `last` are a slicer's first and last day with data. The API does
+not know these: its client sends the days that they mean when it asks.
+"""
+
+import re
+from datetime import date, timedelta
+from typing import TypeVar
+
+from lib.reporting import dates
+from lib.reporting.dates import Days
+from lib.reporting.models import AudienceQuery, ExportQuery, Slicer
+from lib.wire.errors import BadRequest
+
+Query = TypeVar("Query", AudienceQuery, ExportQuery)
+_BACK = re.compile(r"-(\d{1,4})([wq])_(first|last)", re.ASCII)
+_RUNNING = re.compile(r"-0([wmq])_first", re.ASCII)
+
+
+def resolve(start: str, end: str, today: date, slicer: Slicer) -> Days:
+    """The first and last day that two date values mean on the day `today`; BadRequest if they are no range.
+
+    A week, month or quarter to date has no complete day on its first: there it is the one before, whole.
+    """
+    first, last = _day(start, today, slicer), _day(end, today, slicer)
+    running = _RUNNING.fullmatch(start)
+    if running and first == today and end == "yesterday":
+        first = _day(f"-1{running[1]}_first", today, slicer)
+    return dates.date_range(first.isoformat(), last.isoformat(), today)
+
+
+def today(query: AudienceQuery | ExportQuery, slicer: Slicer) -> date:
+    """Today, in the time zone of a query."""
+    return dates.today(slicer.timezone if query.timezone is None else query.timezone)
+
+
+def days_of(query: AudienceQuery | ExportQuery, slicer: Slicer) -> Days:
+    """The first and last day that a query is about, if it is asked now."""
+    return resolve(query.start_date, query.end_date, today(query, slicer), slicer)
+
+
+def for_api(query: Query, slicer: Slicer) -> Query:
+    """The query in dates that the API understands; the days in place of names that it does not know."""
+    texts = query.start_date, query.end_date
+    is_to_date = texts[1] == "yesterday" and _RUNNING.fullmatch(texts[0])
+    if not is_to_date and not any(text in ("first", "last") or _BACK.fullmatch(text) for text in texts):
+        return query
+    start, end = (day.isoformat() for day in days_of(query, slicer))
+    return query.model_copy(update={"start_date": start, "end_date": end})
+
+
+def _day(text: str, today: date, slicer: Slicer) -> date:
+    if (day := {"first": slicer.first_date, "last": slicer.last_date}.get(text)) is not None:
+        return date.fromisoformat(day)
+    if (back := _BACK.fullmatch(text)) is None:
+        return dates.resolve(text, today)
+    count, unit, edge = int(back[1]), back[2], back[3]
+    try:
+        first, next_first = (_first(unit, count - later, today) for later in (0, 1))
+    except (ValueError, OverflowError):
+        raise BadRequest(f"There is no such date as '{text}'") from None
+    return first if edge == "first" else next_first - timedelta(days=1)
+
+
+def _first(unit: str, count: int, today: date) -> date:
+    """The first day of the week or quarter so many before this one."""
+    if unit == "w":
+        return today - timedelta(days=today.weekday(), weeks=count)
+    year, quarter = divmod(today.year * 4 + (today.month - 1) // 3 - count, 4)
+    return date(year, 3 * quarter + 1, 1)
