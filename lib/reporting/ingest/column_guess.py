@@ -133,6 +133,8 @@ def _guess_role(
         return ColumnGuess(name, True, {}, "true or false")
     if problem:
         return ColumnGuess(name, True, {}, f"text: {problem}")
+    if marks.unit == DURATION and column_names.sounds_like_clock(name):
+        return _text_column(name, present)
     return _guess_texts(name, present, marks, pa.types.is_floating(values.type))
 
 

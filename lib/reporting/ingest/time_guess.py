@@ -437,6 +437,8 @@ def _candidate_formats(texts: Texts) -> Iterator[str | None]:
     if stamps[:1] == ["%Y%m"] and instants(texts, "%Y%m", dt.UTC).share == 1:
         stamps = stamps[:1]
     yield from stamps
+    if stamps and texts.iloc[0].isdecimal():
+        return  # 202611 would be 1 January 2026 to strptime, which takes a digit for a month
     middle = texts.iloc[len(texts) // 2]
     yield from _range_formats(texts.iloc[0])
     yield from dict.fromkeys([*_formats_like(texts.iloc[0]), *_formats_like(middle)])

@@ -136,6 +136,16 @@ DATES = [
         "Report,,\n01 Jan 2025 - 31 Dec 2025,,\n" + csv(report(days("2025-01-01", 12, "MS")), "%m/%d/%Y"),
         report(days("2025-01-01", 12, "MS")),
     ),
+    OddFile(
+        "year and month.csv",
+        csv(report(days("2026-10-01", 3, "MS")), "%Y%m"),
+        report(days("2026-10-01", 3, "MS")),
+    ),
+    OddFile(
+        "November alone.csv",
+        csv(report(days("2026-11-01", 2, "MS")), "%Y%m"),
+        report(days("2026-11-01", 2, "MS")),
+    ),
     OddFile("answered.csv", csv(MONTHS, "%d/%m/%Y"), MONTHS, hints=Hints(dates="dmy")),
     OddFile(
         "without year.csv",
@@ -286,6 +296,11 @@ FORMS = [
         "unquoted.csv",
         "day,site,imps\n" + "".join(f'="2026-11-{n:02}",="00{n}",="{n}"\n' for n in range(1, 15)),
         FORTNIGHT.assign(site=[f"00{n}" for n in range(1, 15)]),
+    ),
+    OddFile(
+        "clocks.csv",
+        csv(FORTNIGHT.assign(start_time=WATCHED["total_watch"])),
+        FORTNIGHT.assign(start_time=WATCHED["total_watch"]),
     ),
     OddFile("durations.csv", csv(TIMES, **WATCHED), TIMES, frozenset(["avg_watch"])),
     OddFile(
