@@ -25,7 +25,7 @@ from lib.deals.models import (
     PriceType,
     Resource,
 )
-from lib.deals.values import Amount, Count, Email, FeeType, Limits, Moment, Name, Percentage, Value
+from lib.deals.values import Amount, Count, Email, FeeType, Limits, Moment, Name, Percentage, Priority, Value
 from lib.wire.schemas import FLAG, NO_TEXT, NUMBER, TEXT, Schema
 
 SUPPLY, DEALS = "supply_deals", "demand_deals"
@@ -61,6 +61,7 @@ SWITCH = FieldKind(bool, FLAG)
 AMOUNT = FieldKind(Amount, NUMBER, NUMBER, limits=values.AMOUNT)
 COUNT = FieldKind(Count, NUMBER, NUMBER, limits=values.COUNT)
 PERCENTAGE = FieldKind(Percentage, NUMBER, NUMBER, limits=values.PERCENTAGE)
+PRIORITY = FieldKind(Priority, NUMBER, NUMBER, limits=values.PRIORITY)
 FEE_TYPE = FieldKind(FeeType, {"type": "integer"}, {"type": ["integer", "null"]}, FEE_TYPES)
 MEDIA_TYPE = FieldKind(MediaType, {"enum": [*MEDIA_TYPES]}, choices={one: one for one in MEDIA_TYPES})
 DEAL_TYPE = FieldKind(DealType, {"enum": [*DEAL_TYPES]}, {"enum": [*DEAL_TYPES, None]}, DEAL_TYPES)
@@ -214,6 +215,11 @@ FIELDS = (
     _term("frequency_cap", COUNT, "Frequency cap", 7.0, "The most impressions per user and day"),
     _term("viewability_goal", PERCENTAGE, "Viewability goal", 8.0, "Percent of the impressions"),
     _term("audience_segments", SHORT_TEXT, "Audience segments", 10.0, "As buyer and seller call them"),
+    _term("priority", PRIORITY, "Priority", 6.0, "1 is served first, 20 last", FOR_HOUSE),
+    DealField(
+        "house_code", SHORT_TEXT, "House code", (DEALS,), is_term=True, is_searched=True, width=8.0,
+        is_extra=True, is_extension=True, help="Your own number of the deal, such as a booking's",
+    ),
     _term("buyer_note", SHORT_TEXT, "Note to the buyer", 12.0, "Part of the text and the CSV for the buyer"),
 )  # fmt: skip
 BY_NAME = {field.name: field for field in FIELDS}

@@ -251,6 +251,8 @@ class DealTerms(WireModel):
     budget: Decimal | None = None
     frequency_cap: Decimal | None = None
     viewability_goal: Decimal | None = None
+    priority: Decimal | None = None
+    house_code: str | None = None
     audience_segments: str | None = None
     buyer_note: str | None = None
 

@@ -80,6 +80,7 @@ class Limits:
 
 
 AMOUNT, COUNT, PERCENTAGE = Limits(), Limits(least=1, decimals=0), Limits(least=1, below=101, decimals=0)
+PRIORITY = Limits(least=1, below=21, decimals=0)
 
 
 def _decimals(amount: Decimal) -> int:
@@ -122,6 +123,7 @@ FeeType = Annotated[int, Field(ge=0, le=max(FEE_TYPES)), BeforeValidator(whole)]
 Amount = Annotated[Decimal, PlainValidator(AMOUNT.read), WithJsonSchema(AMOUNT.schema)]
 Count = Annotated[Decimal, PlainValidator(COUNT.read), WithJsonSchema(COUNT.schema)]
 Percentage = Annotated[Decimal, PlainValidator(PERCENTAGE.read), WithJsonSchema(PERCENTAGE.schema)]
+Priority = Annotated[Decimal, PlainValidator(PRIORITY.read), WithJsonSchema(PRIORITY.schema)]
 Moment = Annotated[
     datetime,
     PlainValidator(_moment),

@@ -37,6 +37,7 @@ SQL: dict[fields.FieldKind, Any] = {
     fields.AMOUNT: Amount,
     fields.COUNT: Amount,
     fields.PERCENTAGE: Amount,
+    fields.PRIORITY: Amount,
     fields.FEE_TYPE: Integer,
     fields.MOMENT: Instant,
     fields.END: Instant,
