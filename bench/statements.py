@@ -66,6 +66,11 @@ def switching(draw: np.random.Generator, days: int) -> Floats:
     return 1.4 * state + 0.6 * draw.normal(size=days)
 
 
+def random_walk(draw: np.random.Generator, days: int) -> Floats:
+    """A level that never comes back, with unit variance on average."""
+    return np.cumsum(draw.normal(size=days)) / np.sqrt(days / 2)
+
+
 NOISES: Mapping[str, Noise] = {
     "white": white,
     "AR(0.3)": persistent(0.3),
@@ -75,6 +80,7 @@ NOISES: Mapping[str, Noise] = {
     "heavy tails": heavy,
     "seasonal": seasonal,
     "two states": switching,
+    "random walk": random_walk,
 }
 
 
@@ -87,12 +93,19 @@ def counts(
 
 
 def evidence_rates(
-    noise: Noise, draws: int, seed: int, history: int = 77, effect: float = 0.0, scale: float = 0.08
+    noise: Noise,
+    draws: int,
+    seed: int,
+    history: int = 77,
+    effect: float = 0.0,
+    scale: float = 0.08,
+    outages: int = 0,
 ) -> tuple[float, float, float, float]:
     """Shares of changes with a certain difference, whose range holds the effect, and without a statement; and
     the median of the smallest falls that are said to show usually.
 
     From `effect` on the day after the change (-0.2: a fifth less). The share that holds is of those with one.
+    On `outages` of the days of the history there was next to nothing.
     """
     draw = np.random.default_rng([seed, history])
     day = FIRST + history * ONE
@@ -103,6 +116,7 @@ def evidence_rates(
     certain, held, reliable, silent = [], [], [], 0
     for _ in range(draws):
         own = counts(draw, noise, len(days), scale=scale)
+        own[draw.choice(history - 7, outages, replace=False)] *= draw.choice([0.02, 0.2], outages)
         own[history + 1 :] = draw.binomial(own[history + 1 :].astype(np.int64), 1 + effect)
         others = counts(draw, white, len(days), 40_000, scale / 4)
         found = evidence.difference(
@@ -123,14 +137,23 @@ def evidence_rates(
 
 
 def alert_rates(
-    noise: Noise, draws: int, seed: int, days: int = 91, season: int = 7, change: float = 0.5
+    noise: Noise,
+    draws: int,
+    seed: int,
+    days: int = 91,
+    season: int = 7,
+    change: float = 0.5,
+    outages: int = 0,
 ) -> tuple[float, float, float]:
     """Shares of checks that fire where nothing changed, where the figure is `change` of itself, and that say
-    nothing. A figure is a day's (season 7), or a week's (1)."""
+    nothing. A figure is a day's (season 7), or a week's (1). On `outages` of the days before there was (next
+    to) nothing."""
     draw = np.random.default_rng([seed, days, season])
     false = missed = silent = 0
     for _ in range(draws):
-        figures = counts(draw, noise, 7 * (days // 7) + 7 // season).reshape(-1, 7 // season).sum(axis=1)
+        by_day = counts(draw, noise, 7 * (days // 7) + 7 // season)
+        by_day[draw.choice(len(by_day) - 7, outages, replace=False)] *= draw.choice([0, 0.02, 0.2], outages)
+        figures = by_day.reshape(-1, 7 // season).sum(axis=1)
         bounds = usual(figures[:-1].tolist(), season)
         if bounds is None:
             silent += 1
@@ -144,13 +167,15 @@ def alert_rates(
 
 def print_alerts(draws: int) -> None:
     """The table of alerts."""
-    print("\n| noise of 8 % a day | figure of a | days of history | false fires | a half found | silent |")
-    print("|---|---|--:|--:|--:|--:|")
+    print(
+        "\n| noise of 8 % a day | figure of a | days of history | outage days | false fires | a half found "
+        "| silent |\n|---|---|--:|--:|--:|--:|--:|"
+    )
     for name, noise in NOISES.items():
-        for season, days in ((7, 42), (7, 91), (1, 91)):
-            false, found, silent = alert_rates(noise, draws, SEED, days, season)
+        for season, days, outages in ((7, 42, 0), (7, 91, 0), (7, 112, 8), (1, 91, 0)):
+            false, found, silent = alert_rates(noise, draws, SEED, days, season, outages=outages)
             what = "day" if season == 7 else "week"
-            print(f"| {name} | {what} | {days} | {false:.1%} | {found:.1%} | {silent:.1%} |")
+            print(f"| {name} | {what} | {days} | {outages} | {false:.1%} | {found:.1%} | {silent:.1%} |")
 
 
 def forecast_rates(

@@ -13,7 +13,7 @@ from lib.insight import health
 from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DEAL, PACKAGE, DealReport, tells_deals
 from lib.insight.estimate import WIN_CPM, field_of
-from lib.insight.health import Surroundings
+from lib.insight.health import DealContext
 from lib.python_client import Desk
 from lib.reporting import dates
 from lib.reporting.models import AudienceQuery, Slicer
@@ -102,7 +102,7 @@ def deal_health(desk: Desk, arguments: OfDeals) -> Json:
     seats = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
     whole_seats = {seat_id: api.get(Seat, seat_id) for seat_id in seats}
     dsps = {seat.dsp.id for seat in whole_seats.values() if seat.dsp and seat.dsp.id}
-    around = Surroundings(
+    context = DealContext(
         {package_id: api.get(SupplyPackage, package_id) for package_id in packages},
         whole_seats,
         {dsp_id: api.get(Dsp, dsp_id) for dsp_id in dsps},
@@ -110,7 +110,7 @@ def deal_health(desk: Desk, arguments: OfDeals) -> Json:
         lambda entity, number: _history(desk, entity, number),
     )
     report = report_of_deals(desk)
-    healths = Assessor(report).assess(deals, around)
+    healths = Assessor(report).assess(deals, context)
     return {
         "report": None if report is None else f"{report.project}/{report.name}",
         "days": None if report is None else [day.isoformat() for day in report.period(7)],

@@ -26,12 +26,13 @@ def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
 
     `season` is how many figures a week has: 7 of days, 1 of weeks. A figure is held against the mean of the
     four a week, two, three and four weeks before it, and that difference against the same one of each earlier
-    figure (lib/reporting/noise.py); of figures above zero, on a logarithmic scale. Where nothing has changed,
+    figure (lib/reporting/noise.py); of figures above zero, on a logarithmic scale. Single figures that are far
+    out of line, such as days of an outage, count as what the weeks around them had. Where nothing has changed,
     about one check in a hundred falls outside.
 
     None where nothing is known: too few earlier figures, or all of them alike.
     """
-    figures = np.asarray(past, dtype=np.float64)
+    figures = noise.without_outages(np.asarray(past, dtype=np.float64), season)
     is_positive = bool(np.all(figures[np.isfinite(figures)] > 0))
     series = np.log(figures) if is_positive else figures
     weights = np.zeros(BASE * season + 1)

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from lib import connect, database
+from lib.deals.buyer_counts import BuyerCounts
 from lib.deals.healths import (
     BATCH_SIZE,
     NO_REPORT,
@@ -27,7 +28,7 @@ from lib.deals.supply.store import SupplyFiles
 from lib.insight import health
 from lib.insight.assessor import Assessor
 from lib.insight.deal_report import DealReport, tells_deals
-from lib.insight.health import Surroundings
+from lib.insight.health import DealContext
 from lib.reporting import dates
 from lib.reporting.models import Slicer
 from lib.settings import Settings
@@ -36,7 +37,7 @@ from lib.wire.errors import TrancheError
 __all__ = ["computing"]
 log = logging.getLogger(__name__)
 DATA_EVERY, NOTED_EVERY = timedelta(minutes=5), timedelta(minutes=1)
-RULE = "6"  # counts up when the rule changes: all deals are then computed again
+RULE = "7"  # counts up when the rule changes: all deals are then computed again
 
 
 class HealthWatch:
@@ -91,7 +92,9 @@ class HealthWatch:
             return None
         ask = partial(self._reports.audience, slicer=slicer)
         report = DealReport(*pair, slicer, dates.today(slicer.timezone, now), ask, sees_all_seats=True)
-        return Assessor(report, self._settings.price_type, self._supply[1])
+        counts = BuyerCounts(self._engine, "")
+        price_type, tolerance = self._settings.price_type, self._settings.dossier_tolerance
+        return Assessor(report, price_type, self._supply[1], counts, tolerance)
 
     def _slicer(self, pair: Pair, now: datetime) -> Slicer:
         """The slicer, looked at again after some minutes, and once the clock was set back."""
@@ -127,12 +130,12 @@ class HealthWatch:
     def _batch(self, report: HealthReport, assessor: Assessor, batch: HealthBatch, now: datetime) -> None:
         """Compute some deals, and store them."""
         history = partial(self.store.history, now)
-        around = Surroundings(batch.packages, batch.seats, batch.dsps, now, history)
-        healths = assessor.assess(batch.deals, around)
-        untils = {deal.id or 0: health.until(deal, around) for deal in batch.deals}
+        context = DealContext(batch.packages, batch.seats, batch.dsps, now, history)
+        healths = assessor.assess(batch.deals, context)
+        untils = {deal.id or 0: health.until(deal, context) for deal in batch.deals}
         reports_by_deal = {
-            deal: StoredHealth(one.state, one.facts, now, untils[deal], one.delivery)
-            for deal, one in healths.items()
+            deal: StoredHealth(deal_health.state, deal_health.facts, now, untils[deal], deal_health.delivery)
+            for deal, deal_health in healths.items()
         }
         self.store.write(report, reports_by_deal, batch.versions)
 

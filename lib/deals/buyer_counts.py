@@ -3,16 +3,31 @@
 A deal is one seat's: what the buyer of another seat entered before stays with that seat.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from statistics import median
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Connection, Date, Engine, String, Table, delete, insert, select
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Date,
+    Engine,
+    String,
+    Table,
+    Update,
+    delete,
+    insert,
+    select,
+    update,
+)
 
 from lib.database import Amount, Instant, metadata, reading, transact
 from lib.deals.models import DemandDeal
+from lib.deals.store.tables import deal_health
 from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
@@ -52,11 +67,12 @@ class DayCounts:
 @dataclass(frozen=True)
 class EnteredCounts:
     """All counts of a deal's buyer by day; when the last were entered and through which share link (its
-    number); None without any."""
+    number), None without any; `late` is after how many days a day is usually entered."""
 
     days: Mapping[date, DayCounts]
     at: datetime | None = None
     link: int | None = None
+    late: int | None = None
 
 
 @dataclass(frozen=True)
@@ -72,13 +88,19 @@ class BuyerCounts:
 
     def of(self, deal: DemandDeal) -> EnteredCounts:
         """The counts of the deal's buyer."""
-        query = select(buyer_counts).where(*self._of(deal)).order_by(buyer_counts.c.day)
+        return self.of_deals([deal]).get(deal.id or 0, EnteredCounts({}))
 
-        def within(connection: Connection) -> EnteredCounts:
-            rows = connection.execute(query).all()
-            days = {row.day: DayCounts(row.requests, row.bids, row.wins, row.spend) for row in rows}
-            latest = max(rows, key=lambda row: row.at, default=None)
-            return EnteredCounts(days) if latest is None else EnteredCounts(days, latest.at, latest.link_id)
+    def of_deals(self, deals: Sequence[DemandDeal]) -> dict[int, EnteredCounts]:
+        """The counts of these deals' buyers by the deal's id, of those that entered any."""
+        table, seats = buyer_counts.c, {deal.id or 0: _seat(deal) for deal in deals}
+        query = select(buyer_counts).where(table.service == self.service, table.deal_id.in_(seats))
+
+        def within(connection: Connection) -> dict[int, EnteredCounts]:
+            rows: dict[int, list[Any]] = {}
+            for row in connection.execute(query.order_by(table.day)):
+                if row.seat_id == seats[row.deal_id]:
+                    rows.setdefault(row.deal_id, []).append(row)
+            return {deal: _counts_of(days) for deal, days in rows.items()}
 
         return reading(self.engine, within, Deadline(SECONDS))
 
@@ -95,11 +117,7 @@ class BuyerCounts:
             "link_id": link,
             "at": now,
         }
-        rows = [
-            {**key, "day": day, "requests": of.requests, "bids": of.bids, "wins": of.wins, "spend": of.spend}
-            for day, of in days.items()
-            if not of.is_empty
-        ]
+        rows = [{**key, "day": day, **asdict(counts)} for day, counts in days.items() if not counts.is_empty]
 
         def within(connection: Connection) -> None:
             connection.execute(delete(buyer_counts).where(*self._of(deal), buyer_counts.c.day.in_([*days])))
@@ -107,17 +125,34 @@ class BuyerCounts:
                 connection.execute(insert(buyer_counts), rows)
             if len(connection.execute(select(buyer_counts.c.day).where(*self._of(deal))).all()) > MOST_DAYS:
                 raise BadRequest(f"Counts of {MOST_DAYS} days can be stored: remove some first")
+            connection.execute(self._judge_again(deal, now))
 
         transact(self.engine, within, Deadline(SECONDS))
 
     def remove(self, deal: DemandDeal) -> None:
         """Remove all counts of the deal's buyer."""
-        statement = delete(buyer_counts).where(*self._of(deal))
-        transact(self.engine, lambda connection: connection.execute(statement), Deadline(SECONDS))
+
+        def within(connection: Connection) -> None:
+            connection.execute(delete(buyer_counts).where(*self._of(deal)))
+            connection.execute(self._judge_again(deal, datetime.now(UTC)))
+
+        transact(self.engine, within, Deadline(SECONDS))
+
+    def _judge_again(self, deal: DemandDeal, now: datetime) -> Update:
+        """Let the stored health of the deal, which depends on these counts, be computed again."""
+        mine = deal_health.c.deal_id == (0 if self.service else deal.id)
+        return update(deal_health).where(mine).values(until=now)
 
     def _of(self, deal: DemandDeal) -> tuple[Any, ...]:
         table = buyer_counts.c
         return table.service == self.service, table.deal_id == deal.id, table.seat_id == _seat(deal)
+
+
+def _counts_of(rows: Sequence[Any]) -> EnteredCounts:
+    latest = max(rows, key=lambda row: row.at)
+    days = {row.day: DayCounts(row.requests, row.bids, row.wins, row.spend) for row in rows}
+    late = round(median((row.at.date() - row.day).days for row in rows))
+    return EnteredCounts(days, latest.at, latest.link_id, late)
 
 
 def _seat(deal: DemandDeal) -> int:

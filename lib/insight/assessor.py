@@ -1,23 +1,27 @@
 """Judges deals batch after batch by one report: their funnels, and what changed where one is broken."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 
+from lib.deals.buyer_counts import BuyerCounts, EnteredCounts
 from lib.deals.delivery import PERIODS
 from lib.deals.models import DemandDeal
 from lib.deals.supply.states import SupplyIndex
-from lib.insight import health
-from lib.insight.broken_deals import BrokenDeals, FunnelDays
-from lib.insight.deal_report import DEAL, DealReport
+from lib.insight import discrepancy_sentences, health
+from lib.insight.deal_report import DEAL, PACKAGE, DealReport
 from lib.insight.deliveries import Deliveries, delivery_fields
-from lib.insight.health import DealHealth, Funnels, Surroundings
+from lib.insight.dossier import dossier
+from lib.insight.funnel_days import FunnelDays
+from lib.insight.health import DealContext, DealHealth, Funnels
+from lib.insight.investigation import Investigation
 from lib.insight.supply_path import unauthorized_shares
 from lib.reporting.answers import Audience
 
-DAYS, UNAUTHORIZED_SHARE = PERIODS[0], 10.0
-"""Days of the funnel, and the share of bids for unauthorized supply, in percent, that needs attention."""
+DAYS, UNAUTHORIZED_SHARE, BEHIND = PERIODS[0], 10.0, 80.0
+"""Days of the funnel; in percent, the share of bids for unauthorized supply from which a deal needs
+attention, and the pace towards its goal below which it does."""
 ADVICE = (
     "The facts of its packages name the sites and apps. Ask their publishers for the line in ads.txt, or "
     "exclude them by a list."
@@ -29,52 +33,85 @@ class Assessor:
     """One run over all deals. `report` is None without one that tells deals apart.
 
     `price_type` is that of deals that have none of their own, `supply` what their sites and apps are judged
-    by.
+    by; `buyer_counts` are what buyers entered, which may differ by the part `tolerance` of ours.
     """
 
     report: DealReport | None
     price_type: str = "floor"
     supply: SupplyIndex = field(default_factory=SupplyIndex)
+    buyer_counts: BuyerCounts | None = None
+    tolerance: float = 0.1
 
     @property
     def last_day(self) -> date | None:
         """The last day that counts; None without a report."""
         return None if self.report is None else self.report.period(DAYS)[1]
 
-    def assess(self, deals: Sequence[DemandDeal], around: Surroundings) -> dict[int, DealHealth]:
+    def assess(self, deals: Sequence[DemandDeal], context: DealContext) -> dict[int, DealHealth]:
         """The health of these deals by id. Raises why the report can't be read."""
         funnels, days = self._funnels, self._days
-        healths = {deal.id or 0: health.health(deal, around, funnels) for deal in deals}
+        healths = {deal.id or 0: health.health(deal, context, funnels) for deal in deals}
         if days is not None and funnels is not None and funnels.has_data and funnels.is_exact:
-            running = [deal for deal in deals if health.may_deliver(deal, around)]
-            healths |= dict(BrokenDeals(days, running, around).diagnose(healths))
-        healths = {deal: self._with_supply(deal, one) for deal, one in healths.items()}
-        if (deliveries := self._deliveries) is None:
-            return healths
-        figures = {deal.id or 0: deliveries.figures(deal, health.packages_of(deal, around)) for deal in deals}
-        return {
-            deal: replace(one, delivery=figures[deal], is_estimate=deliveries.is_estimate)
-            for deal, one in healths.items()
-        }
+            healths |= dict(Investigation(days, deals, context, healths).healths())
+        deliveries, counts = self._deliveries, self._counts(deals)
+        for deal in deals:
+            number = deal.id or 0
+            deal_health = self._with_supply(deal, healths[number])
+            if number in counts:
+                deal_health = self._with_counts(deal, deal_health, counts[number])
+            if deliveries is not None:
+                figures = deliveries.figures(deal, health.packages_of(deal, context))
+                deal_health = replace(deal_health, delivery=figures, is_estimate=deliveries.is_estimate)
+            healths[number] = _with_pace(deal_health)
+        return healths
 
-    def _with_supply(self, deal: int, one: DealHealth) -> DealHealth:
-        """The health with unauthorized supply from UNAUTHORIZED_SHARE percent of a deal's bids on: among its
-        findings, and the reason for attention where nothing else is."""
-        share = self._unauthorized_shares.get(str(deal), 0.0)
-        if one.state == "idle" or share < UNAUTHORIZED_SHARE:
-            return one
-        finding = f"{share:.1f} % of its bids are for sites or apps that don't authorize us."
-        findings = (*one.findings, finding)
-        if one.state != "healthy":
-            return replace(one, findings=findings)
-        return replace(one, state="attention", words="Unauthorized", findings=findings, advice=ADVICE)
+    def _with_supply(self, deal: DemandDeal, deal_health: DealHealth) -> DealHealth:
+        """The health with unauthorized supply, from UNAUTHORIZED_SHARE percent of the bids of the deal or of
+        one of its packages on."""
+        own = self._unauthorized_shares[DEAL].get(str(deal.id), 0.0)
+        by_package = self._unauthorized_shares[PACKAGE]
+        share, package = max(
+            ((by_package.get(str(package.id), 0.0), package.name) for package in deal.supply_deals),
+            key=lambda pair: pair[0],
+            default=(0.0, ""),
+        )
+        if max(own, share) < UNAUTHORIZED_SHARE:
+            return deal_health
+        is_own = own >= UNAUTHORIZED_SHARE
+        bids = (
+            f"{own:.1f} % of its bids"
+            if is_own
+            else f"{share:.1f} % of the bids of {package or 'its package'}"
+        )
+        finding = f"{bids} are for sites or apps that don't authorize us."
+        return deal_health.with_fault("Unauthorized", finding, ADVICE)
+
+    def _counts(self, deals: Sequence[DemandDeal]) -> Mapping[int, EnteredCounts]:
+        """What the buyers of these deals entered, by the deal's id; none without a report."""
+        return {} if self._days is None or self.buyer_counts is None else self.buyer_counts.of_deals(deals)
+
+    def _with_counts(self, deal: DemandDeal, deal_health: DealHealth, counts: EnteredCounts) -> DealHealth:
+        """The health with what the buyer counts, where that differs until now."""
+        if self.report is None or deal_health.state == "idle":
+            return deal_health
+        both = dossier(self.report, deal, counts, self.tolerance)
+        comparison = both.comparison
+        if comparison is None or (gap := comparison.main) is None or gap.last is not None:
+            return deal_health
+        if comparison.may_arrive(gap, counts.late):
+            return deal_health
+        finding, *_, advice = both.sentences(is_buyer=False)
+        return deal_health.with_fault(discrepancy_sentences.title(gap), finding, advice)
 
     @cached_property
-    def _unauthorized_shares(self) -> dict[str, float]:
-        """The percent of each deal's bids that is for unauthorized supply; none where it is of a sample."""
+    def _unauthorized_shares(self) -> dict[str, dict[str, float]]:
+        """The percent of bids that is for unauthorized supply, of deals and packages; none in a sample."""
         if (days := self._days) is None or "bids" not in days.fields:
-            return {}
-        return unauthorized_shares(days.report, self.supply, DEAL, days.fields["bids"], DAYS) or {}
+            return {DEAL: {}, PACKAGE: {}}
+        bids = days.fields["bids"]
+        return {
+            by: unauthorized_shares(days.report, self.supply, by, bids, DAYS) or {} for by in (DEAL, PACKAGE)
+        }
 
     @cached_property
     def _days(self) -> FunnelDays | None:
@@ -102,3 +139,13 @@ class Assessor:
     def _deliveries(self) -> Deliveries | None:
         """What all deals delivered; None if no slicer has deals or a step."""
         return None if self._days is None else Deliveries(self._days.report, self._answers)
+
+
+def _with_pace(deal_health: DealHealth) -> DealHealth:
+    """The health with a goal that is not met at the pace of the last days, by all periods that say so."""
+    paces = {days: deal_health.delivery.get(f"pacing_{days}_days") for days in PERIODS}
+    paces_by_days = {days: pace for days, pace in paces.items() if pace is not None}
+    if PERIODS[0] not in paces_by_days or deal_health.is_estimate or max(paces_by_days.values()) >= BEHIND:
+        return deal_health
+    parts = " and ".join(f"{pace:.0f} % in the last {days} days" for days, pace in paces_by_days.items())
+    return deal_health.with_fault("Behind its goal", f"Of what its goal needs, it delivered {parts}.")

@@ -17,9 +17,11 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.float64]
 DAYS, BASELINE, FEWEST_BEFORE, FEWEST_AFTER, WEEK = 63, 28, 21, 3, 7
 LARGEST_REST, FALSE_CLAIMS = 0.7, 0.01
-"""The part of a rate that may be left of it in a fall; the probability of a false claim per series."""
-FEWEST_COUNTS, FEWEST_EXPECTED = 30.0, 10.0
-SIMULATIONS, PERSISTENCE, NEAREST = 1_500, (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95), 1_500
+"""The part of a rate that may be left of it in a fall; the probability of a false claim per deal."""
+FEWEST_COUNTS, FEWEST_EXPECTED, NEAR_DAYS, ALIKE = 30.0, 10.0, 2, 2 / 3
+SIMULATIONS, PERSISTENCE, NEAREST = 1_500, (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0), 1_500
+"""Series that are simulated for each persistence (1 is a random walk), and how many of them a series is held
+against."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,12 @@ class _Maxima:
     persistence: Numbers
 
 
-def falls(counts: Numbers, bases: Numbers) -> list[Fall | None]:
+def falls(counts: Numbers, bases: Numbers, tests: int = 1) -> list[Fall | None]:
     """Of each series the fall that lasts to its end, if there is one; counts per day and what they are a part
-    of, shape (series, days). Days with a base of zero, or NaN, have no rate."""
+    of, shape (series, days). Days with a base of zero, or NaN, have no rate.
+
+    `tests` is how many series of the same deal are looked at: each of them may claim that much less.
+    """
     series = logarithms(counts, bases)
     if series.shape[1] < FEWEST_BEFORE + FEWEST_AFTER:
         return [None] * len(series)
@@ -62,8 +67,19 @@ def falls(counts: Numbers, bases: Numbers) -> list[Fall | None]:
             claims.append(None)
             continue
         chance = _chance(float(best.statistic[row]), float(best.persistence[row]), series.shape[1])
-        claims.append(Fall(place, *rates, chance) if chance <= FALSE_CLAIMS else None)
+        claims.append(Fall(place, *rates, chance) if chance <= FALSE_CLAIMS / tests else None)
     return claims
+
+
+def fell_near(counts: Numbers, bases: Numbers, fall: Fall) -> bool:
+    """Whether another series of counts per day fell with a deal: about as much, by more than noise, and on a
+    day near."""
+    before, after = around(counts, bases, fall.place)
+    most_left = min(LARGEST_REST, max(fall.rest, 0.05) ** ALIKE)
+    if not before > 0 or not after <= before * most_left:
+        return False
+    [other] = falls(counts[None, :], bases[None, :])
+    return other is not None and abs(other.place - fall.place) <= NEAR_DAYS
 
 
 def logarithms(counts: Numbers, bases: Numbers) -> Numbers:
@@ -76,17 +92,22 @@ def logarithms(counts: Numbers, bases: Numbers) -> Numbers:
 def around(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float]:
     """The rate in the four weeks before a day, and from it on, of the sums; NaN without a base."""
     has_value = np.isfinite(counts) & np.isfinite(bases) & (bases > 0)
-    spans = slice(max(0, place - BASELINE), place), slice(place, None)
+    spans = weeks_before(place), slice(place, None)
     sums = [(counts[span][has_value[span]].sum(), bases[span][has_value[span]].sum()) for span in spans]
     before, after = (above / below if below else np.nan for above, below in sums)
     return float(before), float(after)
+
+
+def weeks_before(place: int) -> slice:
+    """The four weeks before a day, as places."""
+    return slice(max(0, place - BASELINE), place)
 
 
 def _rates(counts: Numbers, bases: Numbers, place: int) -> tuple[float, float] | None:
     """The rates before and after; None where the fall is small, over by now, or of a handful."""
     before, after = around(counts, bases, place)
     last_rate = around(counts, bases, max(place, len(counts) - WEEK))[1]
-    total = float(np.nansum(counts[max(0, place - BASELINE) : place]))
+    total = float(np.nansum(counts[weeks_before(place)]))
     expected = before * float(np.nansum(bases[place:]))
     is_enough = total >= FEWEST_COUNTS and expected >= FEWEST_EXPECTED
     return (before, after) if is_enough and max(after, last_rate) <= LARGEST_REST * before else None
@@ -98,8 +119,8 @@ def _weekday_means(series: Numbers, first: int, place: int) -> Numbers:
     whole = _mean(series[:, first:place])
     for weekday in range(WEEK):
         days = np.arange(first, place)[(np.arange(first, place) % WEEK) == weekday]
-        of = _mean(series[:, days]) if len(days) else whole
-        means[:, weekday::WEEK] = np.where(np.isfinite(of), of, whole)[:, None]
+        mean = _mean(series[:, days]) if len(days) else whole
+        means[:, weekday::WEEK] = np.where(np.isfinite(mean), mean, whole)[:, None]
     return means
 
 
@@ -159,12 +180,12 @@ def _is_drift(series: Numbers, place: int) -> bool:
 def _simulate(days: int) -> tuple[Numbers, Numbers]:
     """Statistics of series without a change and how persistent these look, in the order of the latter."""
     draw, statistics, persistences = np.random.default_rng(1_993), [], []
-    for of in PERSISTENCE:
-        shocks = draw.normal(size=(SIMULATIONS, days)) * np.sqrt(1 - of**2)
-        shocks[:, 0] = draw.normal(size=SIMULATIONS)
+    for strength in PERSISTENCE:
+        levels = draw.normal(size=(SIMULATIONS, days)) * (np.sqrt(1 - strength**2) or 1.0)
+        levels[:, 0] = draw.normal(size=SIMULATIONS)
         for day in range(1, days):
-            shocks[:, day] += of * shocks[:, day - 1]
-        best = _search(shocks)
+            levels[:, day] += strength * levels[:, day - 1]
+        best = _search(levels)
         statistics.append(best.statistic)
         persistences.append(best.persistence)
     order = np.argsort(np.concatenate(persistences), kind="stable")

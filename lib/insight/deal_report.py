@@ -63,9 +63,10 @@ class DealReport:
             filters.append(Filter(name=DEAL, value=tuple(own_ids) or (NO_ID,), match="equals"))
         return tuple(filters)
 
-    def without(self, deal: DemandDeal) -> Filter:
-        """The filter for the rows of all deals but this one, as the deals client returned it."""
-        return Filter(name=DEAL, value=(str(deal.id),), match="not equals")
+    def without(self, *entities: Entity) -> Filter:
+        """The filter for the rows of all but these entities, all of one kind, of the deals client."""
+        ids = tuple(str(entity.id) for entity in entities)
+        return Filter(name=KEY_FIELDS[type(entities[0])], value=ids, match="not equals")
 
 
 def tells_deals(slicer: Slicer) -> bool:

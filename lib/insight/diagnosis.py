@@ -1,74 +1,58 @@
 """Why a deal's funnel broke: the step whose rate fell, what happened around that day, and what to do.
 
-A cause is named only where something says so: losses by reason make up most of the fall, or a change in the
-history of the deal, its packages or their lists lies on that day and can have this effect. Without one, other
-deals say how far the fall goes: this package, seat or DSP. Advice is given for known causes alone, and names
-no price: what prices bring is a finding.
+A cause is named only where something carries the fall: losses by a reason make up most of it, other deals of
+the package, seat, DSP, site or report fell with it, or a change that came before it took away as much. What
+others show is looked at before what was changed in the deal alone. Without any of these there are the facts
+in order. Advice is given for known causes alone, and names no price: what prices bring is a finding.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal, InvalidOperation
-from typing import Any
+from decimal import Decimal
 
-from lib.insight.change_point import LARGEST_REST, Fall
+from lib.insight.change_point import Fall
+from lib.insight.changes import FieldChange, money
 from lib.insight.win_prices import WinPrices
 
-MOST_OF, LEAST_RISE, DAYS_BEFORE, DAYS_AFTER, MOST_EVENTS, PRICE_DAYS = 0.5, 0.05, 2, 1, 5, 30
-"""The part of a fall that losses by one reason must explain; the least change of a price, as a part of it;
-the days around a fall in which a change may be its cause; how many are listed; the days that prices are
-of."""
+MOST_OF, CARRIES, SAID, UNTOUCHED, MOST_LISTED, PRICE_DAYS = 0.5, 0.7, 0.4, 0.85, 5, 30
+"""The part of a fall that losses by one reason must explain, and that a change must have taken away, the
+latter where the losses are by its reason too; what others have left of a rate where they did not fall; how
+many changes are listed; the days that prices are of."""
 NOTABLE = 0.1
 """The part of the largest rise of losses that the second reason must have to be listed."""
-SALES = ("bids", "wins", "impressions")
 _CODES = {
     "floor": {"100", "101"}, "outbid": {"102", "103"},
     "blocked": {"104", "205", "206", "208", "209", "213"},
     "creative": {"200", "201", "202", "203", "204", "207", "210", "211", "212"},
 }  # fmt: skip
 """Loss reasons of OpenRTB 2.6 and AdCOM 1.0 ("Loss Reason Codes")."""
-_WORDS = (
+_REASON_TEXTS = (
     ("budget", ("budget",)), ("floor", ("floor",)), ("outbid", ("higher bid", "outbid")),
     ("blocked", ("block", "exclu")), ("creative", ("creative",)),
 )  # fmt: skip
+SCOPES = {
+    "report": "All deals fell", "dsp": "The DSP's deals fell", "seat": "The seat's deals fell",
+    "package": "The package's deals fell", "site": "A site's deals fell",
+}  # fmt: skip
+"""The groups of other deals that can fall with a deal, the widest first."""
 TITLES = {
     "floor raised": "Floor raised", "floor": "Bids below the floor", "price lowered": "Fixed price lowered",
     "price": "Fixed price too low", "outbid": "Outbid", "creative": "Creative rejected",
     "blocked": "Blocked by publishers", "budget": "Buyer's budget ended", "targeting": "Targeting changed",
-    "list": "List changed", "dsp": "The DSP's deals fell", "seat": "The seat's deals fell",
-    "package": "The package's deals fell",
+    "list": "List changed", "links": "Package removed", **SCOPES,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Break:
-    """The step of a deal's funnel that fell, of which step it is a part ("" for the first), and the day."""
+    """The step of a deal's funnel that fell, the step that it is a part of ("" for the first), and the
+    day."""
 
     step: str
-    of: str
+    base: str
     day: date
     fall: Fall
-
-
-@dataclass(frozen=True)
-class Event:
-    """One field of an entity that was changed on a day, as its history has it."""
-
-    day: date
-    entity: str
-    field: str
-    before: Any
-    after: Any
-
-    @property
-    def growth(self) -> float:
-        """By how much a price grew, as a part of it; 0 where it has none on a side."""
-        try:
-            before, after = Decimal(str(self.before)), Decimal(str(self.after))
-            return float(after / before) - 1 if before > 0 else 0.0
-        except (InvalidOperation, ZeroDivisionError):
-            return 0.0
 
 
 @dataclass(frozen=True)
@@ -86,14 +70,37 @@ class Losses:
 
 
 @dataclass(frozen=True)
-class Witnesses:
-    """What is known of a broken deal: events around the day (None without a history), losses by reason, what
-    other deals have left of the same rate (by "package", "seat", "dsp"), prices of its bids and of others'
-    wins, and creatives with such losses."""
+class OtherDeals:
+    """What other deals of a group have left of the same rate, and whether they fell with the deal; `outside`
+    is the same without the deal's packages, where that was asked. `name` is that of a site."""
 
-    events: tuple[Event, ...] | None = ()
+    rest: float
+    fell: bool
+    outside: bool | None = None
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class CauseCandidate:
+    """A net change before a fall that can make it, and the part of the step that it took away; None where the
+    report can't say it."""
+
+    change: FieldChange
+    lost: float | None = None
+
+
+@dataclass(frozen=True)
+class Witnesses:
+    """What is known of a broken deal.
+
+    `changes` are those around the day (None without a history), `candidates` those that can be its cause.
+    `others` are groups of SCOPES. Prices are those of its bids, and of wins of other deals.
+    """
+
+    changes: tuple[FieldChange, ...] | None = ()
+    candidates: tuple[CauseCandidate, ...] = ()
     losses: tuple[Losses, ...] = ()
-    others: Mapping[str, float] | None = None
+    others: Mapping[str, OtherDeals] = field(default_factory=dict)
     bids: WinPrices | None = None
     win_prices: WinPrices | None = None
     creatives: tuple[str, ...] = ()
@@ -101,10 +108,10 @@ class Witnesses:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The cause ("" where it is not known), in words for a list, what is known, and advice if any."""
+    """The cause ("" where it is not known), a title for a list, what is known, and advice if any."""
 
     cause: str
-    words: str
+    title: str
     findings: tuple[str, ...]
     advice: str = ""
 
@@ -113,148 +120,161 @@ def reason_class(reason: str) -> str:
     """What a reason for a loss is about: floor, outbid, creative, blocked or budget; "" for others."""
     text = reason.strip().casefold()
     by_code = (name for name, codes in _CODES.items() if text in codes)
-    by_word = (name for name, words in _WORDS if any(word in text for word in words))
-    return next(by_code, "") or next(by_word, "")
+    by_text = (name for name, parts in _REASON_TEXTS if any(part in text for part in parts))
+    return next(by_code, "") or next(by_text, "")
 
 
-def cause(broken: Break | None, step: str, witnesses: Witnesses, is_fixed: bool) -> str:
-    """The cause of a break, or of a `step` that was never reached: one of TITLES, "" if it is not known."""
-    near = (witnesses.events or ()) if broken is not None else ()
-    by_reason = _reason(witnesses.losses, 1.0 if broken is None else broken.fall.before - broken.fall.after)
-    is_raise = any(one.field == "price" and one.growth >= LEAST_RISE for one in near)
-    is_cut = any(one.field == "price" and one.growth <= -LEAST_RISE for one in near)
-    if by_reason == "floor" or (not by_reason and is_raise and not is_fixed and step in SALES):
-        return "floor raised" if is_raise else "floor"
-    if by_reason == "outbid" and not is_fixed:
-        return "outbid"
-    if by_reason == "outbid" or (not by_reason and is_cut and is_fixed and step in SALES):
-        return "price lowered" if is_cut else "price"
-    return by_reason or _by_targeting(near, step) or _scope(witnesses.others or {})
+def cause(broken: Break | None, witnesses: Witnesses, is_fixed: bool) -> str:
+    """The cause of a break, or of a step that was never reached: one of TITLES, "" if it is not known."""
+    reason = _reason(witnesses.losses, 1.0 if broken is None else broken.fall.before - broken.fall.after)
+    if (change := carrying_change(broken, witnesses, is_fixed)) is not None:
+        return _cause_by_change(change, is_fixed)
+    if reason:
+        return "price" if reason == "outbid" and is_fixed else reason
+    return next((name for name in SCOPES if name in witnesses.others and witnesses.others[name].fell), "")
 
 
-def diagnosis(
-    broken: Break | None, step: str, witnesses: Witnesses, price: Decimal | None, is_fixed: bool
-) -> Diagnosis:
+def carrying_change(broken: Break | None, witnesses: Witnesses, is_fixed: bool) -> FieldChange | None:
+    """The change that took away most, of those that carry the fall and that nothing else speaks against."""
+    if broken is None:
+        return None
+    reason = _reason(witnesses.losses, broken.fall.before - broken.fall.after)
+    fall = 1 - broken.fall.rest
+    carrying: dict[float, FieldChange] = {}
+    for candidate in witnesses.candidates:
+        is_said = _says_price(candidate.change, reason, is_fixed)
+        share = candidate.lost if candidate.lost is not None else fall if is_said else 0.0
+        is_enough = share >= (SAID if is_said else CARRIES) * fall
+        if is_enough and not _is_outranked(candidate.change, witnesses, reason, is_fixed):
+            carrying[share] = candidate.change
+    return carrying[max(carrying)] if carrying else None
+
+
+def diagnosis(broken: Break | None, witnesses: Witnesses, price: Decimal | None, is_fixed: bool) -> Diagnosis:
     """What is wrong with a deal, from all that is known of it."""
-    its_cause = cause(broken, step, witnesses, is_fixed)
+    its_cause = cause(broken, witnesses, is_fixed)
     findings = [] if broken is None else [fall_sentence(broken), chance_sentence(broken.fall)]
-    findings += [_event_sentence(one) for one in (witnesses.events or ())[:MOST_EVENTS]]
-    if broken is not None and witnesses.events == ():
+    candidates = {(one.change.entity, one.change.field, one.change.day): one for one in witnesses.candidates}
+    findings += [
+        _change_sentence(change, candidates.get((change.entity, change.field, change.day)))
+        for change in (witnesses.changes or ())[:MOST_LISTED]
+    ]
+    if broken is not None and witnesses.changes == ():
         findings.append("Nothing was changed around that day in the deal, its packages or their lists.")
     findings += _loss_sentences(witnesses.losses)
     if price is not None:
         findings += _price_sentences(witnesses, price)
     if witnesses.others:
-        findings.append(_others_sentence(broken, witnesses.others))
-    words = TITLES.get(its_cause) or ("" if broken is None else f"{broken.step.capitalize()} fell")
-    return Diagnosis(its_cause, words, tuple(findings), advice(its_cause, witnesses))
+        findings.append(_others_sentence(witnesses.others))
+    title = TITLES.get(its_cause) or ("" if broken is None else f"{broken.step.capitalize()} fell")
+    return Diagnosis(its_cause, title, tuple(findings), advice(its_cause, witnesses))
 
 
 def advice(cause: str, witnesses: Witnesses) -> str:
     """What to do about a cause; "" where that is not known, or a matter of price."""
     if cause == "creative":
         which = f" {', '.join(witnesses.creatives)}" if witnesses.creatives else "s"
-        return f"Ask the buyer to replace or resubmit the creative{which}: {_why(witnesses, cause)}."
+        return (
+            f"Ask the buyer to replace or resubmit the creative{which}: {_quoted_reason(witnesses, cause)}."
+        )
     if cause == "blocked":
-        return f"Ask the publishers to allow it, or the buyer to change it: {_why(witnesses, cause)}."
+        return (
+            f"Ask the publishers to allow it, or the buyer to change it: {_quoted_reason(witnesses, cause)}."
+        )
     if cause == "budget":
         return "Ask the buyer whether the campaign goes on; nothing on the selling side stops it."
-    if cause in ("targeting", "list"):
-        return "Check the change above: since then the deal is not offered what it was offered before."
+    if cause in ("targeting", "list", "links"):
+        return "Check the change above: what it took away is no longer offered to the deal."
     return ""
-
-
-def events(
-    changes: Iterable[tuple[str, str, date, Mapping[str, Any], Mapping[str, Any]]], day: date
-) -> tuple[Event, ...]:
-    """The changed fields around a day, those that can have an effect first.
-
-    `changes` are kind, name, day, fields before and after.
-    """
-    all_events = [
-        Event(at, f"{kind} {name}".strip(), field, before.get(field), after[field])
-        for kind, name, at, before, after in changes
-        if -DAYS_BEFORE <= (at - day).days <= DAYS_AFTER
-        for field in after
-    ]
-    return tuple(sorted(all_events, key=lambda one: (not _is_relevant(one), abs((one.day - day).days))))
 
 
 def fall_sentence(broken: Break) -> str:
     """The fall in words: "Impressions per bid: 24.1 % before, 0.0 % since 16 Nov 2026"."""
     fall = broken.fall
-    if not broken.of:
+    if not broken.base:
         return (
             f"{broken.step.capitalize()} fell by {100 * (1 - fall.rest):.0f} % against those of all other "
-            f"deals, on {day_words(broken.day)} or a day beside it."
+            f"deals, on {write_day(broken.day)} or a day beside it."
         )
     return (
-        f"{broken.step.capitalize()} were {_percent(fall.before)} of {broken.of} in the four weeks before "
-        f"{day_words(broken.day)}, and are {_percent(fall.after)} since; the day is right within one."
+        f"{broken.step.capitalize()} were {_percent(fall.before)} of {broken.base} in the four weeks before "
+        f"{write_day(broken.day)}, and are {_percent(fall.after)} since; the day is right within one."
     )
 
 
 def chance_sentence(fall: Fall) -> str:
-    """How often noise falls as far, as a sentence."""
-    share = round(1_000 * fall.chance)
-    count = f"about {share}" if share > 1 else "at most 1"
-    return f"Noise like this deal's makes {count} of 1,000 deals without a change fall so far."
+    """How many of the simulated series without a change fall as far, as a sentence."""
+    count = f"{fall.chance:.1%}".replace("%", " %") if fall.chance >= 0.001 else "less than 0.1 %"
+    return f"Of simulated series that vary like this one without a change, {count} fall so far."
 
 
-def money(value: object) -> str:
-    """A price as it is written in the history: two decimals."""
-    try:
-        return f"{Decimal(str(value)):,.2f}"
-    except InvalidOperation:
-        return str(value)
-
-
-def day_words(day: date) -> str:
+def write_day(day: date) -> str:
     """`16 Nov 2026`."""
     return f"{day.day} {day:%b %Y}"
 
 
-def _reason(losses: Sequence[Losses], fall: float) -> str:
-    """The class of reasons that makes up most of the fall, if one does."""
+def _reason(losses: Sequence[Losses], fall: float) -> str | None:
+    """The class of reasons that makes up most of the fall, "" for one that says nothing more; None if no
+    class does."""
     more: dict[str, float] = {}
-    for one in losses:
-        more[reason_class(one.reason)] = more.get(reason_class(one.reason), 0.0) + one.more
+    for loss in losses:
+        more[reason_class(loss.reason)] = more.get(reason_class(loss.reason), 0.0) + loss.more
     largest = max(more, key=lambda name: more[name], default="")
-    return largest if largest and more[largest] >= MOST_OF * fall else ""
+    return largest if more and more[largest] >= MOST_OF * fall else None
 
 
-def _by_targeting(near: Sequence[Event], step: str) -> str:
-    if step != "requests":
-        return ""
-    if any(one.field.endswith("_targetings") or one.field in ("supply_deals", "media_type") for one in near):
-        return "targeting"
-    return "list" if any(one.field in ("domains", "apps") for one in near) else ""
+def _says_price(change: FieldChange, reason: str | None, is_fixed: bool) -> bool:
+    """Whether the losses are by the reason that this change of a price makes."""
+    return change.field == "price" and reason == ("outbid" if is_fixed else "floor")
 
 
-def _scope(others: Mapping[str, float]) -> str:
-    """The widest group whose other deals fell alike."""
-    return next((name for name in ("dsp", "seat", "package") if others.get(name, 1.0) <= LARGEST_REST), "")
+def _is_outranked(change: FieldChange, witnesses: Witnesses, reason: str | None, is_fixed: bool) -> bool:
+    """Whether losses or other deals say that something else made the fall.
 
-
-def _is_relevant(one: Event) -> bool:
-    return one.field in ("price", "price_type", "supply_deals", "domains", "apps", "media_type") or (
-        one.field.endswith("_targetings")
+    Deals of the same package fall with a change of the package, and don't with one of this deal.
+    """
+    others = witnesses.others
+    if change.field == "price" and reason is not None and not _says_price(change, reason, is_fixed):
+        return True
+    if change.is_of_deal:
+        return any(group.fell for group in others.values())
+    sisters = others.get("package")
+    if sisters is not None and not sisters.fell and sisters.rest > UNTOUCHED:
+        return True
+    return any(
+        group.fell and group.outside is not False for name, group in others.items() if name != "package"
     )
 
 
-def _event_sentence(one: Event) -> str:
-    what = one.field.replace("_", " ")
-    if isinstance(one.before, list | tuple) or isinstance(one.after, list | tuple):
-        old, new = len(one.before or ()), len(one.after or ())
-        return f"{day_words(one.day)}: {what} of {one.entity} changed from {old:,} to {new:,} entries."
-    write = money if one.field == "price" else str
-    return f"{day_words(one.day)}: {what} of {one.entity}: {write(one.before)} → {write(one.after)}."
+def _cause_by_change(change: FieldChange, is_fixed: bool) -> str:
+    if change.field == "price":
+        return "price lowered" if is_fixed else "floor raised"
+    if change.field in ("supply_deals", "is_active"):
+        return "links"
+    return "list" if change.field in ("domains", "apps") else "targeting"
+
+
+def _change_sentence(change: FieldChange, candidate: CauseCandidate | None) -> str:
+    what = change.field.replace("_", " ")
+    if isinstance(change.before, list | tuple) or isinstance(change.after, list | tuple):
+        old, new = len(change.before or ()), len(change.after or ())
+        text = f"{what} of {change.entity.label} changed from {old:,} to {new:,} entries"
+    else:
+        write = money if change.field == "price" else str
+        text = f"{what} of {change.entity.label}: {write(change.before)} → {write(change.after)}"
+    if candidate is None:
+        return f"{write_day(change.day)}: {text}."
+    if candidate.lost is None:
+        return f"{write_day(change.day)}: {text}. How much that took away can't be computed."
+    return f"{write_day(change.day)}: {text}, which took away {_percent(candidate.lost)} of what it had."
 
 
 def _loss_sentences(losses: Sequence[Losses]) -> list[str]:
-    most = max((one.more for one in losses), default=0.0)
-    top = sorted((one for one in losses if one.more > NOTABLE * most), key=lambda one: -one.more)[:2]
-    return [f"Lost by “{one.reason}”: {_percent(one.after)}, {_percent(one.before)} before." for one in top]
+    most = max((loss.more for loss in losses), default=0.0)
+    top = sorted((loss for loss in losses if loss.more > NOTABLE * most), key=lambda loss: -loss.more)[:2]
+    return [
+        f"Lost by “{loss.reason}”: {_percent(loss.after)}, {_percent(loss.before)} before." for loss in top
+    ]
 
 
 def _price_sentences(witnesses: Witnesses, price: Decimal) -> Iterator[str]:
@@ -271,25 +291,32 @@ def _price_sentences(witnesses: Witnesses, price: Decimal) -> Iterator[str]:
         )
 
 
-def _quartiles(of: WinPrices) -> str:
-    low, median, high = (money(round(value, 2)) for value in (of.low, of.median, of.high))
-    return f"quartiles {low}, {median} and {high} (averages of {of.groups:,} groups)"
+def _quartiles(prices: WinPrices) -> str:
+    low, median, high = (money(round(value, 2)) for value in (prices.low, prices.median, prices.high))
+    return f"quartiles {low}, {median} and {high} (averages of {prices.groups:,} groups)"
 
 
-def _others_sentence(broken: Break | None, others: Mapping[str, float]) -> str:
-    names = {"package": "of its packages", "seat": "of its seat", "dsp": "of its DSP"}
-    parts = [f"{names[name]} {_change(rest)}" for name, rest in others.items()]
+def _others_sentence(others: Mapping[str, OtherDeals]) -> str:
+    names = {
+        "package": "of its packages",
+        "seat": "of its seat",
+        "dsp": "of its DSP",
+        "report": "all together",
+    }
+    parts = [
+        f"{names.get(name) or f'on {group.name}'} {_growth(group.rest)}" for name, group in others.items()
+    ]
     return f"The same rate of other deals since: {', '.join(parts)}."
 
 
-def _change(rest: float) -> str:
+def _growth(rest: float) -> str:
     percent = round(100 * (rest - 1))
     return f"{percent:+,d} %".replace("-", "−") if percent else "unchanged"
 
 
-def _why(witnesses: Witnesses, cause: str) -> str:
+def _quoted_reason(witnesses: Witnesses, cause: str) -> str:
     reasons = sorted(
-        (one for one in witnesses.losses if reason_class(one.reason) == cause), key=lambda one: -one.more
+        (loss for loss in witnesses.losses if reason_class(loss.reason) == cause), key=lambda loss: -loss.more
     )
     return f"“{reasons[0].reason}”" if reasons else "see above"
 

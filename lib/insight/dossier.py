@@ -8,13 +8,13 @@ import numpy as np
 
 from lib.deals.buyer_counts import EnteredCounts
 from lib.deals.models import DemandDeal
-from lib.insight import two_sides
-from lib.insight.broken_deals import FunnelDays
+from lib.insight import discrepancy
 from lib.insight.change_point import DAYS
 from lib.insight.deal_report import DealReport
+from lib.insight.discrepancy import STEPS, CountComparison, Counts, Numbers
+from lib.insight.discrepancy_sentences import Addressee, sentences
 from lib.insight.estimate import BIDS, IMPRESSIONS, REQUESTS, SPEND, WINS, field_of
-from lib.insight.two_sides import STEPS, Counts, Numbers, TwoSides
-from lib.insight.two_sides_words import Addressee, sentences
+from lib.insight.funnel_days import FunnelDays
 from lib.reporting.models import DataField, Slicer
 
 SAMPLED = (
@@ -26,7 +26,8 @@ SAMPLED = (
 class Dossier:
     """Both sides of a deal on the last nine weeks: figures per day, by step; `fields` are the report's.
 
-    `ours` is empty where the report has no exact figures; `sides` is None where the buyer entered nothing.
+    `ours` is empty where the report has no exact figures; `comparison` is None where the buyer entered
+    nothing.
     """
 
     days: tuple[date, ...]
@@ -34,7 +35,7 @@ class Dossier:
     ours: Counts
     theirs: Counts
     buyer_counts: EnteredCounts
-    sides: TwoSides | None
+    comparison: CountComparison | None
     tolerance: float
 
     @property
@@ -51,7 +52,7 @@ class Dossier:
     @property
     def step(self) -> str:
         """The step to look at: the first that differs, else the first of the funnel; empty without any."""
-        main = None if self.sides is None else self.sides.main
+        main = None if self.comparison is None else self.comparison.main
         return next(iter(self.steps), "") if main is None else main.step
 
     def sentences(self, is_buyer: bool) -> list[str]:
@@ -59,12 +60,14 @@ class Dossier:
         if not self.ours:
             return [SAMPLED]
         reader = Addressee(is_buyer, self.wins)
-        return [] if self.sides is None else sentences(self.sides, reader, self.tolerance)
+        if self.comparison is None:
+            return []
+        return sentences(self.comparison, reader, self.tolerance, self.buyer_counts.late)
 
     def their_figures(self, step: str) -> Numbers:
         """The buyer's figures of a step, on the days of ours that they are compared with."""
         figures = self.theirs.get(step, np.full(len(self.days), np.nan))
-        return two_sides.shift_days(figures, 0 if self.sides is None else self.sides.shift)
+        return discrepancy.shift_days(figures, 0 if self.comparison is None else self.comparison.shift)
 
 
 def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, tolerance: float) -> Dossier:
@@ -76,8 +79,8 @@ def dossier(report: DealReport, deal: DemandDeal, buyer_counts: EnteredCounts, t
     begin = _begin((*ours.values(), *theirs.values()))
     days = days[begin:]
     ours, theirs = ({step: counts[begin:] for step, counts in side.items()} for side in (ours, theirs))
-    sides = two_sides.compare(days, ours, theirs, tolerance) if ours and theirs else None
-    return Dossier(days, fields, ours, theirs, buyer_counts, sides, tolerance)
+    comparison = discrepancy.compare(days, ours, theirs, tolerance) if ours and theirs else None
+    return Dossier(days, fields, ours, theirs, buyer_counts, comparison, tolerance)
 
 
 def _begin(figures: Iterable[Numbers]) -> int:

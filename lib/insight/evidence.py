@@ -23,7 +23,9 @@ from lib.reporting.dates import Days
 from lib.reporting.models import AudienceQuery, DataField, time_key_field
 
 DAY, ONE = time_key_field("day"), timedelta(days=1)
-LONGEST, FEWEST, CONFIDENCE, POWER, HISTORY = 7, 4, 0.95, 0.8, 91
+LONGEST, FEWEST, CONFIDENCE, POWER, HISTORY, MANY = 7, 4, 0.95, 0.8, 91, 65
+"""`MANY` placebos, of about 90 days: their rank alone is then the range."""
+ROUNDING = 1e-9
 SEEN_ACTION = "seen"
 Daily = Mapping[date, float]
 
@@ -247,21 +249,27 @@ def difference(
     """The difference with its range, from figures by day. `change_days` are the days of other changes.
 
     None with fewer than FEWEST pairs that have figures, and with too little history to know what is usual.
+    Days of an outage before the change are no pair, and count in placebos as what the weeks around them had.
     """
-    pairs = [
-        logarithm for pair in day_pairs(own, others, around) if (logarithm := pair.logarithm) is not None
-    ]
-    if len(pairs) < FEWEST or around.history is None:
+    if around.history is None:
         return None
     span = _days((around.history[0], around.day - ONE))
-    series = np.array([_logarithm(day, own, others) for day in span])
+    raw = np.array([_logarithm(day, own, others) for day in span])
+    series = np.log(noise.without_outages(np.exp(raw)))
+    outages = {day for day, by in zip(span, np.abs(raw - series), strict=True) if by > ROUNDING}
+    pairs = [
+        logarithm
+        for pair in day_pairs(own, others, around)
+        if (logarithm := pair.logarithm) is not None and pair.before not in outages
+    ]
+    if len(pairs) < FEWEST:
+        return None
     placebos = _placebos(series, span, around, change_days)
-    weights = _weights(around)
-    usual = noise.spread(placebos, weights, noise.persistence(series))
+    usual = noise.spread(placebos, _weights(around), noise.persistence(series))
     if usual is None:
         return None
     mean = math.fsum(pairs) / len(pairs)
-    side = usual.side(CONFIDENCE)
+    side = usual.rank_side(CONFIDENCE) if len(usual.sizes) >= MANY else usual.side(CONFIDENCE)
     finite = placebos[np.isfinite(placebos)]
     return Difference(
         math.expm1(mean),
@@ -270,7 +278,7 @@ def difference(
         len(pairs),
         len(finite),
         int(np.sum(np.abs(finite) >= abs(mean))),
-        -math.expm1(-usual.reliable(CONFIDENCE, POWER)),
+        -math.expm1(-side - usual.power_margin(POWER)),
     )
 
 

@@ -6,7 +6,7 @@ that is not is where it breaks. No data is not zero. What changed, and why, is f
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -20,6 +20,7 @@ STEPS = (
     ("requests", REQUESTS), ("bids", BIDS),  ("wins", WINS), ("impressions", IMPRESSIONS),
     ("viewable impressions", VIEWABLE),
 )  # fmt: skip
+ENDED = "Ended"
 History = Callable[[str, int], Sequence[EntityChange]]
 """The changes of an entity (`demand_deals`, `supply_deals`, a list) by its id, as far as they are known."""
 
@@ -37,7 +38,8 @@ class DealHealth:
     """A deal's health in words, and the funnel that it is read from, if any.
 
     `findings` are what is known of its cause, a sentence each, and `advice` what to do, where that is known.
-    `delivery` has its figures by name (lib/deals/delivery.py), which may be an estimate.
+    `delivery` has its figures by name (lib/deals/delivery.py), which may be an estimate. `repaired_at` is
+    when somebody repaired it (`words` say how), as long as that can't be judged yet.
     """
 
     state: HealthState
@@ -47,13 +49,19 @@ class DealHealth:
     advice: str = ""
     delivery: Mapping[str, float | None] = field(default_factory=dict, hash=False)
     is_estimate: bool = False
+    repaired_at: datetime | None = None
 
     @property
     def facts(self) -> dict[str, Any]:
         """All but the state and the delivery, as JSON."""
         steps = [[step.name, step.value] for step in self.steps]
-        more = {"findings": [*self.findings], "advice": self.advice, "is_estimate": self.is_estimate}
-        return {"words": self.words, "steps": steps} | {name: one for name, one in more.items() if one}
+        more = {
+            "findings": [*self.findings],
+            "advice": self.advice,
+            "is_estimate": self.is_estimate,
+            "repaired_at": self.repaired_at and self.repaired_at.isoformat(),
+        }
+        return {"words": self.words, "steps": steps} | {name: fact for name, fact in more.items() if fact}
 
     @classmethod
     def from_facts(
@@ -63,11 +71,30 @@ class DealHealth:
         steps = tuple(FunnelStep(name, float(value)) for name, value in facts["steps"])
         findings = tuple(facts.get("findings", ()))
         advice, is_estimate = facts.get("advice", ""), facts.get("is_estimate", False)
-        return cls(state, facts["words"], steps, findings, advice, delivery, is_estimate)  # type: ignore[arg-type]
+        at = datetime.fromisoformat(facts["repaired_at"]) if "repaired_at" in facts else None
+        return cls(state, facts["words"], steps, findings, advice, delivery, is_estimate, at)  # type: ignore[arg-type]
+
+    def with_fault(self, title: str, finding: str, advice: str = "") -> "DealHealth":
+        """With another fault of a deal that should deliver: its reason for attention, unless there is one."""
+        if self.state == "idle":
+            return self
+        findings = (*self.findings, finding)
+        if self.state == "attention" or self.repaired_at is not None:
+            return replace(self, findings=findings)
+        return replace(self, state="attention", words=title, findings=findings, advice=advice)
+
+    def repair_sentence(self, now: datetime) -> str:
+        """`Put back to 1.35 today, 11:04; judged after four days.` in the time zone of `now`; "" without
+        one."""
+        if self.repaired_at is None:
+            return ""
+        at = self.repaired_at.astimezone(now.tzinfo)
+        day = "today" if at.date() == now.date() else f"on {at.day} {at:%b %Y}"
+        return f"{self.words} {day}, {at:%H:%M}; judged after four days."
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class DealContext:
     """The context of a deal's checks: packages, seats and DSPs by id, as far as known, the time, and what
     was changed."""
 
@@ -113,34 +140,31 @@ def funnels(answer: Audience, fields: Mapping[str, str], last: date) -> Funnels:
     return Funnels(rows, tuple(fields), last, has_data, not is_sampled(answer))
 
 
-def health(deal: DemandDeal, around: Surroundings, funnels: Funnels | None) -> DealHealth:
+def health(deal: DemandDeal, context: DealContext, funnels: Funnels | None) -> DealHealth:
     """The health of a deal; `funnels` is None where no report tells deals apart."""
-    if (idle := _idle(deal, around)) is not None:
+    if (idle := _idle(deal, context)) is not None:
         return DealHealth("idle", idle)
-    if fault := next(faults(deal, around), ""):
+    if fault := next(faults(deal, context), ""):
         return DealHealth("attention", fault, () if funnels is None else funnels.steps.get(str(deal.id), ()))
     if funnels is None or not funnels.names:
         return DealHealth("unknown", "No report of deals")
-    return _judge_delivery(deal, around, funnels)
+    return _judge_delivery(deal, context, funnels)
 
 
-def may_deliver(deal: DemandDeal, around: Surroundings) -> bool:
+def may_deliver(deal: DemandDeal, context: DealContext) -> bool:
     """Whether nothing in the deal itself keeps it from delivering."""
-    return _idle(deal, around) is None and not any(faults(deal, around))
+    return _idle(deal, context) is None and not any(faults(deal, context))
 
 
-def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
+def faults(deal: DemandDeal, context: DealContext) -> Iterator[str]:
     """Problems visible in the deal itself, the most important first."""
-    packages = packages_of(deal, around)
     if "supply_deals" in deal.model_fields_set and not deal.supply_deals:
         yield "No package linked"
-    elif packages and all(one.is_active is False or one.status == "paused" for one in packages):
-        yield "Package paused"
     if deal.price is None and "price" in deal.model_fields_set:
         yield "No price"
     elif deal.price is not None and deal.price <= 0:
         yield "Price is zero"
-    seat, dsp = buyer(deal, around)
+    seat, dsp = buyer(deal, context)
     if seat is None and deal.seat is None and "seat" in deal.model_fields_set:
         yield "No seat"
     elif seat is not None and dsp is None and "dsp" in seat.model_fields_set:
@@ -151,60 +175,68 @@ def faults(deal: DemandDeal, around: Surroundings) -> Iterator[str]:
         yield "Deal sync without contact"
 
 
-def until(deal: DemandDeal, around: Surroundings) -> datetime | None:
+def until(deal: DemandDeal, context: DealContext) -> datetime | None:
     """When its health may change by itself: the next start or end of one of its packages."""
-    packages = packages_of(deal, around)
-    moments = [at for one in packages for at in (one.start_date, one.end_date) if at is not None]
-    return min((at for at in moments if at > around.now), default=None)
+    packages = packages_of(deal, context)
+    moments = [at for package in packages for at in (package.start_date, package.end_date) if at is not None]
+    return min((at for at in moments if at > context.now), default=None)
 
 
 def rates(steps: Sequence[FunnelStep]) -> list[tuple[str, float, Estimate]]:
     """Each step with its value, and its percent of the step before; no value for the first one."""
-    before = [None, *(one.value for one in steps[:-1])]
+    before = [None, *(step.value for step in steps[:-1])]
     return [
-        (one.name, one.value, Estimate(100 * one.value / last if last else None))
-        for one, last in zip(steps, before, strict=True)
+        (step.name, step.value, Estimate(100 * step.value / last if last else None))
+        for step, last in zip(steps, before, strict=True)
     ]
 
 
-def _idle(deal: DemandDeal, around: Surroundings) -> str | None:
-    """Why it is not meant to deliver now; None where it is."""
-    packages = packages_of(deal, around)
+def _idle(deal: DemandDeal, context: DealContext) -> str | None:
+    """Why it is not meant to deliver now, which somebody decided; None where it is."""
+    packages = packages_of(deal, context)
     if deal.is_active is False:
         return "Paused"
-    if packages and all(one.end_date is not None and one.end_date <= around.now for one in packages):
-        return "Ended"
-    starts = [one.start_date for one in packages if one.end_date is None or one.end_date > around.now]
-    if starts and all(start is not None and start > around.now for start in starts):
+    if packages and all(
+        package.end_date is not None and package.end_date <= context.now for package in packages
+    ):
+        return ENDED
+    starts = [
+        package.start_date
+        for package in packages
+        if package.end_date is None or package.end_date > context.now
+    ]
+    if starts and all(start is not None and start > context.now for start in starts):
         return "Not started"
+    if packages and all(package.is_active is False or package.status == "paused" for package in packages):
+        return "Package paused"
     return None
 
 
-def packages_of(deal: DemandDeal, around: Surroundings) -> list[SupplyPackage]:
+def packages_of(deal: DemandDeal, context: DealContext) -> list[SupplyPackage]:
     """Its packages; none unless all of them are known."""
-    packages = [around.packages.get(one.id or 0) for one in deal.supply_deals]
-    return [one for one in packages if one is not None] if all(packages) else []
+    packages = [context.packages.get(link.id or 0) for link in deal.supply_deals]
+    return [package for package in packages if package is not None] if all(packages) else []
 
 
-def buyer(deal: DemandDeal, around: Surroundings) -> tuple[Seat | None, Dsp | None]:
+def buyer(deal: DemandDeal, context: DealContext) -> tuple[Seat | None, Dsp | None]:
     """Its seat and DSP, as whole as they are known."""
-    seat = deal.seat and (around.seats.get(deal.seat.id or 0) or deal.seat)
+    seat = deal.seat and (context.seats.get(deal.seat.id or 0) or deal.seat)
     dsp = deal.dsp or (None if seat is None else seat.dsp)
-    return seat, None if dsp is None else around.dsps.get(dsp.id or 0) or dsp
+    return seat, None if dsp is None else context.dsps.get(dsp.id or 0) or dsp
 
 
-def _judge_delivery(deal: DemandDeal, around: Surroundings, funnels: Funnels) -> DealHealth:
+def _judge_delivery(deal: DemandDeal, context: DealContext, funnels: Funnels) -> DealHealth:
     steps = funnels.steps.get(str(deal.id), ())
     if not funnels.has_data:
         return DealHealth("unknown", "No data")
-    packages = packages_of(deal, around)
+    packages = packages_of(deal, context)
     if packages and all(
-        one.start_date is not None and one.start_date.date() > funnels.last for one in packages
+        package.start_date is not None and package.start_date.date() > funnels.last for package in packages
     ):
         return DealHealth("unknown", "Newer than the report")
     if not steps:
         steps = tuple(FunnelStep(name, 0.0) for name in funnels.names)
-    broken = next((place for place, one in enumerate(steps) if one.value == 0), None)
+    broken = next((place for place, step in enumerate(steps) if step.value == 0), None)
     if broken is None:
         return DealHealth("healthy", "Delivers", steps)
     if not funnels.is_exact:

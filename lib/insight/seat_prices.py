@@ -20,7 +20,7 @@ from lib.insight.kinds import KINDS, key_field
 from lib.insight.win_prices import WinFields, WinPrices
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import AudienceQuery, Slicer
+from lib.reporting.models import AudienceQuery, Filter, Slicer
 
 MOST_GROUPS = 50_000
 
@@ -39,6 +39,16 @@ class SeatPrices:
 
     win_prices: WinPrices | None
     win_rate: float | None
+
+
+def price_query(
+    report: DealReport, days: int, fields: WinFields, filters: tuple[Filter, ...]
+) -> AudienceQuery:
+    """The question for the groups of a price in the last days."""
+    query = report.query(days).model_copy(
+        update={"filters": filters, "split_by": price_groups(report.slicer)}
+    )
+    return win_prices.win_question(query, report.slicer, fields)
 
 
 def tells_seats(slicer: Slicer) -> bool:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from lib.deals.models import ListTarget, Targeting
 from lib.deals.supply.states import STATES, State, SupplyIndex, SupplyState
 from lib.insight import estimate
-from lib.insight.broken_deals import PATIENCE
 from lib.insight.deal_report import DealReport
 from lib.insight.filters import Lists
+from lib.insight.funnel_days import PATIENCE
 from lib.insight.kinds import KINDS, key_field
 from lib.reporting.answers import Audience
 from lib.reporting.models import Filter, Slicer

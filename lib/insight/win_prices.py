@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from lib.insight.estimate import IMPRESSIONS, WIN_CPM, WINS, field_of
 from lib.reporting.answers import Audience
+from lib.reporting.dates import Days
 from lib.reporting.models import API_ROWS_LIMIT, TIME_KEY_FIELDS, AudienceQuery, Order, Slicer, time_key_field
 
 DAY, MOST = time_key_field("day"), 10_000
@@ -94,6 +95,25 @@ def win_prices(answer: Audience, fields: WinFields) -> WinPrices | None:
         is_sampled or answer.confidence_range is not None or answer.total.confidence_range is not None
     )
     return WinPrices(low, median, high, int(has_price.sum()), coverage, not is_sampled)
+
+
+def lost_between(
+    answer: Audience, fields: WinFields, prices: tuple[float, float], days: Days
+) -> float | None:
+    """The part of what one price let through that another does not, from an answer to `win_question`.
+
+    A higher price is a floor: it lets through what cost as much or more. A lower one is fixed, and wins over
+    what cost less. Of groups on these days (first and last); None where nothing got through at all.
+    """
+    cpm, wins = (answer.values[name].to_numpy(dtype=np.float64) for name in (fields.cpm, fields.wins))
+    is_counted = np.isfinite(cpm) & (np.nan_to_num(wins) > 0)
+    if DAY in answer.names:
+        names = answer.names[DAY].astype(str).str[:10]
+        is_counted &= ((names >= days[0].isoformat()) & (names <= days[1].isoformat())).to_numpy()
+    before, after = prices
+    through = [cpm >= price if after > before else cpm < price for price in prices]
+    had, has = (float(wins[is_counted & is_through].sum()) for is_through in through)
+    return 1 - has / had if had else None
 
 
 def quartiles(values: Floats, weights: Floats) -> tuple[float, float, float]:

@@ -21,6 +21,9 @@ from scipy.special import stdtr, stdtrit
 
 Numbers = npt.NDArray[np.float64]
 FEWEST_FREEDOM, MOST_PERSISTENT, WEEK = 3.0, 0.97, 7
+NEAR_WEEKS, OUT_OF_LINE, LEAST_OUTAGE, MOST_OUTAGES = 3, 6.0, math.log(1.6), 0.15
+"""Weeks on each side that a figure is held against; the robust deviations, and at least the factor, by which
+an outage is out of line; the part of all figures that outages may be."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,17 @@ class Spread:
 
         By Student's t, and for heavy tails at least as wide as this share of the placebos needs.
         """
-        place = min(math.ceil(confidence * (len(self.sizes) + 1)), len(self.sizes))
         by_spread = self.scale * float(stdtrit(self.freedom, (1 + confidence) / 2))
-        return max(by_spread, float(self.sizes[place - 1]))
+        return max(by_spread, self.rank_side(confidence))
 
-    def reliable(self, confidence: float, power: float) -> float:
-        """The size from which a statistic leaves the interval in this share of cases, 0 to 1."""
-        return self.side(confidence) + self.scale * float(stdtrit(self.freedom, power))
+    def rank_side(self, confidence: float) -> float:
+        """The same by the rank among the placebos alone, which is enough where there are many."""
+        rank = min(math.ceil(confidence * (len(self.sizes) + 1)), len(self.sizes))
+        return float(self.sizes[rank - 1])
+
+    def power_margin(self, power: float) -> float:
+        """By how much a statistic must be beyond a side to leave it in this share of cases, 0 to 1."""
+        return self.scale * float(stdtrit(self.freedom, power))
 
     def p_value(self, movement: float, error: float = 0.0) -> float:
         """The probability of a movement this large in noise, two-sided; `error` is that of sampling."""
@@ -85,13 +92,43 @@ def persistence(series: Numbers, season: int = WEEK) -> float:
     estimation of autocorrelations"; each weekday has a mean of its own here).
     """
     rest = np.asarray(series, dtype=np.float64).copy()
-    for place in range(min(season, len(rest))):
-        of = rest[place::season]
-        present = of[np.isfinite(of)]
-        rest[place::season] = of - (present.mean() if len(present) else 0.0)
+    for weekday in range(min(season, len(rest))):
+        same = rest[weekday::season]
+        present = same[np.isfinite(same)]
+        rest[weekday::season] = same - (present.mean() if len(present) else 0.0)
     both = np.isfinite(rest[1:]) & np.isfinite(rest[:-1])
     whole = np.nanmean(rest**2) if np.isfinite(rest).any() else 0.0
     if both.sum() < 2 or whole <= 0:
         return 0.0
     correlation = float(np.mean(rest[1:][both] * rest[:-1][both]) / whole)
     return min(max(correlation + (1 + 4 * correlation) / int(both.sum()), 0.0), MOST_PERSISTENT)
+
+
+def without_outages(figures: Numbers, season: int = WEEK) -> Numbers:
+    """The figures with those that are far out of line (Hampel) set to the median of the same weekday around.
+
+    Unchanged where some are negative, and where so many are out of line that this is their way.
+    """
+    if (figures < 0).any():
+        return figures
+    logarithms = np.log(np.where(figures > 0, figures, np.nan))
+    is_outage = np.zeros(len(figures), bool)
+    # Twice: an outage distorts what the weeks around it are held against, until it is known.
+    for _ in range(2):
+        medians = _medians_around(np.where(is_outage, np.nan, logarithms), season)
+        distances = np.abs(logarithms - medians)
+        if not np.isfinite(distances).any():
+            return figures
+        limit = max(OUT_OF_LINE * 1.4826 * float(np.nanmedian(distances)), LEAST_OUTAGE)
+        is_outage = np.isfinite(medians) & ((distances > limit) | (figures == 0))
+    return figures if is_outage.mean() > MOST_OUTAGES else np.where(is_outage, np.exp(medians), figures)
+
+
+def _medians_around(figures: Numbers, season: int = WEEK) -> Numbers:
+    """The median of the same weekday in the weeks before and after each figure; NaN without any."""
+    padding = np.pad(figures, NEAR_WEEKS * season, constant_values=np.nan)
+    shifts = [week * season for week in range(2 * NEAR_WEEKS + 1) if week != NEAR_WEEKS]
+    around = np.array([padding[shift : shift + len(figures)] for shift in shifts])
+    medians, has_around = np.full(len(figures), np.nan), np.isfinite(around).any(axis=0)
+    medians[has_around] = np.nanmedian(around[:, has_around], axis=0)
+    return medians

@@ -8,10 +8,10 @@ import pytest
 from lib.deals.models import DemandDeal, Dsp, Seat, SupplyPackage
 from lib.insight.estimate import Estimate
 from lib.insight.health import (
+    DealContext,
     DealHealth,
     Funnels,
     FunnelStep,
-    Surroundings,
     funnels,
     health,
     rates,
@@ -35,7 +35,7 @@ PACKAGES = {
     4: SupplyPackage(id=4, is_active=True, start_date=NOW + DAY),
     5: SupplyPackage(id=5, is_active=True, start_date=NOW - dt.timedelta(hours=2)),
 }
-AROUND = Surroundings(PACKAGES, SEATS, {1: PLAIN, 2: SYNCING}, NOW)
+CONTEXT = DealContext(PACKAGES, SEATS, {1: PLAIN, 2: SYNCING}, NOW)
 NAMES = ("bids", "impressions", "viewable impressions")
 LAST = dt.date(2026, 11, 21)
 
@@ -65,7 +65,7 @@ GOOD = seen(100, 40, 30)
         (deal(4), "idle: Not started"),
         (deal(3, 4), "idle: Not started"),
         (deal(supply_deals=()), "attention: No package linked"),
-        (deal(2), "attention: Package paused"),
+        (deal(2), "idle: Package paused"),
         (deal(1, 2), "healthy: Delivers"),
         (deal(price=None), "attention: No price"),
         (deal(price="0"), "attention: Price is zero"),
@@ -80,14 +80,14 @@ GOOD = seen(100, 40, 30)
 )
 def test_static_checks(one: DemandDeal, words: str) -> None:
     """What a deal says itself is checked first, whatever it delivered; what a service leaves out is not."""
-    found = health(one, AROUND, GOOD)
+    found = health(one, CONTEXT, GOOD)
     assert f"{found.state}: {found.words}" == words
 
 
 def test_a_fault_keeps_the_funnel() -> None:
     """What a deal with a fault delivered before is shown with it."""
-    found = health(deal(2), AROUND, GOOD)
-    assert found == DealHealth("attention", "Package paused", GOOD.steps["7"])
+    found = health(deal(price=None), CONTEXT, GOOD)
+    assert found == DealHealth("attention", "No price", GOOD.steps["7"])
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_fault_keeps_the_funnel() -> None:
 )
 def test_where_the_funnel_breaks(funnel: Funnels | None, words: str) -> None:
     """The first step at zero is named; no data, a sample and no report are not taken as zero."""
-    found = health(deal(), AROUND, funnel)
+    found = health(deal(), CONTEXT, funnel)
     assert f"{found.state}: {found.words}" == words
 
 
@@ -148,5 +148,5 @@ def test_shares_of_the_step_before() -> None:
 
 def test_a_price_is_no_reason() -> None:
     """A deal that bids and wins nothing is said to, whatever its price: a floor that is low loses nothing."""
-    found = health(deal(), AROUND, seen(100, 0, 0))
+    found = health(deal(), CONTEXT, seen(100, 0, 0))
     assert (found.state, found.words) == ("attention", "Bids, no impressions")

@@ -11,8 +11,8 @@ import numpy as np
 
 from lib.deals import fields
 from lib.deals.models import PRICE_TYPES, AppList, DemandDeal, DomainList, SupplyPackage, Targeting
+from lib.insight.discrepancy_sentences import NOUNS
 from lib.insight.dossier import Dossier
-from lib.insight.two_sides_words import NOUNS
 from lib.reporting.models import Slicer
 from lib.snapshot.models import (
     Snapshot,
@@ -67,7 +67,7 @@ def snapshot(
 ) -> Snapshot:
     """The page of the buyer."""
     days = f"{numbers.days(dossier.days[0], dossier.days[-1])}, days in {facts.offset(60 * slicer.timezone)}"
-    has_both = dossier.sides is not None and bool(dossier.sides.days)
+    has_both = dossier.comparison is not None and bool(dossier.comparison.days)
     return Snapshot(
         title=title,
         facts=(*terms, ("Report", days), ("Taken", f"{at:%-d %b %Y, %H:%M} UTC")),
@@ -108,7 +108,7 @@ def chart(dossier: Dossier, theirs: str) -> SnapshotChart:
 
 def funnel(dossier: Dossier, theirs: str) -> SnapshotTable:
     """The sums of each step: of the common days where there are counts of the buyer, else of all."""
-    common = set(dossier.sides.days) if dossier.sides is not None else set()
+    common = set(dossier.comparison.days) if dossier.comparison is not None else set()
     is_of = np.array([day in common or not common for day in dossier.days])
     rows: list[SnapshotRow] = []
     before: float | None = None

@@ -10,9 +10,9 @@ import streamlit as st
 
 from lib.deals.models import DemandDeal
 from lib.front.shared_route import PREFIX
+from lib.insight.discrepancy_sentences import NOUNS
 from lib.insight.dossier import Dossier
 from lib.insight.dossier import dossier as both_sides
-from lib.insight.two_sides_words import NOUNS
 from lib.settings import Settings
 from lib.snapshot.models import SnapshotTable
 from lib.ui.charts import numbers, theme, time_chart
@@ -85,14 +85,14 @@ def draw_counts(context: PageContext, deals_context: PageContext, deal: DemandDe
     both = both_sides(asking, deal, counts, Settings.current().dossier_tolerance)
     st.markdown("**Counts of the buyer**")
     first, *rest = both.sentences(is_buyer=False) or [""]
-    differs = both.sides is not None and both.sides.main is not None
+    differs = both.comparison is not None and both.comparison.main is not None
     (st.warning if differs else st.info)(plain(first), icon=":material/difference:")
     if rest:
         st.markdown(plain(" ".join(rest)))
     _draw_chart(context, both)
     _draw_table(dossier.funnel(both, "Buyer"))
     with st.expander("By day"):
-        _draw_table(dossier.by_day(both, "buyer", both.sides is not None))
+        _draw_table(dossier.by_day(both, "buyer", both.comparison is not None))
     when = counts.at.astimezone(times.zone())
     days = f"{len(counts.days)} day{'' if len(counts.days) == 1 else 's'}"
     st.caption(f"{days} entered through share link {counts.link}, the last on {plain(facts.moment(when))}.")

@@ -20,7 +20,8 @@ from lib.deals.healths import NO_REPORT, HealthReport, HealthStore, Pair
 from lib.deals.models import DemandDeal, Seat, SupplyPackage
 from lib.insight import assessor, health
 from lib.insight.assessor import Assessor
-from lib.insight.health import DealHealth, Surroundings
+from lib.insight.health import DealContext, DealHealth
+from lib.settings import Settings
 from lib.ui.charts.numbers import Numbers
 from lib.ui.deals import catalog
 from lib.ui.deals.drawer import supply_path
@@ -36,7 +37,7 @@ from lib.wire.errors import TrancheError
 SECONDS, MOMENT_SECONDS, MOST, BATCH_SIZE, MOST_RESULTS = 300.0, 0.2, 2_000, 50, 500
 Healths = Mapping[int, DealHealth]
 Check = Future[Healths | TrancheError | None]
-Assess = Callable[[Sequence[DemandDeal], Surroundings], Healths]
+Assess = Callable[[Sequence[DemandDeal], DealContext], Healths]
 DAYS, DEALS, ATTENTION = assessor.DAYS, "demand_deals", "attention"
 OLD = timedelta(minutes=20)
 COUNT, DRAWN_COUNT = "deals_attention_count", "deals_health_drawn"
@@ -57,7 +58,7 @@ class SessionHealth:
     def of(self, ids: Collection[int]) -> Healths:
         """The health of these deals, as far as it comes at once."""
         healths = self._fetch(MOMENT_SECONDS) or {}
-        return {one: healths[one] for one in ids if one in healths}
+        return {deal: healths[deal] for deal in ids if deal in healths}
 
     def report_filter(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """No part of a list's filters: the service does not know health."""
@@ -68,7 +69,9 @@ class SessionHealth:
         healths = self._fetch(None)
         if healths is None:
             return (), self.why_not()
-        ids = tuple(str(deal) for deal, one in sorted(healths.items()) if one.state == "attention")
+        ids = tuple(
+            str(deal) for deal, deal_health in sorted(healths.items()) if deal_health.state == "attention"
+        )
         if len(ids) > MOST_RESULTS:
             return (), f"{len(ids):,} deals need attention; this service finds {MOST_RESULTS:,} at once."
         return (("id", ids or ("0",)),), ""
@@ -76,7 +79,7 @@ class SessionHealth:
     def count(self) -> int:
         """How many deals need attention, as far as that is known."""
         healths = self._fetch(0) if self._coming.done() else None
-        return sum(one.state == "attention" for one in (healths or {}).values())
+        return sum(deal_health.state == "attention" for deal_health in (healths or {}).values())
 
     def is_coming(self) -> bool:
         """Whether it is still being computed."""
@@ -124,7 +127,8 @@ def _assessor(context: PageContext) -> Assessor:
     report_context = report.of_deals(context)
     asking = None if report_context is None else report.deal_report(report_context, report_context.reporting)
     usual = context.clients.usual_terms.get("price_type", "floor")
-    return Assessor(asking, usual, context.clients.supply_files.index())
+    index, counts = context.clients.supply_files.index(), context.clients.buyer_counts
+    return Assessor(asking, usual, index, counts, Settings.current().dossier_tolerance)
 
 
 def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | None:
@@ -135,17 +139,17 @@ def check_health(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> He
     running = {"is_active": True} if client.abilities.finds else {}
     if client.list(DemandDeal, limit=1, **running).count > MOST:
         return None
-    deals = [one for one in client.everything(DemandDeal, ordering="id", **running) if one.id]
-    ids = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
+    deals = [deal for deal in client.everything(DemandDeal, ordering="id", **running) if deal.id]
+    ids = sorted({package.id for deal in deals for package in deal.supply_deals if package.id})
     packages = {
-        one.id: one
+        package.id: package
         for first in range(0, len(ids), BATCH_SIZE)
-        for one in client.everything(SupplyPackage, id=ids[first : first + BATCH_SIZE], ordering="id")
-        if one.id
+        for package in client.everything(SupplyPackage, id=ids[first : first + BATCH_SIZE], ordering="id")
+        if package.id
     }
     dsps = {seat.dsp.id: seat.dsp for seat in seats.values() if seat.dsp is not None and seat.dsp.id}
     history = client.history if client.abilities.history else None
-    return assess(deals, Surroundings(packages, seats, dsps, datetime.now(UTC), history))
+    return assess(deals, DealContext(packages, seats, dsps, datetime.now(UTC), history))
 
 
 def _result(client: Deals, seats: Mapping[int, Seat], assess: Assess) -> Healths | TrancheError | None:
@@ -171,7 +175,8 @@ class StoredHealths:
         """The health of these deals, as far as it is known."""
         healths = {} if self.trouble or self.store is None else self.store.of(self.pair, ids)
         return {
-            deal: DealHealth.from_facts(one.state, one.facts, one.delivery) for deal, one in healths.items()
+            deal: DealHealth.from_facts(entry.state, entry.facts, entry.delivery)
+            for deal, entry in healths.items()
         }
 
     def selection(self) -> Selection:
@@ -243,7 +248,7 @@ class StoredHealths:
         return f"Health as of {_day(at.date())}, {at:%H:%M}{data}{late}"
 
 
-def of(context: PageContext) -> StoredHealths | SessionHealth:
+def source(context: PageContext) -> StoredHealths | SessionHealth:
     """The health of the deals that the person may see, by a report that they may see."""
     store = context.clients.healths if context.person.deals.seats is None else None
     if context.is_loading:
@@ -251,34 +256,34 @@ def of(context: PageContext) -> StoredHealths | SessionHealth:
     if store is None:
         return SessionHealth(context)
     try:
-        source = report.of_deals(context)
+        slicer = report.of_deals(context)
     except TrancheError as error:
         why = f"The health of the deals could not be loaded: {error.reason.rstrip('.')}."
         return StoredHealths(context, store, NO_REPORT, why)
-    if source is None:
+    if slicer is None:
         return StoredHealths(context, store, NO_REPORT)
-    if source.viewer[1]:  # what is stored is of all rows
+    if slicer.viewer[1]:  # what is stored is of all rows
         return SessionHealth(context)
-    return StoredHealths(context, store, (source.project, source.slicer_name))
+    return StoredHealths(context, store, (slicer.project, slicer.slicer_name))
 
 
 def is_stored(context: PageContext) -> bool:
     """Whether it is stored for this person, so that lists are filtered and ordered by it."""
-    return isinstance(of(context), StoredHealths)
+    return isinstance(source(context), StoredHealths)
 
 
 def add_health(context: PageContext, rows: Sequence[DealRow]) -> list[DealRow]:
     """The rows with their health and delivery, as far as these are known by now; packages have none."""
     if not rows or rows[0].entity != DEALS:
         return [*rows]
-    healths, numbers = of(context).of([row.id for row in rows]), Numbers.of(context.locale)
+    healths, numbers = source(context).of([row.id for row in rows]), Numbers.of(context.locale)
     return [
         replace(
             row,
-            health=(one.words, TONES[one.state]),
-            delivery=delivery_texts(one.delivery, one.is_estimate, numbers),
+            health=(deal_health.words, TONES[deal_health.state]),
+            delivery=delivery_texts(deal_health.delivery, deal_health.is_estimate, numbers),
         )
-        if (one := healths.get(row.id))
+        if (deal_health := healths.get(row.id))
         else row
         for row in rows
     ]
@@ -291,14 +296,14 @@ def look_again(context: PageContext) -> None:
 
 def _is_there(context: PageContext) -> bool:
     """Whether all of it is there. Then the next run reads the list again, which health filters and orders."""
-    if of(context).is_coming():
+    if source(context).is_coming():
         return False
     session_cache.clear(catalog.PAGES)
     return True
 
 
 def _draw_note(context: PageContext) -> None:
-    st.caption(f":material/hourglass_top: {plain(of(context).note())}")
+    st.caption(f":material/hourglass_top: {plain(source(context).note())}")
 
 
 def drawn_number() -> int:
@@ -309,7 +314,7 @@ def drawn_number() -> int:
 
 def note_number(context: PageContext) -> bool:
     """Note how many deals need attention; whether the navigation shows another number."""
-    st.session_state[COUNT] = of(context).count()
+    st.session_state[COUNT] = source(context).count()
     return bool(st.session_state[COUNT] != st.session_state.get(DRAWN_COUNT, 0))
 
 
@@ -321,7 +326,8 @@ def draw_switch(entity: str, start_over: Callable[[], None]) -> bool:
     """Draw the switch; whether it is on."""
     return entity == DEALS and st.toggle(
         "Needs attention", key=ONLY, bind="query-params", on_change=start_over,
-        help=f"Deals whose settings or funnel of the last {DAYS} days have a fault",
+        help="Deals that somebody should look at: faults in settings, a funnel that broke, a buyer who "
+        "counts otherwise, unauthorized supply, a goal out of reach",
     )  # fmt: skip
 
 
@@ -329,7 +335,7 @@ def filters(context: PageContext, is_on: bool, order: str) -> tuple[Filters, str
     """The part of the list's filters that is about health, or why it can't be applied."""
     if not is_on and order not in REPORT_ORDERS:
         return (), ""
-    healths = of(context)
+    healths = source(context)
     if not is_on:
         return healths.report_filter(), ""
     with st.spinner("Checking the deals", show_time=True):
@@ -351,7 +357,7 @@ def follow(context: PageContext, entity: str) -> None:
     """How old the health is, or how far; drawn again when it arrives."""
     if entity != DEALS:
         return
-    healths = of(context)
+    healths = source(context)
     if healths.is_coming():
         look_again(context)
     elif note_number(context):
@@ -364,26 +370,27 @@ def draw_reasons(context: PageContext, key: tuple[str, int]) -> DealHealth | Non
     """Draw a deal's health in words: what is wrong with it, and what to do; its health, if it is known."""
     if key[0] != DEALS:
         return None
-    healths = of(context)
-    one = healths.of([key[1]]).get(key[1])
-    if one is None:
+    healths = source(context)
+    deal_health = healths.of([key[1]]).get(key[1])
+    if deal_health is None:
         if healths.is_coming():
             st.caption(f":material/hourglass_top: {plain(healths.note())}")
             redraw.draw_again("health_of_deal")
         return None
-    st.markdown(f"Health: **{plain(one.words)}**")
-    if one.findings:
-        st.markdown("\n".join(f"- {plain(finding)}" for finding in one.findings))
-    if one.advice:
-        st.info(plain(one.advice), icon=":material/lightbulb:")
-    return one
+    repair = deal_health.repair_sentence(datetime.now(times.zone()))
+    st.markdown(f"Health: **{plain(repair or deal_health.words)}**")
+    if deal_health.findings:
+        st.markdown("\n".join(f"- {plain(finding)}" for finding in deal_health.findings))
+    if deal_health.advice:
+        st.info(plain(deal_health.advice), icon=":material/lightbulb:")
+    return deal_health
 
 
 def draw_funnel(context: PageContext, key: tuple[str, int]) -> None:
     """Draw a deal's health, and its funnel with the share of each step in the one before."""
-    one, numbers = draw_reasons(context, key), Numbers.of(st.context.locale)
-    if one is not None and one.steps:
-        steps = health.rates(one.steps)
+    deal_health, numbers = draw_reasons(context, key), Numbers.of(st.context.locale)
+    if deal_health is not None and deal_health.steps:
+        steps = health.rates(deal_health.steps)
         columns = {
             f"Last {DAYS} days": [numbers.number(value) for _, value, _ in steps],
             "Of the step before": [numbers.percent(share.value) for _, _, share in steps],

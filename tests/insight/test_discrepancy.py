@@ -6,8 +6,8 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from lib.insight.two_sides import SHORTEST, STEPS, Counts, TwoSides, compare
-from lib.insight.two_sides_words import Addressee, sentences
+from lib.insight.discrepancy import SHORTEST, STEPS, CountComparison, Counts, compare
+from lib.insight.discrepancy_sentences import Addressee, sentences
 
 FIRST, TOLERANCE, HISTORIES = date(2026, 9, 1), 0.1, 300
 RATIOS = (0.5, 0.69, 0.8, 1.25, 1.5)
@@ -24,7 +24,7 @@ class Planted:
     theirs: Counts
 
     @property
-    def found(self) -> TwoSides:
+    def found(self) -> CountComparison:
         """What is found in it."""
         return compare(self.days, self.ours, self.theirs, TOLERANCE)
 

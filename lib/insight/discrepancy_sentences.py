@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lib.insight.diagnosis import day_words
-from lib.insight.two_sides import SHORTEST, Gap, TwoSides
+from lib.insight.diagnosis import write_day
+from lib.insight.discrepancy import SHORTEST, CountComparison, Gap
 
 NOUNS = {"requests": "bid requests", "bids": "bids", "wins": "wins", "spend": "spend"}
 OURS = {"requests": "we sent", "bids": "we received", "wins": "we count", "spend": "we count"}
@@ -49,51 +49,75 @@ class Addressee:
         return "counted" if is_over else "count" if self.is_buyer else "counts"
 
 
-def sentences(sides: TwoSides, reader: Addressee, tolerance: float) -> list[str]:
-    """Where both sides differ and since when, or that they agree; then what it depends on."""
-    if len(sides.days) < SHORTEST:
-        few = len(sides.days)
+def title(gap: Gap) -> str:
+    """A gap in a list: `Buyer counts 31 % fewer bid requests`."""
+    return f"Buyer counts {_how_many(gap)} {NOUNS[gap.step]}"
+
+
+def sentences(
+    comparison: CountComparison, reader: Addressee, tolerance: float, late: int | None = None
+) -> list[str]:
+    """Where both sides differ and since when, or that they agree; then what it depends on.
+
+    `late` is after how many days the buyer's counts usually come.
+    """
+    if len(comparison.days) < SHORTEST:
+        few = len(comparison.days)
         what = f"{few} common day{'' if few == 1 else 's'}" if few else "no common days yet"
         return [f"There {'is' if few == 1 else 'are'} {what}: from {SHORTEST} on, both sides are compared."]
-    return [*_conclusion(sides, reader, tolerance), *_shift(sides, reader)]
+    return [*_conclusion(comparison, reader, tolerance, late), *_shift(comparison, reader)]
 
 
-def _conclusion(sides: TwoSides, reader: Addressee, tolerance: float) -> Iterator[str]:
-    main, share = sides.main, f"within {100 * tolerance:.3g} %"
+def _conclusion(
+    comparison: CountComparison, reader: Addressee, tolerance: float, late: int | None
+) -> Iterator[str]:
+    main, share = comparison.main, f"within {100 * tolerance:.3g} %"
     if main is None:
-        totals = ", ".join(f"{NOUNS[step]} {_percent(ratio)}" for step, ratio in sides.ratios.items())
+        totals = ", ".join(f"{NOUNS[step]} {_percent(ratio)}" for step, ratio in comparison.ratios.items())
         yield f"Both sides agree {share}; {reader.own} side in the sum: {totals}."
         return
-    yield _gap(main, sides, reader)
-    others = [gap for gap in sides.gaps if gap is not main]
-    following = [gap.step for gap in others if sides.follows(gap)]
+    yield _gap(main, comparison, reader)
+    others = [gap for gap in comparison.gaps if gap is not main]
+    following = [gap.step for gap in others if comparison.follows(gap)]
     if following:
         yield f"{_list(following)} follow{_ending(following)}."
-    yield from (_gap(gap, sides, reader) for gap in others if gap.step not in following)
-    agreeing = [step for step in sides.ratios if step not in {gap.step for gap in sides.gaps}]
+    yield from (_gap(gap, comparison, reader) for gap in others if gap.step not in following)
+    agreeing = [step for step in comparison.ratios if step not in {gap.step for gap in comparison.gaps}]
     if agreeing:
         yield f"{_list(agreeing)} agree{_ending(agreeing)} {share}."
+    if comparison.may_arrive(main, late):
+        own = reader.own.capitalize()
+        usual = f" {own} counts usually come {late} day{'s'[: late != 1]} after a day." if late else ""
+        yield f"These are the newest days: their counts may still be arriving.{usual}"
+        return
     is_counting = main.ratio < 1 and agreeing and not following
     yield f"Look at {COUNTING_ADVICE if is_counting else LOOK_AT[main.step, -1 if main.ratio < 1 else 1]}."
 
 
-def _gap(gap: Gap, sides: TwoSides, reader: Addressee) -> str:
+def _gap(gap: Gap, comparison: CountComparison, reader: Addressee) -> str:
     """`From 14 Nov 2026 on, you count 31 % fewer bid requests than we sent.`"""
     noun, ours = NOUNS[gap.step], OURS[gap.step]
     if gap.step == "wins" and reader.wins != "wins":
         ours = f"{ours} {reader.wins}"
-    end = "on" if gap.last is None else f"to {day_words(gap.last)}"
-    start = "the first common day" if gap.first == sides.days[0] else day_words(gap.first)
+    end = "on" if gap.last is None else f"to {write_day(gap.last)}"
+    start = "the first common day" if gap.first == comparison.days[0] else write_day(gap.first)
     head = f"From {start} {end}, {reader.subject} {reader.verb(gap.last is not None)}"
     if gap.ratio == float("inf"):
         return f"{head} {noun}, where {ours} none."
+    return f"{head} {_how_many(gap)} {noun} than {ours}."
+
+
+def _how_many(gap: Gap) -> str:
+    """`31 % fewer`."""
+    if gap.ratio == float("inf"):
+        return "more"
     less = "more" if gap.ratio > 1 else "less" if gap.step == "spend" else "fewer"
-    return f"{head} {abs(100 * (gap.ratio - 1)):.0f} % {less} {noun} than {ours}."
+    return f"{abs(100 * (gap.ratio - 1)):.0f} % {less}"
 
 
-def _shift(sides: TwoSides, reader: Addressee) -> Iterator[str]:
-    if sides.shift:
-        way = "later" if sides.shift > 0 else "earlier"
+def _shift(comparison: CountComparison, reader: Addressee) -> Iterator[str]:
+    if comparison.shift:
+        way = "later" if comparison.shift > 0 else "earlier"
         own = reader.own.capitalize()
         yield (
             f"{own} days fit ours one day {way} much better, and are compared so: they may be named by "
@@ -110,6 +134,6 @@ def _ending(steps: Sequence[str]) -> str:
 
 
 def _list(steps: Sequence[str]) -> str:
-    words = [NOUNS[step] for step in steps]
-    text = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    *nouns, last = [NOUNS[step] for step in steps]
+    text = f"{', '.join(nouns)} and {last}" if nouns else last
     return text[:1].upper() + text[1:]

@@ -31,6 +31,8 @@ FEWEST_FOR_A_SHIFT, CALMER, RESTLESS = 10, 0.5, 0.03
 FOLLOWS_WITHIN, FOLLOWS_SHARE, LEAST = 1, 0.1, 1e-6
 """The days and the part by which the gap of a later step may differ from the one that it hands on."""
 HALVES = {"spend": 0.005}
+ARRIVES_WITHIN = range(4, 8)
+"""The newest days, at least and at most, whose counts may still be arriving."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class TwoSides:
+class CountComparison:
     """What both sides say. `days` are common ones, `shift` the days by which the buyer's were moved for it.
 
     `gaps` has one gap at most for each step, in the order of the funnel; `ratios` the buyer's sums over the
@@ -72,8 +74,16 @@ class TwoSides:
         is_alike = abs(both[0] / both[1] - 1) <= FOLLOWS_SHARE
         return is_alike and abs((gap.first - main.first).days) <= FOLLOWS_WITHIN
 
+    def may_arrive(self, gap: Gap, late: int | None) -> bool:
+        """Whether a gap lies in the newest days alone, so that the buyer's counts may not be complete yet.
 
-def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float) -> TwoSides:
+        `late` is after how many days these usually come.
+        """
+        newest = min(max(ARRIVES_WITHIN.start, (late or 0) + 1), ARRIVES_WITHIN[-1])
+        return gap.last is None and gap.ratio < 1 and (self.days[-1] - gap.first).days < newest
+
+
+def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float) -> CountComparison:
     """Both sides of consecutive `days`; `tolerance` is the settled share, a part of the seller's counts."""
     shift = _shift(ours, theirs)
     buyers = {step: shift_days(counts, shift) for step, counts in theirs.items()}
@@ -90,7 +100,7 @@ def compare(days: Sequence[date], ours: Counts, theirs: Counts, tolerance: float
             step, np.array(days)[has_both], (ours[step][has_both], buyers[step][has_both]), noise, tolerance
         )
         gaps += [] if gap is None else [gap]
-    return TwoSides(tuple(np.array(days)[common]), shift, ratios, tuple(gaps))
+    return CountComparison(tuple(np.array(days)[common]), shift, ratios, tuple(gaps))
 
 
 def _gap(
@@ -108,15 +118,15 @@ def _gap(
         (first, last, _side(raw[first:last], series[first:last], noise[first:last], spread, bounds))
         for first, last in _spans(series, noise, spread)
     ]
-    ends = [place for place, (_, _, side) in enumerate(spans) if side]
-    if not ends:
+    differing = [index for index, (_, _, side) in enumerate(spans) if side]
+    if not differing:
         return None
-    first = last = ends[-1]
+    first = last = differing[-1]
     while first and spans[first - 1][2] == spans[last][2]:
         first -= 1
     begin, end = spans[first][0], spans[last][1]
-    of_theirs, of_ours = theirs[begin:end].sum(), ours[begin:end].sum()
-    ratio = float(of_theirs / of_ours) if of_ours else np.inf
+    their_sum, our_sum = theirs[begin:end].sum(), ours[begin:end].sum()
+    ratio = float(their_sum / our_sum) if our_sum else np.inf
     return Gap(step, days[begin], None if end == len(days) else days[end - 1], ratio)
 
 

@@ -1,0 +1,354 @@
+"""Investigates the broken deals of one report: the step that fell and the day, and all that may say why.
+
+The days of the funnels are asked for in batches, those of packages, seats and DSPs once. Only for broken
+deals more is asked: losses by reason, sites, what changes took away, prices of bids and wins (see
+diagnosis.py).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from lib.deals.delivery import PERIODS
+from lib.deals.models import DemandDeal
+from lib.insight import change_point, changes, diagnosis, health, seat_prices, win_prices
+from lib.insight.change_point import DAYS as HISTORY
+from lib.insight.change_point import LARGEST_REST, Numbers
+from lib.insight.changes import SALES, FieldChange
+from lib.insight.deal_report import DEAL, Entity
+from lib.insight.diagnosis import PRICE_DAYS, Break, Diagnosis, Losses, Witnesses
+from lib.insight.estimate import BID_PRICE, BIDS, CREATIVE, LOSSES, LOST_REASON, field_of, key_field_of
+from lib.insight.fall_witnesses import FallWitnesses
+from lib.insight.funnel_days import DAY, FunnelDays, Series, Steps
+from lib.insight.health import DealContext, DealHealth, FunnelStep
+from lib.insight.win_prices import WinFields, WinPrices
+from lib.reporting.models import Filter
+
+MOST_LOOKED_INTO, STEADY, MOST_CREATIVES, JUDGED_AFTER = 250, 0.85, 3, 4
+"""Broken deals of a batch whose sites, changes and prices are asked for; what is left per day of a step that
+has not become less; creatives that are named; complete days after which a repair is judged."""
+STILL_DOWN = "Repaired, still down"
+PRICE_CAUSES = ("", "floor raised", "floor", "price lowered", "price")
+SUPPLY_CAUSES = ("", "targeting", "list", "links")
+"""The causes that a change of a price, or of what is offered, can repair."""
+
+
+class Investigation:
+    """Some deals that may deliver, and the figures of their days."""
+
+    def __init__(
+        self,
+        days: FunnelDays,
+        deals: Sequence[DemandDeal],
+        context: DealContext,
+        healths: Mapping[int, DealHealth],
+    ) -> None:
+        """`healths` are those by the deals themselves and their funnels."""
+        self.days, self.context, self._steps, self._healths = days, context, [*days.fields], dict(healths)
+        self._running = [deal for deal in deals if health.may_deliver(deal, context)]
+        self._ended = [deal for deal in deals if healths[deal.id or 0].words == health.ENDED]
+        entities = [*self._running, *self._ended]
+        self.series: Series = days.series(DEAL, days.report.only(entities)) if entities else {}
+        self.groups: dict[str, Series] = {}
+
+    def healths(self) -> Iterator[tuple[int, DealHealth]]:
+        """The health of the deals that are broken, were repaired, or ended without having won anything, with
+        what is known of the cause."""
+        breaks = self._breaks()
+        is_broken = {
+            deal for deal, its_health in self._healths.items() if its_health.state == "attention"
+        } | {*breaks}
+        broken = [deal for deal in self._running if deal.id in is_broken and str(deal.id) in self.series]
+        broken += [deal for deal in self._ended if self._ended_unsold(deal)]
+        losses = self._losses(broken)
+        members = [self.members(deal) for deal in broken if deal.id in breaks]
+        self.groups = self.days.groups(
+            {
+                name: [*{entity.id: entity for groups in members for entity in groups[name]}.values()]
+                for name in ("package", "seat", "dsp")
+            }
+        )
+        for index, deal in enumerate(broken):
+            its_health, its_break = self._healths[deal.id or 0], breaks.get(deal.id or 0)
+            is_looked_into = index < MOST_LOOKED_INTO
+            case = _Case(self, deal, its_health, its_break, losses.get(str(deal.id), {}), is_looked_into)
+            yield deal.id or 0, case.health()
+
+    def _ended_unsold(self, deal: DemandDeal) -> bool:
+        """Whether a deal that has ended had bids, and never won; notes that as its health."""
+        sums = {step: float(np.nansum(days)) for step, days in self.series.get(str(deal.id), {}).items()}
+        missing = next((step for step in SALES[1:] if sums.get(step) == 0), "")
+        if not (missing and sums.get("bids")):
+            return False
+        steps = tuple(FunnelStep(step, value) for step, value in sums.items())
+        finding = f"It had {sums['bids']:,.0f} bids in its last days of the report, and no {missing}."
+        title = f"{health.ENDED}, never won"
+        self._healths[deal.id or 0] = DealHealth("idle", title, steps, (finding,))
+        return True
+
+    def base(self, deal: DemandDeal, base: str, step: str) -> Numbers:
+        """What a step is a part of: the step before, or for the first one what all other deals had."""
+        own = self.series[str(deal.id)]
+        return own[base] if base else self.days.whole[step] - own[step]
+
+    def members(self, deal: DemandDeal) -> dict[str, Sequence[Entity]]:
+        """Its packages, seat and DSP, as far as they are known."""
+        seat, dsp = health.buyer(deal, self.context)
+        return {
+            "package": health.packages_of(deal, self.context),
+            "seat": [] if seat is None else [seat],
+            "dsp": [] if dsp is None else [dsp],
+        }
+
+    def groups_of(self, deal: DemandDeal) -> dict[str, tuple[Sequence[Entity], list[Steps]]]:
+        """Its packages, seat and DSP with the figures of each, as far as the report tells them apart."""
+        members = self.members(deal)
+        return {
+            name: (
+                members[name],
+                [series[str(member.id)] for member in members[name] if str(member.id) in series],
+            )
+            for name, series in self.groups.items()
+        }
+
+    def step_before(self, step: str) -> str:
+        """The step that a step is a part of; "" for the first."""
+        return self._steps[self._steps.index(step) - 1] if step in self._steps[1:] else ""
+
+    def _breaks(self) -> dict[int, Break]:
+        """The deepest fall of each deal that has one, by id."""
+        deals = [deal for deal in self._running if str(deal.id) in self.series and self.days.whole]
+        breaks: dict[int, Break] = {}
+        for base, step in pairwise(("", *self._steps)):
+            if not deals:
+                break
+            own = np.array([self.series[str(deal.id)][step] for deal in deals])
+            bases = np.array([self.base(deal, base, step) for deal in deals])
+            claims = change_point.falls(own, bases, len(self._steps))
+            for deal, counts, fall in zip(deals, own, claims, strict=True):
+                earlier = breaks.get(deal.id or 0)
+                if fall is None or not _has_less(counts, fall.place):
+                    continue
+                if earlier is None or fall.rest < earlier.fall.rest:
+                    day = self.days.first_day + timedelta(days=fall.place)
+                    breaks[deal.id or 0] = Break(step, base, day, fall)
+        return breaks
+
+    def _losses(self, broken: Sequence[DemandDeal]) -> dict[str, dict[str, Numbers]]:
+        """The losses per day of these deals by reason; none where the report has no reasons."""
+        slicer = self.days.report.slicer
+        reason, field = key_field_of(slicer, LOST_REASON), field_of(slicer, LOSSES) or field_of(slicer, BIDS)
+        if reason is None or field is None or not broken:
+            return {}
+        answer = self.days.ask(HISTORY, (field.name,), (DEAL, reason, DAY), self.days.report.only(broken))
+        losses: dict[str, dict[str, Numbers]] = {}
+        rows = zip(
+            answer.names[DEAL].astype(str),
+            answer.names[reason].fillna("").astype(str),
+            answer.names[DAY],
+            answer.values[field.name],
+            strict=True,
+        )
+        for deal, why, day, value in rows:
+            place = (date.fromisoformat(str(day)[:10]) - self.days.first_day).days
+            losses.setdefault(deal, {}).setdefault(why, np.zeros(HISTORY))[place] = value
+        return losses
+
+
+class _Case:
+    """One broken deal: what is known of it, asked for as it is needed. `its_break` is None where a step was
+    never reached."""
+
+    def __init__(
+        self,
+        investigation: Investigation,
+        deal: DemandDeal,
+        its_health: DealHealth,
+        its_break: Break | None,
+        losses: Mapping[str, Numbers],
+        is_looked_into: bool,
+    ) -> None:
+        self._investigation, self._deal, self._health, self._break = (
+            investigation,
+            deal,
+            its_health,
+            its_break,
+        )
+        self._days, self._report = investigation.days, investigation.days.report
+        self._own, self._losses = investigation.series[str(deal.id)], losses
+        self._packages = health.packages_of(deal, investigation.context)
+        missing = next((step.name for step in its_health.steps if step.value == 0), "")
+        self._step = missing if its_break is None else its_break.step
+        self._base = investigation.step_before(self._step)
+        self._is_fixed = (deal.price_type or self._days.price_type) == "fixed"
+        self._is_looked_into = is_looked_into
+
+    def health(self) -> DealHealth:
+        """The deal's health: its break with the cause, or its repair."""
+        witnesses = self._witnesses()
+        cause = diagnosis.cause(self._break, witnesses, self._is_fixed)
+        is_ended = self._health.state == "idle"
+        if not is_ended and (repair_health := self._health_by_repair(cause)) is not None:
+            return repair_health
+        if self._is_looked_into:
+            witnesses = self._with_prices(witnesses, cause)
+        result = diagnosis.diagnosis(self._break, witnesses, self._deal.price, self._is_fixed)
+        if is_ended:
+            return replace(self._health, findings=(*self._health.findings, *result.findings))
+        repair = self._repair(cause)
+        change = diagnosis.carrying_change(self._break, witnesses, self._is_fixed)
+        if repair is not None and change is not None and self._is_undone(change, repair):
+            result = replace(result, cause=cause, title=STILL_DOWN, advice="")
+        return self._with_diagnosis(result, () if repair is None else (self._after_repair(repair),))
+
+    def _is_undone(self, change: FieldChange, repair: FieldChange) -> bool:
+        """Whether a repair left nothing of the change that was the cause."""
+        left = replace(change, after=repair.after)
+        is_same = (repair.entity, repair.field) == (change.entity, change.field)
+        return is_same and not left.can_lower(self._step, not self._base, self._is_fixed)
+
+    def _with_diagnosis(self, result: Diagnosis, after_repair: tuple[str, ...]) -> DealHealth:
+        """With a diagnosis. A step that is missing is the title unless a cause is known."""
+        is_named = bool(result.title) and (bool(result.cause) or self._health.state != "attention")
+        title = result.title if is_named else self._health.words
+        findings = (*after_repair, *result.findings)
+        return replace(self._health, state="attention", words=title, findings=findings, advice=result.advice)
+
+    def _witnesses(self) -> Witnesses:
+        """What is known without asking for prices."""
+        place = self._break.fall.place if self._break else 0
+        losses: tuple[Losses, ...] = ()
+        if self._base:
+            parts = {
+                why: _parts(counts, self._own[self._base], place)
+                for why, counts in self._losses.items()
+                if why
+            }
+            losses = tuple(Losses(why, *part) for why, part in parts.items())
+        if self._break is None:
+            return Witnesses(losses=losses)
+        changes_around = (
+            None if self._changes is None else tuple(changes.around_fall(self._changes, self._break.day))
+        )
+        fall = FallWitnesses(
+            self._days,
+            self._deal,
+            self._break,
+            self._own,
+            self._packages,
+            self._changes or (),
+            self._is_fixed,
+        )
+        groups = self._investigation.groups_of(self._deal)
+        candidates = fall.candidates(self._is_looked_into)
+        return Witnesses(
+            changes_around, candidates, losses, fall.others(groups, candidates, self._is_looked_into)
+        )
+
+    @cached_property
+    def _changes(self) -> list[FieldChange] | None:
+        """All that was changed in the deal, its packages and their lists; None if that is not known."""
+        history = self._investigation.context.history
+        if history is None:
+            return None
+        entities = [changes.Entity("demand_deals", self._deal.id or 0)]
+        for package in self._packages:
+            entities.append(changes.Entity("supply_deals", package.id or 0, package.name or ""))
+            for kind, targets in (
+                ("domain_lists", package.domain_list_targetings),
+                ("app_lists", package.app_list_targetings),
+            ):
+                entities += [
+                    changes.Entity(kind, target.id, target.name or "", target.is_excluded)
+                    for target in targets or ()
+                ]
+        histories = ((entity, history(entity.kind, entity.id)) for entity in dict.fromkeys(entities))
+        return changes.changes(histories, self._report.slicer.timezone)
+
+    def _health_by_repair(self, cause: str) -> DealHealth | None:
+        """The health where a repair is not judged yet, or has helped."""
+        if (repair := self._repair(cause)) is None:
+            return None
+        fall = () if self._break is None else (diagnosis.fall_sentence(self._break),)
+        title = changes.repair_title(repair, self._changes or ())
+        if (self._last_day - repair.day).days < JUDGED_AFTER:
+            return replace(self._health, state="unknown", words=title, findings=fall, repaired_at=repair.at)
+        if self._break is None or self._rest_since(repair, self._break) <= LARGEST_REST:
+            return None
+        return replace(
+            self._health, state="healthy", words="Delivers", findings=(*fall, self._after_repair(repair))
+        )
+
+    def _repair(self, cause: str) -> FieldChange | None:
+        """The last change that may have repaired a deal with such a cause."""
+        since = self._last_day - timedelta(days=PERIODS[0]) if self._break is None else self._break.day
+        repair = changes.repair(self._changes or (), since, self._step, not self._base, self._is_fixed)
+        if repair is None or repair.field == "is_active":
+            return repair
+        return repair if cause in (PRICE_CAUSES if repair.field == "price" else SUPPLY_CAUSES) else None
+
+    def _rest_since(self, repair: FieldChange, its_break: Break) -> float:
+        """What is left of the rate on the complete days since a repair."""
+        place = (repair.day - self._days.first_day).days + 1
+        counts, bases = self._own[self._step], self._investigation.base(self._deal, self._base, self._step)
+        _, after = change_point.around(counts, bases, place)
+        return after / its_break.fall.before
+
+    def _after_repair(self, repair: FieldChange) -> str:
+        """`Put back to 1.35 on 16 Nov 2026: 96 % of the rate before the fall since.`"""
+        title = f"{changes.repair_title(repair, self._changes or ())} on {diagnosis.write_day(repair.day)}"
+        if self._break is None:
+            return f"{title}, and still no {self._step}."
+        rest = self._rest_since(repair, self._break)
+        return f"{title}: since then the rate is {100 * rest:.0f} % of that before the fall."
+
+    @cached_property
+    def _last_day(self) -> date:
+        return self._report.period(1)[1]
+
+    def _with_prices(self, witnesses: Witnesses, cause: str) -> Witnesses:
+        """With the prices, or the creatives, that the cause is about."""
+        slicer, own = self._report.slicer, self._report.only([self._deal])
+        bid_price, bids = field_of(slicer, BID_PRICE), field_of(slicer, BIDS)
+        if cause in ("floor", "floor raised") and bid_price is not None and bids is not None:
+            return replace(witnesses, bids=self._prices(WinFields(bid_price.name, bids.name), own))
+        fields = win_prices.win_fields(slicer)
+        if cause in ("price", "price lowered") and fields is not None and self._packages:
+            others = (*self._report.only(self._packages), self._report.without(self._deal))
+            return replace(witnesses, win_prices=self._prices(fields, others))
+        creative, reason = key_field_of(slicer, CREATIVE), key_field_of(slicer, LOST_REASON)
+        field = field_of(slicer, LOSSES)
+        if cause == "creative" and creative is not None and reason is not None and field is not None:
+            reasons = tuple(
+                loss.reason for loss in witnesses.losses if diagnosis.reason_class(loss.reason) == "creative"
+            )
+            why = Filter(name=reason, value=reasons, match="equals")
+            answer = self._days.ask(PRICE_DAYS, (field.name,), (creative,), (*own, why))
+            order = answer.values[field.name].to_numpy().argsort()[::-1][:MOST_CREATIVES]
+            return replace(
+                witnesses, creatives=tuple(str(answer.names[creative].iloc[place]) for place in order)
+            )
+        return witnesses
+
+    def _prices(self, fields: WinFields, filters: tuple[Filter, ...]) -> WinPrices | None:
+        """Quartiles of a price over groups of the last 30 days."""
+        return win_prices.win_prices(
+            self._report.ask(seat_prices.price_query(self._report, PRICE_DAYS, fields, filters)), fields
+        )
+
+
+def _has_less(counts: Numbers, place: int) -> bool:
+    """Whether there is less of it per day than before: a rate can fall because more is offered."""
+    before, after = counts[change_point.weeks_before(place)], counts[place:]
+    means = [np.nansum(part) / max(int(np.isfinite(part).sum()), 1) for part in (before, after)]
+    return bool(means[1] <= STEADY * means[0])
+
+
+def _parts(losses: Numbers, base: Numbers, place: int) -> tuple[float, float]:
+    """What was lost as a part of the step before, before and after; 0 where there is nothing of it."""
+    before, after = change_point.around(losses, base, place)
+    return (before if before == before else 0.0), (after if after == after else 0.0)
