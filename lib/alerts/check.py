@@ -25,10 +25,10 @@ def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
     """Between which bounds the next figure is expected, after the figures before it (NaN: none).
 
     `season` is how many figures a week has: 7 of days, 1 of weeks. A figure is held against the mean of the
-    four a week, two, three and four weeks before it, and that difference against the same one of each earlier
-    figure (lib/reporting/noise.py); of figures above zero, on a logarithmic scale. Single figures that are far
-    out of line, such as days of an outage, count as what the weeks around them had. Where nothing has changed,
-    about one check in a hundred falls outside.
+    four a week, two, three and four weeks before it, and that difference against the same one of each
+    earlier figure (lib/reporting/noise.py); of figures above zero, on a logarithmic scale. Single figures far
+    out of line, such as days of an outage, count as what the weeks around them had. Where nothing has
+    changed, about one check in a hundred falls outside.
 
     None where nothing is known: too few earlier figures, or all of them alike.
     """
