@@ -20,6 +20,7 @@ from lib.alerts.check import earlier
 from lib.alerts.message import Verdict
 from lib.alerts.watch import Watch
 from lib.people import Grant
+from lib.reporting import noise
 from lib.reporting.models import Slicer
 from lib.settings import Settings
 from lib.views import Alert, ViewStore
@@ -172,6 +173,33 @@ def test_false_alarms_are_rare(name: str) -> None:
     """Of figures in which nothing has changed, about one in a hundred is outside of its bounds; a half is."""
     false, found, silent = alert_rates(NOISES[name], 300, 7)
     assert false <= 0.04 and found >= 0.8 and silent == 0
+
+
+def test_a_half_is_found_after_days_of_an_outage() -> None:
+    """Sixteen weeks of 1,000 a day with a ripple of 5 %, eight days of them without anything: 500 is outside
+    of the bounds, and 1,000 is not; without these days the bounds are about the same."""
+    past = 1_000 * (1 + 0.05 * np.cos(2.4 * np.arange(112)))
+    low, high = check.usual(past.tolist(), season=7) or (0, 0)
+    outages = past.copy()
+    outages[[11, 18, 40, 41, 42, 77, 90, 97]] *= [0, 0.02, 0, 0, 0.1, 0.2, 0, 0]
+    bounds = check.usual(outages.tolist(), season=7)
+    assert bounds is not None and 500 < bounds[0] < 1_000 < bounds[1]
+    assert bounds == pytest.approx((low, high), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("figures", "left"),
+    [
+        ([10, 11, 10, 1, 10, 11, 10], [10, 11, 10, 10, 10, 11, 10]),
+        ([10, 11, 10, 0, 10, 11, 10], [10, 11, 10, 10, 10, 11, 10]),
+        ([10, 11, 10, 7, 10, 11, 10], [10, 11, 10, 7, 10, 11, 10]),
+        ([0, 9, 0, 0, 8, 0, 7], [0, 9, 0, 0, 8, 0, 7]),
+        ([-1, 9, 0, 2, 8, 0, 7], [-1, 9, 0, 2, 8, 0, 7]),
+    ],
+)
+def test_only_what_is_far_out_of_line_is_an_outage(figures: list[float], left: list[float]) -> None:
+    """It is set to the median of the three figures on each side; what is often so, or negative, stays."""
+    assert noise.without_outages(np.array(figures, float), 1) == pytest.approx(np.array(left, float))
 
 
 def test_figures_of_any_sign_have_bounds() -> None:

@@ -164,6 +164,26 @@ def test_a_difference_that_is_over_is_said_with_its_end() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("newest", "late", "arrives"),
+    [(3, None, True), (4, 1, True), (5, 1, False), (6, 5, True), (7, 30, True), (8, 30, False)],
+)
+def test_counts_that_may_be_late(newest: int, late: int | None, arrives: bool) -> None:
+    """Fewer wins on the newest four days alone, or on more where the buyer is usually later (at most seven),
+    may still be arriving; nobody is sent to look at win notices for that."""
+    days, ours, agreeing = steady()
+    since = np.arange(30) >= 30 - newest
+    theirs = dict(agreeing)
+    theirs |= {step: np.where(since, 0.5, 1) * theirs[step] for step in ("wins", "spend")}
+    comparison = compare(days, ours, theirs, TOLERANCE)
+    told = sentences(comparison, Addressee(False), TOLERANCE, late)
+    assert any("may still be arriving" in sentence for sentence in told) is arrives
+    assert any("win notices" in sentence for sentence in told) is not arrives
+    if arrives and late:
+        usual = f"The buyer's counts usually come {late} day{'' if late == 1 else 's'} after a day."
+        assert told[-1].endswith(usual)
+
+
 def test_what_only_the_buyer_has_is_said() -> None:
     """Bids of which nothing arrives are named as such, without a division by zero."""
     days, ours, theirs = steady()

@@ -65,6 +65,16 @@ def test_too_early_and_in_the_zone_of_the_report() -> None:
     assert east is not None and east.after[0] == dt.date(2026, 11, 3)
 
 
+def test_a_day_of_an_outage_before_the_change_is_no_pair() -> None:
+    """Without a change, next to nothing on a day of the week before leaves six pairs, and no difference."""
+    steady = series(lambda day: 1_000 * (1 + 0.03 * np.cos(2.4 * day)), 98)
+    out = steady | {CHANGED - 3 * DAY: 20.0, CHANGED - 40 * DAY: 20.0}
+    found, usual = (evidence.difference(days, None, around(90)) for days in (out, steady))
+    assert found is not None and usual is not None
+    assert (found.pairs, usual.pairs) == (6, 7)
+    assert abs(found.value) < 0.02 and found.high < 0.05
+
+
 def test_only_who_was_there_and_not_changed_is_untouched() -> None:
     """Packages that were changed since, are new, share a deal, have a changed deal, or do not say: none."""
     old, new = SUNDAY - 60 * DAY, SUNDAY - 2 * DAY
