@@ -81,7 +81,7 @@ def _measures(answer: Audience, fields: Mapping[str, str]) -> dict[str, Measures
 def _booked_part(packages: Sequence[SupplyPackage], days: Days, hours: int) -> float | None:
     """Which part of the booking lies in these days, from the packages' first start to their last end; None
     without both."""
-    starts, ends = [one.start_date for one in packages], [one.end_date for one in packages]
+    starts, ends = [package.start_date for package in packages], [package.end_date for package in packages]
     if not packages or None in starts or None in ends:
         return None
     start, end = min(filter(None, starts)), max(filter(None, ends))

@@ -154,7 +154,10 @@ def diagnosis(broken: Break | None, witnesses: Witnesses, price: Decimal | None,
     """What is wrong with a deal, from all that is known of it."""
     its_cause = cause(broken, witnesses, is_fixed)
     findings = [] if broken is None else [fall_sentence(broken), chance_sentence(broken.fall)]
-    candidates = {(one.change.entity, one.change.field, one.change.day): one for one in witnesses.candidates}
+    candidates = {
+        (candidate.change.entity, candidate.change.field, candidate.change.day): candidate
+        for candidate in witnesses.candidates
+    }
     findings += [
         _change_sentence(change, candidates.get((change.entity, change.field, change.day)))
         for change in (witnesses.changes or ())[:MOST_LISTED]

@@ -31,7 +31,7 @@ def of_targeting(
     field = field_of(report.slicer, (*BIDS, *IMPRESSIONS))
     translation = report_filters(targeting, report.slicer, lists, media_type)
     days = first_week(booking, report.today, report.slicer.timezone)
-    has_days = forecast.DAY in {one.name for one in report.slicer.key_fields}
+    has_days = forecast.DAY in {field.name for field in report.slicer.key_fields}
     if field is None or days is None or translation.left_out or not has_days:
         return None
     changes = {"filters": translation.filters, "data_fields": (field.name,), "split_by": (forecast.DAY,)}
@@ -47,7 +47,7 @@ def of_targeting(
         "slicer": report.name,
         "field": field.name,
         "filters": [
-            {"name": one.name, "value": [*one.value], "match": one.match} for one in translation.filters
+            {"name": only.name, "value": [*only.value], "match": only.match} for only in translation.filters
         ],
         "first_day": days[0].isoformat(),
         "last_day": days[1].isoformat(),

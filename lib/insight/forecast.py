@@ -88,7 +88,7 @@ def weekdays(start: datetime, end: datetime, hours: int) -> dict[int, float]:
 
 def forecast(days: Sequence[DayFigure], parts: Mapping[int, float], ahead: int = 0) -> Forecast:
     """The figure in a period with so many days of each weekday, `ahead` days after the last of these days."""
-    series = np.array([math.nan if one.figure.value is None else one.figure.value for one in days])
+    series = np.array([math.nan if day.figure.value is None else day.figure.value for day in days])
     length = max(1, round(sum(parts.values())))
     if len(series) < BASE or not parts:
         return Forecast(math.nan)

@@ -18,9 +18,12 @@ from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Slicer
 from lib.reporting.moved import movers, sides
-from lib.reporting.moved import past as earlier_differences
+from lib.reporting.moved.earlier_differences import (
+    EarlierDifferences,
+    earlier_differences,
+    earlier_periods,
+)
 from lib.reporting.moved.movers import Candidate, Moves
-from lib.reporting.moved.past import Past
 from lib.reporting.moved.quantity import Numbers, Own, Pair, Quantity, Ratio, leaves, quantity, values
 from lib.reporting.moved.sides import About, Ask
 
@@ -88,16 +91,16 @@ def explain(
     complete = sides.complete(ask, about, [one.sides for one in _strongest(first)])
     candidates = [movers.candidate(of, one, whole, one.name in segmented) for one in complete]
     codes = {one.sides.name: [one.sides.codes[place] for place in one.largest] for one in candidates}
-    pairs = earlier_differences.earlier(days, slicer)
-    past = earlier_differences.past(ask, about, of, codes, pairs, segmented)
+    pairs = earlier_periods(days, slicer)
+    earlier = earlier_differences(ask, about, of, codes, pairs, segmented)
     value_count = sum(len(one.sides.codes) for one in first)
     before, now = (float(values(of, one)[0]) for one in (whole.whole_before, whole.whole_now))
-    all_moves = _moves(candidates, past, value_count)
+    all_moves = _moves(candidates, earlier, value_count)
     moves = tuple(one for one in all_moves if one.alike is None and one.movers)
     alike = tuple(
-        one for one in all_moves if one.alike is not None and not past.is_usual(now - before, WHOLE_RATE)
+        one for one in all_moves if one.alike is not None and not earlier.is_usual(now - before, WHOLE_RATE)
     )
-    return Moved(of, before, now, moves, past.steps, value_count, alike)
+    return Moved(of, before, now, moves, earlier.steps, value_count, alike)
 
 
 def _figure(
@@ -135,7 +138,9 @@ def _strongest(candidates: Sequence[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda one: one.explanation.rank, reverse=True)[:TESTED_FIELDS]
 
 
-def _moves(candidates: Sequence[Candidate], past: Past, value_count: int) -> tuple[Moves, ...]:
+def _moves(
+    candidates: Sequence[Candidate], earlier: EarlierDifferences, value_count: int
+) -> tuple[Moves, ...]:
     """The movers of each key field: all values are tested together.
 
     A value has moved where it contributes more than it usually does, and the values of its key field did not
@@ -144,14 +149,14 @@ def _moves(candidates: Sequence[Candidate], past: Past, value_count: int) -> tup
     if not candidates:
         return ()
     error, volume = (_of_largest(candidates, name) for name in ("error", "volume"))
-    parts = [past.fields[one.sides.name] for one in candidates]
-    past_contribution, beyond = (
+    parts = [earlier.fields[one.sides.name] for one in candidates]
+    earlier_contribution, beyond = (
         np.concatenate(of) for of in zip(*((p.contribution, p.beyond) for p in parts), strict=True)
     )
     movement = np.concatenate([one.parts.whole[one.largest] for one in candidates])
-    p = p_values(movement, error, past_contribution, volume, past.freedom)
-    more = p_values(_of_largest(candidates, "beyond"), error, beyond, volume, past.freedom)
-    spread, _ = spreads(error, beyond, volume, past.freedom)
+    p = p_values(movement, error, earlier_contribution, volume, earlier.freedom)
+    more = p_values(_of_largest(candidates, "beyond"), error, beyond, volume, earlier.freedom)
+    spread, _ = spreads(error, beyond, volume, earlier.freedom)
     ends = np.cumsum([len(one.largest) for one in candidates])[:-1]
     differ = [together(of) <= DIFFERENT_RATE / len(candidates) for of in np.split(more, ends)]
     p = np.where(np.repeat(differ, [len(one.largest) for one in candidates]), p, 1.0)
@@ -175,16 +180,16 @@ def _of_field(one: Candidate, is_mover: Flags, spread: Numbers) -> Moves:
 
 
 def p_values(
-    movement: Numbers, error: Numbers, past: Numbers, volume: Numbers, freedom: float | None = None
+    movement: Numbers, error: Numbers, earlier: Numbers, volume: Numbers, freedom: float | None = None
 ) -> Numbers:
     """The probability of a movement this large if nothing unusual happened, per value, two-sided.
 
     `error` is the standard error of `movement` by sampling; NaN, not known, counts as noise.
-    `past` has a column per earlier difference (none: sampling alone counts, and exact figures are
+    `earlier` has a column per earlier difference (none: sampling alone counts, and exact figures are
     certain), together worth so many degrees of freedom (None: as many as there are). `volume` is how much
     there is of the value.
     """
-    spread, degrees = spreads(error, past, volume, freedom)
+    spread, degrees = spreads(error, earlier, volume, freedom)
     with np.errstate(all="ignore"):
         score = np.abs(movement) / spread
     probabilities = 2 * stdtr(min(degrees, 1e9), -score)
@@ -193,13 +198,13 @@ def p_values(
 
 
 def spreads(
-    error: Numbers, past: Numbers, volume: Numbers, freedom: float | None = None
+    error: Numbers, earlier: Numbers, volume: Numbers, freedom: float | None = None
 ) -> tuple[Numbers, float]:
     """The standard deviation of each value's movement in noise, and the degrees of freedom of it."""
-    if not past.shape[1]:
+    if not earlier.shape[1]:
         return error, np.inf
-    usual, degrees = _moderate(past, volume, float(past.shape[1]) if freedom is None else freedom)
-    return np.sqrt(usual + error**2), min(degrees, _tails(past, usual))
+    usual, degrees = _moderate(earlier, volume, float(earlier.shape[1]) if freedom is None else freedom)
+    return np.sqrt(usual + error**2), min(degrees, _tails(earlier, usual))
 
 
 def together(p: Numbers) -> float:
@@ -218,10 +223,10 @@ def discoveries(p: Numbers, tests: int | None = None, rate: float = RATE) -> Fla
     return is_discovery
 
 
-def _moderate(past: Numbers, volume: Numbers, count: float) -> tuple[Numbers, float]:
+def _moderate(earlier: Numbers, volume: Numbers, count: float) -> tuple[Numbers, float]:
     """Per value the variance of its usual movement, and how many degrees of freedom it has; the mean square
-    of `past` has `count`."""
-    own = np.mean(past**2, axis=1)
+    of `earlier` has `count`."""
+    own = np.mean(earlier**2, axis=1)
     has_both = (own > 0) & (volume > 0)
     if has_both.sum() < FEWEST:
         return own, count
@@ -237,11 +242,11 @@ def _moderate(past: Numbers, volume: Numbers, count: float) -> tuple[Numbers, fl
     return (weight * usual + count * own) / (weight + count), weight + count
 
 
-def _tails(past: Numbers, usual: Numbers) -> float:
+def _tails(earlier: Numbers, usual: Numbers) -> float:
     """The degrees of freedom of a Student's t whose tails are as heavy as those of all earlier movements
     together, by their kurtosis, 3 + 6 / (degrees - 4). A few weeks show too few of the rare large ones:
     1 is added to it."""
-    squares = (past[usual > 0] ** 2 / usual[usual > 0, None]).ravel()
+    squares = (earlier[usual > 0] ** 2 / usual[usual > 0, None]).ravel()
     excess = float(np.mean(squares**2) / np.mean(squares) ** 2) - 3 if squares.any() else 0.0
     return 4 + 6 / (max(excess, 0.0) + 1)
 

@@ -20,7 +20,7 @@ from lib.reporting.moved.sides import About, Ask
 
 STEPS, LONGEST, WEEK, PERSISTENT_VALUES = 8, 120, 7, 10
 DAY = time_key_field("day")
-Earlier = tuple[Days, Days]
+Periods = tuple[Days, Days]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Placebos:
 
 
 @dataclass(frozen=True)
-class Past:
+class EarlierDifferences:
     """The placebos per key field at so many `steps`, and the earlier differences of the whole, at which there
     may be more.
 
@@ -77,7 +77,7 @@ class _Daily:
         return each
 
 
-def earlier(days: tuple[Days, Days], slicer: Slicer) -> list[Earlier]:
+def earlier_periods(days: tuple[Days, Days], slicer: Slicer) -> list[Periods]:
     """The pairs of periods before these of which the slicer has all days; none where it knows no days."""
     if slicer.first_date is None or DAY not in {field.name for field in slicer.key_fields}:
         return []
@@ -91,19 +91,19 @@ def earlier(days: tuple[Days, Days], slicer: Slicer) -> list[Earlier]:
     return complete
 
 
-def past(
+def earlier_differences(
     ask: Ask,
     about: About,
     of: Quantity,
     codes: Mapping[str, Sequence[str]],
-    pairs: Sequence[Earlier],
+    pairs: Sequence[Periods],
     segmented: Collection[str],
-) -> Past:
+) -> EarlierDifferences:
     """The placebos of these values per key field, one for each earlier pair of periods."""
     if not pairs or isinstance(of, Own):
         nothing = {name: np.empty((len(values), 0)) for name, values in codes.items()}
         fields = {name: Placebos(empty, empty) for name, empty in nothing.items()}
-        return Past(fields, 0, 0.0, np.empty(0), 0.0)
+        return EarlierDifferences(fields, 0, 0.0, np.empty(0), 0.0)
     span = _span(pairs)
     questions = [about.of(span, name, values, DAY) for name, values in codes.items()]
     total, *answers = ask([about.query_of(span, split_by=(DAY,)), *questions])
@@ -119,10 +119,12 @@ def past(
         differences[name] = _placebos(of, earlier_pairs, name in segmented)
         persistence.append(_persistence(daily.series()))
     degrees = noise.freedom(len(pairs), _weights(pairs[0]), max(persistence), WEEK)
-    return Past(differences, len(pairs), degrees, *_whole_past(about, of, whole, pairs))
+    return EarlierDifferences(differences, len(pairs), degrees, *_whole_differences(about, of, whole, pairs))
 
 
-def _whole_past(about: About, of: Quantity, whole: _Daily, pairs: Sequence[Earlier]) -> tuple[Numbers, float]:
+def _whole_differences(
+    about: About, of: Quantity, whole: _Daily, pairs: Sequence[Periods]
+) -> tuple[Numbers, float]:
     """The earlier differences of the whole and their degrees of freedom: of whole weeks, at each day from the
     last pair to the first."""
     days = 1 if all(_length(period) % WEEK == 0 for period in pairs[0]) else WEEK
@@ -167,7 +169,7 @@ def _persistence(series: Numbers) -> float:
     return float(np.average([noise.persistence(logs[at]) for at in largest], weights=volume[largest]))
 
 
-def _weights(pair: Earlier) -> list[float]:
+def _weights(pair: Periods) -> list[float]:
     """What each day counts in the difference of two periods."""
     start, end = _span([pair])
     days = [start + number * timedelta(days=1) for number in range((end - start).days + 1)]
@@ -177,7 +179,7 @@ def _weights(pair: Earlier) -> list[float]:
     ]
 
 
-def _span(pairs: Sequence[Earlier]) -> Days:
+def _span(pairs: Sequence[Periods]) -> Days:
     days = [day for pair in pairs for period in pair for day in period]
     return min(days), max(days)
 
