@@ -69,7 +69,7 @@ class Reports:
         """Project and name of each."""
         if self._remote is None:
             return sorted(self._installation.warehouse.slicers())
-        pairs = (one.partition("/") for one in self._installation.settings.slicers)
+        pairs = (name.partition("/") for name in self._installation.settings.slicers)
         return sorted((project, name) for project, _, name in pairs)
 
     def info(self, project: str, slicer: str) -> Slicer:
@@ -148,8 +148,8 @@ class Clients:
         except TrancheError as error:
             log.warning("Own metrics could not be read: %s", error.reason)
             return slicer
-        fields = (own_metrics.field(one, slicer) for one in metrics)
-        return slicer.with_own(one for one in fields if one is not None)
+        fields = (own_metrics.field(metric, slicer) for metric in metrics)
+        return slicer.with_own(field for field in fields if field is not None)
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -298,5 +298,6 @@ def _slicers(installation: Installation) -> Iterable[tuple[str, str]]:
     if installation.lines.reporting is None:
         return installation.warehouse.slicers()
     return (
-        (project, name) for project, _, name in (one.partition("/") for one in installation.settings.slicers)
+        (project, name)
+        for project, _, name in (slicer.partition("/") for slicer in installation.settings.slicers)
     )

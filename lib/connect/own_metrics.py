@@ -32,8 +32,8 @@ def field(metric: OwnMetric, slicer: Slicer) -> OwnField | None:
 
 def problem(formula: str, slicer: Slicer) -> str:
     """What is wrong with a formula over the slicer's data fields, as a sentence; empty if nothing is."""
-    own = {one.name for one in slicer.own_fields}
-    names = [one.name for one in slicer.data_fields if one.name not in own]
+    own = {field.name for field in slicer.own_fields}
+    names = [field.name for field in slicer.data_fields if field.name not in own]
     try:
         expression = formulas.parse(formula, names)
     except UnknownName as error:
@@ -45,7 +45,7 @@ def problem(formula: str, slicer: Slicer) -> str:
 
 def _name_of_title(title: str, slicer: Slicer, names: Collection[str]) -> str:
     """Which name to write for the title of a data field; empty where none has this title."""
-    name_of = {(slicer.data_field(one).description or one).casefold(): one for one in names}
+    name_of = {(slicer.data_field(name).description or name).casefold(): name for name in names}
     match = name_of.get(title.casefold())
     return "" if match is None else f"'{title}' is written {formulas.Field(match)}."
 

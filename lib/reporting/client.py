@@ -43,7 +43,7 @@ Query = TypeVar("Query", AudienceQuery, ExportQuery)
 Places = npt.NDArray[np.intp]
 Keys = npt.NDArray[np.float64]
 PAGE = frozenset({"order_by", "limit", "offset"})
-*SOME, LAST = sorted(name for name, one in FORMATS.items() if one.plain_words)
+*SOME, LAST = sorted(name for name, format_ in FORMATS.items() if format_.plain_words)
 OF_A_FILE = {
     "data_fields": "This service can't choose a file's data fields: it writes all of them",
     "own_fields": "This service can't compute own metrics for a file: take their parts",
@@ -77,13 +77,13 @@ def describe(slicer: Slicer) -> Slicer:
 def with_own_fields(query: Query, slicer: Slicer) -> Query:
     """The query with what the slicer's own fields are that it names."""
     names = _ranked_by(query).union(query.data_fields or ())
-    own_fields = tuple(one for one in slicer.own_fields if one.name in names)
+    own_fields = tuple(field for field in slicer.own_fields if field.name in names)
     return query.model_copy(update={"own_fields": own_fields}) if own_fields else query
 
 
 def _ranked_by(query: AudienceQuery | ExportQuery) -> set[str]:
     """The fields by which rows are ordered or left out."""
-    return {order.name for order in query.order_by} | {one.name for one in query.data_filters}
+    return {order.name for order in query.order_by} | {data_filter.name for data_filter in query.data_filters}
 
 
 def request_fields(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:
@@ -119,15 +119,15 @@ def complete(audience: Audience, query: AudienceQuery, slicer: Slicer) -> Audien
         audience = _fields(audience, [name for name in audience.total.values if name not in others])
     if "precision" in left_out and query.precision:
         audience = _with_ranges(audience)
-    own = [one.name for one in query.own_fields if "own_fields" in left_out]
+    own = [field.name for field in query.own_fields if "own_fields" in left_out]
     return _without_ranges(audience, own) if own else audience
 
 
 def _left_out(query: AudienceQuery, extensions: Collection[str]) -> set[str]:
     """What the service isn't asked for: what it doesn't know, and what rows filtered here need whole."""
     left_out = set(EXTENSIONS) - set(extensions)
-    own = {one.name for one in query.own_fields} if "own_fields" in left_out else set()
-    if own & {one.name for one in query.data_filters}:
+    own = {field.name for field in query.own_fields} if "own_fields" in left_out else set()
+    if own & {data_filter.name for data_filter in query.data_filters}:
         left_out |= {"data_filters"}
     if own & _ranked_by(query):
         left_out |= PAGE
@@ -138,7 +138,7 @@ def _left_out(query: AudienceQuery, extensions: Collection[str]) -> set[str]:
 
 def _parts(query: AudienceQuery) -> tuple[str, ...]:
     """The data fields to ask for: those of the service, and in place of own ones those of their formulas."""
-    own = {one.name: sorted(formulas.parse(one.formula).fields()) for one in query.own_fields}
+    own = {field.name: sorted(formulas.parse(field.formula).fields()) for field in query.own_fields}
     fields = sorted(_ranked_by(query).difference(query.split_by))
     parts = [part for name in (*(query.data_fields or ()), *fields) for part in own.get(name, [name])]
     return tuple(dict.fromkeys(parts))
@@ -147,16 +147,16 @@ def _parts(query: AudienceQuery) -> tuple[str, ...]:
 def _with_own(audience: Audience, own_fields: Iterable[OwnField]) -> Audience:
     """The answer with these fields, computed from the fields that came."""
     values, totals = audience.values.copy(), dict(audience.total.values)
-    for one in own_fields:
-        expression = formulas.parse(one.formula)
+    for field in own_fields:
+        expression = formulas.parse(field.formula)
         parts = expression.fields()
         if missing := parts - set(values):
-            raise BadRequest(f"This service sent no {min(missing)}, of which {one.name} is computed")
+            raise BadRequest(f"This service sent no {min(missing)}, of which {field.name} is computed")
         sums = {name: math.nan if (value := totals.get(name)) is None else value for name in parts}
         total = float(expression.evaluate(sums))
         columns = {name: values[name].to_numpy(np.float64) for name in parts}
-        values[one.name] = np.broadcast_to(expression.evaluate(columns), len(values))
-        totals[one.name] = total if math.isfinite(total) else None
+        values[field.name] = np.broadcast_to(expression.evaluate(columns), len(values))
+        totals[field.name] = total if math.isfinite(total) else None
     return replace(audience, values=values, total=replace(audience.total, values=totals))
 
 

@@ -206,9 +206,9 @@ def _total(sums: Sums, shape: Shape, totals: Mapping[str, Numbers], count: int, 
         dates=tuple(day.isoformat() for day in sums.dates),
         confidence_range=f"{wide[0]:.2f}" if sampled and len(wide) else None,
         missing=_missing(sums, shape),
-        low={name: number(one.low[0]) for name, one in returned_ranges.items()},
-        high={name: number(one.high[0]) for name, one in returned_ranges.items()},
-        n_eff={name: number(one.n_eff[0]) for name, one in returned_ranges.items()},
+        low={name: number(range_.low[0]) for name, range_ in returned_ranges.items()},
+        high={name: number(range_.high[0]) for name, range_ in returned_ranges.items()},
+        n_eff={name: number(range_.n_eff[0]) for name, range_ in returned_ranges.items()},
     )
 
 

@@ -41,7 +41,7 @@ EXTENSIONS = (
     "data_fields", "own_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "same_precision_as", "escape_formulas", "full_digits",
     "restrictions",
-    *(name for name, one in FORMATS.items() if not one.plain_words), "arrow",
+    *(name for name, format_ in FORMATS.items() if not format_.plain_words), "arrow",
 )  # fmt: skip
 API_ROWS_LIMIT = 1_000_000
 DESK_ROWS_LIMIT = 10_000
@@ -147,8 +147,8 @@ class Slicer(Descriptor):
     def with_own(self, own_fields: Iterable[OwnField]) -> "Slicer":
         """The slicer with these data fields too, but for those whose name it has already."""
         names = {field.name for field in self.data_fields}
-        own = tuple(one for one in own_fields if one.name not in names)
-        fields = (*self.data_fields, *(one.data_field for one in own))
+        own = tuple(field for field in own_fields if field.name not in names)
+        fields = (*self.data_fields, *(field.data_field for field in own))
         return self.model_copy(update={"data_fields": fields, "own_fields": own}) if own else self
 
     def knows(self, extension: str) -> bool:

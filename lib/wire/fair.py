@@ -103,10 +103,10 @@ class FairPool:
             return caller, work
 
     def _whose_turn(self) -> Hashable:
-        ready = [one for one in self._waiting if self._running[one] < self._share]
-        is_ahead_idle = not any(isinstance(one, Ahead) for one in self._running)
-        ahead = next((one for one in ready if is_ahead_idle), NOBODY)
-        return next((one for one in ready if not isinstance(one, Ahead)), ahead)
+        ready = [caller for caller in self._waiting if self._running[caller] < self._share]
+        is_ahead_idle = not any(isinstance(caller, Ahead) for caller in self._running)
+        ahead = next((caller for caller in ready if is_ahead_idle), NOBODY)
+        return next((caller for caller in ready if not isinstance(caller, Ahead)), ahead)
 
     def _finish(self, caller: Hashable) -> None:
         with self._condition:

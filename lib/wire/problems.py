@@ -125,8 +125,8 @@ def _client_disconnect(request: Request, error: ClientDisconnect) -> Response:
 
 def _invalid(request: Request, error: RequestValidationError) -> Response:
     lines = [
-        f"{'.'.join(str(part) for part in one['loc'])} {requirement(one['type'], one.get('ctx'))}"
-        for one in error.errors()
+        f"{'.'.join(str(part) for part in detail['loc'])} {requirement(detail['type'], detail.get('ctx'))}"
+        for detail in error.errors()
     ]
     return problem(request.url.path, BadRequest("; ".join(lines)))
 

@@ -161,7 +161,7 @@ def slicer(answer: httpx.Response) -> Slicer:
 def slicers(answer: httpx.Response) -> list[tuple[str, str]]:
     """The slicers of such an answer (*extension*). Raises its error, or Unreadable."""
     try:
-        return [(one["project_name"], one["slicer_name"]) for one in fields(answer)["slicers"]]
+        return [(pair["project_name"], pair["slicer_name"]) for pair in fields(answer)["slicers"]]
     except (KeyError, TypeError) as error:
         raise Unreadable("The service's answer does not follow the API") from error
 

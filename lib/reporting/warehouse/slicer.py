@@ -192,7 +192,7 @@ class StoredSlicer:
     def _info(self) -> Slicer:
         days = list(self.rows)
         first, last = (days[0].isoformat(), days[-1].isoformat()) if days else (None, None)
-        last_import = max((one.when for one in self.imports), default=None)
+        last_import = max((import_.when for import_ in self.imports), default=None)
         moment = self.compared_at or last_import
         as_of = None if moment is None else moment.astimezone(dt.UTC).isoformat(timespec="seconds")
         slicer = self.definition.slicer(first, last)

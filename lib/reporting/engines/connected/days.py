@@ -145,12 +145,14 @@ class DayCounter:
             if (part := self._extend(name, before[name], marks[name])) is not None:
                 parts[name] = part
         others = [name for name in marks if name not in parts]
-        for table, one in self._connections.part_tables(self._source.connection, self._columns.table, others):
-            counts = self._count(Columns(table, self._columns.definition), one is None)
-            if one is None:
+        for table, part_name in self._connections.part_tables(
+            self._source.connection, self._columns.table, others
+        ):
+            counts = self._count(Columns(table, self._columns.definition), part_name is None)
+            if part_name is None:
                 parts |= {name: Part(marks[name], counts.get(name, {})) for name in others}
             else:
-                parts[one] = Part(marks[one], counts.get("", {}))
+                parts[part_name] = Part(marks[part_name], counts.get("", {}))
         return parts
 
     def _extend(self, name: str, before: Part, mark: str | None) -> Part | None:

@@ -141,7 +141,7 @@ class Contents:
         raw = json.loads(content)
         if raw.get("format") != FORMAT:
             raise DamagedLayout(f"{CONTENTS} is of format {raw.get('format')}, not {FORMAT}")
-        raw["sums"] = {name: Sum(**one) for name, one in raw["sums"].items()}
+        raw["sums"] = {name: Sum(**parts) for name, parts in raw["sums"].items()}
         raw["keys"] = {name: KeyColumn(**column) for name, column in raw["keys"].items()}
         raw["distinct"] = {name: DistinctColumn(**column) for name, column in raw["distinct"].items()}
         return cls(**raw)
@@ -157,7 +157,9 @@ class Layout:
         self.folder, self.verify_after = folder, 0.0
         self._state = self._contents_state()
         self.contents = Contents.load(folder)
-        self._files = {name: StoredFile(folder / name, one) for name, one in self.contents.sums.items()}
+        self._files = {
+            name: StoredFile(folder / name, checksum) for name, checksum in self.contents.sums.items()
+        }
         self.hours = np.array(self.contents.hours, dtype=np.int64)
         self.hour_sums = np.array(self.contents.hour_sums).reshape(len(self.hours), len(self.contents.lanes))
         self.grid = np.array(self.contents.grid)
@@ -179,8 +181,8 @@ class Layout:
         """The first fault in its files, read whole; None if there is none."""
         try:
             Contents.load(self.folder)
-            for name, one in self.contents.sums.items():
-                one.check(self.folder / name)
+            for name, checksum in self.contents.sums.items():
+                checksum.check(self.folder / name)
         except DamagedLayout as damage:
             return damage.reason
         return None
