@@ -16,7 +16,7 @@ from ibis.backends.sql import SQLBackend
 from ibis.backends.sql.compilers.pyspark import PySparkCompiler
 from ibis.common.exceptions import TableNotFound
 
-from lib.reporting.engines.connected.dialects import url_options
+from lib.reporting.engines.connected.dialects import BLANKS, url_options
 from lib.wire.errors import BadRequest, Misconfigured
 
 Errors = tuple[type[Exception], ...]
@@ -158,7 +158,10 @@ def connect(parts: SplitResult) -> SQLBackend:
 
 
 class _Compiler(PySparkCompiler):  # type: ignore[misc]
-    """Ibis's own, which takes the mark between the elements of a text for a pattern."""
+    """Ibis's own takes the mark between elements for a pattern, and knows the blanks of ASCII alone."""
+
+    def visit_Strip(self, op: Any, *, arg: Any) -> Any:  # noqa: N802
+        return sge.Trim(this=arg, expression=sge.convert(BLANKS))
 
     def visit_StringSplit(self, op: Any, *, arg: Any, delimiter: Any) -> Any:  # noqa: N802
         return self.f.split(arg, sge.convert(re.escape(op.delimiter.value)))
