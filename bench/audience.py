@@ -23,7 +23,7 @@ from splits import machine, wire
 from splits.rows import CASES, Case, checksum, make_rows
 from splits.tools import DuckDB, Pandas, Polars, Tranche
 
-sys.path.append(str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))  # before the serving.py of this folder
 from serving import serving
 
 REPEATS, LONG_SECONDS = 25, 3.0

@@ -8,7 +8,7 @@ from click.testing import CliRunner, Result
 
 from lib import connect
 from lib.cli import main
-from lib.connect.hanging import hanging
+from lib.connect import dependents
 from lib.people import Grant, Person
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse import Warehouse
@@ -65,7 +65,7 @@ def test_what_hangs_on_it_is_asked_about(settings: Settings) -> None:
         result = run(*words, answer="n\n")
         assert (result.exit_code, WORDS in result.output) == (1, True)
     assert Warehouse(settings.warehouse).has(*OLD)
-    assert hanging(connect.installation(settings).access, OLD).sentence() == WORDS
+    assert dependents.count(connect.installation(settings).access, OLD).sentence() == WORDS
 
 
 def test_a_removed_slicer_leaves_nothing(settings: Settings) -> None:
@@ -77,7 +77,7 @@ def test_a_removed_slicer_leaves_nothing(settings: Settings) -> None:
     with pytest.raises(AccessError):
         warehouse.open(*OLD)
     assert grants_of(settings) == (["acme/other"], {"both": ["acme/other"]})
-    assert hanging(connect.installation(settings).access, OLD).sentence() == ""
+    assert dependents.count(connect.installation(settings).access, OLD).sentence() == ""
 
 
 def test_a_renamed_slicer_keeps_everything(settings: Settings) -> None:
@@ -85,7 +85,7 @@ def test_a_renamed_slicer_keeps_everything(settings: Settings) -> None:
     assert run("rename", "acme/sales", "acme/deliveries", "--yes").exit_code == 0
     assert Warehouse(settings.warehouse).slicers() == [NEW, ("acme", "other")]
     access = connect.installation(settings).access
-    assert (hanging(access, OLD).sentence(), hanging(access, NEW).sentence()) == ("", WORDS)
+    assert (dependents.count(access, OLD).sentence(), dependents.count(access, NEW).sentence()) == ("", WORDS)
     people, tokens = grants_of(settings)
     assert set(people) == {"acme/deliveries", "acme/other"}
     assert tokens == {"both": ["acme/deliveries", "acme/other"], "one": ["acme/deliveries"]}

@@ -16,12 +16,12 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 import httpx
-from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Engine, delete, insert, or_, select, update
 
 from lib import connect, database
 from lib.alerts.check import check
 from lib.alerts.message import Verdict, body
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.settings import Settings
 from lib.views import Alert
 from lib.views.alerts import CHECK_MINUTES, WITH_VIEWS, alert_of
@@ -33,7 +33,7 @@ from lib.wire.errors import ServiceProblem, TrancheError
 from lib.wire.signature import signed_headers
 from lib.wire.sockets import client
 
-STORE_SECONDS, AT_ONCE = 10, 20
+AT_ONCE = 20
 LONGEST_PAUSE = timedelta(hours=1)
 RULE_FIELDS = ("view_id", "owner", "created", "field", "rule", "bound")
 log = logging.getLogger(__name__)
@@ -54,21 +54,15 @@ class AlertMessage:
 
 
 @dataclass(frozen=True)
-class AlertStore:
+class AlertStore(DatabaseScope):
     """Alerts on views of one reporting service; `origin` is the desk's address, for links."""
 
-    engine: Engine
     service: str
     origin: str
 
     def everything(self) -> list[Alert]:
         """All alerts, of everybody."""
-        select = WITH_VIEWS.where(saved_views.c.service == self.service)
-
-        def within(connection: Connection) -> list[Alert]:
-            return [alert_of(row) for row in connection.execute(select)]
-
-        return reading(self.engine, within, Deadline(STORE_SECONDS))
+        return [alert_of(row) for row in self.rows(WITH_VIEWS.where(saved_views.c.service == self.service))]
 
     def settle(self, alert: Alert, verdict: Verdict, now: datetime, is_sent: bool) -> bool:
         """Write down what a check found; whether the alert began or ceased to fire.
@@ -77,8 +71,7 @@ class AlertStore:
         often it is checked and by whomever. An alert that was removed or replaced meanwhile is left alone.
         """
         number = uuid4().hex
-
-        def within(connection: Connection) -> bool:
+        with self.write() as connection:
             row = connection.execute(WITH_VIEWS.where(alerts.c.id == alert.id)).one_or_none()
             if row is None or any(row._mapping[name] != getattr(alert, name) for name in RULE_FIELDS):
                 return False
@@ -97,17 +90,10 @@ class AlertStore:
                 connection.execute(insert(alert_messages).values(body=text, attempts=0, due=now))
             return has_turned
 
-        return transact(self.engine, within, Deadline(STORE_SECONDS))
-
     def waiting(self, now: datetime) -> list[AlertMessage]:
         """Messages that are due, the oldest first; twenty at most."""
         due = select(alert_messages).where(_is_due(now)).order_by(alert_messages.c.id)
-
-        def within(connection: Connection) -> list[AlertMessage]:
-            rows = connection.execute(due.limit(AT_ONCE))
-            return [AlertMessage(row.id, row.body, row.attempts) for row in rows]
-
-        return reading(self.engine, within, Deadline(STORE_SECONDS))
+        return [AlertMessage(row.id, row.body, row.attempts) for row in self.rows(due.limit(AT_ONCE))]
 
     def claim(self, message: AlertMessage, now: datetime, until: datetime) -> bool:
         """Claim a due message, so that no other process over this database sends it until then.
@@ -115,28 +101,17 @@ class AlertStore:
         False if another has claimed it. One whose process ends while sending is sent again: at least once.
         """
         mine = alert_messages.c.id == message.id, _is_due(now)
-
-        def within(connection: Connection) -> bool:
+        with self.write() as connection:
             return connection.execute(update(alert_messages).where(*mine).values(due=until)).rowcount == 1
-
-        return transact(self.engine, within, Deadline(STORE_SECONDS))
 
     def forget(self, message: AlertMessage) -> None:
         """Forget a message: it arrived, or is given up."""
-
-        def within(connection: Connection) -> None:
-            connection.execute(delete(alert_messages).where(alert_messages.c.id == message.id))
-
-        transact(self.engine, within, Deadline(STORE_SECONDS))
+        self.execute(delete(alert_messages).where(alert_messages.c.id == message.id))
 
     def postpone(self, message: AlertMessage, due: datetime) -> None:
         """Try again then."""
-
-        def within(connection: Connection) -> None:
-            values = {"attempts": message.attempts + 1, "due": due}
-            connection.execute(update(alert_messages).where(alert_messages.c.id == message.id).values(values))
-
-        transact(self.engine, within, Deadline(STORE_SECONDS))
+        values = {"attempts": message.attempts + 1, "due": due}
+        self.execute(update(alert_messages).where(alert_messages.c.id == message.id).values(values))
 
 
 def _is_due(now: datetime) -> ColumnElement[bool]:

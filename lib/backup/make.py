@@ -38,6 +38,7 @@ from lib.backup.archive import (
 )
 from lib.reporting.warehouse.manifest import MANIFEST, Manifest, day_folder, manifest_of
 from lib.settings import Settings
+from lib.settings.local import DATABASE_FILE
 from lib.wire.errors import BadRequest, Misconfigured, StoreUnavailable
 
 FILES, FOLDERS = (SETTINGS, PEOPLE, SESSIONS), (SECRETS, REJECTS)
@@ -48,11 +49,15 @@ ATTEMPTS = 20
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup: what is in it, its bytes, and the names in the home that are not in it."""
+    """A backup: what is in it, its bytes, and the names in the home that are not in it.
+
+    `moved` is the file of SQLite that `tranche move-state` has left; it isn't in it either.
+    """
 
     contents: Inventory
     size: int
     left_out: tuple[str, ...]
+    moved: str | None
 
 
 def back_up(settings: Settings, path: Path) -> Backup:
@@ -81,7 +86,9 @@ def back_up(settings: Settings, path: Path) -> Backup:
             members=archive.members,
         )
         archive.finish(contents)
-    return Backup(contents, path.stat().st_size, tuple(_left_out(home, database)))
+    left_out = tuple(_left_out(home, database))
+    moved = DATABASE_FILE if isinstance(database, PostgresRows) and DATABASE_FILE in left_out else None
+    return Backup(contents, path.stat().st_size, tuple(name for name in left_out if name != moved), moved)
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from lib import private
 from lib.wire.errors import TrancheError, UnknownName
 
 COMMANDS = {
-    "import": ("slicers", "Import files into a slicer."),
+    "import": ("import_files", "Import files into a slicer."),
     "connect": ("connect", "Make a slicer of a table in a database."),
-    "slicers": ("slicers", "List the slicers: days, rows, size."),
-    "slicer": ("slicers", "Rename or remove a slicer."),
+    "slicers": ("warehouse", "List the slicers: days, rows, size."),
+    "slicer": ("warehouse", "Rename or remove a slicer."),
     "user": ("people", "People: add, list, remove, grant, password."),
     "supply": ("supply", "Import ads.txt, app-ads.txt and sellers.json."),
     "token": ("tokens", "Tokens for the APIs: create, list, revoke."),

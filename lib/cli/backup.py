@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from lib import connect
 from lib.backup import Inventory, back_up, move
 from lib.backup import restore as restored
 from lib.settings import CONFIG, Settings, config_file
@@ -29,6 +28,12 @@ def backup(file: Path) -> None:
     click.echo(f"{file}: {_describe(archive.contents)}, {archive.size / 1e6:,.1f} MB")
     if archive.left_out:
         click.echo(f"Not in it, because Tranche did not write it: {', '.join(archive.left_out)}", err=True)
+    if archive.moved:
+        click.echo(
+            f"Not in it: {archive.moved}, the state before `tranche move-state` copied it to PostgreSQL; "
+            "delete it when you no longer need it",
+            err=True,
+        )
     if config_file().is_file() and config_file().absolute() != settings.home / "tranche.toml":
         click.echo(f"Not in it: the settings file {config_file()}, which {CONFIG} names", err=True)
     names = sorted(
@@ -72,6 +77,8 @@ def move_state(url: str) -> None:
     the command line is visible to others on the machine: leave the password out of it, and give it in
     PGPASSWORD or ~/.pgpass.
     """
+    from lib import connect
+
     settings = Settings.load()
     connect.installation(settings)
     result = move(settings, url)

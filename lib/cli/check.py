@@ -4,9 +4,6 @@ from collections.abc import Iterator
 
 import click
 
-from lib.reporting.engines.resident.build import build, put_aside
-from lib.reporting.engines.resident.checksums import DamagedLayout
-from lib.reporting.engines.resident.layout import Layout
 from lib.reporting.warehouse import StoredSlicer, Warehouse
 from lib.settings import Settings, config_file
 from lib.wire.errors import Misconfigured
@@ -86,6 +83,10 @@ def _damage(slicer: StoredSlicer) -> Iterator[str]:
 
 def _layout(slicer: StoredSlicer) -> str:
     """The state of the layout, which is rebuilt if damaged."""
+    from lib.reporting.engines.resident.build import build, put_aside
+    from lib.reporting.engines.resident.checksums import DamagedLayout
+    from lib.reporting.engines.resident.layout import Layout
+
     if not slicer.layout_folder.exists():
         return "intact; no layout yet"
     try:

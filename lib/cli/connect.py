@@ -4,27 +4,25 @@ import shlex
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from lib import private
-from lib.cli.import_request import with_mappings
-from lib.cli.import_run import tell_guess
-from lib.cli.options import plain_name, write_definition
+from lib.cli.options import plain_name, with_mappings, write_definition
 from lib.reporting.connected import ConnectedSlicers
 from lib.reporting.definition import Definition, RowSource
 from lib.reporting.definition.file import read_definition
 from lib.reporting.definition.reading import READING
-from lib.reporting.engines.connected import LiveSlicers
-from lib.reporting.ingest.inference import SAMPLE_ROWS, infer
-from lib.reporting.ingest.readers import reader
 from lib.reporting.warehouse import Warehouse
 from lib.reporting.warehouse.slicer import read_mapping
 from lib.reporting.warehouse.writer import refuse_mode
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, ImportRefused
+
+if TYPE_CHECKING:
+    from lib.reporting.engines.connected import LiveSlicers
 
 Mappings = Mapping[str, Mapping[str, str]]
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -73,11 +71,9 @@ def connect(
     private.folder(settings.home)
     warehouse.connect(project, slicer, slicer_definition, descriptions, replace)
     stored_slicer = warehouse.open(project, slicer)
-    info = stored_slicer.info()
-    click.echo(
-        f"{project}/{slicer} is connected to {table}: {stored_slicer.row_count:,} rows, "
-        f"its days are {info.first_date} to {info.last_date}"
-    )
+    info, count = stored_slicer.info(), stored_slicer.row_count
+    rows = f"{count:,} rows, its days are {info.first_date} to {info.last_date}" if count else "no rows yet"
+    click.echo(f"{project}/{slicer} is connected to {table}: {rows}")
 
 
 def _source(connection: str, table: str, days_from: str | None) -> RowSource:
@@ -97,8 +93,16 @@ def _read(mappings: Mapping[str, Path]) -> Mappings:
     return {name: read_mapping(path) for name, path in mappings.items()}
 
 
-def _infer(live: LiveSlicers, source: RowSource, mappings: Mappings, project: str, slicer: str) -> Definition:
+def _infer(
+    live: "LiveSlicers", source: RowSource, mappings: Mappings, project: str, slicer: str
+) -> Definition:
     """The definition that the first rows suggest, printed and written to a file."""
+    import pyarrow.parquet as pq
+
+    from lib.cli.import_run import tell_guess
+    from lib.reporting.ingest.inference import SAMPLE_ROWS, infer
+    from lib.reporting.ingest.readers import reader
+
     with tempfile.TemporaryDirectory() as folder:
         sample = Path(folder) / f"{plain_name(source.table)}.parquet"
         pq.write_table(live.sample(source, SAMPLE_ROWS), sample)

@@ -1,4 +1,4 @@
-"""The arguments and options of `tranche import`."""
+"""One call of `tranche import`: its arguments and options."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -14,48 +14,6 @@ from lib.reporting.ingest.inference import Hints
 from lib.reporting.warehouse import Mode
 
 
-class Share(click.ParamType[float]):
-    """A share, as `2%` or `0.02`."""
-
-    name = "share"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The share as a number from 0 to 1; another text is a usage error."""
-        text = str(value).strip()
-        try:
-            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-        except ValueError:
-            share = -1.0
-        if not 0 <= share <= 1:
-            self.fail(f"'{value}' is not a share from 0 to 100%; write 2% or 0.02", param, ctx)
-        return share
-
-
-def mapping_option(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
-    """`NAME=FILE.csv` of each `--mapping`, as name → file."""
-    mappings: dict[str, Path] = {}
-    for value in values:
-        name, equals, file = value.partition("=")
-        if not (name and equals and file):
-            raise click.BadParameter(f"'{value}' is not NAME=FILE.csv", ctx, param)
-        if name in mappings:
-            raise click.BadParameter(f"'{name}' is given twice", ctx, param)
-        if not Path(file).is_file():
-            raise click.BadParameter(f"there is no file '{file}'", ctx, param)
-        mappings[name] = Path(file)
-    return mappings
-
-
-def time_zone_option(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """The name of a time zone whose offset a slicer's days can have; a usage error for another text."""
-    try:
-        if value is not None:
-            slicer_hours(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error), ctx, param) from None
-    return value
-
-
 def slicer_hours(zone: str) -> int:
     """The whole hours east of UTC of a zone's standard time. ValueError where it has none."""
     moment = dt.datetime.now(time_zone(zone))
@@ -67,16 +25,6 @@ def slicer_hours(zone: str) -> int:
             "name the zone in a definition, as the time's timezone"
         )
     return hours
-
-
-with_mappings = click.option(
-    "--mapping",
-    "mappings",
-    multiple=True,
-    metavar="NAME=FILE.csv",
-    callback=mapping_option,
-    help="Descriptions of codes: a CSV of two columns, code and name. Can be given several times.",
-)
 
 
 @dataclass(frozen=True)

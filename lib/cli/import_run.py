@@ -12,6 +12,7 @@ import click
 from lib import private
 from lib.cli.import_request import ImportRequest
 from lib.cli.options import plain_name, table, write_definition
+from lib.cli.stopping import StopSignal, stoppable
 from lib.reporting.definition import Definition
 from lib.reporting.definition.file import read_definition
 from lib.reporting.ingest.files import Reader
@@ -32,34 +33,50 @@ _WORDS = 20
 
 
 def run(request: ImportRequest, settings: Settings) -> None:
-    """Run the import. ImportRefused or BadDefinition if it can't be done; nothing is changed then."""
+    """Run the import. ImportRefused or BadDefinition if it can't be done; nothing is changed then.
+
+    A signal that ends the process leaves the slicer as it was before, or with all rows, and says which.
+    """
+    warehouse, name = Warehouse(settings.warehouse), (request.project, request.slicer)
+    private.folder(settings.home)
+    before: StoredSlicer | None = None
     try:
-        readers, slicer, before = _import_slicer(request, settings)
+        with stoppable():
+            with warehouse.lock(*name):
+                before = warehouse.open(*name) if warehouse.has(*name) else None
+                readers, slicer = _import_slicer(request, settings, warehouse, before)
+            _report(slicer, before)
+            _tell_unread(readers, slicer.definition)
+            _prepare(slicer)
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
         raise ImportRefused(f"{error.strerror or error}{where}; nothing was changed") from None
-    _report(slicer, before)
-    _tell_unread(readers, slicer.definition)
-    _prepare(slicer)
+    except StopSignal as stop:
+        click.echo(f"\nStopped by {stop.name}: {_outcome(warehouse, request, before)}", err=True)
+        raise click.exceptions.Exit(stop.exit_code) from None
+
+
+def _outcome(warehouse: Warehouse, request: ImportRequest, before: StoredSlicer | None) -> str:
+    """What a stopped import has left."""
+    name = (request.project, request.slicer)
+    if not warehouse.has(*name):
+        return f"nothing was imported, and there is no slicer {request.target}. Run the same command again"
+    if before and warehouse.open(*name).imports == before.imports:
+        return f"nothing was imported, and {request.target} is as it was before. Run the same command again"
+    return f"all rows are imported into {request.target}; the first question prepares them"
 
 
 def _import_slicer(
-    request: ImportRequest, settings: Settings
-) -> tuple[list[Reader], StoredSlicer, StoredSlicer | None]:
-    """The files that were read, the slicer after the import, and before it."""
-    mode, warehouse = request.mode, Warehouse(settings.warehouse)
-    before = (
-        warehouse.open(request.project, request.slicer)
-        if warehouse.has(request.project, request.slicer)
-        else None
-    )
-    refuse_mode(mode, before is not None, request.target)
+    request: ImportRequest, settings: Settings, warehouse: Warehouse, before: StoredSlicer | None
+) -> tuple[list[Reader], StoredSlicer]:
+    """The files that were read, and the slicer after the import; `before` is what it was."""
+    refuse_mode(request.mode, before is not None, request.target)
     mappings = {name: read_mapping(path) for name, path in request.mappings.items()}
     readers, definition = _readers_and_definition(request, before, mappings)
-    job = ImportJob(request.project, request.slicer, readers, definition, mappings, mode, request.max_rejects)
-    private.folder(settings.home)
-    slicer = _import(job, warehouse, request.rejects or _rejects_path(settings, request))
-    return readers, slicer, before
+    job = ImportJob(
+        request.project, request.slicer, readers, definition, mappings, request.mode, request.max_rejects
+    )
+    return readers, _import(job, warehouse, request.rejects or _rejects_path(settings, request))
 
 
 def recognize(request: ImportRequest, definition: Definition | None = None) -> list[Reader]:
@@ -173,9 +190,16 @@ def _import(job: ImportJob, warehouse: Warehouse, rejects_path: Path) -> StoredS
     with Rejects(rejects_path) as rejects:
         try:
             with reading(size) as progress:
-                return import_files(job, marks, warehouse, rejects, progress.read, progress.take)
-        finally:
+                slicer = import_files(job, marks, warehouse, rejects, progress.read, progress.take)
+        except StopSignal:
+            if len(rejects):
+                rejects_path.unlink()
+            raise
+        except BaseException:
             tell_rejects(rejects)
+            raise
+        tell_rejects(rejects)
+        return slicer
 
 
 @contextmanager

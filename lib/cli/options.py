@@ -2,29 +2,24 @@
 
 import getpass
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from lib.people import DealsGrant, Grant
-from lib.people.grant import parse_filters
-from lib.people.person import LEVELS
-from lib.reporting.definition import Definition
-from lib.reporting.definition.file import definition_yaml
-from lib.reporting.warehouse import Warehouse
-from lib.settings import Settings
-from lib.wire.errors import BadRequest, UnknownName
-from lib.wire.filters import Filter
+if TYPE_CHECKING:
+    from lib.reporting.definition import Definition
 
 UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 LONGEST = timedelta(days=36_500)
 
 
-def write_definition(slicer: str, head: str, definition: Definition) -> Path:
+def write_definition(slicer: str, head: str, definition: "Definition") -> Path:
     """Write it, with `head` above as a comment, beside files of that name that say something else."""
+    from lib.reporting.definition.file import definition_yaml
+
     name = plain_name(slicer)
     text = "".join(f"# {line}\n" for line in head.splitlines()) + definition_yaml(definition)
     number, path = 2, Path(f"{name}.yaml")
@@ -55,59 +50,64 @@ class Duration(click.ParamType[timedelta]):
         return duration
 
 
-class DealsGrantType(click.ParamType[DealsGrant]):
-    """`none`, `read`, `write`, or of some seats alone `read:3,7`; `sync:3,7` for a DSP."""
+class Share(click.ParamType[float]):
+    """A share, as `2%` or `0.02`."""
 
-    name = f"{'|'.join(LEVELS)}[:seats]"
+    name = "share"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> DealsGrant:
-        """The grant; a text that is none is a usage error."""
-        if isinstance(value, DealsGrant):
-            return value
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The share as a number from 0 to 1; another text is a usage error."""
+        text = str(value).strip()
         try:
-            return DealsGrant.parse(str(value))
-        except BadRequest as error:
-            self.fail(error.reason, param, ctx)
+            share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"'{value}' is not a share from 0 to 100%; write 2% or 0.02", param, ctx)
+        return share
 
 
-class FiltersType(click.ParamType[tuple[Filter, ...]]):
-    """`seat=3,7`, or filter objects of the reporting API as JSON."""
+def mapping_option(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, Path]:
+    """`NAME=FILE.csv` of each `--mapping`, as name → file."""
+    mappings: dict[str, Path] = {}
+    for value in values:
+        name, equals, file = value.partition("=")
+        if not (name and equals and file):
+            raise click.BadParameter(f"'{value}' is not NAME=FILE.csv", ctx, param)
+        if name in mappings:
+            raise click.BadParameter(f"'{name}' is given twice", ctx, param)
+        if not Path(file).is_file():
+            raise click.BadParameter(f"there is no file '{file}'", ctx, param)
+        mappings[name] = Path(file)
+    return mappings
 
-    name = "field=value,…|json"
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[Filter, ...]:
-        """The filters; a text that is none is a usage error."""
-        try:
-            return parse_filters(str(value).strip())
-        except BadRequest as error:
-            self.fail(error.reason, param, ctx)
-
-
-FILTERS = click.option(
-    "--filter",
-    "filters",
-    type=FiltersType(),
+with_mappings = click.option(
+    "--mapping",
+    "mappings",
     multiple=True,
-    help="Only rows that pass: seat=3,7, or a filter object of the reporting API (JSON). Repeated, all hold.",
+    metavar="NAME=FILE.csv",
+    callback=mapping_option,
+    help="Descriptions of codes: a CSV of two columns, code and name. Can be given several times.",
 )
 
 
-def with_filters(
-    grants: Iterable[Grant], filters: Iterable[tuple[Filter, ...]], settings: Settings
-) -> tuple[Grant, ...]:
-    """The grants with these filters. UnknownName for a field that a slicer of this desk has not."""
-    more = tuple(filter_ for some in filters for filter_ in some)
-    result = tuple(replace(grant, filters=(*grant.filters, *more)) for grant in grants)
-    warehouse = Warehouse(settings.warehouse)
-    for grant in result:
-        if grant.filters and grant.slicer and warehouse.has(grant.project, grant.slicer):
-            names = [field.name for field in warehouse.definition(grant.project, grant.slicer).key_fields]
-            for filter_ in grant.filters:
-                if filter_.name not in names:
-                    raise UnknownName("key field", filter_.name, names)
-    return result
+class LazyChoice(click.ParamType[str]):
+    """A choice between words whose module is imported only when one is given, or help is asked for."""
+
+    name = "choice"
+
+    def __init__(self, words: Callable[[], Sequence[str]]) -> None:
+        """`words` imports and returns them."""
+        self._words = words
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """The words, for help."""
+        return click.Choice(self._words()).get_metavar(param, ctx)
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The word; another one is a usage error."""
+        return click.Choice(self._words()).convert(value, param, ctx)
 
 
 def caller() -> str:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lib.cli.options import FILTERS, DealsGrantType, caller, table, with_filters
+from lib.cli.grant_options import FILTERS, DealsGrantType, with_filters
+from lib.cli.options import caller, table
 from lib.people import NO_DEALS, ROLES, DealsGrant, Grant, Person, Role, passwords
 from lib.people.grant import EVERYTHING, labels
-from lib.reporting.warehouse import Warehouse
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, UnknownName
 from lib.wire.filters import Filter
@@ -211,6 +211,8 @@ def _password(from_stdin: bool) -> str:
 
 def _confirm_new(grants: Iterable[Grant], settings: Settings) -> None:
     """Ask about each grant of what does not exist: it may be a slip, or come later."""
+    from lib.reporting.warehouse import Warehouse
+
     pairs = map("/".join, Warehouse(settings.warehouse).slicers())
     slicers = {*(settings.slicers if settings.base_url else pairs)}
     names = slicers | {name.partition("/")[0] for name in slicers}

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from lib.cli.options import FILTERS, DealsGrantType, Duration, caller, table, with_filters
+from lib.cli.grant_options import FILTERS, DealsGrantType, with_filters
+from lib.cli.options import Duration, caller, table
 from lib.people import DealsGrant, Grant
 from lib.people.grant import labels
 from lib.settings import Settings

@@ -10,18 +10,18 @@ from sqlalchemy import Engine
 
 from lib.database.columns import Amount, Document, Instant, Key, keys, metadata, numbered_table, required
 from lib.database.engine import engine, migrate, upgrade, writing
-from lib.database.transaction import explain_errors, process_lock, reading, transact
+from lib.database.transaction import DatabaseScope, process_lock, reading, transact
 from lib.wire.errors import TrancheError
 
 __all__ = [
     "Amount",
+    "DatabaseScope",
     "Document",
     "Instant",
     "Key",
     "Look",
     "background",
     "engine",
-    "explain_errors",
     "keys",
     "metadata",
     "migrate",

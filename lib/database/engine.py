@@ -1,20 +1,26 @@
 """Opening the database, SQLite in a file of our own or PostgreSQL by its URL, and migrating it."""
 
+import logging
 import os
 import random
 import sqlite3
 import threading
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from alembic import command
-from alembic.config import Config
-from alembic.util import CommandError
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.engine import URL, Dialect
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    NoSuchModuleError,
+    OperationalError,
+)
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from lib import private
 from lib.wire.deadline import Deadline
@@ -22,9 +28,10 @@ from lib.wire.errors import Misconfigured
 
 BUSY_SECONDS = 10
 CONNECT_SECONDS = 5
+STATEMENT_SECONDS, IDLE_SECONDS = 10, 60
 PAUSE_SECONDS = (0.001, 0.005)
-WRITES = "tranche_writes"
-DEADLINE = "tranche_deadline"
+WRITES, READS, DEADLINE = "tranche_writes", "tranche_reads", "tranche_deadline"
+IDLE_SINCE = "tranche_idle_since"
 SCRIPTS = Path(__file__).parent / "migrations"
 POSTGRES_LOCK = 7_226_243  # of an advisory lock: any number that no other program takes in this database
 _one_at_a_time = threading.RLock()
@@ -39,11 +46,11 @@ def engine(url: str) -> Engine:
     url_object = _parse(url)
     if url_object.get_backend_name() != "sqlite":
         server = create_engine(
-            url_object,
-            hide_parameters=True,
-            pool_pre_ping=True,
-            connect_args={"connect_timeout": CONNECT_SECONDS},
+            url_object, hide_parameters=True, connect_args={"connect_timeout": CONNECT_SECONDS}
         )
+        event.listen(server, "connect", _limit_statements)
+        event.listen(server, "checkin", _note_return)
+        event.listen(server, "checkout", partial(_check_idle, server.dialect))
         event.listen(server, "begin", _limit)
         return server
     if not url_object.database or url_object.database == ":memory:":
@@ -158,11 +165,44 @@ def _is_busy(error: OperationalError) -> bool:
     return getattr(error.orig, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
 
 
+def _limit_statements(connection: Any, entry: ConnectionPoolEntry) -> None:
+    """What any statement may take, lock waits included, unless its transaction has a deadline."""
+    connection.execute(f"SET statement_timeout = {1000 * STATEMENT_SECONDS}")
+    connection.commit()
+
+
+def _note_return(connection: object, entry: ConnectionPoolEntry) -> None:
+    entry.info[IDLE_SINCE] = time.monotonic()
+
+
+def _check_idle(
+    dialect: Dialect, connection: Any, entry: ConnectionPoolEntry, proxy: PoolProxiedConnection
+) -> None:
+    """Ask whether a connection is alive that was idle for long: a firewall or a restart may have ended it.
+
+    Others are used as they are, which saves every request a round trip. Where one is lost, the pool opens all
+    of them anew, and what only reads, or has not begun to write, is repeated.
+    """
+    idle_since = entry.info.get(IDLE_SINCE)
+    if idle_since is None or time.monotonic() - idle_since < IDLE_SECONDS:
+        return
+    try:
+        dialect.do_ping(connection)
+    except dialect.loaded_dbapi.Error as error:
+        raise DisconnectionError from error  # the pool then takes a new connection
+
+
 def _limit(connection: Connection) -> None:
-    """Let PostgreSQL enforce the transaction's deadline, lock waits included."""
-    deadline = connection.get_execution_options().get(DEADLINE)
-    if deadline is not None and deadline.remaining() is not None:
-        connection.exec_driver_sql(f"SET LOCAL statement_timeout = {_timeout_milliseconds(deadline)}")
+    """Let PostgreSQL enforce the transaction's deadline, and that all it reads is of one moment."""
+    options = connection.get_execution_options()
+    settings = []
+    if (deadline := options.get(DEADLINE)) is not None:
+        milliseconds = 0 if deadline.remaining() is None else _timeout_milliseconds(deadline)
+        settings.append(f"SET LOCAL statement_timeout = {milliseconds}")
+    if options.get(READS):
+        settings.append("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    if settings:
+        connection.exec_driver_sql("; ".join(settings))  # one round trip
 
 
 def _timeout_milliseconds(deadline: Deadline | None) -> int:
@@ -177,10 +217,21 @@ def migrate(engine: Engine) -> None:
     Misconfigured if the database can't be reached, or belongs to a later version of the program.
     """
     try:
+        with engine.connect() as connection:
+            if _is_current(connection):
+                return
         with _one_at_a_time, writing(engine).begin() as connection:
             upgrade(connection)
     except DBAPIError as error:
         raise Misconfigured(f"database_url: the database can't be used: {error.orig}") from error
+
+
+def _is_current(connection: Connection) -> bool:
+    """Whether no migration is missing: known without Alembic, which takes long to import."""
+    if not inspect(connection).has_table("alembic_version"):
+        return False
+    newest = max(path.name for path in (SCRIPTS / "versions").glob("v*.py"))  # v0031_no_ledger.py
+    return [*connection.scalars(text("select version_num from alembic_version"))] == [newest[1:5]]
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
@@ -188,11 +239,17 @@ def upgrade(connection: Connection, revision: str = "head") -> None:
 
     Misconfigured for a revision, here or in the database, that this version of the program does not know.
     """
+    logging.getLogger("alembic.runtime.plugins").setLevel(logging.WARNING)  # it lists itself on import
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
     config = Config()
     config.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
     try:
         with _one_at_a_time:
             if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("SET LOCAL statement_timeout = 0")  # large tables take longer
                 connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": POSTGRES_LOCK})
             config.attributes["connection"] = connection
             command.upgrade(config, revision)

@@ -1,27 +1,29 @@
-"""Transactions with a deadline, retries where they are safe, and database errors as errors of ours.
+"""What is read and written at one go, within a deadline, with retries where they are safe.
+
+Stores use `DatabaseScope`; `transact` and `reading` are for work that has a deadline of its own.
 
 `process_lock` is for work that one process of all those over a database does, like checking alerts.
 """
 
 import logging
 import random
-import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from enum import Enum, auto
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine, Executable, Row, Select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolExhausted
 
 from lib import private
-from lib.database.engine import DEADLINE, writing
+from lib.database.engine import DEADLINE, READS, writing
+from lib.database.failures import PASSING, TOO_LATE, Failure, explain, failure, unavailable
 from lib.wire.deadline import Deadline
-from lib.wire.errors import DeadlineExceeded, StoreAway, StoreUnavailable, StoreUnwritable
+from lib.wire.errors import DeadlineExceeded, StoreUnavailable
 
 LOCKS = 7_226_245  # of advisory locks, as in engine.py: the first of two numbers
 TRY_LOCK = text("select pg_try_advisory_lock(:of, :key)")
@@ -35,81 +37,51 @@ log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 Work = Callable[[Connection], Result]
 ATTEMPTS = 6
+SECONDS = 10.0
 FIRST_PAUSE = 0.01
 STEPS_BETWEEN_LOOKS = 20_000
 WRITERS_LOCK = 7_226_244  # of an advisory lock, as in engine.py
-TOO_LATE = "The database did not answer in time; nothing was changed"
 LOST_WHILE_SAVING = (
     "The database was lost while it was saving: see whether the change is there before you repeat it"
 )
 
 
-class Failure(Enum):
-    """The kinds of errors, each with its own remedy."""
+@dataclass(frozen=True)
+class DatabaseScope:
+    """The transactions of a store. Each ends within ten seconds, waiting for other writers included.
 
-    UNDONE = auto()  # by the database, for the sake of another transaction
-    LOCKED = auto()  # others were in the way for too long
-    STOPPED = auto()  # by the deadline
-    UNWRITABLE = auto()  # the disk is full or read-only
-    LOST = auto()
-    DAMAGED = auto()
-    OTHER = auto()
+    DeadlineExceeded or StoreUnavailable where that fails; nothing was written then. IntegrityError is the
+    caller's to explain.
+    """
 
+    engine: Engine
 
-_POSTGRES = {
-    "40": Failure.UNDONE,
-    "55P03": Failure.LOCKED,
-    "57014": Failure.STOPPED,
-    "53100": Failure.UNWRITABLE,
-    "25006": Failure.UNWRITABLE,
-    "53": Failure.LOST,
-    "08": Failure.LOST,
-    "57": Failure.LOST,
-    "58": Failure.LOST,
-}
+    def rows(self, query: Select[Any]) -> list[Row[Any]]:
+        """All rows of a query; repeated if the connection is lost."""
+        return fetch(self.engine, lambda connection: [*connection.execute(query)], Deadline(SECONDS))
 
+    def row(self, query: Select[Any]) -> Row[Any] | None:
+        """The row of a query that has one at most."""
+        return fetch(
+            self.engine, lambda connection: connection.execute(query).one_or_none(), Deadline(SECONDS)
+        )
 
-_SQLITE = {
-    "SQLITE_BUSY": Failure.LOCKED,
-    "SQLITE_LOCKED": Failure.LOCKED,
-    "SQLITE_INTERRUPT": Failure.STOPPED,
-    "SQLITE_FULL": Failure.UNWRITABLE,
-    "SQLITE_IOERR_WRITE": Failure.UNWRITABLE,
-    "SQLITE_CANTOPEN": Failure.LOST,
-    "SQLITE_IOERR": Failure.LOST,
-    "SQLITE_NOTADB": Failure.DAMAGED,
-    "SQLITE_CORRUPT": Failure.DAMAGED,
-    "SQLITE_IOERR_SHMSIZE": Failure.UNWRITABLE,
-    "SQLITE_IOERR_TRUNCATE": Failure.UNWRITABLE,
-    "SQLITE_READONLY": Failure.UNWRITABLE,
-}
+    def read(self, work: Callable[[Connection], Result], seconds: float = SECONDS) -> Result:
+        """The result of several queries, all of the same moment; repeated if the connection is lost."""
+        return reading(self.engine, work, Deadline(seconds))
 
+    def write(self, seconds: float = SECONDS) -> AbstractContextManager[Connection]:
+        """A transaction that writes, committed at the end of the block and rolled back by an error.
 
-def failure(error: DBAPIError | PoolExhausted) -> Failure:
-    """The kind of this error."""
-    if isinstance(error, PoolExhausted):
-        return Failure.LOCKED
-    cause = error.orig
-    if isinstance(cause, sqlite3.Error):
-        return _failure_kind(_SQLITE, getattr(cause, "sqlite_errorname", None) or "")
-    state = getattr(cause, "sqlstate", None)
-    if state is None:
-        return Failure.LOST
-    return _failure_kind(_POSTGRES, state)
+        Writers take turns: what the block has read stays true until its end.
+        """
+        return write_transaction(self.engine, Deadline(seconds))
 
-
-def _failure_kind(kinds: dict[str, Failure], code: str) -> Failure:
-    """The kind of the longest known prefix of the code."""
-    matching = [name for name in kinds if code.startswith(name)]
-    return kinds[max(matching, key=len)] if matching else Failure.OTHER
-
-
-REASONS = {
-    Failure.LOST: "The database can't be reached right now; nothing was changed. Try again later",
-    Failure.DAMAGED: "The database's file is damaged; nothing was changed. Restore it from a backup",
-    Failure.LOCKED: "The database is busy; nothing was changed. Try again",
-    Failure.OTHER: "The database had an internal error; nothing was changed. The log has the details",
-}
+    def execute(self, *statements: Executable) -> None:
+        """Write by these statements, all or none."""
+        with self.write() as connection:
+            for statement in statements:
+                connection.execute(statement)
 
 
 def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
@@ -120,7 +92,24 @@ def transact(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
     nothing but through its connection. DeadlineExceeded or StoreUnavailable, in which case nothing was
     written; IntegrityError is the caller's to explain.
     """
-    return _retry(lambda: _run_write(writing(engine), work, deadline), deadline, _PASSING)
+
+    def attempt() -> Result:
+        with ExitStack() as stack:
+            return work(_begin_write(stack, engine, deadline))
+
+    return _retry(attempt, deadline, PASSING)
+
+
+@contextmanager
+def write_transaction(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
+    """As `transact`, for the block, which runs once: what is repeated is the wait for its turn."""
+    try:
+        with ExitStack() as stack:
+            yield _begin_write(stack, engine, deadline)
+    except IntegrityError:
+        raise
+    except (DBAPIError, PoolExhausted) as error:
+        raise explain(error, deadline) from error
 
 
 def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
@@ -128,7 +117,28 @@ def reading(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
 
     All that it reads is of one moment, whoever writes meanwhile.
     """
-    return _retry(lambda: _read(engine, work, deadline), deadline, _PASSING | {Failure.LOST})
+
+    def attempt() -> Result:
+        with _connect(engine.execution_options(**{READS: True}), deadline) as connection, connection.begin():
+            return work(connection)
+
+    return _retry(attempt, deadline, PASSING | {Failure.LOST})
+
+
+def fetch(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
+    """As `reading`, for work of one statement: it is of one moment by itself, and costs one round trip.
+
+    On PostgreSQL it ends after as long as any statement may take, see engine.py.
+    """
+    if engine.dialect.name == "sqlite":
+        return reading(engine, work, deadline)
+
+    def attempt() -> Result:
+        _check(deadline)
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            return work(connection)
+
+    return _retry(attempt, deadline, PASSING | {Failure.LOST})
 
 
 @contextmanager
@@ -137,47 +147,39 @@ def explain_errors() -> Iterator[None]:
     try:
         yield
     except (DBAPIError, PoolExhausted) as error:
-        raise _unavailable(error) from error
-
-
-def _unavailable(error: DBAPIError | PoolExhausted) -> StoreUnavailable:
-    log.error("The database failed: %s", error.orig if isinstance(error, DBAPIError) else error)
-    kind = failure(error)
-    if kind is Failure.UNWRITABLE:
-        return StoreUnwritable()
-    unavailable = StoreAway if kind in _AWAY else StoreUnavailable
-    return unavailable(REASONS.get(kind, REASONS[Failure.LOCKED]))
-
-
-_PASSING = frozenset({Failure.UNDONE, Failure.LOCKED})
-
-
-_AWAY = _PASSING | {Failure.LOST, Failure.STOPPED}
+        raise unavailable(error) from error
 
 
 def _retry(attempt: Callable[[], Result], deadline: Deadline, retryable: frozenset[Failure]) -> Result:
     for number in range(ATTEMPTS):
         try:
             return attempt()
+        except IntegrityError:
+            raise
         except (DBAPIError, PoolExhausted) as error:
-            kind = failure(error)
-            if isinstance(error, IntegrityError):
-                raise
-            if deadline.remaining() == 0 or kind is Failure.STOPPED:
-                raise DeadlineExceeded(TOO_LATE) from error
-            if kind not in retryable or number == ATTEMPTS - 1:
-                raise _unavailable(error) from error
+            is_last = deadline.remaining() == 0 or number == ATTEMPTS - 1
+            if is_last or failure(error) not in retryable:
+                raise explain(error, deadline) from error
             time.sleep(random.uniform(0, FIRST_PAUSE * 2**number))  # noqa: S311
     raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _run_write(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
-    with _connect(engine, deadline) as connection:
+def _begin_write(stack: ExitStack, engine: Engine, deadline: Deadline) -> Connection:
+    """A transaction that writes and ends with the stack; one that could not begin can be tried again."""
+    return _retry(
+        lambda: stack.enter_context(_write_turn(engine, deadline)), deadline, PASSING | {Failure.LOST}
+    )
+
+
+@contextmanager
+def _write_turn(engine: Engine, deadline: Deadline) -> Iterator[Connection]:
+    """A transaction that begins when no other one writes; committed at the end, rolled back by an error."""
+    with _connect(writing(engine), deadline) as connection:
         transaction = connection.begin()
         try:
             if engine.dialect.name == "postgresql":
                 connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": WRITERS_LOCK})
-            result = work(connection)
+            yield connection
             _check(deadline)
         except BaseException:
             transaction.rollback()
@@ -189,14 +191,6 @@ def _run_write(engine: Engine, work: Work[Result], deadline: Deadline) -> Result
                 log.error("The database was lost at a commit: %s", error.orig)
                 raise StoreUnavailable(LOST_WHILE_SAVING) from error
             raise
-        return result
-
-
-def _read(engine: Engine, work: Work[Result], deadline: Deadline) -> Result:
-    with _connect(engine, deadline) as connection, connection.begin():
-        if engine.dialect.name == "postgresql":
-            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        return work(connection)
 
 
 @contextmanager

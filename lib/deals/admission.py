@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from lib import database
 from lib.deals.store.work import DealsScope
 from lib.tokens.access import Access
 from lib.tokens.models import Caller
@@ -61,8 +60,7 @@ class Admission:
         if scheme.lower() != "bearer" or not token.strip():
             raise Unauthorized(MISSING)
         try:
-            with database.explain_errors():
-                caller = self._access.caller(token.strip(), self._service)
+            caller = self._access.caller(token.strip(), self._service)
         except AccessError:
             raise Unauthorized(WRONG, 'Bearer error="invalid_token"') from None
         if not caller.deals.opens:

@@ -28,13 +28,12 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import Document, Instant, Key, keys, metadata, numbered_table, reading, required, transact
+from lib.database import DatabaseScope, Document, Instant, Key, keys, metadata, numbered_table, required
 from lib.deals.client import to_json
 from lib.people import Person
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Forbidden
 
-SECONDS, BATCH_SIZE = 10, 500
+BATCH_SIZE = 500
 DAYS, MOST_ACTIONS, MOST_ROWS = 30, 200, 500_000
 NO_UNDO = "This action can't be undone any more"
 
@@ -113,25 +112,23 @@ class BulkActions:
             .group_by(*bulk_actions.c, rows.entity)
             .order_by(bulk_actions.c.id.desc(), rows.entity)
         )  # fmt: skip
-
-        def within(connection: Connection) -> list[BulkAction]:
-            return [
-                BulkAction(
-                    number, parts[0].title, parts[0].who, parts[0].at,
-                    {part.entity: part.whole for part in parts}, sum(part.open for part in parts),
-                    parts[0].undone_by, parts[0].undone_at,
-                )
-                for number, counts_of_action in groupby(connection.execute(counts), lambda row: row.id)
-                for parts in [[*counts_of_action]]
-            ]  # fmt: skip
-
-        return reading(self.engine, within, Deadline(SECONDS)) if self._writes else []
+        if not self._writes:
+            return []
+        return [
+            BulkAction(
+                number, parts[0].title, parts[0].who, parts[0].at,
+                {part.entity: part.whole for part in parts}, sum(part.open for part in parts),
+                parts[0].undone_by, parts[0].undone_at,
+            )
+            for number, counts_of_action in groupby(self.scope.rows(counts), lambda row: row.id)
+            for parts in [[*counts_of_action]]
+        ]  # fmt: skip
 
     def rows(self, number: int) -> list[ActionRow]:
         """The rows of an action that are not undone. BadRequest for one that is gone, or not to be seen."""
         rows = bulk_action_rows.c
 
-        def within(connection: Connection) -> list[ActionRow]:
+        def read(connection: Connection) -> list[ActionRow]:
             self._check(connection, number)
             query = select(bulk_action_rows).where(rows.action_id == number, ~rows.is_undone)
             return [
@@ -139,19 +136,21 @@ class BulkActions:
                 for row in connection.execute(query.order_by(rows.entity, rows.entity_id))
             ]
 
-        return reading(self.engine, within, Deadline(SECONDS))
+        return self.scope.read(read)
 
     def mark_undone(self, number: int, keys: Collection[RowKey]) -> None:
         """Note that these rows are as they were before, and who has seen to it."""
-
-        def within(connection: Connection) -> None:
+        with self.scope.write() as connection:
             self._check(connection, number)
             values = {"undone_by": self.person.username, "undone_at": datetime.now(UTC)}
             connection.execute(update(bulk_actions).where(bulk_actions.c.id == number).values(values))
             for rows in _conditions(number, keys):
                 connection.execute(update(bulk_action_rows).where(*rows).values(is_undone=True))
 
-        transact(self.engine, within, Deadline(SECONDS))
+    @property
+    def scope(self) -> DatabaseScope:
+        """The transactions of its database."""
+        return DatabaseScope(self.engine)
 
     @property
     def _writes(self) -> bool:
@@ -193,27 +192,18 @@ class ActionRecord:
         actions = self.actions
         if not actions.person.deals.writes:
             raise Forbidden("You can see deals, but not change them")
-
-        def within(connection: Connection) -> int:
+        with actions.scope.write() as connection:
             number = self.number or _begin(connection, actions, self.title)
             for conditions in _conditions(number, [row.key for row in rows]):
                 connection.execute(delete(bulk_action_rows).where(*conditions))
             connection.execute(insert(bulk_action_rows), [_values(number, row) for row in rows])
-            return number
-
-        self.number = transact(actions.engine, within, Deadline(SECONDS))
+        self.number = number
 
     def drop(self, keys: Collection[RowKey]) -> None:
         """Forget rows that were not changed."""
-        number = self.number
-        if number is None or not keys:
-            return
-
-        def within(connection: Connection) -> None:
-            for rows in _conditions(number, keys):
-                connection.execute(delete(bulk_action_rows).where(*rows))
-
-        transact(self.actions.engine, within, Deadline(SECONDS))
+        if self.number is not None and keys:
+            conditions = _conditions(self.number, keys)
+            self.actions.scope.execute(*(delete(bulk_action_rows).where(*rows) for rows in conditions))
 
 
 def _begin(connection: Connection, actions: BulkActions, title: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, delete, func, insert, or_, select, update
 
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.deals.delivery import FIGURES
 from lib.deals.models import DemandDeal, Dsp, EntityChange, Seat, SupplyPackage
 from lib.deals.reading import OWN
@@ -27,7 +27,6 @@ from lib.deals.store.tables import (
     supply_packages,
 )
 from lib.deals.store.work import DealsScope, Work
-from lib.wire.deadline import Deadline
 
 SECONDS, BATCH_SIZE, PAST = 30, 500, timedelta(days=90)
 NO_REPORT = ("", "")
@@ -77,22 +76,16 @@ class HealthStore:
     """The stored health. Its methods raise StoreUnavailable or DeadlineExceeded without the database."""
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self._scope = DatabaseScope(engine)
 
     def reports(self) -> dict[Pair, HealthReport]:
         """The reports that health was computed from."""
-
-        def within(connection: Connection) -> dict[Pair, HealthReport]:
-            return {
-                report.pair: report for report in map(_report, connection.execute(select(health_reports)))
-            }
-
-        return reading(self._engine, within, Deadline(SECONDS))
+        reports = map(_report, self._scope.rows(select(health_reports)))
+        return {report.pair: report for report in reports}
 
     def report(self, pair: Pair, basis: str, last_day: str = "") -> HealthReport:
         """This report with its present data; added if it is new."""
-
-        def within(connection: Connection) -> HealthReport:
+        with self._scope.write() as connection:
             values = {"basis": basis, "last_day": last_day}
             result = connection.execute(update(health_reports).where(*_is(pair)).values(values))
             if not result.rowcount:
@@ -100,36 +93,25 @@ class HealthStore:
                 connection.execute(insert(health_reports).values(names | values))
             return _report(connection.execute(select(health_reports).where(*_is(pair))).one())
 
-        return transact(self._engine, within, Deadline(SECONDS))
-
     def settle(self, pair: Pair, checked_at: datetime | None, problem: str = "") -> None:
         """Note that all is current as of then, or why that could not be computed (`checked_at` None)."""
         values = {"problem": problem} | ({} if checked_at is None else {"checked_at": checked_at})
-
-        def within(connection: Connection) -> None:
-            connection.execute(update(health_reports).where(*_is(pair)).values(values))
-
-        transact(self._engine, within, Deadline(SECONDS))
+        self._scope.execute(update(health_reports).where(*_is(pair)).values(values))
 
     def forget(self, pairs: Collection[Pair]) -> None:
         """Delete what was computed from these reports: they are not there any more."""
-
-        def within(connection: Connection) -> None:
-            for pair in pairs:
-                connection.execute(delete(health_reports).where(*_is(pair)))
-
         if pairs:
-            transact(self._engine, within, Deadline(SECONDS))
+            self._scope.execute(*(delete(health_reports).where(*_is(pair)) for pair in pairs))
 
     def pulse(self, now: datetime) -> tuple[int, int]:
         """The number of the last change of any entity, and how many rows may have changed by themselves."""
         last, due = select(func.max(changes.c.id)), select(func.count()).select_from(deal_health)
 
-        def within(connection: Connection) -> tuple[int, int]:
+        def read(connection: Connection) -> tuple[int, int]:
             number = connection.execute(last).scalar_one() or 0
             return number, connection.execute(due.where(deal_health.c.until <= now)).scalar_one()
 
-        return reading(self._engine, within, Deadline(SECONDS))
+        return self._scope.read(read)
 
     def stale(self, report: HealthReport, now: datetime) -> list[int]:
         """The ids of deals without a current row for this report, the newest first."""
@@ -141,16 +123,18 @@ class HealthStore:
         )
         differs = [health.deal_id.is_(None), health.basis != report.basis, health.until <= now]
         differs += [health[f"{name}_version"] != version for name, version in _versions().items()]
-        question = select(deal.id).select_from(source).where(or_(*differs)).order_by(deal.id.desc())
-        return reading(self._engine, lambda one: list(one.execute(question).scalars()), Deadline(SECONDS))
+        query = select(deal.id).select_from(source).where(or_(*differs)).order_by(deal.id.desc())
+        return self._scope.read(lambda connection: [*connection.execute(query).scalars()], SECONDS)
 
     def batch(self, ids: Sequence[int]) -> HealthBatch:
         """These deals, all of one moment; at most BATCH_SIZE."""
 
-        def within(connection: Connection) -> HealthBatch:
+        def read(connection: Connection) -> HealthBatch:
             work = Work.of(connection, DealsScope())
             deals = [OWN.read(DemandDeal, body) for body in ENTITY_STORES["demand_deals"].show(work, ids)]
-            package_ids = sorted({one.id for deal in deals for one in deal.supply_deals if one.id})
+            package_ids = sorted(
+                {package.id for deal in deals for package in deal.supply_deals if package.id}
+            )
             packages = [
                 OWN.read(SupplyPackage, body)
                 for body in ENTITY_STORES["supply_deals"].show(work, package_ids)
@@ -158,25 +142,20 @@ class HealthStore:
             buyers = {deal.seat.id: deal.seat for deal in deals if deal.seat and deal.seat.id}
             platforms = {seat.dsp.id: seat.dsp for seat in buyers.values() if seat.dsp and seat.dsp.id}
             return HealthBatch(
-                tuple(deals), {one.id: one for one in packages if one.id}, buyers, platforms,
+                tuple(deals), {package.id: package for package in packages if package.id}, buyers, platforms,
                 {row.id: _versions_of(row) for row in work.rows(_select_versions(ids))},
             )  # fmt: skip
 
-        return reading(self._engine, within, Deadline(SECONDS))
+        return self._scope.read(read, SECONDS)
 
     def history(self, now: datetime, entity: str, entity_id: int) -> list[EntityChange]:
         """The changes of an entity in the last 90 days, the latest first."""
         mine = changes.c.entity == entity, changes.c.entity_id == entity_id, changes.c.at >= now - PAST
-        question = select(changes).where(*mine).order_by(changes.c.id.desc())
-
-        def within(connection: Connection) -> list[EntityChange]:
-            names = ("id", "at", "who", "action", "before", "after")
-            return [
-                EntityChange.model_validate({name: getattr(row, name) for name in names})
-                for row in connection.execute(question)
-            ]
-
-        return reading(self._engine, within, Deadline(SECONDS))
+        names = ("id", "at", "who", "action", "before", "after")
+        return [
+            EntityChange.model_validate({name: getattr(row, name) for name in names})
+            for row in self._scope.rows(select(changes).where(*mine).order_by(changes.c.id.desc()))
+        ]
 
     def write(
         self,
@@ -185,8 +164,7 @@ class HealthStore:
         versions: Mapping[int, Mapping[str, int]],
     ) -> None:
         """Store the health of these deals in place of what was there; of deals removed meanwhile, none."""
-
-        def within(connection: Connection) -> None:
+        with self._scope.write(SECONDS) as connection:
             existing = connection.execute(
                 select(demand_deals.c.id).where(demand_deals.c.id.in_(healths))
             ).scalars()
@@ -196,25 +174,15 @@ class HealthStore:
             if rows and _is_there(connection, report):
                 connection.execute(insert(deal_health), rows)
 
-        transact(self._engine, within, Deadline(SECONDS))
-
     def of(self, pair: Pair, ids: Collection[int]) -> dict[int, StoredHealth]:
         """The stored health of these deals by this report: ask only for what the person may see."""
-        question = select(deal_health).join(health_reports).where(*_is(pair), deal_health.c.deal_id.in_(ids))
-
-        def within(connection: Connection) -> dict[int, StoredHealth]:
-            return {
-                row.deal_id: StoredHealth(
-                    row.state,
-                    row.facts,
-                    row.computed_at,
-                    row.until,
-                    {name: getattr(row, name) for name in FIGURES},
-                )
-                for row in connection.execute(question)
-            }
-
-        return reading(self._engine, within, Deadline(SECONDS)) if ids else {}
+        query = select(deal_health).join(health_reports).where(*_is(pair), deal_health.c.deal_id.in_(ids))
+        rows = self._scope.rows(query) if ids else []
+        figures = {row.deal_id: {name: getattr(row, name) for name in FIGURES} for row in rows}
+        return {
+            row.deal_id: StoredHealth(row.state, row.facts, row.computed_at, row.until, figures[row.deal_id])
+            for row in rows
+        }
 
     def counts(self, pair: Pair) -> tuple[int, int, int]:
         """How many deals have a row for the present data, how many have one, and how many there are."""
@@ -224,11 +192,11 @@ class HealthStore:
         )
         everything = select(func.count()).select_from(demand_deals)
 
-        def within(connection: Connection) -> tuple[int, int, int]:
+        def read(connection: Connection) -> tuple[int, int, int]:
             current_count, row_count = connection.execute(question).one()
             return current_count, row_count, connection.execute(everything).scalar_one()
 
-        return reading(self._engine, within, Deadline(SECONDS))
+        return self._scope.read(read)
 
 
 def _is(pair: Pair) -> tuple[Any, ...]:

@@ -5,15 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Engine, Row, String, Table, Text, delete, insert, select
+from sqlalchemy import BigInteger, Connection, Row, String, Table, Text, delete, insert, select
 
-from lib.database import Document, Instant, keys, metadata, reading, required, transact
+from lib.database import DatabaseScope, Document, Instant, keys, metadata, required
 from lib.people import Person
 from lib.wire import text
-from lib.wire.deadline import Deadline
 from lib.wire.errors import Conflict, Forbidden, Invalid
-
-SECONDS = 10
 
 drafts = Table(
     "drafts",
@@ -47,44 +44,30 @@ class KeptDraft:
 
 
 @dataclass(frozen=True)
-class Drafts:
+class Drafts(DatabaseScope):
     """The one draft of a person for the deals service at `service` (empty: the embedded one).
 
     Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
     """
 
-    engine: Engine
     service: str
     person: Person
 
     def get(self) -> KeptDraft | None:
         """The draft, or None; drafts of an earlier person of the same name don't count."""
-
-        def within(connection: Connection) -> KeptDraft | None:
-            row = connection.execute(select(drafts).where(*self._mine())).one_or_none()
-            if row is None or (self.person.added is not None and row.at < self.person.added):
-                return None
-            return KeptDraft(row.at, row.body)
-
-        return reading(self.engine, within, Deadline(SECONDS))
+        row = self.row(select(drafts).where(*self._mine()))
+        if row is None or (self.person.added is not None and row.at < self.person.added):
+            return None
+        return KeptDraft(row.at, row.body)
 
     def keep(self, body: dict[str, Any]) -> None:
         """Store this draft in place of the previous one."""
-
-        def within(connection: Connection) -> None:
-            connection.execute(delete(drafts).where(*self._mine()))
-            values = {"username": self.person.username, "service": self.service}
-            connection.execute(insert(drafts).values(**values, at=datetime.now(UTC), body=body))
-
-        transact(self.engine, within, Deadline(SECONDS))
+        values = {"username": self.person.username, "service": self.service, "at": datetime.now(UTC)}
+        self.execute(delete(drafts).where(*self._mine()), insert(drafts).values(**values, body=body))
 
     def discard(self) -> None:
         """Delete the draft."""
-        transact(
-            self.engine,
-            lambda connection: connection.execute(delete(drafts).where(*self._mine())),
-            Deadline(SECONDS),
-        )
+        self.execute(delete(drafts).where(*self._mine()))
 
     def _mine(self) -> tuple[Any, ...]:
         return drafts.c.username == self.person.username, drafts.c.service == self.service
@@ -100,54 +83,34 @@ class PackageQuestion:
 
 
 @dataclass(frozen=True)
-class PackageQuestions:
+class PackageQuestions(DatabaseScope):
     """The questions of packages of the deals service at `service`, about slicers of the one at `reporting`
     (empty: the embedded ones), as far as this person may see their slicers.
 
     Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
     """
 
-    engine: Engine
     service: str
     reporting: str
     person: Person
 
     def get(self, package: int) -> PackageQuestion | None:
         """The question that this package came from; None without one, or where its slicer may not be seen."""
-
-        def within(connection: Connection) -> PackageQuestion | None:
-            row = connection.execute(select(package_questions).where(*self._of(package))).one_or_none()
-            return None if row is None else PackageQuestion(row.project, row.slicer, row.params)
-
-        package_question = reading(self.engine, within, Deadline(SECONDS))
-        return (
-            package_question
-            if package_question is not None
-            and self.person.may_see(package_question.project, package_question.slicer)
-            else None
-        )
+        row = self.row(select(package_questions).where(*self._of(package)))
+        if row is None or not self.person.may_see(row.project, row.slicer):
+            return None
+        return PackageQuestion(row.project, row.slicer, row.params)
 
     def keep(self, package: int, question: PackageQuestion) -> None:
         """Store the question that this package came from."""
-
-        def within(connection: Connection) -> None:
-            table = package_questions
-            old = (table.c.service == self.service, table.c.package_id == package)
-            connection.execute(delete(table).where(*old))
-            connection.execute(
-                insert(table).values(
-                    service=self.service,
-                    package_id=package,
-                    reporting=self.reporting,
-                    project=question.project,
-                    slicer=question.slicer,
-                    params=dict(question.params),
-                    owner=self.person.username,
-                    at=datetime.now(UTC),
-                )
-            )
-
-        transact(self.engine, within, Deadline(SECONDS))
+        table = package_questions
+        values = {
+            "service": self.service, "package_id": package, "reporting": self.reporting,
+            "project": question.project, "slicer": question.slicer, "params": dict(question.params),
+            "owner": self.person.username, "at": datetime.now(UTC),
+        }  # fmt: skip
+        old = (table.c.service == self.service, table.c.package_id == package)
+        self.execute(delete(table).where(*old), insert(table).values(values))
 
     def _of(self, package: int) -> tuple[Any, ...]:
         table = package_questions
@@ -169,14 +132,13 @@ class PackageNote:
 
 
 @dataclass(frozen=True)
-class PackageNotes:
+class PackageNotes(DatabaseScope):
     """The notes of packages of the deals service at `service` (empty: the embedded one).
 
     It knows no packages: ask only for those that the person may see. Its methods raise StoreUnavailable or
     DeadlineExceeded where the database can't be used.
     """
 
-    engine: Engine
     service: str
     person: Person
 
@@ -188,14 +150,14 @@ class PackageNotes:
         """What is kept of these packages, by id."""
         ids = sorted(set(packages))
 
-        def within(connection: Connection) -> dict[int, PackageNote]:
+        def read(connection: Connection) -> dict[int, PackageNote]:
             notes: dict[int, PackageNote] = {}
             for first in range(0, len(ids), BATCH_SIZE):
                 query = select(package_notes).where(*self._of(ids[first : first + BATCH_SIZE]))
                 notes |= {row.package_id: _note(row) for row in connection.execute(query)}
             return notes
 
-        return reading(self.engine, within, Deadline(SECONDS)) if ids else {}
+        return self.read(read) if ids else {}
 
     def keep(self, package: int, owner: str, note: str, before: PackageNote) -> PackageNote:
         """Store both in place of `before`; Conflict if somebody else has changed them since.
@@ -206,19 +168,16 @@ class PackageNotes:
             raise Forbidden("You can see deals, but not change them")
         new_note = PackageNote(" ".join(owner.split()), note.strip(), self.person.username, datetime.now(UTC))
         _check(new_note)
-
-        def within(connection: Connection) -> None:
+        with self.write() as connection:
             row = connection.execute(select(package_notes).where(*self._of([package]))).one_or_none()
-            note = PackageNote() if row is None else _note(row)
-            if (note.owner, note.note, note.at) != (before.owner, before.note, before.at):
-                raise Conflict(f"{note.who} has changed it meanwhile; nothing was saved")
+            current = PackageNote() if row is None else _note(row)
+            if (current.owner, current.note, current.at) != (before.owner, before.note, before.at):
+                raise Conflict(f"{current.who} has changed it meanwhile; nothing was saved")
             connection.execute(delete(package_notes).where(*self._of([package])))
             values = {"owner": new_note.owner, "note": new_note.note, "who": new_note.who, "at": new_note.at}
             if new_note.owner or new_note.note:
                 keys = {"service": self.service, "package_id": package}
                 connection.execute(insert(package_notes).values(**keys, **values))
-
-        transact(self.engine, within, Deadline(SECONDS))
         return new_note
 
     def _of(self, packages: Collection[int]) -> tuple[Any, ...]:

@@ -7,16 +7,15 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, or_, select, update
 
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.mail.letter import Letter, Part, message
 from lib.people import Person
 from lib.settings import Settings
 from lib.views.subscriptions import WITH_VIEWS, Subscription, subscription_of
 from lib.views.tables import mail_messages, mail_subscriptions
-from lib.wire.deadline import Deadline
 from lib.wire.text import is_mailable
 
-SECONDS, AT_ONCE = 10, 50
+AT_ONCE = 50
 CLAIM = timedelta(minutes=5)
 PAUSES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 240, 720))
 LONGEST_PAUSE = PAUSES[-1]
@@ -51,9 +50,7 @@ def send(
         return False
     mail = message(Letter(subject, parts), settings.mail_from, recipient)
     values = waiting_mail(None, owner.username, recipient, bytes(mail), datetime.now(UTC))
-    transact(
-        engine, lambda connection: connection.execute(insert(mail_messages).values(values)), Deadline(SECONDS)
-    )
+    DatabaseScope(engine).execute(insert(mail_messages).values(values))
     return True
 
 
@@ -75,21 +72,16 @@ def waiting_mail(
 
 
 @dataclass(frozen=True)
-class Outbox:
+class Outbox(DatabaseScope):
     """The sender's side of the store: due subscriptions of a reporting service, and waiting messages."""
 
-    engine: Engine
     service: str
 
     def due(self, now: datetime) -> list[Subscription]:
         """The subscriptions that are due, the longest waiting first."""
         mine = mail_subscriptions.c.service == self.service
         query = WITH_VIEWS.where(mine, mail_subscriptions.c.due <= now)
-
-        def within(connection: Connection) -> list[Subscription]:
-            return [subscription_of(row) for row in connection.execute(query)]
-
-        return reading(self.engine, within, Deadline(SECONDS))
+        return [subscription_of(row) for row in self.rows(query)]
 
     def settle(
         self, before: Subscription, changes: Mapping[str, Any], message: Mapping[str, Any] | None = None
@@ -104,28 +96,19 @@ class Outbox:
             mail_subscriptions.c.due == before.due,
             mail_subscriptions.c.created == before.created,
         )
-
-        def within(connection: Connection) -> bool:
-            changing = update(mail_subscriptions).where(*same).values(**changes)
-            if connection.execute(changing).rowcount != 1:
+        change = update(mail_subscriptions).where(*same).values(**changes)
+        with self.write() as connection:
+            if connection.execute(change).rowcount != 1:
                 return False
             if message is not None:
                 connection.execute(insert(mail_messages).values(**message))
             return True
 
-        return transact(self.engine, within, Deadline(SECONDS))
-
     def waiting(self, now: datetime) -> list[MailMessage]:
         """Messages that are due, the oldest first; fifty at most."""
         query = select(mail_messages).where(_is_due(now)).order_by(mail_messages.c.id).limit(AT_ONCE)
-
-        def within(connection: Connection) -> list[MailMessage]:
-            rows = (row._mapping for row in connection.execute(query))
-            return [
-                MailMessage(**{name: value for name, value in row.items() if name != "due"}) for row in rows
-            ]
-
-        return reading(self.engine, within, Deadline(SECONDS))
+        rows = (row._mapping for row in self.rows(query))
+        return [MailMessage(**{name: value for name, value in row.items() if name != "due"}) for row in rows]
 
     def claim(self, message: MailMessage, now: datetime) -> bool:
         """Claim a due message, so that no other desk sends it meanwhile; False if another has claimed it.
@@ -133,10 +116,9 @@ class Outbox:
         One whose process ends while sending is sent again: at least once.
         """
         mine = mail_messages.c.id == message.id, _is_due(now)
-        claiming = update(mail_messages).where(*mine).values(due=now + CLAIM)
-        return transact(
-            self.engine, lambda connection: connection.execute(claiming).rowcount == 1, Deadline(SECONDS)
-        )
+        with self.write() as connection:
+            change = update(mail_messages).where(*mine).values(due=now + CLAIM)
+            return connection.execute(change).rowcount == 1
 
     def finish(self, message: MailMessage, now: datetime) -> None:
         """It arrived at the mail server."""
@@ -148,20 +130,15 @@ class Outbox:
 
     def postpone(self, message: MailMessage, due: datetime, problem: str) -> None:
         """Try again then; its subscription says why."""
-
-        def within(connection: Connection) -> None:
-            values = {"attempts": message.attempts + 1, "due": due}
+        values = {"attempts": message.attempts + 1, "due": due}
+        with self.write() as connection:
             connection.execute(update(mail_messages).where(mail_messages.c.id == message.id).values(values))
             self._note(connection, message, {"problem": problem})
 
-        transact(self.engine, within, Deadline(SECONDS))
-
     def _end(self, message: MailMessage, values: Mapping[str, Any]) -> None:
-        def within(connection: Connection) -> None:
+        with self.write() as connection:
             connection.execute(delete(mail_messages).where(mail_messages.c.id == message.id))
             self._note(connection, message, values)
-
-        transact(self.engine, within, Deadline(SECONDS))
 
     def _note(self, connection: Connection, message: MailMessage, values: Mapping[str, Any]) -> None:
         if message.subscription_id is not None:

@@ -9,16 +9,15 @@ import hmac
 from dataclasses import dataclass, field
 from typing import Self
 
-from sqlalchemy import Connection, Engine, delete
+from sqlalchemy import Engine, delete
 
-from lib.database import transact
+from lib.database import DatabaseScope
 from lib.people.secret import secret
 from lib.tokens.audit import Audit
 from lib.views.subscriptions import REMOVAL, WITH_VIEWS, Subscription, subscription_of, words
 from lib.views.tables import mail_subscriptions
-from lib.wire.deadline import Deadline
 
-PATH, SECONDS = "/mail/stop", 10
+PATH = "/mail/stop"
 BY_LINK = "the link in a mail"
 
 
@@ -45,21 +44,16 @@ class Unsubscriber:
         number, _, proof = token.partition("-")
         if not (number.isascii() and number.isdecimal() and len(number) < 16):
             return False
-
-        def within(connection: Connection) -> Subscription | None:
+        with DatabaseScope(self.engine).write() as connection:
             row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == int(number))).one_or_none()
             if row is None:
-                return None
+                return False
             subscription = subscription_of(row)
             if not hmac.compare_digest(self._proof(subscription).encode(), proof.encode()):
-                return None
+                return False
             connection.execute(delete(mail_subscriptions).where(mail_subscriptions.c.id == subscription.id))
-            return subscription
-
-        result = transact(self.engine, within, Deadline(SECONDS))
-        if result is not None:
-            self.audit.note(REMOVAL, BY_LINK, result.owner, words(result))
-        return result is not None
+        self.audit.note(REMOVAL, BY_LINK, subscription.owner, words(subscription))
+        return True
 
     def _proof(self, subscription: Subscription) -> str:
         about = f"{subscription.id}/{subscription.created.isoformat()}/{subscription.recipient}"

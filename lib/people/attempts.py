@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 from sqlalchemy import ColumnElement, Connection, Engine, delete, func, insert, select
 
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.people.tables import attempts
-from lib.wire.deadline import Deadline
 from lib.wire.errors import TooManyAttempts
 from lib.wire.network import client_network
 
@@ -17,7 +16,6 @@ FREE = {"pair": 5, "device": 5, "name": 50}
 MANY, FREE_AMONG_MANY = 50, 1
 FIRST_DELAY, LONGEST_DELAY = 5.0, 300.0
 MOST_ROWS = 60_000
-SECONDS = 10
 
 Key = tuple[str, str, str]
 
@@ -37,7 +35,7 @@ class Attempts:
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives seconds since 1970."""
-        self._engine, self._clock = engine, clock
+        self._scope, self._clock = DatabaseScope(engine), clock
 
     def begin(self, username: str, address: str | None, device: str | None = None) -> None:
         """Count an attempt as failed before it is checked, so that parallel attempts can't pass the limit.
@@ -47,31 +45,22 @@ class Attempts:
         """
         now, keys = self._clock(), _keys(username, address, device)
         rows = [{"kind": kind, "name": name, "origin": origin, "at": now} for kind, name, origin in keys]
-
-        def count(connection: Connection) -> float:
+        if wait := self._scope.read(lambda connection: _longest_wait(connection, keys, now)):
+            raise TooManyAttempts(math.ceil(wait))
+        with self._scope.write() as connection:
             if wait := _longest_wait(connection, keys, now):
-                return wait
+                raise TooManyAttempts(math.ceil(wait))
             connection.execute(insert(attempts), rows)
             _forget(connection, now)
-            return 0.0
-
-        wait = reading(
-            self._engine, lambda database: _longest_wait(database, keys, now), Deadline(SECONDS)
-        ) or transact(self._engine, count, Deadline(SECONDS))
-        if wait > 0:
-            raise TooManyAttempts(math.ceil(wait))
 
     def take_back(self, username: str, address: str | None, device: str | None = None) -> None:
         """Take the attempt back, and the earlier failures of this name from this address with it."""
         pair, *others = _keys(username, address, device)
-
-        def within(connection: Connection) -> None:
-            connection.execute(delete(attempts).where(_of(pair)))
-            for key in others:
-                last = select(func.max(attempts.c.id)).where(_of(key)).scalar_subquery()
-                connection.execute(delete(attempts).where(attempts.c.id == last))
-
-        transact(self._engine, within, Deadline(SECONDS))
+        last = [select(func.max(attempts.c.id)).where(_of(key)).scalar_subquery() for key in others]
+        self._scope.execute(
+            delete(attempts).where(_of(pair)),
+            *(delete(attempts).where(attempts.c.id == number) for number in last),
+        )
 
 
 def _longest_wait(connection: Connection, keys: list[Key], now: float) -> float:

@@ -16,8 +16,8 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from lib.database import transact
-from lib.people.credentials import SECONDS, People
+from lib.database import DatabaseScope
+from lib.people.credentials import People
 from lib.people.grant import Grant
 from lib.people.person import (
     BY_AN_ADMIN,
@@ -33,7 +33,6 @@ from lib.people.person import (
 )
 from lib.people.records import BLOCK_KEY, COMPANY, NO_RULE, Record, block, key, person_of, record_of
 from lib.people.tables import id_tokens, people
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, NotAdmitted
 
 Claims = Mapping[str, Any]
@@ -93,7 +92,7 @@ def rights(rules: Iterable[ClaimRule], claims: Claims) -> Rights | None:
     matching = [rule.rights for rule in rules if rule.matches(claims)]
     if not matching:
         return None
-    grants = dict.fromkeys(grant for one in matching for grant in one.grants)
+    grants = dict.fromkeys(grant for rights in matching for grant in rights.grants)
     return replace(matching[0], grants=tuple(grants))
 
 
@@ -129,7 +128,7 @@ class Company:
         clock: Callable[[], float] = time.time,
     ) -> None:
         """`clock` gives seconds since 1970."""
-        self._engine, self._clock = people.engine, clock
+        self._scope, self._clock = DatabaseScope(people.engine), clock
         self.issuer, self._client_id = issuer, client_id
         self._rules, self._name_claim = tuple(rules), name_claim
         self._seconds = hours * 3600
@@ -144,15 +143,13 @@ class Company:
         own_claims = verified_claims(claims)
         self._check(own_claims)
         account_rights = rights(self._rules, own_claims)
-
-        def within(connection: Connection) -> Person | str | None:
+        with self._scope.write() as connection:
             if _is_used(connection, own_claims):
                 return None
             if self._ends(own_claims) <= self._clock():
-                return OLD_SIGN_IN
-            return self._let_in(connection, own_claims, account_rights)
-
-        outcome = transact(self._engine, within, Deadline(SECONDS))
+                raise NotAdmitted(OLD_SIGN_IN)
+            outcome = self._let_in(connection, own_claims, account_rights)
+        # raised once it is committed: who is refused for lack of a rule is blocked as well
         if isinstance(outcome, str):
             raise NotAdmitted(outcome)
         return outcome

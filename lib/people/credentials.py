@@ -8,12 +8,11 @@ Fields that we don't know are kept. Names are stored in lower case, as streamlit
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
-from typing import TypeVar
 
 import bcrypt
-from sqlalchemy import ColumnElement, Connection, Engine, bindparam, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, delete, insert, select, update
 
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.people.attempts import Attempts
 from lib.people.grant import Grant, labels, with_grants, without_places
 from lib.people.passwords import BCRYPT_BYTES, digest
@@ -43,14 +42,10 @@ from lib.people.records import (
     record_of,
 )
 from lib.people.tables import people
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, UnknownName
 
 NAMES = ("viewer", "manager", "admin")
 PASSWORD = "demo"  # noqa: S105  (shown on the sign-in page; demo mode listens on loopback alone)
-SECONDS = 10
-Result = TypeVar("Result")
-_BY_NAME = select(people.c.record).where(people.c.username == bindparam("username"))
 
 
 class People:
@@ -60,15 +55,15 @@ class People:
 
     def __init__(self, engine: Engine, attempts: Attempts | None = None, *, locks_demo: bool = False) -> None:
         """`locks_demo`: whoever has the password of the demo is locked out."""
-        self.engine = engine
+        self.engine, self._scope = engine, DatabaseScope(engine)
         self._attempts = attempts or Attempts(engine)
         self._locks_demo = locks_demo
         self._with_demo_password: dict[str, bool] = {}
 
     def record(self, username: str) -> Record | None:
         """What is stored of the person of that name, ignoring case, or None."""
-        parameters = {"username": key(username)}
-        return self._find(lambda connection: connection.execute(_BY_NAME, parameters).scalar_one_or_none())
+        row = self._scope.row(select(people.c.record).where(_is(key(username))))
+        return None if row is None else row.record
 
     def get(self, username: str) -> Person | None:
         """The person of that name, ignoring case, or None."""
@@ -91,18 +86,21 @@ class People:
             return None
         return None if person.added is not None and since < person.added else person
 
-    def is_locked(self, person: Person) -> bool:
-        """Whether a person is blocked, or has the demo password outside demo mode, where it does not work."""
-        return bool(person.blocked) or self.has_demo_password(person)
+    def is_locked(self, person: Person, record: Record | None = None) -> bool:
+        """Whether a person is blocked, or has the demo password outside demo mode, where it does not work.
 
-    def has_demo_password(self, person: Person) -> bool:
+        `record` is what was read of them, if it is at hand.
+        """
+        return bool(person.blocked) or self.has_demo_password(person, record)
+
+    def has_demo_password(self, person: Person, record: Record | None = None) -> bool:
         """Whether a person has the demo password outside demo mode.
 
         The first look at a demo person's password takes as long as a sign-in.
         """
         if not self._locks_demo or person.username not in NAMES:
             return False
-        own_hash = hash_of(self.record(person.username) or {})
+        own_hash = hash_of(record or self.record(person.username) or {})
         if own_hash is None:
             return False
         if own_hash not in self._with_demo_password:
@@ -123,26 +121,18 @@ class People:
     def add(self, person: Person, password: str) -> None:
         """Add a person; BadRequest if the name is taken, or name, e-mail or password can't be stored."""
         _check(person)
-        new_hash = digest(password)
-
-        row = {"username": person.username, "record": record_of(person) | {"password": new_hash}}
-
-        def insert_row(connection: Connection) -> None:
+        row = {"username": person.username, "record": record_of(person) | {"password": digest(password)}}
+        with self._scope.write() as connection:
             if connection.execute(select(people.c.username).where(_is(person.username))).one_or_none():
                 raise BadRequest(f"There is a person '{person.username}' already")
             connection.execute(insert(people).values(row))
 
-        transact(self.engine, insert_row, Deadline(SECONDS))
-
     def remove(self, username: str) -> None:
         """Remove a person; UnknownName if there is none."""
         name = key(username)
-
-        def delete_row(connection: Connection) -> None:
+        with self._scope.write() as connection:
             if not connection.execute(delete(people).where(_is(name))).rowcount:
                 raise UnknownName("person", name, _records(connection))
-
-        transact(self.engine, delete_row, Deadline(SECONDS))
 
     def grant(self, username: str, grants: Iterable[Grant]) -> Person:
         """Add grants to a person; returns the changed person.
@@ -262,8 +252,7 @@ class People:
     def _change(self, username: str, change: Callable[[Record], object]) -> Person:
         """Read, change and write a person's record; no other writer comes between. Returns the person."""
         name = key(username)
-
-        def within(connection: Connection) -> Person:
+        with self._scope.write() as connection:
             record = connection.execute(select(people.c.record).where(_is(name))).scalar_one_or_none()
             if record is None:
                 raise UnknownName("person", name, _records(connection))
@@ -271,13 +260,8 @@ class People:
             connection.execute(update(people).where(_is(name)).values(record=record))
             return person_of(name, record)
 
-        return transact(self.engine, within, Deadline(SECONDS))
-
     def _records(self) -> Records:
-        return self._find(_records)
-
-    def _find(self, read: Callable[[Connection], Result]) -> Result:
-        return reading(self.engine, read, Deadline(SECONDS))
+        return self._scope.read(_records)
 
 
 def _check(person: Person) -> None:

@@ -14,11 +14,10 @@ import yaml
 from sqlalchemy import Connection, Engine, insert, select
 
 from lib import private
-from lib.database import transact
+from lib.database import DatabaseScope
 from lib.people.grant import Grant
 from lib.people.person import ROLES, DealsGrant, Person, Role, cap_grant, usual
 from lib.people.tables import people
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, Misconfigured, TrancheError
 from lib.wire.shallow_yaml import ShallowLoader
 
@@ -153,7 +152,9 @@ def carry_over(engine: Engine, path: Path) -> None:
         if not path.exists():  # another process was first
             return
         records = _plain(parse(path))
-        if transact(engine, lambda connection: _carry(connection, records), Deadline(SECONDS)):
+        with DatabaseScope(engine).write(SECONDS) as connection:
+            is_carried = _carry(connection, records)
+        if is_carried:
             log.info("%s: %d people carried over into the database", path, len(records))
             _put_aside(path)
         else:

@@ -3,13 +3,10 @@
 import hashlib
 import secrets as random
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Engine, insert, select
 
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.people.tables import secrets
-from lib.wire.deadline import Deadline
-
-SECONDS = 10
 
 
 def secret(engine: Engine, name: str) -> str:
@@ -17,20 +14,15 @@ def secret(engine: Engine, name: str) -> str:
 
     Processes that ask for it at the same time get the same one. StoreUnavailable without the database.
     """
-    query = select(secrets.c.value).where(secrets.c.name == name)
-
-    def read(connection: Connection) -> str | None:
-        stored_value: str | None = connection.execute(query).scalar_one_or_none()
-        return stored_value
-
-    def create(connection: Connection) -> str:
-        if stored_value := read(connection):
-            return stored_value
+    query, scope = select(secrets.c.value).where(secrets.c.name == name), DatabaseScope(engine)
+    if row := scope.row(query):
+        return str(row.value)
+    with scope.write() as connection:
+        if row := connection.execute(query).one_or_none():  # another process was first
+            return str(row.value)
         value = random.token_urlsafe(32)
         connection.execute(insert(secrets).values(name=name, value=value))
         return value
-
-    return reading(engine, read, Deadline(SECONDS)) or transact(engine, create, Deadline(SECONDS))
 
 
 def public_name(prefix: str, value: str) -> str:

@@ -9,14 +9,13 @@ import hmac
 import time
 from collections.abc import Callable
 
-from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
+from sqlalchemy import ColumnElement, delete, func, insert, select
 
-from lib.database import reading, transact
-from lib.people.credentials import SECONDS, People
+from lib.database import DatabaseScope
+from lib.people.credentials import People
 from lib.people.person import Person
 from lib.people.records import END_KEY, Record, key, person_of
 from lib.people.tables import id_tokens, people, sign_ins
-from lib.wire.deadline import Deadline
 
 
 class Sessions:
@@ -29,31 +28,23 @@ class Sessions:
 
     def __init__(self, people: People, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives seconds since 1970."""
-        self._people, self._clock, self._engine = people, clock, people.engine
+        self._people, self._clock, self._scope = people, clock, DatabaseScope(people.engine)
 
     def begin(self, username: str, ends: float) -> None:
         """Note that this person signed in, and forget the sign-ins that are over."""
         row = {"username": username, "ends": ends, "proof": _proof(self._people.record(username) or {})}
         is_over = sign_ins.c.ends <= self._clock()
-
-        def within(connection: Connection) -> None:
-            connection.execute(delete(sign_ins).where(is_over | _of(username, ends)))
-            connection.execute(insert(sign_ins).values(row))
-
-        transact(self._engine, within, Deadline(SECONDS))
+        self._scope.execute(
+            delete(sign_ins).where(is_over | _of(username, ends)), insert(sign_ins).values(row)
+        )
 
     def end(self, username: str, ends: float) -> None:
         """End the sign-in in every tab that shares its cookie, at every desk."""
-
-        def within(connection: Connection) -> None:
-            connection.execute(delete(sign_ins).where(_of(username, ends)))
-
-        transact(self._engine, within, Deadline(SECONDS))
+        self._scope.execute(delete(sign_ins).where(_of(username, ends)))
 
     def use_once(self, digest: str, until: float) -> bool:
         """Whether what has this digest is used for the first time, at any desk; remembered until then."""
-
-        def within(connection: Connection) -> bool:
+        with self._scope.write() as connection:
             connection.execute(delete(id_tokens).where(id_tokens.c.ends <= self._clock()))
             same = select(id_tokens.c.digest).where(id_tokens.c.digest == digest)
             if connection.execute(same).one_or_none() is not None:
@@ -61,14 +52,10 @@ class Sessions:
             connection.execute(insert(id_tokens).values(digest=digest, ends=until))
             return True
 
-        return transact(self._engine, within, Deadline(SECONDS))
-
     def count(self) -> int:
         """How many sign-ins are not over."""
         valid = select(func.count()).select_from(sign_ins).where(sign_ins.c.ends > self._clock())
-        return reading(
-            self._engine, lambda connection: connection.execute(valid).scalar_one(), Deadline(SECONDS)
-        )
+        return self._scope.read(lambda connection: connection.execute(valid).scalar_one())
 
     def person(self, username: str, ends: float) -> Person | None:
         """The person with their current role and grants, if this sign-in is valid.
@@ -80,11 +67,11 @@ class Sessions:
         name = key(username)
         tables = sign_ins.join(people, people.c.username == name)
         both = select(sign_ins.c.proof, people.c.record).select_from(tables).where(_of(username, ends))
-        row = reading(self._engine, lambda database: database.execute(both).one_or_none(), Deadline(SECONDS))
+        row = self._scope.row(both)
         if row is None or not hmac.compare_digest(row.proof, _proof(row.record)):
             return None
         person = person_of(name, row.record)
-        return None if self._people.is_locked(person) else person
+        return None if self._people.is_locked(person, row.record) else person
 
 
 def _proof(record: Record) -> str:

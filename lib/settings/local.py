@@ -1,6 +1,7 @@
 """The settings of this installation: storage, network, limits and timeouts."""
 
 import ipaddress
+import json
 import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -11,6 +12,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from lib.wire.network import Network, is_loopback
 
 PREFIX = "TRANCHE_"
+DATABASE_FILE = "tranche.db"
 ServiceName = re.compile(r"[A-Za-z0-9._~:-]{1,100}")
 
 
@@ -84,10 +86,10 @@ class Local(BaseSettings):
         default=64, ge=0, description="Megabytes of answers kept in memory; 0 keeps none."
     )
     database_url: str = Field(
-        default_factory=lambda data: f"sqlite:///{data['home'] / 'tranche.db'}",
+        default_factory=lambda data: f"sqlite:///{data['home'] / DATABASE_FILE}",
         repr=False,
         description="SQLAlchemy URL of the database of people, tokens and deals: SQLite or PostgreSQL.",
-        json_schema_extra={"shown": "sqlite:///<home>/tranche.db"},
+        json_schema_extra={"shown": f"sqlite:///<home>/{DATABASE_FILE}"},
     )
     reporting_service: str = Field(
         default="reporting", description="Service identifier of tokens for the reporting API."
@@ -222,5 +224,12 @@ def number(value: Any, kind: Any) -> Any:
 
 
 def split_values(value: Any) -> Any:
-    """Several values in an environment variable, separated by commas."""
-    return tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+    """Several values in an environment variable: separated by commas, or a list of JSON."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"is not valid JSON: {error}") from None
+    return tuple(filter(None, map(str.strip, value.split(","))))

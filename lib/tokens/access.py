@@ -11,16 +11,15 @@ from uuid import uuid4
 from sqlalchemy import Column, Connection, Double, Engine, Index, Integer, String, delete, insert, select
 
 from lib import database
-from lib.database import numbered_table, reading, required, transact
+from lib.database import DatabaseScope, numbered_table, required
 from lib.people import DealsGrant, Grant, People, Person, Role
 from lib.people.company import Claims, Company
 from lib.people.grant import labels
-from lib.people.records import carry_over
+from lib.people.records import carry_over, person_of
 from lib.settings import Settings
 from lib.tokens.audit import Audit
 from lib.tokens.models import Caller, Kind, Token
 from lib.tokens.store import TokenStore
-from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, NotAdmitted, TooManyAttempts, TrancheError
 from lib.wire.throttle import WINDOW_SECONDS, OtherCounts
 
@@ -59,15 +58,14 @@ class Tally:
             recent = connection.execute(query.where(admissions.c.at > now - WINDOW_SECONDS))
             return tuple((max(0.0, now - at), times) for at, times in recent)
 
-        def exchange(connection: Connection) -> OtherCounts:
-            row = {"caller": who, "process": self.process, "at": now, "count": count}
-            connection.execute(delete(admissions).where(admissions.c.at <= now - WINDOW_SECONDS))
-            connection.execute(insert(admissions).values(row))
-            return others(connection)
-
+        scope, row = DatabaseScope(self.engine), {"caller": who, "process": self.process, "at": now}
         try:
-            ask = transact if count else reading
-            return ask(self.engine, exchange if count else others, Deadline(SECONDS))
+            if not count:
+                return scope.read(others, SECONDS)
+            with scope.write(SECONDS) as connection:
+                connection.execute(delete(admissions).where(admissions.c.at <= now - WINDOW_SECONDS))
+                connection.execute(insert(admissions).values({**row, "count": count}))
+                return others(connection)
         except TrancheError as error:
             log.warning("Requests could not be counted with those of other processes: %s", error.reason)
             return None
@@ -160,9 +158,9 @@ class Access:
         AccessError, in the same words, for a token that is wrong, expired, revoked, for another service, or
         of an owner who is not there any more or is locked out.
         """
-        claims = self.store.verify(token, service)
-        owner = self.people.get(claims.owner)
-        if owner is None or _belonged_to_a_namesake(claims, owner) or self.people.is_locked(owner):
+        claims, record = self.store.with_owner(token, service)
+        owner = None if record is None else person_of(claims.owner, record)
+        if owner is None or _belonged_to_a_namesake(claims, owner) or self.people.is_locked(owner, record):
             raise AccessError()
         return Caller(owner, claims)
 

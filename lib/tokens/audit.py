@@ -19,10 +19,9 @@ from sqlalchemy import (
     insert,
     select,
 )
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolExhausted
 
-from lib.database import Instant, numbered_table, required, writing
+from lib.database import DatabaseScope, Instant, numbered_table, required
+from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +90,7 @@ class Audit:
     """
 
     def __init__(self, engine: Engine, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        self._engine, self._now = engine, now
+        self._scope, self._now = DatabaseScope(engine), now
 
     def note(self, event: Event, who: str, about: str, detail: str = "", address: str | None = None) -> None:
         """Add an entry. If that fails, the entry is written to the log instead, and nothing is raised."""
@@ -100,11 +99,11 @@ class Audit:
         row: dict[str, Any] = {"at": self._now(), "who": who[:100], "event": event, "about": about[:100]}
         row |= {"detail": detail[:LONGEST_DETAIL], "address": None if address is None else address[:64]}
         try:
-            with writing(self._engine).begin() as connection:
+            with self._scope.write() as connection:
                 connection.execute(insert(audit).values(row))
                 if event == REFUSAL:
                     _delete_refusals(connection)
-        except (DBAPIError, PoolExhausted):
+        except TrancheError:
             log.exception("The audit log could not be written: %s", words)
 
     def entries(
@@ -121,12 +120,14 @@ class Audit:
             conditions.append((audit.c.about == about) | (audit.c.who == about))
         if since is not None:
             conditions.append(audit.c.at >= since)
-        question = select(audit).where(*conditions).order_by(audit.c.id.desc()).limit(limit).offset(offset)
-        with self._engine.connect() as connection:
-            count = connection.execute(
-                select(func.count()).select_from(audit).where(*conditions)
-            ).scalar_one()
-            return count, [Entry(**row._mapping) for row in connection.execute(question)]
+        count = select(func.count()).select_from(audit).where(*conditions)
+        query = select(audit).where(*conditions).order_by(audit.c.id.desc()).limit(limit).offset(offset)
+
+        def read(connection: Connection) -> tuple[int, list[Entry]]:
+            entries = [Entry(**row._mapping) for row in connection.execute(query)]
+            return connection.execute(count).scalar_one(), entries
+
+        return self._scope.read(read)
 
 
 def _delete_refusals(connection: Connection) -> None:

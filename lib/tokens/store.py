@@ -22,18 +22,18 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    bindparam,
     delete,
     insert,
     select,
     update,
 )
-from sqlalchemy.exc import OperationalError
 
-from lib.database import Instant, explain_errors, metadata, writing
+from lib.database import DatabaseScope, Instant, metadata
 from lib.people import DealsGrant, Grant
+from lib.people.records import Record
+from lib.people.tables import people
 from lib.tokens.models import Kind, Token
-from lib.wire.errors import AccessError, BadRequest
+from lib.wire.errors import AccessError, BadRequest, TrancheError
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +62,8 @@ tokens = Table(
     Index(None, "kind", "expires"),
     sqlite_autoincrement=True,
 )
+WITH_OWNER = select(tokens, people.c.record).outerjoin(people, people.c.username == tokens.c.owner)
 COLUMNS = [column for column in tokens.c if column.name != "digest"]
-_BY_DIGEST = select(tokens).where(tokens.c.digest == bindparam("digest"))
 
 
 class TokenStore:
@@ -71,11 +71,10 @@ class TokenStore:
 
     def __init__(self, engine: Engine, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """`now` gives the time, with its zone."""
-        self.engine = engine
+        self.engine, self._scope = engine, DatabaseScope(engine)
         self._now = now
         self._lent: dict[str, Token] = {}
 
-    @explain_errors()
     def issue(
         self,
         owner: str,
@@ -101,9 +100,7 @@ class TokenStore:
         row |= {"grants": [str(grant) for grant in grants], "created": now}
         row |= {"expires": None if lifetime is None else now + lifetime}
         row |= {"deals": None if deals is None else str(deals)}
-        with writing(self.engine).begin() as connection:
-            connection.execute(_expired_long_ago(now))
-            connection.execute(insert(tokens).values(row))
+        self._scope.execute(_expired_long_ago(now), insert(tokens).values(row))
         return prefix + secret
 
     def lend(self, owner: str, service: str, lifetime: timedelta, of: Token | None = None) -> str:
@@ -118,7 +115,7 @@ class TokenStore:
         token = Token(
             number, prefix, owner, "desk", service, "temporary", grants, now, ends, None, None, deals
         )
-        valid = {digest: one for digest, one in self._lent.items() if one.state(now) == "active"}
+        valid = {digest: loan for digest, loan in self._lent.items() if loan.state(now) == "active"}
         self._lent = valid | {_digest(text): token}
         return text
 
@@ -127,17 +124,21 @@ class TokenStore:
         expiry = self._lent.get(_digest(token))
         return expiry is not None and expiry.state(self._now()) == "active"
 
-    @explain_errors()
     def verify(self, token: str, service: str) -> Token:
-        """The stored token if it is valid for this service; notes its use, at most once a minute.
+        """The token if it is valid for this service; AccessError as `with_owner`."""
+        return self.with_owner(token, service)[0]
 
+    def with_owner(self, token: str, service: str) -> tuple[Token, Record | None]:
+        """The token if it is valid for this service, and the record of its owner, if there is one.
+
+        Both are of the same moment, and cost one statement. Notes the token's use, at most once a minute.
         AccessError, in the same words, for a token that is wrong, expired, revoked or for another service.
         """
         digest = _digest(token)
-        if (credential := self._lent.get(digest)) and self.is_lent(token) and credential.service == service:
-            return credential
-        with self.engine.connect() as connection:
-            row = connection.execute(_BY_DIGEST, {"digest": digest}).one_or_none()
+        if (loan := self._lent.get(digest)) and self.is_lent(token) and loan.service == service:
+            owner = self._scope.row(select(people.c.record).where(people.c.username == loan.owner))
+            return loan, None if owner is None else owner.record
+        row = self._scope.row(WITH_OWNER.where(tokens.c.digest == digest))
         if row is None or not hmac.compare_digest(row.digest, digest):
             raise AccessError()
         token_row, now = _token(row), self._now()
@@ -145,36 +146,27 @@ class TokenStore:
             raise AccessError()
         if token_row.last_used is None or abs(now - token_row.last_used) >= USE_NOTED_EVERY:
             self._note_use(token_row, now)
-        return token_row
+        return token_row, row.record
 
-    @explain_errors()
     def everything(self, owner: str | None = None) -> list[Token]:
         """All tokens, or those of one owner, oldest first; temporary ones until a day after their end."""
-        question = select(*COLUMNS).order_by(tokens.c.id)
+        query = select(*COLUMNS).order_by(tokens.c.id)
         if owner is not None:
-            question = question.where(tokens.c.owner == owner)
-        with self.engine.connect() as connection:
-            return [_token(row) for row in connection.execute(question)]
+            query = query.where(tokens.c.owner == owner)
+        return [_token(row) for row in self._scope.rows(query)]
 
-    @explain_errors()
     def get(self, token_id: int) -> Token:
         """The stored token of this number; BadRequest if there is none."""
-        with self.engine.connect() as connection:
-            row = connection.execute(select(*COLUMNS).where(tokens.c.id == token_id)).one_or_none()
+        row = self._scope.row(select(*COLUMNS).where(tokens.c.id == token_id))
         if row is None:
             raise BadRequest(f"There is no token {token_id}")
         return _token(row)
 
-    @explain_errors()
     def revoke(self, token_id: int) -> None:
         """Revoke the token, at once and permanently; BadRequest if there is none of this number."""
-        with self.engine.connect() as connection:
-            row = connection.execute(select(tokens.c.id).where(tokens.c.id == token_id)).one_or_none()
-        if row is None:
-            raise BadRequest(f"There is no token {token_id}")
+        self.get(token_id)
         self._set(tokens.c.id == token_id, tokens.c.revoked.is_(None), revoked=self._now())
 
-    @explain_errors()
     def revoke_all(self, owner: str) -> int:
         """Revoke all tokens of an owner; returns how many there were to revoke."""
         return self._set(tokens.c.owner == owner, tokens.c.revoked.is_(None), revoked=self._now())
@@ -183,11 +175,11 @@ class TokenStore:
         """Note the last use, for information only: a failure to write it does not affect the token."""
         try:
             self._set(tokens.c.id == token.id, last_used=now)
-        except OperationalError as error:
-            log.warning("The use of token %d could not be recorded: %s", token.id, error.orig)
+        except TrancheError as error:
+            log.warning("The use of token %d could not be recorded: %s", token.id, error.reason)
 
     def _set(self, *which: ColumnElement[bool], **values: datetime) -> int:
-        with writing(self.engine).begin() as connection:
+        with self._scope.write() as connection:
             return connection.execute(update(tokens).where(*which).values(values)).rowcount
 
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Row, delete, func, insert, select, update
 
-from lib.database import reading, transact
-from lib.views.entries import SECONDS, SavedViews, Scope
+from lib.views.entries import SavedViews, Scope
 from lib.views.models import ALERT_RULES, Alert, AlertRule
 from lib.views.tables import alerts, saved_views
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest, UnknownName
 
 MOST_ALERTS = 100
@@ -40,12 +38,8 @@ class Alerts:
         own_alerts = WITH_VIEWS.where(
             alerts.c.owner == self.scope.person.username, saved_views.c.service == self.scope.service
         )
-
-        def within(connection: Connection) -> list[Alert]:
-            rows = [row for row in connection.execute(own_alerts) if self.scope.owns(row.owner, row.created)]
-            return [alert_of(row, self._sees(row)) for row in rows]
-
-        return reading(self.scope.engine, within, Deadline(SECONDS))
+        rows = [row for row in self.scope.rows(own_alerts) if self.scope.owns(row.owner, row.created)]
+        return [alert_of(row, self._sees(row)) for row in rows]
 
     def of_view(self, number: int) -> Alert | None:
         """The one on this view; None without."""
@@ -70,8 +64,7 @@ class Alerts:
             "field": field, "figure": dict(figure), "rule": rule,
             "bound": None if rule == "changed" else bound,
         }  # fmt: skip
-
-        def within(connection: Connection) -> None:
+        with self.scope.write() as connection:
             mine = alerts.c.owner == values["owner"]
             result = connection.execute(update(alerts).where(mine, alerts.c.view_id == number).values(values))
             if result.rowcount:
@@ -81,16 +74,10 @@ class Alerts:
                 raise BadRequest(f"You have {MOST_ALERTS} alerts: remove one first")
             connection.execute(insert(alerts).values(values))
 
-        transact(self.scope.engine, within, Deadline(SECONDS))
-
     def remove(self, number: int) -> None:
         """Watch nothing of this view any more."""
-        where = (alerts.c.view_id == number, alerts.c.owner == self.scope.person.username)
-
-        def within(connection: Connection) -> None:
-            connection.execute(delete(alerts).where(*where))
-
-        transact(self.scope.engine, within, Deadline(SECONDS))
+        mine = (alerts.c.view_id == number, alerts.c.owner == self.scope.person.username)
+        self.scope.execute(delete(alerts).where(*mine))
 
     def _sees(self, row: Row[Any]) -> bool:
         if not self.scope.person.may_see(row.project, row.slicer):

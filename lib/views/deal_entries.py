@@ -62,8 +62,8 @@ class DealLists(DealEntries):
     """The saved lists of packages and deals."""
 
     kind: ClassVar[DealEntryKind] = "list"
-    entity_store: ClassVar[str] = "view"
-    nouns: ClassVar[str] = "views of lists"
+    label: ClassVar[str] = "view"
+    labels: ClassVar[str] = "views of lists"
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class PackageTemplates(DealEntries):
     """The templates of packages: what New package can start from."""
 
     kind: ClassVar[DealEntryKind] = "template"
-    entity_store: ClassVar[str] = "template"
-    nouns: ClassVar[str] = "templates"
+    label: ClassVar[str] = "template"
+    labels: ClassVar[str] = "templates"
 
 
 def _fit(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,24 +11,21 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from sqlalchemy import Connection, Engine, Row, Table, delete, func, insert, select, update
 
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.people import Person
 from lib.views.models import LONGEST_NAME, DealEntry, OwnMetric, SavedView, check_name, fitting
 from lib.views.tables import saved_views
-from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest
 
-SECONDS = 10
 NOT_YOURS = "Only its owner or an administrator can do that"
 MOST, LONGEST_NUMBER = 200, 18
 Entry = TypeVar("Entry", SavedView, DealEntry, OwnMetric)
 
 
 @dataclass(frozen=True)
-class Scope:
+class Scope(DatabaseScope):
     """A person and the desk's database; `service` is the remote reporting service, empty if embedded."""
 
-    engine: Engine
     service: str
     person: Person
 
@@ -64,12 +61,12 @@ class Scope:
 
 @dataclass(frozen=True)
 class NamedEntries(ABC, Generic[Entry]):
-    """The entries of a table that one person may see; `noun` is what one is called, `nouns` several."""
+    """The entries of a table that one person may see; `label` is what one is called, `labels` several."""
 
     scope: Scope
     table: ClassVar[Table]
-    entity_store: ClassVar[str]
-    nouns: ClassVar[str]
+    label: ClassVar[str]
+    labels: ClassVar[str]
 
     @abstractmethod
     def entry(self, row: Row[Any]) -> Entry:
@@ -81,25 +78,18 @@ class NamedEntries(ABC, Generic[Entry]):
 
     def changeable(self, row: Row[Any] | None) -> Row[Any]:
         """The row, if the person may change it; BadRequest and AccessError as of the scope."""
-        return self.scope.changeable(row, self.entity_store)
+        return self.scope.changeable(row, self.label)
 
     def get(self, number: int) -> Entry | None:
         """The entry, or None if it does not exist or the person may not see it."""
-
-        def within(connection: Connection) -> Entry | None:
-            row = self._row(connection, number)
-            return None if row is None or not self.scope.sees(row) else self.entry(row)
-
-        return reading(self.scope.engine, within, Deadline(SECONDS))
+        row = self.scope.row(select(self.table).where(self.table.c.id == number))
+        return None if row is None or not self.scope.sees(row) else self.entry(row)
 
     def delete(self, number: int) -> None:
         """Delete an entry, and what depends on it; BadRequest and AccessError as for a change."""
-
-        def within(connection: Connection) -> None:
+        with self.scope.write() as connection:
             self.changeable(self._row(connection, number))
             connection.execute(delete(self.table).where(self.table.c.id == number))
-
-        transact(self.scope.engine, within, Deadline(SECONDS))
 
     def rename(self, number: int, name: str, is_shared: bool) -> Entry:
         """Change name and sharing; BadRequest and AccessError as for a change."""
@@ -109,13 +99,8 @@ class NamedEntries(ABC, Generic[Entry]):
 
     def _of(self, about: tuple[Any, ...]) -> list[Entry]:
         """The entries under this condition that the person sees, by name."""
-        names = func.lower(self.table.c.name), self.table.c.id
-        question = select(self.table).where(*about).order_by(*names)
-
-        def within(connection: Connection) -> list[Entry]:
-            return [self.entry(row) for row in connection.execute(question) if self.scope.sees(row)]
-
-        return reading(self.scope.engine, within, Deadline(SECONDS))
+        query = select(self.table).where(*about).order_by(func.lower(self.table.c.name), self.table.c.id)
+        return [self.entry(row) for row in self.scope.rows(query) if self.scope.sees(row)]
 
     def _save(self, values: Mapping[str, Any], about: tuple[Any, ...]) -> Entry:
         """Store a new entry of the person; BadRequest for a name that is taken, and beyond MOST."""
@@ -127,57 +112,45 @@ class NamedEntries(ABC, Generic[Entry]):
             "created": now,
             "changed": now,
         }
-
-        def within(connection: Connection) -> Entry:
+        with self.scope.write() as connection:
             others = self._mine(connection, about)
             self._check_name(fields["name"], others)
             if len(others) >= MOST:
-                raise BadRequest(f"You have {MOST} {self.nouns}: delete one first")
-            return self.entry(
-                connection.execute(insert(self.table).values(fields).returning(self.table)).one()
-            )
-
-        return transact(self.scope.engine, within, Deadline(SECONDS))
+                raise BadRequest(f"You have {MOST} {self.labels}: delete one first")
+            statement = insert(self.table).values(fields).returning(self.table)
+            return self.entry(connection.execute(statement).one())
 
     def _change(self, number: int, values: Mapping[str, Any]) -> Entry:
         """Partial update; BadRequest for a name that is taken, AccessError for another person's entry."""
-
-        def within(connection: Connection) -> Entry:
+        with self.scope.write() as connection:
             row = self.changeable(self._row(connection, number))
             if "name" in values and self.scope.owns(row.owner, row.created):
                 others = self._mine(connection, self.name_scope(row))
                 self._check_name(values["name"], [other for other in others if other.id != number])
-            changing = update(self.table).where(self.table.c.id == number)
-            statement = changing.values({**values, "changed": datetime.now(UTC)})
+            change = update(self.table).where(self.table.c.id == number)
+            statement = change.values({**values, "changed": datetime.now(UTC)})
             return self.entry(connection.execute(statement.returning(self.table)).one())
-
-        return transact(self.scope.engine, within, Deadline(SECONDS))
 
     def _mine(self, connection: Connection, about: tuple[Any, ...]) -> list[Entry]:
         entries = [self.entry(row) for row in connection.execute(select(self.table).where(*about))]
-        return [one for one in entries if one.is_mine]
+        return [entry for entry in entries if entry.is_mine]
 
     def _row(self, connection: Connection, number: int) -> Row[Any] | None:
         return connection.execute(select(self.table).where(self.table.c.id == number)).one_or_none()
 
     def _check_name(self, name: str, others: list[Entry]) -> None:
         if any(other.name.lower() == name.lower() for other in others):
-            sentence = f"You have a {self.entity_store} named '{name}' already"
+            sentence = f"You have a {self.label} named '{name}' already"
             raise BadRequest(f"{sentence}: choose another name, or update that one")
 
 
 def find_views(engine: Engine, service: str, text: str) -> list[SavedView]:
     """Everybody's views of a service that have this name or number, for who works on the machine itself."""
-    is_it = saved_views.c.name == text
+    condition = saved_views.c.name == text
     if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER:
-        is_it |= saved_views.c.id == int(text)
-    select_views = select(saved_views).where(saved_views.c.service == service, is_it)
-
-    def within(connection: Connection) -> list[SavedView]:
-        rows = connection.execute(select_views.order_by(saved_views.c.id))
-        return [SavedView(**_values(row), is_mine=False) for row in rows]
-
-    return reading(engine, within, Deadline(SECONDS))
+        condition |= saved_views.c.id == int(text)
+    query = select(saved_views).where(saved_views.c.service == service, condition).order_by(saved_views.c.id)
+    return [SavedView(**_values(row), is_mine=False) for row in DatabaseScope(engine).rows(query)]
 
 
 def _values(row: Row[Any]) -> dict[str, Any]:
@@ -189,8 +162,8 @@ class SavedViews(NamedEntries[SavedView]):
     """The saved views that one person may see."""
 
     table: ClassVar[Table] = saved_views
-    entity_store: ClassVar[str] = "view"
-    nouns: ClassVar[str] = "views of this slicer"
+    label: ClassVar[str] = "view"
+    labels: ClassVar[str] = "views of this slicer"
 
     def of(self, project: str, slicer: str) -> list[SavedView]:
         """A slicer's views, by name; AccessError if the person may not see the slicer."""
@@ -199,7 +172,7 @@ class SavedViews(NamedEntries[SavedView]):
     def save(
         self, project: str, slicer: str, name: str, params: Mapping[str, str], is_shared: bool = False
     ) -> SavedView:
-        """Store a question under a new name.
+        """Store a query under a new name.
 
         BadRequest for a name that is empty, long or taken by another view of the person, and beyond 200 views
         of a slicer; AccessError if the person may not see the slicer.

@@ -8,12 +8,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
-from lib.database import reading, transact
 from lib.people import Person
-from lib.views.entries import SECONDS, Scope
+from lib.views.entries import Scope
 from lib.views.models import LONGEST_NOTE, Note, check_name
 from lib.views.tables import notes, saved_views
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
 MOST_NOTES = 1000
@@ -57,11 +55,7 @@ class Notes:
 
     def comment(self, view_id: int, text: str) -> Note:
         """Add a comment on a view; BadRequest as above, and for a view that this person can't see."""
-
-        def within(connection: Connection) -> Row[Any] | None:
-            return connection.execute(select(saved_views).where(saved_views.c.id == view_id)).one_or_none()
-
-        view = reading(self.scope.engine, within, Deadline(SECONDS))
+        view = self.scope.row(select(saved_views).where(saved_views.c.id == view_id))
         if view is None or not self.scope.sees(view):
             raise BadRequest("This view is not there any more")
         today = datetime.now(UTC).date()
@@ -70,22 +64,15 @@ class Notes:
     def change(self, number: int, day: date, text: str) -> Note:
         """Change day and text of a note; BadRequest and AccessError as for a new one, and as for `delete`."""
         values = {"day": day, "text": check_name(text, LONGEST_NOTE, "The text")}
-
-        def within(connection: Connection) -> Note:
+        with self.scope.write() as connection:
             self._changeable(connection, number)
-            changing = update(notes).where(notes.c.id == number).values(values).returning(notes)
-            return self._note(connection.execute(changing).one())
-
-        return transact(self.scope.engine, within, Deadline(SECONDS))
+            change = update(notes).where(notes.c.id == number).values(values).returning(notes)
+            return self._note(connection.execute(change).one())
 
     def mentioned_people(self, note: Note, people: Iterable[Person]) -> list[Person]:
         """Those whom this person's note mentions, and who may see what it is about; never themselves."""
-
-        def within(connection: Connection) -> Row[Any] | None:
-            table, number = (notes, note.id) if note.view_id is None else (saved_views, note.view_id)
-            return connection.execute(select(table).where(table.c.id == number)).one_or_none()
-
-        row = reading(self.scope.engine, within, Deadline(SECONDS))
+        table, number = (notes, note.id) if note.view_id is None else (saved_views, note.view_id)
+        row = self.scope.row(select(table).where(table.c.id == number))
         others = [person for person in people if person.username != self.scope.person.username]
         return [
             person for person in mentions(note.text, others) if replace(self.scope, person=person).sees(row)
@@ -93,23 +80,16 @@ class Notes:
 
     def delete(self, number: int) -> None:
         """Delete a note; BadRequest if it no longer exists, AccessError if it is another person's."""
-
-        def within(connection: Connection) -> None:
+        with self.scope.write() as connection:
             self._changeable(connection, number)
             connection.execute(delete(notes).where(notes.c.id == number))
-
-        transact(self.scope.engine, within, Deadline(SECONDS))
 
     def _all(self, conditions: Conditions) -> list[Note]:
         """Notes in the order of days, without those on views that this person can't see."""
         view = [saved_views.c[name].label(f"view_{name}") for name in ("owner", "created", "is_shared")]
         query = select(notes, *view).select_from(notes.outerjoin(saved_views)).where(*conditions)
-
-        def within(connection: Connection) -> list[Note]:
-            rows = connection.execute(query.order_by(notes.c.day, notes.c.id))
-            return [self._note(row) for row in rows if row.view_id is None or self._sees_view(row)]
-
-        return reading(self.scope.engine, within, Deadline(SECONDS))
+        rows = self.scope.rows(query.order_by(notes.c.day, notes.c.id))
+        return [self._note(row) for row in rows if row.view_id is None or self._sees_view(row)]
 
     def _sees_view(self, row: Row[Any]) -> bool:
         return bool(row.view_is_shared) or self.scope.owns(row.view_owner, row.view_created)
@@ -122,15 +102,12 @@ class Notes:
             "text": check_name(text, LONGEST_NOTE, "The text"), "view_id": view_id,
             "owner": self.scope.person.username, "created": datetime.now(UTC),
         }  # fmt: skip
-
-        def within(connection: Connection) -> Note:
+        with self.scope.write() as connection:
             count = connection.execute(select(func.count()).select_from(notes).where(*about)).scalar_one()
             if count >= MOST_NOTES:
                 what = "This slicer has" if view_id is None else "This view has"
                 raise BadRequest(f"{what} {MOST_NOTES:,} notes: delete one first")
             return self._note(connection.execute(insert(notes).values(values).returning(notes)).one())
-
-        return transact(self.scope.engine, within, Deadline(SECONDS))
 
     def _changeable(self, connection: Connection, number: int) -> None:
         """Raises why this person may not change a note: as of the scope, and for a view they can't see."""

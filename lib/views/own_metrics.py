@@ -25,8 +25,8 @@ class OwnMetrics(NamedEntries[OwnMetric]):
 
     note: Callable[[str, str], None] = lambda event, detail: None
     table: ClassVar[Table] = own_metrics
-    entity_store: ClassVar[str] = "metric"
-    nouns: ClassVar[str] = "metrics of this slicer"
+    label: ClassVar[str] = "metric"
+    labels: ClassVar[str] = "metrics of this slicer"
 
     def of(self, project: str, slicer: str) -> list[OwnMetric]:
         """A slicer's metrics, by name; AccessError if the person may not see the slicer."""

@@ -15,17 +15,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
+from sqlalchemy import Engine, Row, delete, func, insert, select, update
 
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.views.entries import Scope
 from lib.views.models import LONGEST_NAME, check_name, fitting
 from lib.views.tables import share_links
-from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, StoreUnwritable
 from lib.wire.text import is_mailable
 
-SECONDS, MOST, MOST_ORIGINS = 10, 200, 10
+MOST, MOST_ORIGINS = 200, 10
 USUAL, LONGEST = timedelta(days=30), timedelta(days=366)
 NOTED_EVERY = timedelta(minutes=1)
 NO_PERMISSION = "Only administrators, and people with the permission for it, can make share links"
@@ -103,14 +102,11 @@ class ShareLinks:
             "deal": deal, "deals_service": None if deal is None else self.deals_service,
             "recipient": recipient or None,
         }  # fmt: skip
-
-        def within(connection: Connection) -> ShareLink:
+        with self.scope.write() as connection:
             mine = select(func.count()).select_from(share_links).where(*self._own_rows())
             if connection.execute(mine).scalar_one() >= MOST:
                 raise BadRequest(f"You have {MOST} share links: revoke one first")
-            return _link(connection.execute(insert(share_links).values(values).returning(share_links)).one())
-
-        link = transact(self.scope.engine, within, Deadline(SECONDS))
+            link = _link(connection.execute(insert(share_links).values(values).returning(share_links)).one())
         self.note("share link made", _words(link))
         return link, f"{link.id}.{secret}"
 
@@ -119,31 +115,25 @@ class ShareLinks:
         service = share_links.c.service == self.scope.service
         mine = (service,) if self.scope.person.role == "admin" else self._own_rows()
         query = select(share_links).where(*mine).order_by(share_links.c.id.desc())
-
-        def within(connection: Connection) -> list[ShareLink]:
-            rows = connection.execute(query)
-            return [_link(row) for row in rows if self._may_revoke(row)]
-
-        return reading(self.scope.engine, within, Deadline(SECONDS))
+        return [_link(row) for row in self.scope.rows(query) if self._may_revoke(row)]
 
     def of_deal(self, deal: int) -> list[ShareLink]:
         """Those of them that are about this deal and have not ended."""
         now, about = datetime.now(UTC), (deal, self.deals_service)
         return [
-            one for one in self.everything() if (one.deal, one.deals_service) == about and one.expires > now
+            link
+            for link in self.everything()
+            if (link.deal, link.deals_service) == about and link.expires > now
         ]
 
     def revoke(self, number: int) -> None:
         """Remove a link: it opens nothing any more. BadRequest if it is not there, or another person's."""
-
-        def within(connection: Connection) -> ShareLink:
+        with self.scope.write() as connection:
             row = connection.execute(select(share_links).where(share_links.c.id == number)).one_or_none()
             if row is None or not self._may_revoke(row):
                 raise BadRequest(NO_LINK)
             connection.execute(delete(share_links).where(share_links.c.id == number))
-            return _link(row)
-
-        self.note("share link revoked", _words(transact(self.scope.engine, within, Deadline(SECONDS))))
+        self.note("share link revoked", _words(_link(row)))
 
     def _may_revoke(self, row: Row[Any]) -> bool:
         is_ours = row.service == self.scope.service
@@ -159,11 +149,7 @@ class ShareLinks:
 def find_link(engine: Engine, service: str, number: int, secret: str) -> ShareLink | None:
     """The link of this number, if this is its secret and it has not ended; compared in constant time."""
     query = select(share_links).where(share_links.c.id == number, share_links.c.service == service)
-
-    def within(connection: Connection) -> Row[Any] | None:
-        return connection.execute(query).one_or_none()
-
-    row = reading(engine, within, Deadline(SECONDS))
+    row = DatabaseScope(engine).row(query)
     is_right = hmac.compare_digest(_hash(secret), "" if row is None else row.secret_hash)
     return _link(row) if row is not None and is_right and row.expires > datetime.now(UTC) else None
 
@@ -175,7 +161,7 @@ def note_opening(engine: Engine, link: ShareLink) -> None:
         return
     change = update(share_links).where(share_links.c.id == link.id).values(opened=now)
     with suppress(StoreUnwritable):
-        transact(engine, lambda connection: connection.execute(change), Deadline(SECONDS))
+        DatabaseScope(engine).execute(change)
 
 
 def check_origins(origins: Iterable[str]) -> tuple[str, ...]:

@@ -5,19 +5,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select
+from sqlalchemy import ColumnElement, delete, insert, select
 
-from lib.database import reading, transact
 from lib.views.alerts import Alerts
 from lib.views.deal_entries import DealLists, EntriesScope, PackageTemplates
-from lib.views.entries import SECONDS, SavedViews, Scope
+from lib.views.entries import SavedViews, Scope
 from lib.views.models import LONGEST_PARAMS, SavedView
 from lib.views.notes import Notes
 from lib.views.own_metrics import OwnMetrics
 from lib.views.share_links import ShareLinks
 from lib.views.subscriptions import Subscriptions
 from lib.views.tables import chosen_cards, start_views
-from lib.wire.deadline import Deadline
 from lib.wire.errors import BadRequest
 
 
@@ -30,12 +28,8 @@ class ChosenCards:
     def get(self, project: str, slicer: str) -> str:
         """The choice, or an empty text. AccessError if the person may not see the slicer."""
         mine, since = self._mine(project, slicer), self.scope.person.added
-
-        def within(connection: Connection) -> str:
-            row = connection.execute(select(chosen_cards).where(*mine)).one_or_none()
-            return "" if row is None or (since is not None and row.at < since) else str(row.cards)
-
-        return reading(self.scope.engine, within, Deadline(SECONDS))
+        row = self.scope.row(select(chosen_cards).where(*mine))
+        return "" if row is None or (since is not None and row.at < since) else str(row.cards)
 
     def set(self, project: str, slicer: str, cards: str) -> None:
         """Store this choice; an empty text removes it. BadRequest if it is too long, AccessError as above."""
@@ -46,13 +40,8 @@ class ChosenCards:
             "username": self.scope.person.username, "service": self.scope.service, "project": project,
             "slicer": slicer, "cards": cards, "at": datetime.now(UTC),
         }  # fmt: skip
-
-        def within(connection: Connection) -> None:
-            connection.execute(delete(chosen_cards).where(*mine))
-            if cards:
-                connection.execute(insert(chosen_cards).values(values))
-
-        transact(self.scope.engine, within, Deadline(SECONDS))
+        add = [insert(chosen_cards).values(values)] if cards else []
+        self.scope.execute(delete(chosen_cards).where(*mine), *add)
 
     def _mine(self, project: str, slicer: str) -> tuple[ColumnElement[bool], ...]:
         about = self.scope.about(chosen_cards, project, slicer)
@@ -78,27 +67,18 @@ class StartView:
 
     def get(self) -> SavedView | None:
         """The view; None without one, or if the person may no longer see it."""
-        since = self.scope.person.added
-
-        def within(connection: Connection) -> int | None:
-            row = connection.execute(select(start_views).where(*self._mine())).one_or_none()
-            return None if row is None or (since is not None and row.at < since) else int(row.view_id)
-
-        number = reading(self.scope.engine, within, Deadline(SECONDS))
-        return None if number is None else SavedViews(self.scope).get(number)
+        row, since = self.scope.row(select(start_views).where(*self._mine())), self.scope.person.added
+        if row is None or (since is not None and row.at < since):
+            return None
+        return SavedViews(self.scope).get(row.view_id)
 
     def set(self, number: int | None) -> None:
         """Set the start page, or remove it with None. BadRequest if the person can't see the view."""
         if number is not None and SavedViews(self.scope).get(number) is None:
             raise BadRequest("This view is not there any more")
-
-        def within(connection: Connection) -> None:
-            connection.execute(delete(start_views).where(*self._mine()))
-            if number is not None:
-                values = {"username": self.scope.person.username, "service": self.scope.service}
-                connection.execute(insert(start_views).values(**values, view_id=number, at=datetime.now(UTC)))
-
-        transact(self.scope.engine, within, Deadline(SECONDS))
+        values = {"username": self.scope.person.username, "service": self.scope.service, "view_id": number}
+        add = [] if number is None else [insert(start_views).values(**values, at=datetime.now(UTC))]
+        self.scope.execute(delete(start_views).where(*self._mine()), *add)
 
     def _mine(self) -> tuple[Any, ...]:
         mine = start_views.c.username == self.scope.person.username

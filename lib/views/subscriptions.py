@@ -6,12 +6,10 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Any, Final, Literal, get_args
 from zoneinfo import ZoneInfo, available_timezones
 
-from sqlalchemy import Connection, Row, delete, func, insert, select
+from sqlalchemy import Row, delete, func, insert, select
 
-from lib.database import reading, transact
-from lib.views.entries import SECONDS, SavedViews, Scope
+from lib.views.entries import SavedViews, Scope
 from lib.views.tables import mail_subscriptions, saved_views
-from lib.wire.deadline import Deadline
 from lib.wire.errors import AccessError, BadRequest, UnknownName
 from lib.wire.text import is_mailable
 
@@ -144,16 +142,11 @@ class Subscriptions:
         """Those that the person may see."""
         is_admin = self.scope.person.role == "admin"
         query = WITH_VIEWS.where(mail_subscriptions.c.service == self.scope.service)
-
-        def within(connection: Connection) -> list[Subscription]:
-            rows = connection.execute(query)
-            return [self._seen_by_me(row) for row in rows if is_admin or self._is_mine(row)]
-
-        return reading(self.scope.engine, within, Deadline(SECONDS))
+        return [self._seen_by_me(row) for row in self.scope.rows(query) if is_admin or self._is_mine(row)]
 
     def mine(self) -> list[Subscription]:
         """The person's own."""
-        return [one for one in self.all() if self.scope.owns(one.owner, one.created)]
+        return [mail for mail in self.all() if self.scope.owns(mail.owner, mail.created)]
 
     def add(
         self,
@@ -184,19 +177,16 @@ class Subscriptions:
             "weekday": schedule.weekday, "only_new": only_new, "with_snapshot": with_snapshot,
             "due": schedule.next_after(now), "mark": {}, "failures": 0, "problem": "",
         }  # fmt: skip
-
-        def within(connection: Connection) -> Subscription:
+        with self.scope.write() as connection:
             connection.execute(delete(mail_subscriptions).where(*same))
             mine = select(func.count()).select_from(mail_subscriptions)
             count = connection.execute(mine.where(mail_subscriptions.c.owner == owner)).scalar_one()
             if count >= MOST_SUBSCRIPTIONS:
                 raise BadRequest(f"You have {MOST_SUBSCRIPTIONS} mails: stop one first")
-            adding = insert(mail_subscriptions).values(values).returning(mail_subscriptions.c.id)
-            number = connection.execute(adding).scalar_one()
+            addition = insert(mail_subscriptions).values(values).returning(mail_subscriptions.c.id)
+            number = connection.execute(addition).scalar_one()
             row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == number)).one()
-            return self._seen_by_me(row)
-
-        subscription = transact(self.scope.engine, within, Deadline(SECONDS))
+        subscription = self._seen_by_me(row)
         self.note(ADDITION, words(subscription))
         return subscription
 
@@ -213,17 +203,14 @@ class Subscriptions:
     def remove(self, number: int) -> None:
         """Stop a mail; BadRequest where it is gone, AccessError for another person's."""
         is_admin = self.scope.person.role == "admin"
-
-        def within(connection: Connection) -> Subscription:
+        with self.scope.write() as connection:
             row = connection.execute(WITH_VIEWS.where(mail_subscriptions.c.id == number)).one_or_none()
             if row is None or row.service != self.scope.service:
                 raise BadRequest(NO_MAIL)
             if not is_admin and not self._is_mine(row):
                 raise AccessError
             connection.execute(delete(mail_subscriptions).where(mail_subscriptions.c.id == number))
-            return self._seen_by_me(row)
-
-        self.note(REMOVAL, words(transact(self.scope.engine, within, Deadline(SECONDS))))
+        self.note(REMOVAL, words(self._seen_by_me(row)))
 
     def _is_mine(self, row: Row[Any]) -> bool:
         return self.scope.owns(row.owner, row.created)

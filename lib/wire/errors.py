@@ -18,6 +18,7 @@ Every failure that a person or a script may see is one of these; its text is a s
     │   │   ├── StoreUnwritable   its disk is full or read-only                  507
     │   │   └── StoreAway     it can't be reached, or is busy                   503
     │   └── SourceUnavailable a database with a slicer's rows does not answer   503
+    │       └── SourceLocked  another session keeps the table locked
     ├── DealsError            the deals API's codes (its specification, Errors)
     │   ├── Invalid           what is wrong, per field, nested as the request is  400
     │   ├── Unauthorized      no token, or none that opens this service           401
@@ -203,8 +204,19 @@ class SourceUnavailable(InternalError):
 
     http = UNAVAILABLE
 
+    def __init__(self, connection: str, why: str = "does not answer; try again in a minute") -> None:
+        super().__init__(f"The database of {connection} {why}")
+
+
+class SourceLocked(SourceUnavailable):
+    """Another session keeps the table locked; the deadline or the size of the query is not the cause."""
+
     def __init__(self, connection: str) -> None:
-        super().__init__(f"The database of {connection} does not answer; try again in a minute")
+        super().__init__(
+            connection,
+            "has the table locked by another session, such as a load or an ALTER TABLE; try again once that "
+            "has ended",
+        )
 
 
 class DealsError(TrancheError):

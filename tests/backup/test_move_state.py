@@ -57,6 +57,18 @@ def tranche(home: Path, *words: str, **environment: str) -> Result:
     return CliRunner().invoke(main, list(words), env={"TRANCHE_HOME": str(home), **environment})
 
 
+def test_a_backup_afterwards_says_what_the_old_file_is(
+    installed: connect.Installation, postgres: str, tmp_path: Path
+) -> None:
+    """The file of SQLite that a move leaves is named as what it is, not as one of somebody else."""
+    home = installed.settings.home
+    assert tranche(home, "move-state", "--to", postgres).exit_code == 0
+    backup = tranche(home, "backup", str(tmp_path / "backup.tar"), TRANCHE_DATABASE_URL=postgres)
+    assert backup.exit_code == 0, backup.output
+    assert "tranche.db, the state before `tranche move-state`" in backup.output
+    assert "did not write" not in backup.output
+
+
 def test_everything_is_there_afterwards(installed: connect.Installation, postgres: str) -> None:
     """Every row of every table is in PostgreSQL, and the file is as it was.
 

@@ -1,5 +1,9 @@
 """`tranche import` and `tranche slicers`, as somebody types them."""
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -291,3 +295,98 @@ def test_a_file_without_a_header_is_imported_and_said(folder: Path) -> None:
     assert run("plain.csv", "--replace", "--definition", "mine.yaml").exit_code == 0 and imps() == [1, 2]
     (folder / "more.csv").write_text(NEXT.split("\n", 1)[1])
     assert run("more.csv", "--append").exit_code == 0 and imps() == [1, 2, 4]
+
+
+COMMAND = """
+import os, signal
+from lib.cli import main
+{moment}
+main()
+"""
+WRITING = """
+from lib.reporting.warehouse.writer import Writer
+write = Writer.write
+def write_and_stop(self, table):
+    write(self, table)
+    self._files.finish()
+    os.kill(os.getpid(), signal.{signal})
+Writer.write = write_and_stop
+"""
+PREPARING = """
+from lib.reporting.engines.resident import builder
+def stop(self, progress):
+    os.kill(os.getpid(), signal.{signal})
+builder.Builder.build = stop
+"""
+
+
+def stopped(moment: str, stop: signal.Signals, *words: str) -> subprocess.CompletedProcess[str]:
+    """An import into acme/auctions in a process of its own, which gets the signal at this moment."""
+    code = COMMAND.format(moment=moment.format(signal=stop.name))
+    command = [sys.executable, "-c", code, "import", *words, "--project", "acme", "--slicer", "auctions"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def files_of(home: Path) -> set[str]:
+    """All files of slicers and of rejected rows, apart from locks and layouts."""
+    paths = [path for path in home.rglob("*") if path.is_file() and "layout" not in path.parts]
+    return {path.relative_to(home).as_posix() for path in paths if path.name != "lock"}
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda stop: stop.name)
+def test_a_stopped_import_says_so_and_leaves_no_files(folder: Path, stop: signal.Signals) -> None:
+    """Into a new slicer it leaves none; into an old one it leaves that as it was, without the new files."""
+    home = Path(os.environ["TRANCHE_HOME"])
+    bad = f"{DAY}x,9,1,DE\n"
+    (folder / "bad.csv").write_text(bad)
+    ended = stopped(WRITING, stop, "bad.csv", "--max-rejects", "50%")
+    assert ended.returncode == 128 + stop
+    assert (
+        f"Stopped by {stop.name}: nothing was imported, and there is no slicer acme/auctions" in ended.stderr
+    )
+    assert "Traceback" not in ended.stderr and "rejects" not in ended.stdout
+    assert files_of(home) == set()
+    run("day.csv")
+    before, rows = files_of(home), imps()
+    ended = stopped(WRITING, stop, "next.csv", "--append")
+    assert ended.returncode == 128 + stop
+    assert "nothing was imported, and acme/auctions is as it was before" in ended.stderr
+    assert (files_of(home), imps()) == (before, rows)
+
+
+def test_an_import_that_is_stopped_while_it_prepares_says_that_the_rows_are_in() -> None:
+    """The rows count already: whoever repeats the command would be refused."""
+    ended = stopped(PREPARING, signal.SIGTERM, "day.csv")
+    assert ended.returncode == 128 + signal.SIGTERM
+    assert "Stopped by SIGTERM: all rows are imported into acme/auctions" in ended.stderr
+    assert imps() == [1, 2]
+
+
+def test_a_second_import_of_a_slicer_is_refused_before_any_work() -> None:
+    """While one import runs, another into the same slicer reads no file and infers nothing."""
+    with Warehouse(Settings.load().warehouse).lock("acme", "auctions"):
+        # in a process of its own: this thread may take its lock again
+        code = "from lib.cli import import_run, main\nimport_run.recognize = None\nmain()"
+        command = [
+            sys.executable,
+            "-c",
+            code,
+            "import",
+            "day.csv",
+            "--project",
+            "acme",
+            "--slicer",
+            "auctions",
+        ]
+        ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "Another import into acme/auctions is running; wait until it is done" in ended.stderr
+    assert ended.stdout == "" and not Path("auctions.yaml").exists()
+
+
+def test_a_refused_import_leaves_no_folder() -> None:
+    """A file that can't be imported makes no slicer, and no folder for one."""
+    Path("empty.csv").write_text("time,imps\n")
+    assert run("empty.csv").exit_code == 1
+    warehouse = Settings.load().warehouse
+    assert not warehouse.exists() or not any(warehouse.iterdir())

@@ -128,7 +128,7 @@ def test_what_one_desk_takes_away_the_other_knows(
 
 def test_the_key_of_cookies_is_the_same_at_every_desk(people: People, other: Sessions) -> None:
     """It is made once, of 32 random bytes, whoever asks first; another installation has another one."""
-    found = {secret(one, "cookie") for one in (people.engine, other._engine)}
+    found = {secret(one, "cookie") for one in (people.engine, other._scope.engine)}
     assert [len(key) for key in found] == [43]
     assert secret(people.engine, "another") not in found
     assert public_name("tranche", *found) == public_name("tranche", *found) != public_name("tranche", "x")

@@ -191,9 +191,16 @@ def test_every_setting_has_its_sentence() -> None:
 
 
 def test_origins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names of the desk stand behind one another in the environment; each is scheme and host alone."""
-    monkeypatch.setenv("TRANCHE_ORIGINS", "https://desk.example,https://desk.example:8443")
-    assert Settings.load().origins == ("https://desk.example", "https://desk.example:8443")
+    """In the environment they are separated by commas, or a list of JSON; each is scheme and host alone."""
+    for text in (
+        "https://desk.example,https://desk.example:8443",
+        '["https://desk.example", "https://desk.example:8443"]',
+    ):
+        monkeypatch.setenv("TRANCHE_ORIGINS", text)
+        assert Settings.load().origins == ("https://desk.example", "https://desk.example:8443")
+    monkeypatch.setenv("TRANCHE_ORIGINS", '["https://desk.example"')
+    with pytest.raises(Misconfigured, match=r"TRANCHE_ORIGINS.*JSON"):
+        Settings.load()
     monkeypatch.setenv("TRANCHE_ORIGINS", "https://desk.example/desk")
     with pytest.raises(Misconfigured, match="nothing after it"):
         Settings.load()

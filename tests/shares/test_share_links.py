@@ -15,7 +15,7 @@ from sqlalchemy import select, update
 from starlette.responses import PlainTextResponse
 
 from lib import connect
-from lib.connect import Installation, hanging
+from lib.connect import Installation, dependents
 from lib.front.shared_route import PREFIX, SharedRoute
 from lib.people import Grant, Person
 from lib.settings import Settings
@@ -332,10 +332,10 @@ def test_a_link_follows_its_slicer(
 ) -> None:
     """Renamed, the slicer keeps its links; removed, it takes them along."""
     warehouse, access = installation.warehouse, installation.access
-    assert hanging.hanging(access, ("demo", "delivery")).share_links == 1
-    hanging.rename(warehouse, access, ("demo", "delivery"), ("demo", "renamed"), "test")
+    assert dependents.count(access, ("demo", "delivery")).share_links == 1
+    dependents.rename(warehouse, access, ("demo", "delivery"), ("demo", "renamed"), "test")
     assert opened(desk, key).status_code == 200
-    hanging.remove(warehouse, access, ("demo", "renamed"), "test")
+    dependents.remove(warehouse, access, ("demo", "renamed"), "test")
     assert links("admin").everything() == []
 
 

@@ -236,3 +236,15 @@ def test_expired_temporary_tokens_go(access: Access, clock: Clock) -> None:
     clock.now += timedelta(days=1, hours=2)
     access.issue("ada", "reporting", "desk", HOUR, kind="temporary")
     assert [token.id for token in access.store.everything()] == [2, 4]
+
+
+def test_a_caller_is_known_after_one_statement(access: Access, engine: Engine) -> None:
+    """Token, person and grants are of the same moment: on PostgreSQL each statement would be a round trip."""
+    token = access.issue("ada", "reporting", "nightly", None)
+    access.caller(token, "reporting")  # notes the token's use
+    sent: list[str] = []
+    event.listen(engine, "before_cursor_execute", lambda *parameters: sent.append(parameters[2]))
+    assert access.caller(token, "reporting").person.username == "ada"
+    assert len([statement for statement in sent if not statement.startswith(("PRAGMA", "BEGIN"))]) == 1
+    if engine.dialect.name == "postgresql":
+        assert len(sent) == 1

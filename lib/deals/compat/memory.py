@@ -10,18 +10,17 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Literal, Protocol
 
-from sqlalchemy import Connection, Engine, Index, String, func, insert, select
+from sqlalchemy import Connection, Index, String, func, insert, select
 
-from lib.database import Document, Instant, Key, numbered_table, reading, required, transact
+from lib.database import DatabaseScope, Document, Instant, Key, numbered_table, required
 from lib.deals import moments
 from lib.deals.models import ENTITIES, DemandDeal, Dsp, EntityChange, Resource, Seat
 from lib.wire import exact
-from lib.wire.deadline import Deadline
 from lib.wire.errors import Conflict
 
 Event = Literal["created", "changed", "removed", "seen"]
 Body = Mapping[str, Any]
-SECONDS = 20
+SECONDS = 20  # for the entities of a whole list
 ELSEWHERE = "somebody outside Tranche"
 READ_ONLY = frozenset({"id", "created_at", "updated_at", "status", "create_demand_deals"})
 
@@ -48,10 +47,9 @@ class MemoryEntry:
 
 
 @dataclass(frozen=True)
-class Memory:
+class Memory(DatabaseScope):
     """The journal of one service, by its base address; `who` adds the entries."""
 
-    engine: Engine
     service: str
     who: str
 
@@ -60,13 +58,9 @@ class Memory:
 
         Each body has its id. All of them or none. StoreUnavailable when the database can't be used.
         """
-        entries = [*bodies]
-
-        def within(connection: Connection) -> None:
-            for body in entries:
+        with self.write(SECONDS) as connection:
+            for body in bodies:
                 self._note(connection, action, model.entity, body)
-
-        transact(self.engine, within, Deadline(SECONDS))
 
     def latest(self, model: type[Resource]) -> list[MemoryEntry]:
         """The last entry of each entity of a kind that was not removed, by id."""
@@ -75,9 +69,8 @@ class Memory:
             .where(memory_rows.c.service == self.service, memory_rows.c.entity == model.entity)
             .group_by(memory_rows.c.entity_id)
         )
-        question = select(memory_rows).where(memory_rows.c.id.in_(last)).order_by(memory_rows.c.entity_id)
-        memory_entries = self._entries(question)
-        return [entry for entry in memory_entries if entry.action != "removed"]
+        query = select(memory_rows).where(memory_rows.c.id.in_(last)).order_by(memory_rows.c.entity_id)
+        return [entry for entry in self._entries(query) if entry.action != "removed"]
 
     def last(self, model: type[Resource], entity_id: int) -> MemoryEntry | None:
         """The last entry of an entity, also if it is that of its removal."""
@@ -93,24 +86,18 @@ class Memory:
             memory_rows.c.who == self.who,
             *([] if since is None else [memory_rows.c.at >= since.replace(microsecond=0)]),
         ]
-        question = select(memory_rows.c.entity_id).where(*mine)
-        return reading(
-            self.engine,
-            lambda connection: frozenset(row.entity_id for row in connection.execute(question)),
-            Deadline(SECONDS),
-        )
+        return frozenset(row.entity_id for row in self.rows(select(memory_rows.c.entity_id).where(*mine)))
 
     def newest(self) -> int:
         """The id of the last entry of this service; 0 where nothing was ever noted."""
-        question = select(func.max(memory_rows.c.id)).where(memory_rows.c.service == self.service)
-        number = reading(self.engine, lambda one: one.execute(question).scalar_one(), Deadline(SECONDS))
-        return number or 0
+        query = select(func.max(memory_rows.c.id)).where(memory_rows.c.service == self.service)
+        return self.rows(query)[0][0] or 0
 
     def entries(self, model: type[Resource], entity_id: int) -> list[MemoryEntry]:
         """All entries of an entity, oldest first."""
         mine = (memory_rows.c.entity == model.entity, memory_rows.c.entity_id == entity_id)
-        question = select(memory_rows).where(memory_rows.c.service == self.service, *mine)
-        return self._entries(question.order_by(memory_rows.c.id))
+        query = select(memory_rows).where(memory_rows.c.service == self.service, *mine)
+        return self._entries(query.order_by(memory_rows.c.id))
 
     def history(self, model: type[Resource], entity_id: int) -> list[EntityChange]:
         """The changes of an entity as far as they were noticed here, latest first.
@@ -128,22 +115,17 @@ class Memory:
         values |= {"at": datetime.now(UTC).replace(microsecond=0), "who": self.who, "action": action}
         connection.execute(insert(memory_rows).values(**values, body=dict(body)))
 
-    def _is_known(self, connection: Connection, of: Mapping[str, Any], body: Body) -> bool:
-        mine = (memory_rows.c[name] == value for name, value in of.items())
-        question = select(memory_rows).where(*mine).order_by(memory_rows.c.id.desc()).limit(1)
-        row = connection.execute(question).one_or_none()
+    def _is_known(self, connection: Connection, entity: Mapping[str, Any], body: Body) -> bool:
+        mine = (memory_rows.c[name] == value for name, value in entity.items())
+        query = select(memory_rows).where(*mine).order_by(memory_rows.c.id.desc()).limit(1)
+        row = connection.execute(query).one_or_none()
         if row is None or row.action == "removed":
             return False
-        return state(of["entity"], row.body) == state(of["entity"], body)
+        return state(entity["entity"], row.body) == state(entity["entity"], body)
 
-    def _entries(self, question: Any) -> list[MemoryEntry]:
-        def within(connection: Connection) -> list[MemoryEntry]:
-            rows = [row._mapping for row in connection.execute(question)]
-            return [
-                MemoryEntry(**{name: row[name] for name in MemoryEntry.__dataclass_fields__}) for row in rows
-            ]
-
-        return reading(self.engine, within, Deadline(SECONDS))
+    def _entries(self, query: Any) -> list[MemoryEntry]:
+        rows = [row._mapping for row in self.rows(query)]
+        return [MemoryEntry(**{name: row[name] for name in MemoryEntry.__dataclass_fields__}) for row in rows]
 
 
 def state(entity: str, body: Body) -> dict[str, Any]:

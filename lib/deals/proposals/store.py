@@ -11,7 +11,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     Connection,
-    Engine,
     Index,
     Integer,
     Row,
@@ -24,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from lib.database import Document, Instant, Key, metadata, reading, transact
+from lib.database import DatabaseScope, Document, Instant, Key, metadata
 from lib.deals.client import to_json
 from lib.deals.package_records import PackageQuestion, PackageQuestions
 from lib.deals.proposals.models import (
@@ -41,7 +40,6 @@ from lib.deals.proposals.writers import ProposalWriter
 from lib.deals.store.entity_stores import ENTITY_STORES
 from lib.deals.validation import Problems, read
 from lib.people import DealsGrant, Person
-from lib.wire.deadline import Deadline
 from lib.wire.errors import (
     CircuitOpen,
     Conflict,
@@ -54,7 +52,7 @@ from lib.wire.errors import (
     TrancheError,
 )
 
-SECONDS, MOST_OPEN = 10, 500
+MOST_OPEN = 500
 APPLIES, REPEATABLE = timedelta(minutes=2), timedelta(hours=20)
 MAY_NOT_PROPOSE = "'{}' can see deals, but not propose changes"
 MAY_NOT_DECIDE = "'{}' may propose changes of deals, but not approve them"
@@ -88,7 +86,7 @@ proposals = Table(
 
 
 @dataclass(frozen=True)
-class Proposals:
+class Proposals(DatabaseScope):
     """The proposals to the deals service at `service` (empty: the embedded one), for one person.
 
     A person sees their own, and everybody's if they may see the deals of all seats; through a token for some
@@ -97,7 +95,6 @@ class Proposals:
     Its methods raise StoreUnavailable or DeadlineExceeded where the database can't be used.
     """
 
-    engine: Engine
     service: str
     person: Person
     token: int | None = None
@@ -125,36 +122,38 @@ class Proposals:
             "service": self.service, "by": self.person.username, "made_with": self.token,
             "at": datetime.now(UTC), "state": "open", "word": "", "is_edited": False,
         }  # fmt: skip
-
-        def within(connection: Connection) -> Proposal:
-            mine = (*self._visible(), proposals.c.state == "open", proposals.c.by == self.person.username)
-            open_ones = [_proposal(row) for row in connection.execute(select(proposals).where(*mine))]
-            for one in open_ones:
-                if (one.entity, one.entity_id, one.fields) == (entity, entity_id, fields):
-                    return one
-            if len(open_ones) >= MOST_OPEN:
-                raise Conflict(f"{MOST_OPEN:,} of your proposals are open: wait until some are decided")
-            return _proposal(connection.execute(insert(proposals).values(values).returning(proposals)).one())
-
-        proposal = transact(self.engine, within, Deadline(SECONDS))
+        proposal = self._open(values)
         self.note("proposal made", _words(proposal))
         return proposal
 
+    def _open(self, values: Fields) -> Proposal:
+        """Store a proposal; the first of theirs with the same content, if it is still open."""
+        mine = (*self._visible(), proposals.c.state == "open", proposals.c.by == self.person.username)
+        with self.write() as connection:
+            open_proposals = [_proposal(row) for row in connection.execute(select(proposals).where(*mine))]
+            for proposal in open_proposals:
+                content = (proposal.entity, proposal.entity_id, proposal.fields)
+                if content == (values["entity"], values["entity_id"], values["fields"]):
+                    return proposal
+            if len(open_proposals) >= MOST_OPEN:
+                raise Conflict(f"{MOST_OPEN:,} of your proposals are open: wait until some are decided")
+            return _proposal(connection.execute(insert(proposals).values(values).returning(proposals)).one())
+
     def get(self, number: int) -> Proposal:
         """The proposal. NotFound without it, and for who may not see it."""
-        return reading(self.engine, lambda connection: self._get(connection, number), Deadline(SECONDS))
+        return self.read(lambda connection: self._get(connection, number))
 
     def page(self, states: Sequence[State], limit: int = 100, offset: int = 0) -> tuple[int, list[Proposal]]:
         """How many are in these states, and some of them, the latest first."""
         conditions = (*self._visible(), proposals.c.state.in_(states))
         rows = select(proposals).where(*conditions).order_by(proposals.c.id.desc())
 
-        def within(connection: Connection) -> tuple[int, list[Proposal]]:
+        def read_page(connection: Connection) -> tuple[int, list[Proposal]]:
             count = connection.execute(select(func.count()).select_from(proposals).where(*conditions))
             part = connection.execute(rows.limit(limit).offset(offset))
             return int(count.scalar_one()), [_proposal(row) for row in part]
 
-        return reading(self.engine, within, Deadline(SECONDS))
+        return self.read(read_page)
 
     def approve(self, number: int, body: Mapping[str, Any], writer: ProposalWriter) -> Proposal:
         """Apply a proposal, or the other fields of a body as ApprovalRequest has it; once, however often.
@@ -222,8 +221,7 @@ class Proposals:
         if not self._deals.writes:
             raise Forbidden(MAY_NOT_DECIDE.format(self.person.username))
         now = datetime.now(UTC)
-
-        def within(connection: Connection) -> Proposal:
+        with self.write() as connection:
             proposal = self._get(connection, number)
             if proposal.state == "approved":
                 return proposal
@@ -235,8 +233,6 @@ class Proposals:
             statement = update(proposals).where(proposals.c.id == number).values(values).returning(proposals)
             return _proposal(connection.execute(statement).one())
 
-        return transact(self.engine, within, Deadline(SECONDS))
-
     def _may_repeat(self, proposal: Proposal) -> bool:
         """Whether one whose application broke off may be applied again: its idempotency key still holds."""
         age = datetime.now(UTC) - (proposal.decided_at or proposal.at)
@@ -244,13 +240,10 @@ class Proposals:
 
     def _set(self, number: int, now: str, /, **values: Any) -> Proposal:
         """Change a proposal in this state; one that is in another by now stays as it is."""
-
-        def within(connection: Connection) -> Proposal:
+        with self.write() as connection:
             mine = (proposals.c.id == number, proposals.c.state == now)
             connection.execute(update(proposals).where(*mine).values(values))
             return self._get(connection, number)
-
-        return transact(self.engine, within, Deadline(SECONDS))
 
     def _get(self, connection: Connection, number: int) -> Proposal:
         query = select(proposals).where(*self._visible(), proposals.c.id == number)

@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from typing import Any
 from sqlalchemy import (
     Column,
     Connection,
-    Engine,
     ForeignKey,
     Index,
     Integer,
@@ -32,7 +30,7 @@ from sqlalchemy import (
     select,
 )
 
-from lib.database import Document, Instant, Key, metadata, reading, transact
+from lib.database import DatabaseScope, Document, Instant, Key, metadata
 from lib.deals.supply.formats import (
     ADS,
     APP_ADS,
@@ -49,10 +47,9 @@ from lib.deals.supply.formats import (
 from lib.deals.supply.names import LONGEST_APP, LONGEST_DOMAIN
 from lib.deals.supply.states import AdsFile, SupplyIndex
 from lib.people import Person
-from lib.wire.deadline import Deadline
 from lib.wire.errors import Forbidden, ImportRefused, TrancheError
 
-SECONDS, IMPORT_SECONDS, MOST_FILES, BATCH_SIZE = 10, 120, 50_000, 20
+IMPORT_SECONDS, MOST_FILES, BATCH_SIZE = 120, 50_000, 20
 ROW_BATCH = 5_000
 NOT_YOURS = "Only people who may change the deals of all seats can import or remove supply files"
 NO_ACCESS = "You may see no deals, and no supply files"
@@ -120,14 +117,13 @@ class ImportOutcome:
 
 
 @dataclass(frozen=True)
-class SupplyFiles:
+class SupplyFiles(DatabaseScope):
     """The supply files for one person; for the desk itself where `person` is None, then `who` imports them.
 
     `note` writes into the audit log. Its methods raise Forbidden, and StoreUnavailable or DeadlineExceeded
     where the database can't be used.
     """
 
-    engine: Engine
     person: Person | None
     note: Callable[[str, str], None] = lambda event, detail: None
     who: str = "tranche"
@@ -143,12 +139,14 @@ class SupplyFiles:
         self._check(self.may_change, NOT_YOURS)
         outcomes: list[ImportOutcome] = []
         titles: list[str] = []
-        several = iter(files)
-        while some := [_read(name, data, host) for name, data in islice(several, BATCH_SIZE)]:
-            outcomes += [outcome for outcome, _ in some]
-            read_files = [one for _, one in some if one is not None]
-            transact(self.engine, partial(self._write, files=read_files), Deadline(IMPORT_SECONDS))
-            titles += [one.title for one in read_files]
+        rest = iter(files)
+        while batch := [_read(name, data, host) for name, data in islice(rest, BATCH_SIZE)]:
+            outcomes += [outcome for outcome, _ in batch]
+            read_files = [file for _, file in batch if file is not None]
+            with self.write(IMPORT_SECONDS) as connection:
+                for file in read_files:
+                    self._replace(connection, file)
+            titles += [file.title for file in read_files]
         if titles:
             self.note("supply file added", _words(titles))
         return outcomes
@@ -156,78 +154,66 @@ class SupplyFiles:
     def remove(self, numbers: Sequence[int]) -> None:
         """Remove these files; those that are not there any more are passed over."""
         self._check(self.may_change, NOT_YOURS)
-        query = delete(supply_files).where(supply_files.c.id.in_(numbers))
-
-        def within(connection: Connection) -> list[str]:
-            rows = connection.execute(query.returning(supply_files.c.kind, supply_files.c.domain))
-            return [SupplyFile(row.kind, row.domain).title for row in rows]
-
-        if titles := transact(self.engine, within, Deadline(IMPORT_SECONDS)):
+        removal = delete(supply_files).where(supply_files.c.id.in_(numbers))
+        with self.write(IMPORT_SECONDS) as connection:
+            rows = connection.execute(removal.returning(supply_files.c.kind, supply_files.c.domain))
+            titles = [SupplyFile(row.kind, row.domain).title for row in rows]
+        if titles:
             self.note("supply file removed", _words(titles))
 
     def files(self, search: str = "", limit: int = MOST_FILES) -> tuple[int, list[ImportedFile]]:
         """How many files have this text in their domain or kind, and the first of them: ours come first."""
         self._check(self.person is None or self.person.deals.reads, NO_ACCESS)
         table, text = supply_files.c, search.strip().lower()
-        matches = or_(*(one.contains(text, autoescape=True) for one in (table.domain, table.kind)))
+        matches = or_(*(column.contains(text, autoescape=True) for column in (table.domain, table.kind)))
         count = select(func.count()).select_from(supply_files).where(matches)
         order = (table.kind != SELLERS, table.domain, table.kind)
         query = select(supply_files).where(matches).order_by(*order).limit(limit)
 
-        def within(connection: Connection) -> tuple[int, list[ImportedFile]]:
+        def read_files(connection: Connection) -> tuple[int, list[ImportedFile]]:
             rows = connection.execute(query)
             return connection.execute(count).scalar_one(), [_from_row(row) for row in rows]
 
-        return reading(self.engine, within, Deadline(SECONDS))
+        return self.read(read_files)
 
     def get(self, number: int) -> ImportedFile | None:
         """The file of this number; None if it was removed or replaced."""
         self._check(self.person is None or self.person.deals.reads, NO_ACCESS)
-        query = select(supply_files).where(supply_files.c.id == number)
-
-        def within(connection: Connection) -> ImportedFile | None:
-            row = connection.execute(query).one_or_none()
-            return None if row is None else _from_row(row)
-
-        return reading(self.engine, within, Deadline(SECONDS))
+        row = self.row(select(supply_files).where(supply_files.c.id == number))
+        return None if row is None else _from_row(row)
 
     def version(self) -> tuple[int, int]:
         """Differs once a file was imported or removed: the last id, and how many there are."""
-        query = select(func.coalesce(func.max(supply_files.c.id), 0), func.count()).select_from(supply_files)
-
-        def within(connection: Connection) -> tuple[int, int]:
-            last, count = connection.execute(query).one()
-            return last, count
-
-        return reading(self.engine, within, Deadline(SECONDS))
+        last = func.coalesce(func.max(supply_files.c.id), 0).label("last")
+        query = select(last, func.count().label("files")).select_from(supply_files)
+        row = self.rows(query)[0]
+        return row.last, row.files
 
     def index(self) -> SupplyIndex:
         """All that sites and apps are judged by."""
         self._check(self.person is None or self.person.deals.reads, NO_ACCESS)
-        return reading(self.engine, _index, Deadline(IMPORT_SECONDS))
+        return self.read(_index, IMPORT_SECONDS)
 
-    def _write(self, connection: Connection, files: Sequence[SupplyFile]) -> None:
-        now = datetime.now(UTC)
-        who = self.who if self.person is None else self.person.username
-        for one in files:
-            old = supply_files.c.kind == one.kind, supply_files.c.domain == one.domain
-            connection.execute(delete(supply_files).where(*old))
-            problems = [[each.line, each.text, each.why] for each in one.problems]
-            values = {
-                "kind": one.kind, "domain": one.domain, "records": one.records, "problems": problems,
-                "variables": one.variables, "problem_count": one.problem_count, "who": who, "at": now,
-            }  # fmt: skip
-            number = connection.execute(
-                insert(supply_files).values(values).returning(supply_files.c.id)
-            ).scalar_one()
-            accounts = [
-                {"file_id": number, "system": each.system, "account": each.account}
-                | {"relation": each.relation, "domain": each.domain}
-                for each in one.accounts
-            ]
-            _insert(connection, supply_accounts, accounts)
-            apps = [{"file_id": number, "app": app, "domain": host} for app, host in one.apps.items()]
-            _insert(connection, supply_apps, apps)
+    def _replace(self, connection: Connection, file: SupplyFile) -> None:
+        """Store a file in place of the one of its kind and domain."""
+        old = supply_files.c.kind == file.kind, supply_files.c.domain == file.domain
+        connection.execute(delete(supply_files).where(*old))
+        problems = [[problem.line, problem.text, problem.why] for problem in file.problems]
+        values = {
+            "kind": file.kind, "domain": file.domain, "records": file.records, "problems": problems,
+            "variables": file.variables, "problem_count": file.problem_count, "at": datetime.now(UTC),
+            "who": self.who if self.person is None else self.person.username,
+        }  # fmt: skip
+        adding = insert(supply_files).values(values).returning(supply_files.c.id)
+        number = connection.execute(adding).scalar_one()
+        accounts = [
+            {"file_id": number, "system": account.system, "account": account.account}
+            | {"relation": account.relation, "domain": account.domain}
+            for account in file.accounts
+        ]
+        _insert(connection, supply_accounts, accounts)
+        apps = [{"file_id": number, "app": app, "domain": host} for app, host in file.apps.items()]
+        _insert(connection, supply_apps, apps)
 
     def _check(self, is_allowed: bool, why_not: str) -> None:
         if not is_allowed:
@@ -239,9 +225,9 @@ def folder_files(folder: Path) -> tuple[list[tuple[str, Path]], int]:
     are. Links to folders are not followed. ImportRefused for more than 50,000 files."""
     names: list[tuple[str, Path]] = []
     others = 0
-    for place, _, files in os.walk(folder.resolve()):
+    for parent, _, files in os.walk(folder.resolve()):
         for name in sorted(files):
-            title, path = f"{Path(place).name}/{name}", Path(place, name)
+            title, path = f"{Path(parent).name}/{name}", Path(parent, name)
             is_ours = any(name.lower() == kind or name.lower().endswith(f".{kind}") for kind in KINDS)
             if is_ours and title.isprintable() and path.is_file():
                 names.append((title, path))
@@ -256,14 +242,14 @@ def _read(name: str, data: bytes | Path, host: str) -> tuple[ImportOutcome, Supp
     try:
         kind, domain = identify(name, host)
         if isinstance(data, Path):
-            with data.open("rb") as file:
-                data = file.read(LIMITS[kind][0] + 1)
-        one = read(kind, domain, data)
+            with data.open("rb") as stream:
+                data = stream.read(LIMITS[kind][0] + 1)
+        file = read(kind, domain, data)
     except TrancheError as error:
         return ImportOutcome(name, refusal=error.reason), None
     except OSError as error:
         return ImportOutcome(name, refusal=f"{name} can't be read: {error.strerror or error}"), None
-    return ImportOutcome(name, kind, one.records, tuple(one.problems), one.problem_count), one
+    return ImportOutcome(name, kind, file.records, tuple(file.problems), file.problem_count), file
 
 
 def _words(titles: Sequence[str]) -> str:
@@ -276,7 +262,7 @@ def _insert(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]
 
 
 def _from_row(row: Row[Any]) -> ImportedFile:
-    problems = tuple(LineProblem(*one) for one in row.problems)
+    problems = tuple(LineProblem(*problem) for problem in row.problems)
     return ImportedFile(
         row.id, row.kind, row.domain, row.records, problems, row.problem_count, row.who, row.at
     )

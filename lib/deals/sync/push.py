@@ -243,9 +243,8 @@ class Push:
         return urlsplit(self._receiver.url.get_secret_value()).hostname or ""
 
     def _run(self, within: Callable[[Work], Any]) -> Any:
-        return database.transact(
-            self._engine, lambda one: within(Work.of(one, DealsScope())), Deadline(SECONDS)
-        )
+        with database.DatabaseScope(self._engine).write() as connection:
+            return within(Work.of(connection, DealsScope()))
 
 
 def _row(deal: SyncedDeal) -> tuple[ColumnElement[bool], ...]:

@@ -21,7 +21,7 @@ from lib import private
 from lib.reporting.definition import Definition
 from lib.reporting.warehouse.manifest import MANIFEST
 from lib.reporting.warehouse.slicer import StoredSlicer, stored_slicer
-from lib.reporting.warehouse.writer import Mode, Writer, slicer_lock, writing
+from lib.reporting.warehouse.writer import Mode, Writer, reserve, slicer_lock, writing
 from lib.wire.errors import AccessError, BadRequest
 from lib.wire.text import DOTS
 
@@ -65,6 +65,21 @@ class Warehouse:
         if state is None:
             raise AccessError
         return stored_slicer(folder, project, slicer, state)
+
+    @contextmanager
+    def lock(self, project: str, slicer: str) -> Iterator[None]:
+        """Keep others from changing the slicer during the block; ImportRefused where one is at it already.
+
+        A name that has no slicer afterwards leaves no folder behind.
+        """
+        folder = private.folder(self._folder(project, slicer))
+        with reserve(folder, f"{project}/{slicer}"):
+            try:
+                yield
+            finally:
+                if not (folder / MANIFEST).exists():
+                    shutil.rmtree(folder)
+                    _remove_empty(folder.parent)
 
     @contextmanager
     def writer(

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal
@@ -41,6 +42,7 @@ OPEN_FILES = 200
 THREADS = 2
 SECONDS_A_DAY = 86_400
 EPOCH = dt.date(1970, 1, 1)
+_reserved: ContextVar[frozenset[Path]] = ContextVar("reserved", default=frozenset())
 Mode = Literal["create", "append", "replace", "replace-days"]
 
 
@@ -292,7 +294,10 @@ def _begin(
 
 @contextmanager
 def slicer_lock(folder: Path, slicer: str) -> Iterator[None]:
-    """Hold a slicer's lock. ImportRefused while an import holds it."""
+    """Hold a slicer's lock. ImportRefused while an import holds it, unless this thread has reserved it."""
+    if folder in _reserved.get():
+        yield
+        return
     handle = os.open(folder / "lock", os.O_CREAT | os.O_RDWR, 0o600)
     try:
         try:
@@ -302,6 +307,17 @@ def slicer_lock(folder: Path, slicer: str) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def reserve(folder: Path, slicer: str) -> Iterator[None]:
+    """Hold a slicer's lock for what this thread does with it in the block. ImportRefused as `slicer_lock`."""
+    with slicer_lock(folder, slicer):
+        outer = _reserved.set(_reserved.get() | {folder})
+        try:
+            yield
+        finally:
+            _reserved.reset(outer)
 
 
 def _remove_leftovers(folder: Path, manifest: Manifest | None) -> None:

@@ -7,7 +7,7 @@ from typing import TypeVar
 import streamlit as st
 
 from lib import connect
-from lib.connect import hanging
+from lib.connect import dependents
 from lib.reporting import dates, named_days
 from lib.reporting.models import AudienceQuery, DataField, KeyField, Slicer, time_key_field
 from lib.settings import Settings
@@ -84,7 +84,7 @@ def _dialog(context: PageContext) -> None:
     pair = (context.project, context.slicer_name)
     installation = connect.installation(Settings.current())
     source = installation.warehouse.definition(*pair).source
-    words = hanging.hanging(installation.access, pair).sentence()
+    words = dependents.count(installation.access, pair).sentence()
     uses = f"Depends on {'/'.join(pair)}: {words}." if words else f"Nothing depends on {'/'.join(pair)}."
     st.markdown(plain(f"{uses} Renaming keeps all of it; links to the old name stop working."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -99,7 +99,7 @@ def _dialog(context: PageContext) -> None:
         _carry_out(context, None)
 
 
-def _carry_out(context: PageContext, to: hanging.Pair | None) -> None:
+def _carry_out(context: PageContext, to: dependents.Pair | None) -> None:
     """Rename the slicer, or remove it without a new name, and go on with what there is."""
     person, pair = sign_in.person(), (context.project, context.slicer_name)
     if person is None or person.role != "admin":
@@ -107,9 +107,9 @@ def _carry_out(context: PageContext, to: hanging.Pair | None) -> None:
     installation = connect.installation(Settings.current())
     try:
         if to is None:
-            hanging.remove(installation.warehouse, installation.access, pair, person.username)
+            dependents.remove(installation.warehouse, installation.access, pair, person.username)
         else:
-            hanging.rename(installation.warehouse, installation.access, pair, to, person.username)
+            dependents.rename(installation.warehouse, installation.access, pair, to, person.username)
     except TrancheError as error:
         st.error(plain(error.reason))
         return

@@ -43,7 +43,8 @@ TITLES = {
 DUCKDB_OPTIONS = frozenset({"threads", "memory_limit"})
 AGENT = "tranche"
 _POSTGRESQL_OPTIONS = "-c default_transaction_read_only=on -c TimeZone=UTC"
-_SET_NAME = "SELECT set_config('application_name', %s, false)"
+LOCK_SECONDS, LOCK_SHARE = 30.0, 0.8  # for a lock: of what has no deadline, of the time until one
+_BEGIN_STATEMENT = "SELECT set_config('application_name', %s, false), set_config('lock_timeout', %s, false)"
 _CHECK_CLIENT = "SET client_connection_check_interval = '5s'"
 _slicer: ContextVar[str] = ContextVar("slicer", default="")
 
@@ -186,10 +187,16 @@ def _open_postgresql(parts: SplitResult, url: str) -> Backend:
     return Backend(
         ibis_backend,
         connection.cancel,
-        lambda seconds, label: connection.execute(_SET_NAME, [label]),
+        partial(_begin_statement, connection),
         read=partial(dialects.rows_by_copy, ibis_backend),
         is_clean=lambda: connection.info.transaction_status is TransactionStatus.IDLE,
     )
+
+
+def _begin_statement(connection: psycopg.Connection, seconds: float | None, label: str) -> None:
+    """Name the next statement; its wait for a lock ends before its deadline, which tells no cause."""
+    patience = LOCK_SECONDS if seconds is None else max(0.001, LOCK_SHARE * seconds)
+    connection.execute(_BEGIN_STATEMENT, [label, f"{1000 * patience:.0f}ms"])
 
 
 def _open_clickhouse(parts: SplitResult, url: str) -> Backend:

@@ -35,6 +35,7 @@ from lib.wire.errors import (
     DeadlineExceeded,
     InternalError,
     Misconfigured,
+    SourceLocked,
     SourceUnavailable,
 )
 
@@ -57,6 +58,10 @@ _CONNECTION_ERRORS: tuple[type[Exception], ...] = (
     OSError,
     *clickhouse.CONNECTION_ERRORS,
     *spark.CONNECTION_ERRORS,
+)
+_REFUSED_LOGIN = re.compile(
+    r"FATAL: +(password authentication failed|role .* does not exist|database .* does not exist|"
+    r"no pg_hba\.conf entry|permission denied)|no password supplied|Authentication failed"
 )
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -168,6 +173,8 @@ class Connections:
             if backend is not None:
                 try:
                     return self._run(connection, backend, deadline, work)
+                except psycopg.errors.LockNotAvailable:
+                    raise
                 except _CONNECTION_ERRORS:
                     deadline.check()
             return self._run(connection, open_backend(self._url(connection)), deadline, work)
@@ -218,13 +225,22 @@ class Connections:
             yield
         except TableNotFound:
             raise
-        except _CONNECTION_ERRORS as error:
-            deadline.check()
+        except psycopg.errors.LockNotAvailable as error:
             log.warning("Connection %s: %s", connection, error)
-            raise SourceUnavailable(connection) from None
+            raise SourceLocked(connection) from None
         except _DRIVER_ERRORS as error:
             deadline.check()
-            log.error("Connection %s: %s", connection, error)
+            is_connection = isinstance(error, _CONNECTION_ERRORS)
+            log.log(
+                logging.WARNING if is_connection else logging.ERROR, "Connection %s: %s", connection, error
+            )
+            if _REFUSED_LOGIN.search(str(error)):
+                raise Misconfigured(
+                    f"The database of the connection {connection} refused the login: check user, password "
+                    f"and database in the url of [connections.{connection}]; the log has its words"
+                ) from None
+            if is_connection:
+                raise SourceUnavailable(connection) from None
             raise InternalError(
                 f"The database of the connection {connection} refused the query; the log has the details"
             ) from None

@@ -1,4 +1,4 @@
-"""What hangs on a slicer: views, metrics, share links, alerts, notes, leaderboards, questions, grants."""
+"""What depends on a slicer: views, metrics, share links, alerts, notes, leaderboards, questions, grants."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, select, update
 
-from lib.database import reading, transact
+from lib.database import DatabaseScope
 from lib.deals.package_records import package_questions
 from lib.deals.store.tables import health_reports
 from lib.people import Grant, People
@@ -15,15 +15,14 @@ from lib.reporting.warehouse import Warehouse
 from lib.tokens.access import Access
 from lib.tokens.store import tokens
 from lib.views.tables import alerts, chosen_cards, notes, own_metrics, saved_views, share_links
-from lib.wire.deadline import Deadline
 
 SECONDS, EMBEDDED = 30, ""
 Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Hanging:
-    """How many of each hang on a slicer; `grants` are those of people for this slicer alone."""
+class Dependents:
+    """How many of each depend on a slicer; `grants` are those of people for this slicer alone."""
 
     views: int
     metrics: int
@@ -45,12 +44,12 @@ class Hanging:
         )
 
 
-def hanging(access: Access, pair: Pair) -> Hanging:
-    """What hangs on the slicer of this project and name, of the reporting service of this desk."""
+def count(access: Access, pair: Pair) -> Dependents:
+    """What depends on the slicer of this project and name, of the reporting service of this desk."""
 
-    def within(connection: Connection) -> Hanging:
+    def read(connection: Connection) -> Dependents:
         views = select(saved_views.c.id).where(*_about(saved_views, pair))
-        return Hanging(
+        return Dependents(
             views=_count(connection, saved_views, *_about(saved_views, pair)),
             metrics=_count(connection, own_metrics, *_about(own_metrics, pair)),
             share_links=_count(connection, share_links, *_about(share_links, pair)),
@@ -62,38 +61,34 @@ def hanging(access: Access, pair: Pair) -> Hanging:
             tokens=len(_tokens(connection, pair)),
         )
 
-    return reading(access.store.engine, within, Deadline(SECONDS))
+    return DatabaseScope(access.store.engine).read(read, SECONDS)
 
 
 def remove(warehouse: Warehouse, access: Access, pair: Pair, by: str) -> None:
-    """Remove a slicer, and what hangs on it. A token loses its grant; one that has no other is removed.
+    """Remove a slicer, and what depends on it. A token loses its grant; one that has no other is removed.
 
     Without grants it would open all that its owner may see. `by` is who does it. Errors of the warehouse.
     """
     grant = Grant(*pair)
     warehouse.remove(*pair)
-
-    def within(connection: Connection) -> None:
+    with DatabaseScope(access.store.engine).write(SECONDS) as connection:
         for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
             connection.execute(delete(table).where(*_about(table, pair)))
         connection.execute(delete(package_questions).where(*_question_of(pair)))
         connection.execute(delete(health_reports).where(*_is_of(health_reports, pair)))
         for number, grants in _tokens(connection, pair).items():
-            remaining = [str(one) for one in without_places(grants, [grant])]
+            remaining = [str(other) for other in without_places(grants, [grant])]
             statement = update(tokens).values(grants=remaining) if remaining else delete(tokens)
             connection.execute(statement.where(tokens.c.id == number))
-
-    transact(access.store.engine, within, Deadline(SECONDS))
     for username in _holders(access.people, pair):
         access.regrant(username, [grant], by, takes=True)
 
 
 def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) -> None:
-    """Rename a slicer, and let what hangs on it follow. `by` is who does it. Errors of the warehouse."""
+    """Rename a slicer, and let what depends on it follow. `by` is who does it. Errors of the warehouse."""
     warehouse.rename(*pair, *to)
     values = {"project": to[0], "slicer": to[1]}
-
-    def within(connection: Connection) -> None:
+    with DatabaseScope(access.store.engine).write(SECONDS) as connection:
         for table in (saved_views, own_metrics, share_links, chosen_cards, notes):
             connection.execute(update(table).where(*_about(table, pair)).values(values))
         connection.execute(update(package_questions).where(*_question_of(pair)).values(values))
@@ -101,11 +96,9 @@ def rename(warehouse: Warehouse, access: Access, pair: Pair, to: Pair, by: str) 
         for number, grants in _tokens(connection, pair).items():
             new_grants = [str(_under_name(grant, pair, to)) for grant in grants]
             connection.execute(update(tokens).where(tokens.c.id == number).values(grants=new_grants))
-
-    transact(access.store.engine, within, Deadline(SECONDS))
     for username in _holders(access.people, pair):
-        grants = access.people.require(username).grants
-        access.change(username, by, grants=[_under_name(grant, pair, to) for grant in grants])
+        own_grants = access.people.require(username).grants
+        access.change(username, by, grants=[_under_name(grant, pair, to) for grant in own_grants])
 
 
 def _under_name(grant: Grant, pair: Pair, to: Pair) -> Grant:
