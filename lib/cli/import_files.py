@@ -123,7 +123,9 @@ def import_(project: str | None, slicer: str | None, **fields: Any) -> None:
     from lib.cli.import_run import run
     from lib.cli.import_try import try_files
 
-    request = ImportRequest(project=project or "project", slicer=slicer or "slicer", **fields)
+    # An empty name is one that no slicer can have, and not a missing one.
+    project, slicer = "project" if project is None else project, "slicer" if slicer is None else slicer
+    request = ImportRequest(project=project, slicer=slicer, **fields)
     if fields["only_try"]:
         try_files(request)
     else:

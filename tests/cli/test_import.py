@@ -297,8 +297,11 @@ def test_a_file_without_a_header_is_imported_and_said(folder: Path) -> None:
     assert run("more.csv", "--append").exit_code == 0 and imps() == [1, 2, 4]
 
 
+# Whatever started the tests in the background may ignore signals, which a process inherits.
 COMMAND = """
 import os, signal
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
 from lib.cli import main
 {moment}
 main()
