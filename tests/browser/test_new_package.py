@@ -209,7 +209,7 @@ def test_a_reload_keeps_the_draft(form: Page) -> None:
     end = form.get_by_role("textbox", name="End")
     end.press_sequentially("2041-05-06 10:30", delay=40)
     end.press("Tab")
-    expect(form.get_by_text("to 6 May 2041, 10:30")).to_be_visible()
+    expect(form.get_by_text("until 6 May 2041, 10:30")).to_be_visible()
     settled(form)
 
     form.reload()
