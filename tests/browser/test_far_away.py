@@ -55,15 +55,15 @@ def test_a_changed_deal_is_stored_as_typed(distant: Desk, page: Page) -> None:
     made = deal(distant, "Before", 1)
     drawer = drawer_of(page, distant, f"demand_deals-{made.id}", "Change")
     retype(page, drawer.get_by_role("textbox", name="Name", exact=True), "Late Evening News, second run", 40)
-    retype(page, drawer.get_by_label("Price, USD CPM"), "12.345678", 400)
+    retype(page, drawer.get_by_label("Price, USD CPM"), "11.345678", 400)
     drawer.get_by_role("button", name="Save", exact=True).click()
     expect(drawer.get_by_text("Saved", exact=True)).to_be_visible()
-    expect(drawer.get_by_label("Price, USD CPM")).to_have_value("12.345678")
+    expect(drawer.get_by_label("Price, USD CPM")).to_have_value("11.345678")
     expect(drawer.get_by_role("textbox", name="Name", exact=True)).to_have_value(
         "Late Evening News, second run"
     )
     stored = distant.deals.get(DemandDeal, made.id or 0)
-    assert (stored.name, stored.price) == ("Late Evening News, second run", Decimal("12.345678"))
+    assert (stored.name, stored.price) == ("Late Evening News, second run", Decimal("11.345678"))
 
 
 def test_a_header_and_a_row_right_after(distant: Desk, page: Page) -> None:
