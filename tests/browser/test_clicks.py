@@ -204,7 +204,7 @@ def test_new_package_from_a_template(demo: Demo, page: Page) -> None:
     mouse.click(page.get_by_role("combobox", name="Seats"))
     for _ in range(SEATS):
         mouse.click(page.get_by_role("option").first)
-    mouse.click(page.get_by_placeholder("for all"))
+    mouse.click(page.get_by_placeholder("for all").and_(page.get_by_label("Price")))
     mouse.type("7.5")
     mouse.click(button(page, "Create package"))
     expect(page.get_by_text("is created")).to_be_visible()
