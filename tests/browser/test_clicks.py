@@ -218,6 +218,9 @@ def test_new_package_from_a_template(demo: Demo, page: Page) -> None:
 
 def test_clone_a_package(demo: Demo, page: Page) -> None:
     """A package with five seats is cloned with six clicks."""
+    package_id = demo.deals.list(SupplyPackage, name="Five Buyers").results[0].id
+    for one in demo.deals.list(DemandDeal, supply_deals=package_id).results:
+        demo.deals.change(DemandDeal, one.id or 0, {"price": Decimal(2)})  # as sold: no slip to confirm
     mouse = Mouse(page, demo)
     mouse.click(page.get_by_text("Packages", exact=True))
     mouse.click(row(page, "Five Buyers"))
