@@ -18,7 +18,7 @@ from lib.database import DatabaseScope
 from lib.people.grant import Grant
 from lib.people.person import ROLES, DealsGrant, Person, Role, cap_grant, usual
 from lib.people.tables import people
-from lib.wire.errors import BadRequest, Misconfigured, TrancheError
+from lib.wire.errors import BadRequest, Damaged, TrancheError
 from lib.wire.shallow_yaml import ShallowLoader
 
 Record = dict[str, Any]
@@ -55,7 +55,7 @@ def record_of(person: Person) -> Record:
 
 
 def person_of(username: str, record: Record) -> Person:
-    """The person that a record describes; Misconfigured names the entry that can't be read."""
+    """The person that a record describes; Damaged names the entry that can't be read."""
     parts = (record.get("first_name"), record.get("last_name"))
     try:
         role = (record.get("roles") or ["viewer"])[0]
@@ -72,7 +72,7 @@ def person_of(username: str, record: Record) -> Person:
             shares=record.get("shares") is True,
         )
     except (TrancheError, TypeError, ValueError, AttributeError) as error:
-        raise Misconfigured(f"The entry of the person '{username}' can't be read: {error}") from error
+        raise Damaged(f"The entry of the person '{username}' can't be read: {error}") from error
 
 
 def hash_of(record: Record) -> str | None:
@@ -82,11 +82,11 @@ def hash_of(record: Record) -> str | None:
 
 
 def parse(path: Path) -> Records:
-    """The records of a credentials file, by username in lower case; Misconfigured for another shape."""
+    """The records of a credentials file, by username in lower case; Damaged for another shape."""
     content = content_of(path)
     usernames = content.get("usernames") if isinstance(content, dict) else None
     if not isinstance(usernames, dict) or not all(isinstance(record, dict) for record in usernames.values()):
-        raise Misconfigured(f"{path.name} must have 'usernames', with one mapping of fields per person")
+        raise Damaged(f"{path.name} must have 'usernames', with one mapping of fields per person")
     records = {key(str(name)): record for name, record in usernames.items()}
     return (
         records
@@ -96,19 +96,17 @@ def parse(path: Path) -> Records:
 
 
 def content_of(path: Path) -> Any:
-    """The parsed YAML; Misconfigured, with the line, if it is invalid."""
+    """The parsed YAML; Damaged, with the line, if it is invalid."""
     try:
         text = path.read_text(encoding="utf-8")
         if not text.strip():
-            raise Misconfigured(
-                f"{path} is empty: restore it from a backup; or remove it, if it named nobody"
-            )
+            raise Damaged(f"{path} is empty: restore it from a backup; or remove it, if it named nobody")
         return ShallowLoader(text).get_single_data() or {"usernames": {}}
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise Misconfigured(f"{path.name}{line}: not YAML ({error.problem})") from None
+        raise Damaged(f"{path.name}{line}: not YAML ({error.problem})") from None
     except (yaml.YAMLError, UnicodeDecodeError):
-        raise Misconfigured(f"{path.name} is not YAML in UTF-8") from None
+        raise Damaged(f"{path.name} is not YAML in UTF-8") from None
 
 
 def is_current(content: Any) -> bool:
@@ -144,7 +142,7 @@ def carry_over(engine: Engine, path: Path) -> None:
     """Carry the people of that file over into a database without people: all of them, or none.
 
     The file is then renamed to `<name>.carried-over`, and never read again. Where the database has people
-    already, nothing is changed, and the log says so. Misconfigured names an entry that can't be read.
+    already, nothing is changed, and the log says so. Damaged names an entry that can't be read.
     """
     if not path.exists():
         return
@@ -177,13 +175,13 @@ def _carry(connection: Connection, records: Records) -> bool:
 
 
 def _plain(records: Records) -> Records:
-    """The same as values of JSON, times as their text; Misconfigured for an entry that is no person."""
+    """The same as values of JSON, times as their text; Damaged for an entry that is no person."""
     plain: Records = {}
     for name, record in records.items():
         try:
             values: dict[str, Any] = json.loads(json.dumps(record, default=str))
         except (TypeError, ValueError) as error:
-            raise Misconfigured(f"The entry of the person '{name}' can't be read: {error}") from error
+            raise Damaged(f"The entry of the person '{name}' can't be read: {error}") from error
         person_of(name, values)
         plain[name] = values
     return plain

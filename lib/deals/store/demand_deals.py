@@ -228,13 +228,15 @@ def check_deal(
 
     `buyers` are the seats that the caller may sell to, `packages` those that they may see, by id.
     """
+    check_terms(
+        whole, fields, where, problems
+    )  # first: a rule is left out beside other problems of its terms
     refer(packages, "supply package", fields.get("supply_deals"), (*where, "supply_deals"), problems)
     seat = (whole.get("seat") or {}).get("id")
     if seat is not None and seat not in buyers:
         problems.add((*where, "seat", "id"), f"There is no seat {seat}.")
     elif seat is not None and whole.get("deal_sync"):
         check_sync(buyers[seat], (*where, "deal_sync"), problems)
-    check_terms(whole, fields, where, problems)
 
 
 def check_sync(seat: Fields, where: Path, problems: Problems) -> None:

@@ -147,6 +147,7 @@ def _moment(value: Any) -> datetime | None:
 
 
 def _check_options(work: Work, new_deals: Fields, problems: Problems) -> None:
+    _check_terms_of_options(new_deals, problems)
     options = new_deals.get("demand_deals_options", [])
     selection = [option.get("seat", {}) for option in options]
     buyers = seats_to_sell_to(work, {seat["id"] for seat in selection if "id" in seat})
@@ -159,7 +160,6 @@ def _check_options(work: Work, new_deals: Fields, problems: Problems) -> None:
             problems.add((*OPTIONS, number, "seat", "id"), f"The seat {seat['id']} is given twice.")
         elif option.get("deal_sync"):
             check_sync(buyers[seat["id"]], (*OPTIONS, number, "deal_sync"), problems)
-    _check_terms_of_options(new_deals, problems)
 
 
 def _check_terms_of_options(new_deals: Fields, problems: Problems) -> None:
