@@ -74,14 +74,15 @@ def draw(context: PageContext) -> None:
     with st.popover(
         f"{plain(active.label)} · {words}" if active else words, icon=":material/calendar_month:", key="dates"
     ):
-        key = followed_key(PRESET, active.label if active in presets else None)
+        shown = active.label if active in presets else None
+        key = followed_key(PRESET, shown)
         st.pills(
             "Days",
             [preset.label for preset in presets],
             format_func=plain,
             key=key,
             on_change=_ask_preset,
-            args=(context, presets, key),
+            args=(context, presets, key, shown),
             width=380,
         )
         _last(context, active.label if active and active not in presets else None)
@@ -185,10 +186,15 @@ def _zone(context: PageContext, query: AudienceQuery) -> None:
     )
 
 
-def _ask_preset(context: PageContext, presets: list[Preset], key: str) -> None:
-    """Apply a preset; deselecting one keeps its days as fixed dates."""
+def _ask_preset(context: PageContext, presets: list[Preset], key: str, shown: str | None) -> None:
+    """Apply a preset; deselecting one keeps its days as fixed dates.
+
+    What was shown, sent again once other days have been brushed, is no choice: it would end their zoom.
+    """
     query = history.current(context).query
     label = st.session_state[key]
+    if label == shown:
+        return
     match = next((preset for preset in presets if preset.label == label), None)
     period = named_days.days_of(query, context.slicer)
     start, end = (match.start, match.end) if match else (day.isoformat() for day in period)
@@ -207,8 +213,10 @@ def _ask_last(context: PageContext, key: str) -> None:
 
 
 def _ask_range(context: PageContext, key: str) -> None:
+    """Apply the days picked; a field's own days, sent again late, are no choice (see `_ask_preset`)."""
     start, end = (day.isoformat() for day in st.session_state[key])
-    _ask_dates(context, start, end)
+    if key != f"{RANGE}_{start}_{end}":
+        _ask_dates(context, start, end)
 
 
 def _ask_zone(context: PageContext, key: str) -> None:
