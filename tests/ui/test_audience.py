@@ -12,7 +12,7 @@ from conftest import DEFINITION, LAST_DAY, small_rows
 from opening import of_delivery
 from streamlit.testing.v1 import AppTest
 
-from lib.reporting.client import Reporting
+from lib.connect.embedded import EmbeddedReporting
 from lib.reporting.warehouse import Warehouse
 from lib.ui.audience import leaderboards, split_levels
 from lib.ui.charts import numbers
@@ -268,7 +268,7 @@ def test_a_failure_is_a_sentence(visit: Visit, monkeypatch: pytest.MonkeyPatch) 
     def unreachable(*_: object) -> None:
         raise Unreachable("connection refused")
 
-    monkeypatch.setattr(Reporting, "audience", unreachable)
+    monkeypatch.setattr(EmbeddedReporting, "audience", unreachable)
     desk = visit(**{"is.geo.country": "US", "split": "geo.country"})
     assert {error.value for error in desk.error} == {
         "The service can't be reached. Try again in a moment. Your question is kept."
