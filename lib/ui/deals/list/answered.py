@@ -19,8 +19,10 @@ ONLY, IDS, AT, SECONDS = "answered", "answered_ids", "answered_at", 30.0
 
 
 def ids(person: Person) -> tuple[int, ...]:
-    """The ids of the deals that this person may see and whose buyers wait for an answer; read every half
-    minute. None where they can't be read."""
+    """The ids of the deals that this person may see and whose buyers wait for an answer.
+
+    They are read every half minute; there are none where they can't be read.
+    """
     state, now = st.session_state, datetime.now(UTC).timestamp()
     if not person.deals.reads:
         return ()
