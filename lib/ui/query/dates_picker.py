@@ -74,15 +74,15 @@ def draw(context: PageContext) -> None:
     with st.popover(
         f"{plain(active.label)} · {words}" if active else words, icon=":material/calendar_month:", key="dates"
     ):
-        shown = active.label if active in presets else None
-        key = followed_key(PRESET, shown)
+        current = active.label if active in presets else None
+        key = followed_key(PRESET, current)
         st.pills(
             "Days",
             [preset.label for preset in presets],
             format_func=plain,
             key=key,
             on_change=_ask_preset,
-            args=(context, presets, key, shown),
+            args=(context, presets, key, current),
             width=380,
         )
         _last(context, active.label if active and active not in presets else None)
@@ -186,14 +186,14 @@ def _zone(context: PageContext, query: AudienceQuery) -> None:
     )
 
 
-def _ask_preset(context: PageContext, presets: list[Preset], key: str, shown: str | None) -> None:
+def _ask_preset(context: PageContext, presets: list[Preset], key: str, current: str | None) -> None:
     """Apply a preset; deselecting one keeps its days as fixed dates.
 
     What was shown, sent again once other days have been brushed, is no choice: it would end their zoom.
     """
     query = history.current(context).query
     label = st.session_state[key]
-    if label == shown:
+    if label == current:
         return
     match = next((preset for preset in presets if preset.label == label), None)
     period = named_days.days_of(query, context.slicer)
