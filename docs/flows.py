@@ -7,6 +7,7 @@ lib in which a function runs, those functions, and the shapes: dataclasses and p
 function gets or returns.
 """
 
+import contextlib
 import datetime as dt
 import re
 import sys
@@ -205,9 +206,10 @@ def flows(settings: Settings) -> dict[str, Callable[[int], object]]:
         days = (TODAY - dt.timedelta(days=day) for day in range(20))
         file.write_text("\n".join(["day,country,imps", *(f"{day},C{number},{number + 1}" for day in days)]))
         command = ["import", str(file), "--project", "demo", "--slicer", f"sales{number}"]
-        result = CliRunner(env={"TRANCHE_HOME": str(settings.home)}).invoke(
-            tranche, command, catch_exceptions=False
-        )
+        with contextlib.chdir(settings.home):  # the inferred definition is written where the command runs
+            result = CliRunner(env={"TRANCHE_HOME": str(settings.home)}).invoke(
+                tranche, command, catch_exceptions=False
+            )
         if result.exit_code:
             raise RuntimeError(result.output)
         return result
