@@ -1,7 +1,8 @@
 """The reporting service over HTTP: POST /API/v2/info, /audience and /export; /slicers is our own.
 
-Queries run in a pool of their own, shared fairly among people: the threads of the desk are not theirs to use
-up, and nobody waits for all that somebody else asked.
+Each endpoint's documentation in /openapi.json stands at its handler. Queries run in a pool of their own,
+shared fairly among people: the threads of the desk are not theirs to use up, and nobody waits for all that
+somebody else asked.
 """
 
 import asyncio
@@ -10,21 +11,30 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from os import SEEK_END
-from typing import IO, Any, TypeVar
+from typing import IO, Annotated, Any, TypeVar
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from lib.reporting import documentation
 from lib.reporting.answers import as_arrow, as_json
-from lib.reporting.documentation import INFO, SLICERS
-from lib.reporting.models import Slicer
+from lib.reporting.confidence import LEVEL
+from lib.reporting.formats import FORMATS
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.reporting.service import AuthorizedRequest, ReportingService
 from lib.wire.deadline import Deadline
-from lib.wire.errors import Throttled
+from lib.wire.errors import (
+    AccessError,
+    BadRequest,
+    DeadlineExceeded,
+    InternalError,
+    StoreAway,
+    StoreUnwritable,
+    Throttled,
+)
 from lib.wire.fair import FairPool, answer
+from lib.wire.schemas import TEXT, Schema, a_list, an_object, of_model
 
 Result = TypeVar("Result")
 JSON = "application/json"
@@ -32,53 +42,203 @@ AUTH_THREADS = 2  # threads on which tokens are checked: never behind a query
 PIECE_BYTES, LATER_BYTES = 1 << 18, 1 << 20  # the first piece of an answer comes soon
 Parts = Iterator[bytes | memoryview]
 MOST_FILES, WAIT_SECONDS = 20, 10
+TOKEN: Schema = {"token": TEXT | {"description": "Access token"}}
+WHERE = {"slicer_name": "delivery", "project_name": "demo", "token": "<TOKEN>"}
+WEEK = {"start_date": "-7d", "end_date": "yesterday"}
+COUNTRY, SITE = "bid_context_wrapper.user.geo.country", "bid_context_wrapper.supply.site_id"
+BY_COUNTRY = WEEK | {"split_by": [COUNTRY]}
+BY_DAY = WEEK | {"split_by": ["granularity_day"]}
+NAMED_COUNTRIES = {
+    "name": COUNTRY, "match": "equals", "value": ["Germany", "France"], "search_mappings": 1,
+}  # fmt: skip
+LARGEST_FIRST = [{"name": "imps", "direction": "desc"}]
+OVER_1000 = [{"name": "imps", "match": ">", "value": 1000}]
+SLICERS = an_object(
+    {
+        "status": {"const": "success"},
+        "slicers": a_list(an_object({"project_name": TEXT, "slicer_name": TEXT})),
+    }
+) | {"title": "Slicers"}
+FILE: Schema = {"schema": TEXT | {"format": "binary"}}
+FILES: Schema = {format_.media_type.partition(";")[0]: FILE for format_ in FORMATS.values()}
+NULL: Schema = {"type": "null"}
+RETRY: Schema = {"headers": {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}}
+
+
+def _failure(status: str, description: str, reason: str) -> Schema:
+    schema = an_object({"status": {"const": status}, "reason": TEXT})
+    schema["title"] = "".join(word.capitalize() for word in status.split("_"))
+    example = {"status": status, "reason": reason}
+    return {"description": description, "content": {JSON: {"schema": schema, "example": example}}}
+
+
+FAILURES: dict[int | str, Schema] = {
+    BadRequest.http: _failure(
+        "bad_request", "The request is wrong; `reason` says how", "start_date is required"
+    ),
+    AccessError.http: _failure("access_error", "Wrong token, or no access", AccessError().reason),
+    413: _failure(
+        "bad_request", "The body is too large", "The request is larger than the 1,048,576 bytes allowed"
+    ),
+    Throttled.http: RETRY
+    | _failure(
+        "bad_request",
+        "Too many requests with this token; Retry-After says how many seconds to wait",
+        "More than 300 requests a minute; try again in 12 seconds",
+    ),
+    InternalError.http: _failure(
+        "internal_error", "A failure of the service", "The service had an internal error"
+    ),
+    StoreAway.http: RETRY
+    | _failure(
+        "internal_error",
+        "A database is away; Retry-After says how many seconds to wait",
+        "The database can't be reached right now; nothing was changed. Try again later",
+    ),
+    StoreUnwritable.http: _failure("internal_error", "The disk is full or read-only", StoreUnwritable.REASON),
+    DeadlineExceeded.http: _failure(
+        "timeout", "The query took too long", "The query took longer than the 30 seconds allowed"
+    ),
+}
 
 
 def routes(service: ReportingService) -> APIRouter:
     """The endpoints. Errors are raised as TrancheError, which the application converts to responses."""
-    router = APIRouter(prefix="/API/v2", tags=["reporting"])
+    router = APIRouter(prefix="/API/v2", tags=["reporting"], responses=FAILURES)
     most_values = service.settings.filter_values
-    desk = _Endpoints(service)
+    endpoints = _Endpoints(service)
+    admission = Depends(endpoints.admit)
 
-    @router.post("/slicers", **SLICERS)
+    @router.post(
+        "/slicers",
+        summary="The slicers that the token opens",
+        openapi_extra=_body(an_object(TOKEN), {"mine": ("All of mine", {"token": WHERE["token"]})}),
+        responses=_success("Project and name of each", {JSON: {"schema": SLICERS}}),
+    )
     async def slicers(request: Request) -> Response:
+        """An extension of ours: the specification has no list of slicers."""
         body = await request.body()
-        pairs = await asyncio.wrap_future(desk.auth_threads.submit(None, lambda: service.slicers(body)))
+        pairs = await asyncio.wrap_future(endpoints.auth_threads.submit(None, lambda: service.slicers(body)))
         names = [{"project_name": project, "slicer_name": name} for project, name in pairs]
         return Response(orjson.dumps({"status": "success", "slicers": names}), media_type=JSON)
 
-    @router.post("/info", **INFO)
-    async def info(request: Request) -> Response:
-        authorized_call = await desk.admit(request)
-        slicer = await authorized_call.result(
-            lambda: service.info(authorized_call.request, authorized_call.deadline)
-        )
+    @router.post(
+        "/info",
+        summary="What a slicer is",
+        openapi_extra=_query(InfoQuery, {"slicer": ("A slicer", {})}),
+        responses=_success("The slicer", {JSON: {"schema": of_model(Slicer, "serialization")}}),
+    )
+    async def info(call: Annotated[_AuthorizedCall, admission]) -> Response:
+        """Time zone, dates, key fields, data fields and audience sources.
+
+        `extensions` is our own: what this service supports beyond the specification; so are `engine`,
+        `as_of`, and `restrictions`: filters that every question of this caller has beside its own.
+        """
+        slicer = await call.result(lambda: service.info(call.request, call.deadline))
         return Response(orjson.dumps(_describe(slicer)), media_type=JSON)
 
-    @router.post("/audience", **documentation.audience(most_values))
-    async def audience(request: Request) -> Response:
-        authorized_call = await desk.admit(request)
+    @router.post(
+        "/audience",
+        summary="Figures, filtered and split",
+        description="Sampled when more records are in range than the maximum sample rows, "
+        f"`audience_rows_limit`; `confidence_range` is then the {LEVEL} confidence interval, in percent. "
+        "Extensions of ours: data_fields, data_filters (rows by their figures; the total stays that "
+        "of the whole), include_mappings, order_by, limit, offset, audience_key, precision, exact_within, "
+        "same_precision_as (other days, as pairs of dates: all are exact, or samples of one rate), "
+        "and own_fields (formulas over data fields, to be named wherever a data field is).",
+        openapi_extra=_query(
+            AudienceQuery,
+            {
+                "countries": ("A week by country", BY_COUNTRY),
+                "filtered": (
+                    "Two countries by day, found by their names",
+                    WEEK | {"filters": [NAMED_COUNTRIES], "split_by": ["granularity_day", COUNTRY]},
+                ),
+                "top": (
+                    "The five largest sites, with ranges (extensions)",
+                    WEEK | {"split_by": [SITE], "order_by": LARGEST_FIRST, "limit": 5, "precision": 1},
+                ),
+            },
+            most_values,
+        ),
+        responses=_success(
+            "The figures",
+            {
+                JSON: {"schema": as_json.SCHEMA, "example": as_json.EXAMPLE},
+                as_arrow.MEDIA_TYPE: FILE,
+            },
+        ),
+    )
+    async def audience(request: Request, call: Annotated[_AuthorizedCall, admission]) -> Response:
         if as_arrow.MEDIA_TYPE in request.headers.get("accept", ""):
-            content = await authorized_call.result(
-                lambda: as_arrow.encode(service.audience(authorized_call.request, authorized_call.deadline))
+            content = await call.result(
+                lambda: as_arrow.encode(service.audience(call.request, call.deadline))
             )
             return Response(content, media_type=as_arrow.MEDIA_TYPE)
-        return await authorized_call.stream(
-            lambda: as_json.encode(service.audience(authorized_call.request, authorized_call.deadline))
-        )
+        return await call.stream(lambda: as_json.encode(service.audience(call.request, call.deadline)))
 
-    @router.post("/export", **documentation.export(most_values))
-    async def export(request: Request) -> Response:
-        authorized_call = await desk.admit(request)
-        desk.check_files(authorized_call.request.who)
-        file = await authorized_call.result(
-            lambda: service.export(authorized_call.request, authorized_call.deadline)
-        )
-        release = desk.hold(authorized_call.request.who, file.content)
+    @router.post(
+        "/export",
+        summary="The same as a file",
+        openapi_extra=_query(
+            ExportQuery,
+            {
+                "csv": ("A week by country", BY_COUNTRY | {"export_format": "csv"}),
+                "total": (
+                    "Days with more than 1,000 impressions, and a total",
+                    BY_DAY | {"export_format": "xls", "include_total": 1, "data_filters": OVER_1000},
+                ),
+            },
+            most_values,
+        ),
+        responses=_success("The file", FILES),
+    )
+    async def export(call: Annotated[_AuthorizedCall, admission]) -> Response:
+        """Never sampled.
+
+        xlsx is an extension of ours, as are data_fields, own_fields, order_by, limit, offset, audience_key,
+        full_digits (1: csv and tsv are not rounded) and escape_formulas (0: texts that a spreadsheet would
+        run get no apostrophe); the elements of data_filters are our own choice.
+        """
+        endpoints.check_files(call.request.who)
+        file = await call.result(lambda: service.export(call.request, call.deadline))
+        release = endpoints.hold(call.request.who, file.content)
         headers = {"Content-Disposition": file.disposition, "Content-Length": str(_size(file.content))}
         return _FileResponse(file.content, release, media_type=file.media_type, headers=headers)
 
     return router
+
+
+def _query(
+    model: type[InfoQuery], examples: dict[str, tuple[str, Schema]], most_values: int | None = None
+) -> Schema:
+    """The documentation of a body that is this query and a token; each filter has at most `most_values`."""
+    schema = of_model(model)
+    if most_values is not None:
+        schema["properties"]["filters"]["items"]["properties"]["value"]["maxItems"] = most_values
+    properties = {
+        name: field if name in schema["required"] else _or_null(field)
+        for name, field in schema["properties"].items()
+    }
+    schema |= {"properties": TOKEN | properties, "required": ["token", *schema["required"]]}
+    return _body(schema, {name: (summary, WHERE | body) for name, (summary, body) in examples.items()})
+
+
+def _or_null(field: Schema) -> Schema:
+    """The schema of an optional field of a request: null counts as absent."""
+    usual = {"default": field["default"]} if "default" in field else {}
+    kinds = {name: part for name, part in field.items() if name != "default"}
+    either = kinds["anyOf"] if kinds.keys() == {"anyOf"} else [kinds]
+    return usual | {"anyOf": [*(kind for kind in either if kind != NULL), NULL]}
+
+
+def _body(schema: Schema, examples: dict[str, tuple[str, Schema]]) -> Schema:
+    samples = {name: {"summary": summary, "value": value} for name, (summary, value) in examples.items()}
+    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema, "examples": samples}}}}
+
+
+def _success(description: str, content: Schema) -> dict[int | str, Schema]:
+    return {200: {"description": description, "content": content}}
 
 
 class _Endpoints:

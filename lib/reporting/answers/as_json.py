@@ -18,16 +18,53 @@ import pyarrow.compute as pc
 
 from lib.reporting.answers import Audience, Precision, Total, Values
 from lib.reporting.digits import LARGEST_WHOLE
+from lib.wire.schemas import NUMBER, TEXT, a_list, an_object
 
-CHUNK, PIECE_BYTES = (
-    2_000,
-    1 << 18,
-)  # rows formatted at once: a column of them fits into memory that is reused
+CHUNK = 2_000  # rows formatted at once: a column of them fits into memory that is reused
+PIECE_BYTES = 1 << 18
 MISSING = (None, "")
 Cell = Mapping[str, Any]
 EXTRAS = ("low", "high", "n_eff")
 COMMA = ord(",")
 Numbers = npt.NDArray[np.float64] | npt.NDArray[np.int64]
+PRECISE = {"low": NUMBER, "high": NUMBER, "n_eff": NUMBER}
+CELL = an_object({"name": TEXT, "value": NUMBER}, {"percent": NUMBER} | PRECISE)
+ROW = an_object(
+    {"data": a_list(CELL), "name": a_list(TEXT)}, {"description": a_list(TEXT), "confidence_range": TEXT}
+)
+TOTAL = an_object(
+    {"data": a_list(CELL), "records_found": {"type": "integer"}, "dates": a_list(TEXT | {"format": "date"})},
+    {"confidence_range": TEXT, "missing": a_list(an_object({"name": TEXT, "value": NUMBER}))},
+)
+PRECISION = an_object(
+    {
+        "records_read": {"type": "integer"},
+        "records_in_range": {"type": "integer"},
+        "unread": a_list(TEXT),
+    },
+    {"exact_milliseconds": {"type": "integer"}},
+)
+SCHEMA = an_object(
+    {"status": {"const": "success"}, "total": TOTAL, "rows": a_list(ROW)}, {"precision": PRECISION}
+) | {"title": "Audience"}
+EXAMPLE = {
+    "status": "success",
+    "total": {
+        "data": [{"name": "imps", "value": 41250}, {"name": "ctr", "value": 0.31}],
+        "records_found": 2,
+        "dates": ["2026-01-30", "2026-01-31"],
+    },
+    "rows": [
+        {
+            "data": [{"name": "imps", "value": 33000, "percent": 80}, {"name": "ctr", "value": 0.3}],
+            "name": ["US"],
+        },
+        {
+            "data": [{"name": "imps", "value": 8250, "percent": 20}, {"name": "ctr", "value": 0.35}],
+            "name": ["CA"],
+        },
+    ],
+}
 
 
 def encode(audience: Audience) -> Iterator[bytes | memoryview]:
