@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from lib.ui.audience import headline, leaderboards, over_time, own_metrics
+from lib.ui.audience import headline, leaderboards, over_time, own_metrics, split_table
 from lib.ui.charts import numbers
 from lib.ui.kit import problems
 from lib.ui.kit.frame import PageContext
@@ -17,6 +17,8 @@ from lib.ui.query.state import Card
 
 FIELDS, COLUMNS, CHANGES, ACROSS = "card_fields", "card_columns", "card_changes", "card_across"
 WORDS = {"percent": "Percent", "amount": "Amount"}
+COMPARED = "compared_columns"
+COMPARED_WORDS = {"previous": "Previous", "amount": "Change, absolute"}
 CARD, LABEL = "exported_card", "Leaderboard"
 SCALE = (
     "The lines below figures have one scale: their mean in the middle, at least 25 % to each side. A change "
@@ -38,6 +40,7 @@ def draw_leaderboard_picker(focus: Focus) -> None:
         titles = {field.name: numbers.title(field) for field in slicer.data_fields}
         change = partial(_ask, context, "columns", key)
         _choose("More columns in each card", titles, state.MOST_COLUMNS, key, change)
+        draw_compared_columns(focus)
         key = dates_picker.followed_key(ACROSS, view.across)
         change = partial(_ask, context, "across", key)
         st.segmented_control("Cards in a row", state.ACROSS, key=key, required=True, on_change=change)
@@ -46,6 +49,25 @@ def draw_leaderboard_picker(focus: Focus) -> None:
         st.segmented_control(
             "Changes in", state.CHANGES, format_func=words, key=key, required=True, on_change=change
         )
+
+
+def draw_compared_columns(focus: Focus) -> None:
+    """Draw the choice of columns of the days compared, of leaderboards and of the split alike."""
+    key = dates_picker.followed_key(COMPARED, list(focus.view.compared_columns))
+    st.pills(
+        "Beside each figure, of the days compared",
+        state.COMPARED_COLUMNS,
+        format_func=COMPARED_WORDS.__getitem__,
+        selection_mode="multi",
+        key=key,
+        on_change=_ask_compared_columns,
+        args=(focus.context, key),
+    )
+
+
+def _ask_compared_columns(context: PageContext, key: str) -> None:
+    history.change_view(context, compared_columns=state.compared_columns(st.session_state[key]))
+    st.rerun()
 
 
 def _choose(label: str, titles: Mapping[str, str], most: int, key: str, change: Callable[[], None]) -> None:
@@ -103,7 +125,11 @@ def _files(focus: Focus, card: Card) -> None:
         }
     )
     card_focus = replace(focus, query=whole)
-    export_menu.rows(card_focus, "leaderboard", board.split.answer, [focus.field], "Download its rows as CSV")
+    names = focus.view.compared_columns
+    beside = split_table.compared_columns(board.split, focus.field, names, focus.numbers)
+    columns = [(column.title, column.rows, column.total) for column in beside]
+    label = "Download its rows as CSV"
+    export_menu.rows(card_focus, "leaderboard", board.split.answer, [focus.field], label, columns)
     export_menu.way_on("Open all its values in Export", whole)
 
 

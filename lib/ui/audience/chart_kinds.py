@@ -3,7 +3,7 @@
 A new kind is its name in `query/state.py` (it stands in links) and its row in `KINDS`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -12,7 +12,15 @@ import streamlit as st
 
 from lib.reporting.answers import Audience
 from lib.reporting.models import TIME_KEY_FIELDS, DataField
-from lib.ui.audience import headline, pivot_cross, split_charts, split_levels, split_lines
+from lib.ui.audience import (
+    headline,
+    pivot_cross,
+    split_charts,
+    split_levels,
+    split_lines,
+    split_pivot,
+    split_table,
+)
 from lib.ui.audience.split_levels import Level
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import numbers
@@ -20,9 +28,10 @@ from lib.ui.charts.numbers import Numbers
 from lib.ui.kit.markdown import plain
 from lib.ui.kit.rows import Table
 from lib.ui.query import ask, compared_answers, filters, history, precision, split_rows
+from lib.ui.query.export_menu import FileColumn
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import MOST_ROWS, Chart, Path
+from lib.ui.query.state import MOST_ROWS, Chart
 
 ALL, MORE = "(all)", 5
 
@@ -71,6 +80,19 @@ def fields(focus: Focus) -> list[DataField]:
     """The data fields shown, the main one first."""
     names = focus.fields if kind(focus).has_all_fields else focus.fields[:1]
     return [focus.slicer.data_field(name) for name in names]
+
+
+def compared_columns(focus: Focus, data: ChartData) -> list[FileColumn]:
+    """The columns of the days compared that a file of the figures in sight has too."""
+    if data.pivot is not None:
+        return split_pivot.compared_columns(data.pivot)
+    names = focus.view.compared_columns if kind(focus).has_all_fields else ()
+    columns = (
+        column
+        for field in fields(focus)
+        for column in split_table.compared_columns(data.split, field, names, focus.numbers)
+    )
+    return [(column.title, column.rows, column.total) for column in columns]
 
 
 def notes(focus: Focus, data: ChartData) -> list[str]:
@@ -268,7 +290,7 @@ def rollup_split(pivot: Pivot) -> SplitRows:
     keys = list(pivot.levels[-1].split.keys)
     answer = reduce(split_levels.with_rows, _alike([_fill(level, keys) for level in pivot.levels]))
     starts = [sum(len(level.paths) for level in pivot.levels[:depth]) for depth in range(len(pivot.levels))]
-    places = [starts[len(path) - 1] + pivot.rows[path][1] for path in _visible_paths(pivot, ())]
+    places = [starts[len(path) - 1] + pivot.rows[path][1] for path in split_pivot.visible_paths(pivot, ())]
     read = [level.split.answer.precision for level in pivot.levels]
     sampled = next((one for one in read if one is not None and one.is_sampled), read[0])
     ranges = [level.split.answer.total.confidence_range for level in pivot.levels]
@@ -306,10 +328,3 @@ def _alike(answers: list[Audience]) -> list[Audience]:
 
 def _widen(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return frame.reindex(columns=keys, fill_value=ALL)
-
-
-def _visible_paths(pivot: Pivot, above: Path) -> Iterator[Path]:
-    for path in pivot.below.get(above, []):
-        yield path
-        if pivot.is_open(path):
-            yield from _visible_paths(pivot, path)

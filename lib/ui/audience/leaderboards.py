@@ -18,7 +18,7 @@ from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.periods import PREVIOUS, WEEKDAYS, YEAR
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import Card
+from lib.ui.query.state import Card, ComparedColumn
 from lib.wire.errors import TrancheError
 
 LIMIT, FAR_LIMIT = 8, 1000
@@ -108,10 +108,20 @@ def _columns(focus: Focus, board: Board) -> list[Column]:
             columns.append(Column("change", title, False, "desc", _direction(card, "change"), about, rank=1))
         else:
             columns.append(Column("also", title, about=about, rank=2))
-    for rank, column in enumerate(focus.columns, 3):
+    if focus.comparison is not None:
+        on_days = f"{numbers.title(field)}, {numbers.days(*focus.comparison.before)}"
+        for name in _compared_columns(focus):
+            columns.append(Column(name, numbers.compared_title(name, field), about=on_days, rank=3))
+    for rank, column in enumerate(focus.columns, 4):
         by, title = state.FIELD_ORDER + column.name, numbers.title(column, with_unit=True)
         columns.append(Column(by, title, False, "desc", _direction(card, by), rank=rank))
     return columns
+
+
+def _compared_columns(focus: Focus) -> list[ComparedColumn]:
+    """The columns of the days compared; differences only where they are not the change's column already."""
+    is_amount = focus.view.changes == "amount"
+    return [name for name in focus.view.compared_columns if not (name == "amount" and is_amount)]
 
 
 def _direction(card: Card, by: str) -> Direction | None:
@@ -159,7 +169,7 @@ def _row(
     cells = [Cell(label, bar=bar, about=filters.both(code, label)), _value(focus, focus.field, value)]
     if split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, value), 1)))
-    cells += [_change(focus, change, value) for change in changes]
+    cells += _changes(focus, changes)
     cells += [_value(focus, *one) for one in zip(focus.columns, more, strict=True)]
     return Row(
         cells,
@@ -179,12 +189,24 @@ def _value(focus: Focus, field: DataField, value: float | None) -> Cell:
     return Cell(text, about=focus.numbers.full(value, field))
 
 
-def _change(focus: Focus, change: Change, value: float) -> Cell:
+def _changes(focus: Focus, changes: Sequence[Change]) -> Iterator[Cell]:
+    """The cells of a row's changes, one per comparison, then those of the days compared first."""
+    yield from (_change(focus, change) for change in changes)
+    for name in _compared_columns(focus) if focus.comparison is not None else ():
+        if name == "previous":
+            yield _value(focus, focus.field, changes[0].previous)
+        else:
+            amount = changes[0].amount
+            text = NOTHING if amount is None else _change_text(focus, amount)
+            yield Cell(text, is_faint=not changes[0].is_certain)
+
+
+def _change(focus: Focus, change: Change) -> Cell:
     if change.amount is None:
         return Cell(NOTHING)
     percent = focus.numbers.change(change.ratio)
     amount = _change_text(focus, change.amount)
-    before = f"Before: {focus.numbers.full(value - change.amount, focus.field)}"
+    before = f"Before: {focus.numbers.full(change.previous, focus.field)}"
     about = " · ".join([before, amount, percent, *([] if change.is_certain else [VAGUE])])
     text = percent.removesuffix(" %") if focus.view.changes == "percent" else amount
     return Cell(text, is_faint=not change.is_certain, about=about)
@@ -230,8 +252,7 @@ def _rest(focus: Focus, board: Board) -> Sequence[Row]:
     ]
     if board.split.has_share:
         cells.append(Cell(focus.numbers.number(_share(board, rest), 1)))
-    sides = _with_changes(focus, board.split)
-    cells += [_change(focus, split_rows.others_change(one), rest) for one in sides]
+    cells += _changes(focus, [split_rows.others_change(one) for one in _with_changes(focus, board.split)])
     for column in focus.columns:
         cells.append(_value(focus, column, split_rows.others(replace(board.split, field=column))))
     return [Row(cells, kind="rest")]

@@ -4,14 +4,18 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Order
+from lib.reporting.answers import Audience
+from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, DataField, Order
 from lib.ui.audience import split_levels
 from lib.ui.audience.split_levels import Level
-from lib.ui.audience.split_table import OTHERS, SplitColumn
-from lib.ui.query import ask, filters, focus, precision, split_rows
+from lib.ui.audience.split_table import OTHERS, SplitColumn, compared_column, compared_name
+from lib.ui.charts.change import Change, of_total
+from lib.ui.charts.numbers import Numbers
+from lib.ui.query import ask, compared_answers, filters, focus, precision, split_rows
+from lib.ui.query.compared_answers import ComparedAnswers
 from lib.ui.query.focus import Focus
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import Path
+from lib.ui.query.state import ComparedColumn, Path
 
 MOST_TIMES = 31
 Figures = Mapping[Path, Mapping[str, float]]
@@ -23,44 +27,86 @@ class Cross:
 
     `figures` has those of the field in front by row (the empty path is the total) and value. `count` says how
     many values there are, where not all are columns; with `has_rest` the others are one more column.
+    `pairs` are the cells on the days compared: of the total, then of each level.
     """
 
     key: str
     title: str
     labels: Mapping[str, str]
     figures: Figures
+    field: DataField
     count: str = ""
     has_rest: bool = False
+    pairs: Sequence[ComparedAnswers | None] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the columns are called in a pivot: the values, and the rest."""
-        return (*(f"{self.key}={code}" for code in self.labels), *([self._rest] if self.has_rest else []))
+        return (*self.codes, *([self._rest] if self.has_rest else []))
+
+    @property
+    def codes(self) -> dict[str, str]:
+        """The value of each column but the rest, by what the column is called."""
+        return {f"{self.key}={code}": code for code in self.labels}
 
     @property
     def _rest(self) -> str:
         return f"not {self.key}"
 
-    def columns(self, paths: Sequence[Path], front: SplitColumn) -> dict[str, SplitColumn]:
-        """The columns of these rows; `front` has the rows' figures over all values."""
+    def columns(
+        self, level: Level, front: SplitColumn, column_kinds: Sequence[ComparedColumn], numbers: Numbers
+    ) -> dict[str, SplitColumn]:
+        """The columns of a level's rows, each with those of `column_kinds`; `front` is over all values."""
+        paths = level.paths
         columns = {
-            f"{self.key}={code}": replace(
+            name: replace(
                 front,
-                title=label,
+                title=self.labels[code],
                 total=self._figure((), code),
                 rows=[self._figure(path, code) for path in paths],
                 rest=None,
-                about=f"{front.title} where {self.title} is {label}",
+                about=f"{front.title} where {self.title} is {self.labels[code]}",
                 order=None,
             )
-            for code, label in self.labels.items()
+            for name, code in self.codes.items()
         }
         if self.has_rest:
             rows = [self._remainder(path, whole) for path, whole in zip(paths, front.rows, strict=True)]
             about = f"{front.title} of all other values of {self.title}"
             rest = replace(front, title=OTHERS, rows=rows, rest=None, about=about, order=None)
             columns[self._rest] = replace(rest, total=self._remainder((), front.total))
+        for name, column in list(columns.items()) if column_kinds and any(self.pairs) else ():
+            changes = [self._change(level, path, self.codes.get(name)) for path in ((), *paths)]
+            for kind in column_kinds:
+                beside = compared_column(kind, self.field, [*changes, Change(None)], numbers, column.title)
+                beside_name = compared_name(name, kind)
+                columns[beside_name] = replace(beside, name=beside_name)
         return columns
+
+    def rest_below(self, above: Path, below: Sequence[Path], code: str) -> Change:
+        """The change of a value's column in the rows below a row that are not shown."""
+        upper, lower = self.pairs[len(above) : len(above) + 2] if any(self.pairs) else (None, None)
+        sides = None if upper is None else upper.figures(self.field).get((*above, code))
+        if lower is None or sides is None:
+            return Change(None)
+        return lower.rest(self.field, sides, [(*path, code) for path in below])
+
+    def _change(self, level: Level, path: Path, code: str | None) -> Change:
+        """The change of a row's cell by its value; None: of the values that are not columns."""
+        pair = self.pairs[len(path)]
+        if pair is None:
+            return Change(None)
+        if code is not None:
+            return pair.rows(self.field).get((*path, code), Change(None))
+        whole = level.split.whole
+        if path:
+            sides = None if level.split.pair is None else level.split.pair.figures(self.field).get(path)
+        elif whole is not None:
+            sides = of_total(whole.now, self.field.name), of_total(whole.before, self.field.name)
+        else:
+            sides = None
+        visible_keys = [(*path, code) for code in self.labels]
+        return Change(None) if sides is None else pair.rest(self.field, sides, visible_keys)
 
     def _figure(self, path: Path, code: str) -> float | None:
         return self.figures.get(path, {}).get(code)
@@ -89,17 +135,31 @@ def fetch(focus: Focus, levels: Sequence[Level]) -> Cross | None:
     labels = dict(zip(codes, split_rows.labels(split)[key].tolist(), strict=True))
     figures: dict[Path, dict[str, float]] = defaultdict(dict)
     figures[()] = dict(zip(codes, top.values[focus.field.name].tolist(), strict=True))
+    pairs = [_pair(focus, _columns_query(focus, key), top, {key: codes})]
     for level in levels:
-        answer = ask.estimate(focus.context, _cells_query(focus, level, key, codes))
+        query = _cells_query(focus, level, key, codes)
+        answer = ask.estimate(focus.context, query)
+        pairs.append(_pair(focus, query, answer, {}))
         values = answer.values[focus.field.name].tolist()
         for (*path, code), value in zip(split_levels.paths(answer), values, strict=True):
             figures[tuple(path)][code] = value
     is_cut = top.total.records_found > len(codes)
     title = filters.field(key, focus.slicer)
     count = precision.count(top, focus.numbers) if is_cut else ""
-    return Cross(
-        key, title, labels, dict(figures), count, is_cut and split.is_additive and not split.segmented
-    )
+    has_rest = is_cut and split.is_additive and not split.segmented
+    return Cross(key, title, labels, dict(figures), focus.field, count, has_rest, pairs)
+
+
+def _pair(
+    focus: Focus, query: AudienceQuery, answer: Audience, only: Mapping[str, Sequence[str]]
+) -> ComparedAnswers | None:
+    """These cells on the days compared, where columns say them; of these values `only`. None over time."""
+    is_over_time = not TIME_KEY_FIELDS.keys().isdisjoint(query.split_by)
+    if not focus.view.compared_columns or is_over_time or not len(answer):
+        return None
+    within = split_levels.within([*only], [*only.values()])
+    narrow = {"filters": (*query.filters, *within), "limit": None, "order_by": ()}
+    return compared_answers.fetch(focus, query.model_copy(update=narrow), answer)
 
 
 def note(cross: Cross) -> str:

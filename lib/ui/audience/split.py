@@ -7,7 +7,7 @@ import streamlit as st
 from lib.reporting.files import pivot_sheet
 from lib.reporting.files.pivot_sheet import PivotColumn, PivotRow, PivotSheet
 from lib.reporting.models import DataField
-from lib.ui.audience import chart_kinds, headline, split_pivot, split_table
+from lib.ui.audience import board_controls, chart_kinds, headline, split_pivot, split_table
 from lib.ui.audience.chart_kinds import KINDS, ChartData
 from lib.ui.audience.split_pivot import Pivot
 from lib.ui.charts import numbers
@@ -54,13 +54,16 @@ def content(focus: Focus, pivot: Pivot) -> bytes:
 
 def _columns(pivot: Pivot) -> list[PivotColumn]:
     """The field in front has its share and change beside it, or the values of the key field across."""
-    fields = {field.name: field for field in pivot.more}
-    across = {} if pivot.cross is None else dict.fromkeys(pivot.cross.names, pivot.cross.title)
+    fields = {name: field for field in pivot.more for name in pivot.with_comparison(field.name)}
+    groups = {} if pivot.cross is None else dict.fromkeys(pivot.cross.names, pivot.cross.title)
+    across = {name: group for column, group in groups.items() for name in pivot.with_comparison(column)}
     front = numbers.title(pivot.front, with_unit=True)
     columns = []
     for name, column in pivot.heads.items():
         if name in fields:
             columns.append(PivotColumn(column.title, _number_format(fields[name])))
+        elif name in pivot.with_comparison(pivot.front.name)[1:]:
+            columns.append(PivotColumn(column.title, _number_format(pivot.front), front))
         elif name in across:
             columns.append(PivotColumn(column.title, _number_format(pivot.front), across[name]))
         elif name == pivot.front.name:
@@ -87,12 +90,7 @@ def draw(context: PageContext) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="split"):
         split_rows.draw(context)
         if split_focus.query.split_by:
-            _chart_picker(split_focus)
-            if chart_kinds.kind(split_focus).drills:
-                clicks.draw_mode()
-            if split_focus.view.chart == "pivot" and len(split_focus.query.split_by) > 1:
-                _cross_picker(split_focus)
-                _fold_buttons(split_focus)
+            _chart_controls(split_focus)
             st.space("stretch")
             precision_slot = st.container(width="content")
             export_slot = st.container(width="content")
@@ -110,7 +108,8 @@ def draw(context: PageContext) -> None:
                 precision_slot.caption(plain(_precision(split_focus, data)))
                 with export_slot:
                     pivot = None if data.pivot is None else partial(draw_pivot_file, split_focus, data.pivot)
-                    export_menu.draw(split_focus, "split", data.answer, fields, kind.picture, pivot)
+                    columns = chart_kinds.compared_columns(split_focus, data)
+                    export_menu.draw(split_focus, "split", data.answer, fields, kind.picture, pivot, columns)
                 kind.draw(split_focus, data)
                 if notes := chart_kinds.notes(split_focus, data):
                     st.caption(" ".join(notes))
@@ -124,6 +123,19 @@ def _precision(focus: Focus, data: ChartData) -> str:
     fields = chart_kinds.fields(focus)
     sentences = [precision.summary(one, fields, focus.numbers) for one in (data.split.answer, data.answer)]
     return next((words for words in sentences if words != precision.EXACT), precision.EXACT)
+
+
+def _chart_controls(focus: Focus) -> None:
+    """Draw the choice of the kind of chart, and the controls of the kind chosen."""
+    _chart_picker(focus)
+    if chart_kinds.kind(focus).has_all_fields and focus.comparison is not None:
+        with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
+            board_controls.draw_compared_columns(focus)
+    if chart_kinds.kind(focus).drills:
+        clicks.draw_mode()
+    if focus.view.chart == "pivot" and len(focus.query.split_by) > 1:
+        _cross_picker(focus)
+        _fold_buttons(focus)
 
 
 def _chart_picker(focus: Focus) -> None:

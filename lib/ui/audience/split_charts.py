@@ -37,7 +37,7 @@ def draw_rows(focus: Focus, table: Table) -> None:
 def table(focus: Focus, split: SplitRows) -> Table:
     """The split's table."""
     more = [focus.slicer.data_field(name) for name in focus.metrics if name != focus.field.name]
-    cells = split_table.table(split, more, focus.numbers, _is_ranked(focus))
+    cells = split_table.table(split, more, focus.numbers, _is_ranked(focus), focus.view.compared_columns)
     return split_pivot.board(cells, split, focus.query, focus.order, alternative(focus, split.keys))
 
 
@@ -47,7 +47,8 @@ def fetch_pivot(focus: Focus) -> Pivot:
     rows = pivot_cross.row_focus(focus)
     levels = split_levels.fetch_levels(rows)
     cross = pivot_cross.fetch(focus, levels)
-    return Pivot(rows.query, levels, focus.view.expansion, more, focus.numbers, cross)
+    column_kinds = focus.view.compared_columns
+    return Pivot(rows.query, levels, focus.view.expansion, more, focus.numbers, cross, column_kinds)
 
 
 def pivot(focus: Focus, pivot: Pivot) -> Table:

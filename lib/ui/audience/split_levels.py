@@ -36,7 +36,7 @@ def both_sides(focus: Focus, answer: Audience) -> ComparedAnswers | None:
     narrow = {
         "filters": (*rows_query.filters, *row_filters),
         "limit": None,
-        "data_fields": (focus.field.name,),
+        "data_fields": focus.compared_fields,
     }
     return compared_answers.fetch(focus, rows_query.model_copy(update=narrow), answer)
 
@@ -259,7 +259,7 @@ def _before(focus: Focus, query: AudienceQuery, audience: Audience) -> ComparedA
         "filters": (*focus.query.filters, *within(query.split_by, zip(*paths(audience), strict=True))),
         "limit": None,
         "order_by": (),
-        "data_fields": (focus.field.name,),
+        "data_fields": focus.compared_fields,
     }
     return compared_answers.fetch(focus, query.model_copy(update=narrow), audience)
 

@@ -16,8 +16,9 @@ from lib.ui.charts.change import Change, is_sampled, of_total
 from lib.ui.charts.numbers import NOTHING, Numbers
 from lib.ui.kit.rows import Cell, Column, Row, Table, Values
 from lib.ui.query import filters, precision, split_rows
+from lib.ui.query.export_menu import FileColumn
 from lib.ui.query.split_rows import SplitRows
-from lib.ui.query.state import Expansion, Path
+from lib.ui.query.state import ComparedColumn, Expansion, Path
 
 Bar = tuple[float, float, float]
 STEP, LEAST_REST = " › ", 1e-9
@@ -114,6 +115,7 @@ class Pivot:
     more: Sequence[DataField]
     figures: Numbers
     cross: Cross | None = None
+    column_kinds: Sequence[ComparedColumn] = ()
 
     @cached_property
     def rows(self) -> dict[Path, tuple[Level, int]]:
@@ -134,21 +136,30 @@ class Pivot:
         return [self._columns(level) for level in self.levels]
 
     def _columns(self, level: Level) -> dict[str, split_table.SplitColumn]:
-        columns = {
-            column.kind: column for column in split_table.of_figures(level.split, self.more, self.figures)
-        }
+        figures = split_table.of_figures(level.split, self.more, self.figures, column_kinds=self.column_kinds)
+        columns = {column.kind: column for column in figures}
         if self.cross is None:
             return columns
-        front = columns[self.front.name]
-        return {self.front.name: front, **self.cross.columns(level.paths, front)}
+        own = {name: columns[name] for name in self.with_comparison(self.front.name) if name in columns}
+        return own | self.cross.columns(level, columns[self.front.name], self.column_kinds, self.figures)
+
+    def with_comparison(self, name: str) -> list[str]:
+        """The names of a column and of those of the days compared beside it."""
+        return [name, *(split_table.compared_name(name, one) for one in self.column_kinds)]
 
     @cached_property
     def heads(self) -> dict[str, split_table.SplitColumn]:
         """A column of each kind, those of the field in front first."""
-        own = [self.front.name, split_table.SHARE, split_table.RANGE, split_table.CHANGE]
+        front, *beside = self.with_comparison(self.front.name)
+        own = [front, split_table.SHARE, split_table.RANGE, split_table.CHANGE, *beside]
         kinds = {name: column for columns in reversed(self.columns) for name, column in columns.items()}
         across = self.cross.names if self.cross is not None else ()
-        return {name: kinds[name] for name in (*own, *(f.name for f in self.more), *across) if name in kinds}
+        others = [
+            name
+            for column in (*(f.name for f in self.more), *across)
+            for name in self.with_comparison(column)
+        ]
+        return {name: kinds[name] for name in (*own, *others) if name in kinds}
 
     @cached_property
     def bars(self) -> list[list[Bar | None]]:
@@ -177,7 +188,9 @@ class Pivot:
 
     def figure(self, path: Path, name: str) -> float | None:
         """A column's figure of a row; that of the total for the empty path. None where there is none."""
-        column = self.columns[max(len(path) - 1, 0)][name]
+        column = self.columns[max(len(path) - 1, 0)].get(name)
+        if column is None:
+            return None
         value = column.rows[self.rows[path][1]] if path else column.total
         return None if value is None or pd.isna(value) else float(value)
 
@@ -216,6 +229,25 @@ class PivotLine:
     label: str
     figures: Mapping[str, float | None]
     vague: frozenset[str] = frozenset()
+
+
+def visible_paths(pivot: Pivot, above: Path) -> Iterator[Path]:
+    """The rows below a row that are shown, from top to bottom."""
+    for path in pivot.below.get(above, []):
+        yield path
+        if pivot.is_open(path):
+            yield from visible_paths(pivot, path)
+
+
+def compared_columns(pivot: Pivot) -> list[FileColumn]:
+    """The columns of the days compared of each data field, with the figures of the rows that are shown."""
+    fields = [pivot.front.name, *(field.name for field in pivot.more)]
+    names = [name for field in fields for name in pivot.with_comparison(field)[1:] if name in pivot.heads]
+    paths = [*visible_paths(pivot, ())]
+    return [
+        (pivot.heads[name].title, [pivot.figure(path, name) for path in paths], pivot.figure((), name))
+        for name in names
+    ]
 
 
 def lines(pivot: Pivot) -> Iterator[PivotLine]:
@@ -274,9 +306,10 @@ def _other_lines(pivot: Pivot, above: Path) -> Iterator[PivotLine]:
     if level.split.has_share and whole and front is not None:
         rest[split_table.SHARE] = 100 * front / whole
     others = precision.others(level.split.answer, pivot.figures, split_table.OTHERS, count)
-    change = Change(None) if front is None else _other_change(pivot, above)
+    change = Change(None) if front is None else _other_change(pivot, above, pivot.front)
     rest[split_table.CHANGE] = split_table.in_percent(change)
     vague = frozenset() if change.is_certain else frozenset({split_table.CHANGE})
+    rest |= _compared_rest(pivot, above, rest)
     label = split_table.OTHERS if is_unknown else others
     yield PivotLine("rest", above, len(above) + 1, label, rest, vague)
 
@@ -301,17 +334,38 @@ def _volumes(pivot: Pivot, above: Path) -> dict[str, float]:
     return {name: max(0.0, value) for name, value in rest.items() if value >= 0 or not is_estimate}
 
 
-def _other_change(pivot: Pivot, above: Path) -> Change:
+def _compared_rest(
+    pivot: Pivot, above: Path, rest: Mapping[str, float | None]
+) -> Iterator[tuple[str, float | None]]:
+    """The columns of the days compared for the rows that are not shown, of each column that they have."""
+    codes = {} if pivot.cross is None else pivot.cross.codes
+    for field in (pivot.front, *pivot.more) if pivot.column_kinds else ():
+        if rest.get(field.name) is not None:
+            change = _other_change(pivot, above, field)
+            yield from (
+                (split_table.compared_name(field.name, name), getattr(change, name))
+                for name in pivot.column_kinds
+            )
+    for column, code in codes.items() if pivot.column_kinds else ():
+        if pivot.cross is not None and rest.get(column) is not None:
+            change = pivot.cross.rest_below(above, pivot.below.get(above, []), code)
+            yield from (
+                (split_table.compared_name(column, name), getattr(change, name))
+                for name in pivot.column_kinds
+            )
+
+
+def _other_change(pivot: Pivot, above: Path, field: DataField) -> Change:
     """The change of the rows below a row that are not shown."""
     below, whole = pivot.levels[len(above)].split.pair, pivot.levels[0].split.whole
     if below is None or whole is None:
         return Change(None)
-    name, paths = pivot.front.name, pivot.below.get(above, [])
+    name, paths = field.name, pivot.below.get(above, [])
     if not above:
-        return below.rest(pivot.front, (of_total(whole.now, name), of_total(whole.before, name)), paths)
+        return below.rest(field, (of_total(whole.now, name), of_total(whole.before, name)), paths)
     upper = pivot.levels[len(above) - 1].split.pair
-    sides = None if upper is None else upper.figures(pivot.front).get(above)
-    return Change(None) if sides is None else below.rest(pivot.front, sides, paths)
+    sides = None if upper is None else upper.figures(field).get(above)
+    return Change(None) if sides is None else below.rest(field, sides, paths)
 
 
 def _is_something(pivot: Pivot, above: Path, rest: Mapping[str, float | None]) -> bool:

@@ -1,7 +1,8 @@
 """The split as a table: total first, then the rows, then the rest."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from lib.ui.charts.change import Change
 from lib.ui.charts.numbers import Numbers
 from lib.ui.query import precision, split_rows
 from lib.ui.query.split_rows import SplitRows
+from lib.ui.query.state import ComparedColumn
 
 TOTAL, OTHERS, SHARE, RANGE, CHANGE = "Total", "Others", "Share, %", "±, %", "Change, %"
 RANK, GRAY = "Rank", "Gray: smaller than its uncertainty"
@@ -23,7 +25,8 @@ class SplitColumn:
     """A column: its title, its cells for the total, the rows and the rest, and how a figure is written.
 
     `order` is the field by which the service orders rows by this column, where it can. `changes`, of a
-    column of these, are those of the total, of the rows, and of the rest.
+    column of these, are those of the total, of the rows, and of the rest. `name` tells a column of the days
+    compared from that of its figures.
     """
 
     title: str
@@ -34,11 +37,12 @@ class SplitColumn:
     about: str = ""
     order: str | None = None
     changes: Sequence[Change] = ()
+    name: str = ""
 
     @property
     def kind(self) -> str:
         """What its figures are: the name of a data field, or the column that describes the first one."""
-        return CHANGE if self.changes else self.order or self.title
+        return self.name or (CHANGE if self.changes else self.order or self.title)
 
     def is_vague(self, row: int) -> bool:
         """Whether the sample may have made the change in a row: 0 is the total, -1 the rest."""
@@ -62,23 +66,96 @@ class SplitTable:
 
 
 def table(
-    split: SplitRows, more: Sequence[DataField], figures: Numbers, is_ranked: bool = False
+    split: SplitRows,
+    more: Sequence[DataField],
+    figures: Numbers,
+    is_ranked: bool = False,
+    column_kinds: Sequence[ComparedColumn] = (),
 ) -> SplitTable:
     """The split's table: key fields, the field in front with share, range and change, then `more` fields.
 
-    With `is_ranked`, the rows being the largest of the field in front, estimates have their rank too.
+    Each field has the columns of `column_kinds` beside it, where there is a comparison. With `is_ranked`, the
+    rows being the largest of the field in front, estimates have their rank too.
     """
-    columns = [*_keys(split), *of_figures(split, more, figures, is_ranked)]
+    columns = [*_keys(split), *of_figures(split, more, figures, is_ranked, column_kinds)]
     return SplitTable(_distinct(columns), split.keys, split_rows.others(split) is not None)
 
 
 def of_figures(
-    split: SplitRows, more: Sequence[DataField], figures: Numbers, is_ranked: bool = False
+    split: SplitRows,
+    more: Sequence[DataField],
+    figures: Numbers,
+    is_ranked: bool = False,
+    column_kinds: Sequence[ComparedColumn] = (),
 ) -> list[SplitColumn]:
     """The same without the key fields; titles may be there twice."""
     columns = [*_front(split, figures), *_changes(split, figures)]
+    columns += compared_columns(split, split.field, column_kinds, figures)
     columns += _ranks(split) if is_ranked else []
-    return columns + [_figures(split, data_field, figures) for data_field in more]
+    for data_field in more:
+        columns.append(_figures(split, data_field, figures))
+        columns += compared_columns(split, data_field, column_kinds, figures)
+    return columns
+
+
+def compared_columns(
+    split: SplitRows, data_field: DataField, column_kinds: Sequence[ComparedColumn], figures: Numbers
+) -> Iterator[SplitColumn]:
+    """The columns of `column_kinds` of a data field, per comparison: figures of before, and differences."""
+    for one in split.comparisons if column_kinds else ():
+        if one.pair is None:
+            continue
+        rows = replace(one, field=data_field)
+        changes = [
+            split_rows.total_change(rows),
+            *split_rows.changes(rows),
+            split_rows.others_change(rows),
+        ]
+        lead = "" if data_field == split.field else numbers.title(data_field)
+        against = one.against if split.also is not None else ""
+        for name in column_kinds:
+            yield compared_column(name, data_field, changes, figures, lead, against)
+
+
+def compared_column(
+    name: ComparedColumn,
+    data_field: DataField,
+    changes: Sequence[Change],
+    figures: Numbers,
+    lead: str = "",
+    against: str = "",
+) -> SplitColumn:
+    """A column of the days compared; `changes` are those of the total, of the rows, and of the rest."""
+    total, *values, rest = (getattr(change, name) for change in changes)
+    title = numbers.compared_title(name, data_field)
+    return SplitColumn(
+        title=" ".join(
+            filter(None, (f"{lead}: {title.lower()}" if lead else title, against and f"vs {against}"))
+        ),
+        total=total,
+        rows=values,
+        rest=rest,
+        write=partial(COMPARED_TEXTS[name], figures, data_field),
+        about=GRAY if name == "amount" else "",
+        changes=changes if name == "amount" else (),
+        name=compared_name(data_field.name, name),
+    )
+
+
+def compared_name(column: str, name: ComparedColumn) -> str:
+    """What a column of the days compared is called, beside the column of this name."""
+    return f"{column}:{name}"
+
+
+def _amount_text(figures: Numbers, data_field: DataField, amount: float) -> str:
+    text = figures.plain(amount, data_field)
+    return f"+{text}" if amount > 0 and text.strip("0.,") else text
+
+
+COMPARED_TEXTS: Mapping[ComparedColumn, Callable[[Numbers, DataField, float], str]] = {
+    "previous": lambda figures, data_field, value: figures.plain(value, data_field),
+    "amount": _amount_text,
+}
 
 
 def _keys(split: SplitRows) -> Iterator[SplitColumn]:

@@ -21,7 +21,7 @@ RULES: dict[AlertRule, str] = {
 class Change:
     """`ratio` is relative to the earlier figure; None if either is missing or the earlier is zero.
     `amount` is the difference in the field's own unit, with its 95 % range (NaN where it is not known; None
-    of exact figures). It is certain when this leaves out zero.
+    of exact figures). It is certain when this leaves out zero. `previous` is the earlier figure as it is.
     """
 
     ratio: float | None
@@ -29,6 +29,7 @@ class Change:
     amount: float | None = field(default=None, compare=False)
     low: float | None = field(default=None, compare=False)
     high: float | None = field(default=None, compare=False)
+    previous: float | None = field(default=None, compare=False)
 
 
 def change(now: Estimate, before: Estimate) -> Change:

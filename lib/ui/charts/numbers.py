@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
+from typing import Literal
 
 from lib.reporting.models import DURATION, DataField
 
@@ -109,6 +110,13 @@ def change_title(field: DataField, against: str = "") -> str:
 def amount_title(field: DataField) -> str:
     """The title of a column of differences."""
     return "Change, points" if unit(field) == "%" else "Change"
+
+
+def compared_title(name: Literal["previous", "amount"], field: DataField) -> str:
+    """The title of a column of the figures of before, or of differences beside relative changes."""
+    if name == "previous":
+        return "Previous"
+    return "Change, points" if unit(field) == "%" else "Change, absolute"
 
 
 def unit(field: DataField) -> str:

@@ -6,7 +6,7 @@ than the uncertainty of a sample, and not within what the two periods' parts (th
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -84,11 +84,13 @@ class ComparedAnswers:
 
     def _change(self, field: DataField, now: Estimate, before: Estimate) -> Change:
         """If periods differ in length: sums are compared per day, ratios directly, others not at all."""
-        if self.now_days == self.before_days:
-            return change(now, before)
-        if field.name in self.now.percents:
-            return change(now, before.times(self.now_days / self.before_days))
-        return change(now, before) if _is_ratio(field) else Change(None)
+        if field.name in self.now.percents and self.now_days != self.before_days:
+            result = change(now, before.times(self.now_days / self.before_days))
+        elif self.now_days == self.before_days or _is_ratio(field):
+            result = change(now, before)
+        else:
+            result = Change(None)
+        return replace(result, previous=before.value)
 
 
 def fetch(focus: Focus, query: AudienceQuery, whole: Audience) -> ComparedAnswers | None:

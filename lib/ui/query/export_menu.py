@@ -51,20 +51,27 @@ export default function ({ parentElement, data }) {
 """,
 )
 MEDIA_TYPE = "text/csv"
+FileColumn = tuple[str, Sequence[float | None], float | None]
+"""A further column of a file: its title, its values by row, and that of the total."""
 
 
 def answer_csv_text(
-    answer: Audience, fields: Sequence[DataField], slicer: Slicer, labels: Sequence[str]
+    answer: Audience,
+    fields: Sequence[DataField],
+    slicer: Slicer,
+    labels: Sequence[str],
+    more: Sequence[FileColumn] = (),
 ) -> str:
-    """The CSV text: the lines `labels`, the rows with these data fields, then their total."""
-    columns = [*_keys(answer, slicer), *_figures(answer, fields)]
+    """The CSV text: the lines `labels`, the rows with these data fields and `more`, then their total."""
+    beside = [(title, _or_empty(values)) for title, values, _ in more]
+    columns = [*_keys(answer, slicer), *_figures(answer, fields), *beside]
     rows: list[Sequence[object]] = [*([label] for label in labels), [title for title, _ in columns]]
     rows += zip(*(values for _, values in columns), strict=True)
     whole = [answer.total.values.get(field.name) for field in fields]
-    total = cells([math.nan if value is None else value for value in whole])
+    total = _or_empty([*whole, *(value for _, _, value in more)])
     width = sum(len(_sides(answer, field.name)) + 1 for field in fields)
     if len(answer.names.columns) and width == len(fields):
-        rows.append(["Total", *[""] * (len(columns) - width - 1), *total])
+        rows.append(["Total", *[""] * (len(columns) - len(total) - 1), *total])
     return csv_text(rows)
 
 
@@ -102,6 +109,10 @@ def _sides(answer: Audience, name: str) -> list[tuple[str, list[float]]]:
     return [("lower", answer.low[name].tolist()), ("upper", answer.high[name].tolist())]
 
 
+def _or_empty(values: Sequence[float | None]) -> list[float | str]:
+    return cells([math.nan if value is None else value for value in values])
+
+
 def cells(values: Sequence[float]) -> list[float | str]:
     """Numbers; whole ones without decimals, missing ones empty."""
     return ["" if math.isnan(v) else int(v) if float(v).is_integer() else v for v in values]
@@ -136,16 +147,17 @@ def draw(
     fields: Sequence[DataField],
     chart: str | None = None,
     more: Callable[[], None] | None = None,
+    columns: Sequence[FileColumn] = (),
 ) -> None:
     """Draw the menu of the block `name` (letters): its rows with these data fields, and a link to Export.
 
     The file says on top what was asked and how precise it is. `chart` is how the key of the block's chart
-    begins, where it has one; `more` draws what else the block has.
+    begins, where it has one; `more` draws what else the block has. The file has these `columns` too.
     """
     if (menu := open_menu(name)) is None:
         return
     with menu:
-        rows(focus, name, answer, fields, "Download these rows as CSV")
+        rows(focus, name, answer, fields, "Download these rows as CSV", columns)
         if chart is not None:
             button(name, chart)
         way_on()
@@ -167,13 +179,20 @@ def way_on(label: str = "Open all rows in Export", query: AudienceQuery | None =
     st.page_link(screens.EXPORT, label=label, icon=":material/arrow_forward:", query_params=params)
 
 
-def rows(focus: Focus, name: str, answer: Audience, fields: Sequence[DataField], label: str) -> None:
-    """Draw the download button for the rows of an answer to the question of `focus`."""
+def rows(
+    focus: Focus,
+    name: str,
+    answer: Audience,
+    fields: Sequence[DataField],
+    label: str,
+    columns: Sequence[FileColumn] = (),
+) -> None:
+    """Draw the download button for the rows of an answer to the question of `focus`, with more `columns`."""
     labels = [
         f"Question: {question(focus, [str(key) for key in answer.names])}",
         f"Precision: {precision.summary(answer, fields, focus.numbers)}",
     ]
-    download(focus, name, partial(answer_csv_text, answer, fields, focus.slicer, labels), label)
+    download(focus, name, partial(answer_csv_text, answer, fields, focus.slicer, labels, columns), label)
 
 
 def download(focus: Focus, name: str, text: Callable[[], str], label: str) -> None:

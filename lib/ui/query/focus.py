@@ -81,6 +81,11 @@ class Focus:
         return tuple(dict.fromkeys((self.field.name, *self.metrics)))
 
     @property
+    def compared_fields(self) -> tuple[str, ...]:
+        """The data fields asked for on the days compared: the one shown, or all for their columns."""
+        return self.fields if self.view.compared_columns else (self.field.name,)
+
+    @property
     def headline(self) -> tuple[str, ...]:
         """The data fields of the headline: those chosen for it, and the one shown."""
         return tuple(dict.fromkeys((*self.metrics, self.field.name)))

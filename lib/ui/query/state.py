@@ -32,6 +32,7 @@ from lib.wire.errors import BadRequest
 Chart = Literal["table", "pivot", "bars", "lines", "heatmap"]
 Changes = Literal["percent", "amount"]
 Tab = Literal["cards", "split", "moved"]
+ComparedColumn = Literal["previous", "amount"]
 Rule = Literal["first", "all", "none"]
 Path = tuple[str, ...]
 ValueLines = tuple[str, ...]
@@ -39,12 +40,13 @@ ValueLines = tuple[str, ...]
 
 CHARTS: tuple[Chart, ...] = get_args(Chart)
 CHANGES: tuple[Changes, ...] = get_args(Changes)
+COMPARED_COLUMNS: tuple[ComparedColumn, ...] = get_args(ComparedColumn)
 TABS: Mapping[Tab, str] = {"cards": "Leaderboards", "split": "Split", "moved": "What moved"}
 NONE = "none"
 SLICER_PARAMS = ("project", "slicer")
 VIEW_PARAMS = {
     *("compare", "also", "field", "grain", "trend", "second", "chart", "top", "zoom", "cards", "lines"),
-    *("changes", "across", "columns", "lower", "moved", "folds", "cross", "having", "explore"),
+    *("changes", "across", "columns", "lower", "moved", "folds", "cross", "having", "explore", "beside"),
 }
 TOP_ROWS, MOST_ROWS = 20, 1000
 ACROSS, DEFAULT_ACROSS, MOST_COLUMNS = (2, 3, 4, 5), 4, 3
@@ -189,10 +191,12 @@ class View:
     is what the query was about before it was zoomed in to its days; None without a zoom.
 
     `cards` are the leaderboards (None: those that the person chose, or the default ones), which show changes
-    in percent or as amounts, `across` of them in a row, and have more data fields as `columns`. `tab` is the
-    one in sight below the chart. The split is drawn as `chart`, with so many `rows`; `expansion` says which
-    rows of its pivot are open, `cross` is the key field whose values are its columns (empty: these are
-    metrics). `data_filters` choose rows of leaderboards and split, never of totals, headline and time chart.
+    in percent or as amounts, `across` of them in a row, and have more data fields as `columns`.
+    `compared_columns` stand beside the figures of leaderboards, split and pivot: the figure of before, and
+    the difference. `tab` is the one in sight below the chart. The split is drawn as `chart`, with so many
+    `rows`; `expansion` says which rows of its pivot are open, `cross` is the key field whose values are its
+    columns (empty: these are metrics). `data_filters` choose rows of leaderboards and split, never of totals,
+    headline and time chart.
     """
 
     compare: tuple[str, ...] = (PREVIOUS,)
@@ -208,6 +212,7 @@ class View:
     changes: Changes = "percent"
     across: int = DEFAULT_ACROSS
     columns: tuple[str, ...] = ()
+    compared_columns: tuple[ComparedColumn, ...] = ()
     tab: Tab = "cards"
     value_lines: ValueLines | None = None
     expansion: Expansion = Expansion()
@@ -233,6 +238,7 @@ class View:
             "changes": "" if self.changes == "percent" else self.changes,
             "across": "" if self.across == DEFAULT_ACROSS else str(self.across),
             "columns": join_texts(self.columns),
+            "beside": join_texts(self.compared_columns),
             "lower": "" if self.tab == _default_tab(self.chart) else self.tab,
             "folds": self.expansion.text,
             "cross": self.cross,
@@ -321,12 +327,19 @@ def view_from_params(params: Mapping[str, str], slicer: Slicer) -> View:
         changes=next((unit for unit in CHANGES if unit == params.get("changes")), "percent"),
         across=next((count for count in ACROSS if str(count) == params.get("across")), DEFAULT_ACROSS),
         columns=_columns(params.get("columns", ""), slicer),
+        compared_columns=compared_columns(split_texts(params.get("beside", ""))),
         tab=tab(params),
         expansion=expansion_from_text(params.get("folds", ""), slicer),
         cross=cross if (cross := params.get("cross", "")) in keys else "",
         data_filters=data_filters_from_text(params.get("having", ""), slicer),
         exploration=_exploration(params.get("explore", ""), slicer),
     )
+
+
+def compared_columns(names: Iterable[str]) -> tuple[ComparedColumn, ...]:
+    """Those of COMPARED_COLUMNS that are named, in their order."""
+    selection = {*names}
+    return tuple(name for name in COMPARED_COLUMNS if name in selection)
 
 
 def missing_in_view(params: Mapping[str, str], slicer: Slicer, name: str) -> list[str]:

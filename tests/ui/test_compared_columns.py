@@ -1,0 +1,227 @@
+"""Previous figures and absolute changes as columns: of leaderboards, split and pivot, as pandas has them."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import boards
+import pandas as pd
+import pytest
+from conftest import COUNTRIES, rows_by_week
+from opening import of_delivery
+from streamlit.testing.v1 import AppTest
+
+from lib.ui.audience import board_controls, leaderboards, split_levels
+from lib.ui.kit.frame import CONTEXT
+from lib.ui.query import export_menu, state
+from lib.ui.query.state import View
+
+COUNTRY, CAMPAIGN = "geo.country", "campaign_id"
+BESIDE = "previous~amount"
+Visit = Callable[..., AppTest]
+Figures = dict[tuple[str, ...], dict[str, float | None]]
+
+
+@pytest.fixture
+def visit(home: Path, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """The Audience page about the slicer delivery with both columns, for somebody who is signed in."""
+    monkeypatch.setenv("TRANCHE_HOME", str(home))
+    return lambda **params: of_delivery(**{"beside": BESIDE, "fields": "imps~clicks", **params})
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    """The slicer's rows, the last seven complete days as week 0, the seven before as week 1."""
+    return rows_by_week(COUNTRY)
+
+
+def number(text: str) -> float | None:
+    """A figure of a cell; None for a dash."""
+    return None if text == "–" else float(text.replace(",", "").replace("\u2212", "-"))
+
+
+def figures(table: dict[str, Any]) -> Figures:
+    """The figures of a table by the values of its row (Others, and Total, by these words) and by column."""
+    titles = [column["title"] for column in table["columns"]]
+    keys = sum(column["is_key"] for column in table["columns"])
+    found: Figures = {}
+    for row in table["rows"]:
+        kind = {"total": ("Total",), "rest": ("Others",)}.get(row["kind"], ())
+        texts = [cell["text"] for cell in row["cells"]][keys:]
+        path = tuple(value for _, value in row["values"]) + kind
+        found[path] = dict(zip(titles[keys:], map(number, texts), strict=True))
+    return found
+
+
+def by_week(rows: pd.DataFrame, field: str, *keys: str) -> pd.DataFrame:
+    """A field's sums by these keys (all rows without), a column per week; nothing where there are no rows."""
+    groups: pd.DataFrame = rows.groupby([*keys, "week"])[field].sum().unstack("week")
+    return groups
+
+
+def expected(sums: Any) -> tuple[float | None, float | None]:
+    """The figure of the week before, and the difference, of a row of `by_week`; None without both."""
+    now, before = (None if pd.isna(sums[week]) else float(sums[week]) for week in (0, 1))
+    if before is None or now is None:
+        return None, None
+    return before, now - before
+
+
+def test_leaderboards_have_the_week_before_and_the_difference(visit: Visit, rows: pd.DataFrame) -> None:
+    """Each row of a card, and Others, beside value and relative change; a second data field has none."""
+    table = next(card for card in boards.answer(visit(cards=CAMPAIGN))["cards"] if card["id"] == CAMPAIGN)
+    sums = by_week(rows, "imps", CAMPAIGN)
+    found = figures(table)
+    shown = [path[0] for path in found if path != ("Others",)]
+    for campaign in shown:
+        cells = found[(campaign,)]
+        assert (cells["Previous"], cells["Change, absolute"]) == expected(sums.loc[campaign])
+    rest = sums.drop(shown).sum()
+    if ("Others",) in found:
+        assert found[("Others",)]["Previous"] == rest[1]
+        assert found[("Others",)]["Change, absolute"] == rest[0] - rest[1]
+
+
+def test_the_words_of_a_change_name_the_figure_of_before(visit: Visit, rows: pd.DataFrame) -> None:
+    """Where days are compared in part, the figure of before is that of its days, not value less change."""
+    desk = visit(cards=CAMPAIGN, start="2026-11-12", end="2026-11-18", compare="2026-11-05~2026-11-08")
+    table = next(card for card in boards.answer(desk)["cards"] if card["id"] == CAMPAIGN)
+    titles = [column["title"] for column in table["columns"]]
+    for row in table["rows"]:
+        change, previous = (row["cells"][titles.index(title)] for title in ("Change, %", "Previous"))
+        if previous["text"] != "–" and change["text"] != "–":
+            assert change["about"].startswith(f"Before: {previous['text']} ·")
+
+
+@pytest.mark.parametrize("chart", ["table", "pivot"])
+def test_every_metric_of_the_split_has_them(visit: Visit, rows: pd.DataFrame, chart: str) -> None:
+    """In table and pivot each data field has its week before and difference: of rows, total and Others."""
+    found = figures(boards.split(visit(split=CAMPAIGN, chart=chart, top="3")))
+    for field, lead in (("imps", ""), ("clicks", "Clicks: ")):
+        sums = by_week(rows, field, CAMPAIGN)
+        titles = ("Previous", "Change, absolute")
+        previous, amount = (f"{lead}{title.lower()}" if lead else title for title in titles)
+        visible_rows = [path[0] for path in found if path and path[-1] not in ("Total", "Others")]
+        assert len(visible_rows) == 3
+        for campaign in visible_rows:
+            cells = found[(campaign,)]
+            assert (cells[previous], cells[amount]) == expected(sums.loc[campaign])
+        assert (found[("Total",)][previous], found[("Total",)][amount]) == expected(sums.sum())
+        others = next(cells for path, cells in found.items() if path[-1:] == ("Others",))
+        assert (others[previous], others[amount]) == expected(sums.drop(visible_rows).sum())
+
+
+def test_rows_below_rows_have_them(visit: Visit, rows: pd.DataFrame) -> None:
+    """On the second level of a pivot as on the first."""
+    found = figures(boards.split(visit(split=f"{COUNTRY}~{CAMPAIGN}", chart="pivot", folds="")))
+    sums = by_week(rows, "imps", COUNTRY, CAMPAIGN)
+    below = [path for path in found if len(path) == 2 and path[-1] != "Others"]
+    assert below
+    for path in below:
+        assert (found[path]["Previous"], found[path]["Change, absolute"]) == expected(sums.loc[path])
+
+
+def test_every_value_across_has_them(
+    visit: Visit, rows: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Campaigns by countries: each cell, the other countries, the other campaigns, and the total."""
+    monkeypatch.setattr(split_levels, "ACROSS", 2)
+    desk = visit(split=f"{CAMPAIGN}~{COUNTRY}", chart="pivot", cross=COUNTRY, top="3")
+    found = figures(boards.split(desk))
+    cells = by_week(rows, "imps", CAMPAIGN, COUNTRY)
+    columns = rows[rows["week"] == 0].groupby(COUNTRY)["imps"].sum().nlargest(2).index
+    campaigns = [path[0] for path in found if path and path[-1] not in ("Total", "Others")]
+    levels = cells.index.get_level_values
+
+    def beside(path: tuple[str, ...], title: str) -> tuple[float | None, float | None]:
+        return found[path][f"{title}: previous"], found[path][f"{title}: change, absolute"]
+
+    for country in columns:
+        label = COUNTRIES.get(country, country) or "(not set)"
+        of_country = cells[levels(COUNTRY) == country]
+        assert beside(("Total",), label) == expected(of_country.sum())
+        for campaign in campaigns:
+            key = (campaign, country)
+            assert beside((campaign,), label) == (
+                expected(cells.loc[key]) if key in cells.index else (None, None)
+            )
+        below = of_country[~of_country.index.get_level_values(CAMPAIGN).isin(campaigns)]
+        assert beside(("Others",), label) == expected(below.sum())
+    of_others = cells[~levels(COUNTRY).isin(columns)]
+    assert beside(("Total",), "Others") == expected(of_others.sum())
+    for campaign in campaigns:
+        assert beside((campaign,), "Others") == expected(of_others.loc[campaign].sum())
+
+
+def test_the_columns_stand_in_the_link_and_in_the_picker(visit: Visit) -> None:
+    """The picker of the split writes them into the link; a word there that is none is dropped."""
+    desk = visit(beside="", lower="split", split=CAMPAIGN)
+    view, slicer = View(compared_columns=("previous", "amount")), desk.session_state[CONTEXT].slicer
+    assert state.view_from_params(view.params, slicer) == view
+    assert state.view_from_params({"beside": "amount~share~previous"}, slicer) == view
+    (pills,) = [group for group in desk.button_group if group.key.startswith(board_controls.COMPARED)]
+    pills.select("previous").run()
+    assert "".join(desk.query_params["beside"]) == "previous"
+    titles = [column["title"] for column in boards.split(desk)["columns"]]
+    assert "Previous" in titles
+    assert "Change, absolute" not in titles
+
+
+@pytest.mark.parametrize(
+    "params", [{"compare": "none"}, {"split": "granularity_day"}], ids=["nothing", "time"]
+)
+def test_without_anything_to_compare_there_are_none(visit: Visit, params: dict[str, str]) -> None:
+    """Nothing compared, or days as rows: no column of figures of before."""
+    titles = [column["title"] for column in boards.split(visit(**{"split": CAMPAIGN, **params}))["columns"]]
+    assert not [title for title in titles if "revious" in title or "absolute" in title]
+
+
+@pytest.mark.parametrize("chart", ["table", "pivot"])
+def test_the_file_has_the_columns_in_sight(
+    visit: Visit, rows: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, chart: str
+) -> None:
+    """The CSV of the rows shown has the week before and the difference of each metric, and of the total."""
+    texts = downloads(monkeypatch)
+    desk = visit(split=CAMPAIGN, chart=chart)
+    desk.session_state["split_download"] = True
+    desk.run()
+    lines = [line for line in csv.reader(io.StringIO(texts[-1]())) if len(line) > 1]
+    head = lines[0]
+    sums = by_week(rows, "clicks", CAMPAIGN)
+    for line in lines[1:]:
+        named = dict(zip(head, line, strict=True))
+        before = sums[1].sum() if line[0] == "Total" else sums.loc[line[0], 1]
+        assert float(named["Clicks: previous"]) == before
+        difference = float(named["Clicks"]) - before
+        assert float(named["Clicks: change, absolute"]) == difference
+    assert lines[-1][0] == "Total"
+
+
+def test_the_file_of_a_leaderboard_has_them(
+    visit: Visit, rows: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So does the CSV of a card."""
+    texts = downloads(monkeypatch)
+    desk = visit(cards=CAMPAIGN, lower="cards")
+    desk.session_state["chart_download"] = True
+    desk.run()
+    lines = [line for line in csv.reader(io.StringIO(texts[-1]())) if len(line) > 1]
+    sums = by_week(rows, "imps", CAMPAIGN)
+    for line in lines[1 : leaderboards.LIMIT]:
+        named = dict(zip(lines[0], line, strict=True))
+        assert float(named["Previous"]) == sums.loc[line[0], 1]
+
+
+def downloads(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], str]]:
+    """The texts of the CSV files that are offered, in the order in which they are drawn."""
+    texts: list[Callable[[], str]] = []
+    download = export_menu.download
+
+    def offer(focus: Any, name: str, text: Callable[[], str], label: str) -> None:
+        texts.append(text)
+        download(focus, name, text, label)
+
+    monkeypatch.setattr(export_menu, "download", offer)
+    return texts
