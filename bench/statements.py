@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lib.alerts.check import usual
 from lib.insight import evidence
 from lib.insight.estimate import Estimate
 from lib.insight.forecast import DayFigure, forecast
+from lib.reporting.watched import usual
 
 Floats = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Floats]

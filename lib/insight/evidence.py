@@ -255,8 +255,10 @@ def difference(
         return None
     span = _days((around.history[0], around.day - ONE))
     raw = np.array([_logarithm(day, own, others) for day in span])
-    series = np.log(noise.without_outages(np.exp(raw)))
-    outages = {day for day, by in zip(span, np.abs(raw - series), strict=True) if by > ROUNDING}
+    # An outage that counts as an ordinary day moves no placebo, and would make the others look rare.
+    is_outage = np.abs(raw - np.log(noise.without_outages(np.exp(raw)))) > ROUNDING
+    outages = {day for day, is_out in zip(span, is_outage, strict=True) if is_out}
+    series = np.where(is_outage, np.nan, raw)
     pairs = [
         logarithm
         for pair in day_pairs(own, others, around)

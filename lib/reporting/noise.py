@@ -44,8 +44,11 @@ class Spread:
         return max(by_spread, self.rank_side(confidence))
 
     def rank_side(self, confidence: float) -> float:
-        """The same by the rank among the placebos alone, which is enough where there are many."""
-        rank = min(math.ceil(confidence * (len(self.sizes) + 1)), len(self.sizes))
+        """The same by the rank among the placebos alone, which is enough where there are many.
+
+        One rank further than if each were independent: neighbors among them are alike.
+        """
+        rank = min(math.ceil(confidence * (len(self.sizes) + 1)) + 1, len(self.sizes))
         return float(self.sizes[rank - 1])
 
     def power_margin(self, power: float) -> float:

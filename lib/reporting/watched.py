@@ -1,29 +1,141 @@
-"""The figure that an alert watches: a question's total over its complete days.
+"""What an alert watches, and when it fires: a query's total past a bound, or out of its noise.
 
-The check and the form of an alert both take it from this file, so that they look at the same days.
+The check and the form of an alert both take it from this file. What would have fired on earlier days is found
+by the function that fires today.
 """
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from lib.reporting import named_days
+import numpy as np
+
+from lib.reporting import named_days, noise
 from lib.reporting.answers import Audience
 from lib.reporting.dates import Days
-from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, Slicer
+from lib.reporting.models import API_ROWS_LIMIT, AudienceQuery, Slicer, time_key_field
 
-DAY = timedelta(days=1)
+BASE, MOST, CONFIDENCE, NEGLIGIBLE = 4, 16, 0.99, 1e-12
+"""Weeks before whose mean a figure is held against; weeks that its noise is taken from; of the bounds of
+noise; the part of a figure below which it has not varied."""
+DAY, ONE, WEEK = time_key_field("day"), timedelta(days=1), timedelta(weeks=1)
+Ask = Callable[[AudienceQuery], Audience]
 
 
 class Figure(NamedTuple):
     """A figure, and the larger side of its 95 % range: 0 if exact, infinite where it is not known."""
 
     value: float
-    side: float
+    side: float = 0.0
+
+
+class Judgment(NamedTuple):
+    """Whether a figure fires, and the bounds of its noise where it is held against these."""
+
+    fires: bool
+    low: float | None = None
+    high: float | None = None
 
 
 class FigureUnavailable(Exception):
-    """There is no figure to watch now; the text says why, as a sentence."""
+    """There is no figure to watch now, or nothing to hold it against; the text says why, as a sentence."""
+
+
+@dataclass(frozen=True)
+class FigureHistory:
+    """The figures that an alert watches by their days, the earliest first and the one of now last.
+
+    `season` is how many of them a week has: 7 of single days, 1 of longer periods.
+    """
+
+    days: Sequence[Days]
+    figures: Sequence[Figure]
+    season: int = 1
+
+    def judge(self, rule: str, bound: float | None, place: int = -1) -> Judgment:
+        """Whether an alert with this rule fires on the figure at this place, by those before it.
+
+        Past a bound is an estimate only with its whole 95 % range. FigureUnavailable where that is not known,
+        and for `changed` where too little is known of earlier figures.
+        """
+        place %= len(self.figures)
+        value, side = self.figures[place]
+        if not math.isfinite(value):
+            raise FigureUnavailable("The figure has no value on these days.")
+        if math.isinf(side):
+            raise FigureUnavailable("The figure is based on too few records.")
+        if rule == "changed":
+            earlier = self.figures[max(0, place - MOST * self.season) : place]
+            bounds = usual([figure.value for figure in earlier], self.season)
+            if bounds is None:
+                raise FigureUnavailable(
+                    f"Too little to compare with: the same weekdays of more than {BASE} earlier periods are "
+                    "needed, with figures that vary."
+                )
+            return Judgment(value - side > bounds[1] or value + side < bounds[0], *bounds)
+        bound = bound or 0.0
+        return Judgment(value - side > bound if rule == "above" else value + side < bound)
+
+    def past(self, rule: str, bound: float | None) -> list[tuple[Days, bool]]:
+        """The earlier days on which such an alert can be judged, and whether it would have fired."""
+        judgments = []
+        for place, days in enumerate(self.days[:-1]):
+            try:
+                judgments.append((days, self.judge(rule, bound, place).fires))
+            except FigureUnavailable:
+                continue
+        return judgments
+
+
+def watch(query: AudienceQuery, field: str, slicer: Slicer, ask: Ask, weeks: int) -> FigureHistory:
+    """A data field's total on the query's complete days, and on earlier ones.
+
+    The earlier ones are the days of so many weeks before where the query is about one day, else so many
+    periods with the same weekdays, as far as the slicer has them.
+
+    FigureUnavailable where there are no complete days, or no figure.
+    """
+    days = complete_days(query, slicer)
+    now = figure(ask(total_query(query, field, days)), field)
+    if days[0] == days[1] and weeks and DAY in {key_field.name for key_field in slicer.key_fields}:
+        first = max(days[0] - weeks * WEEK, date.fromisoformat(slicer.first_date or days[0].isoformat()))
+        span = [first + number * ONE for number in range((days[0] - first).days)]
+        figures = _daily(query, field, span, ask) if span else []
+        return FigureHistory([*((day, day) for day in span), days], [*figures, now], season=7)
+    periods = earlier(days, slicer, weeks)
+    figures = [_figure_or_nothing(ask(total_query(query, field, period)), field) for period in periods]
+    return FigureHistory([*periods, days], [*figures, now])
+
+
+def usual(past: Sequence[float], season: int = 1) -> tuple[float, float] | None:
+    """Between which bounds the next figure is expected, after the figures before it (NaN: none).
+
+    `season` is how many figures a week has: 7 of days, 1 of weeks. A figure is held against the mean of the
+    four a week, two, three and four weeks before it, and that difference against the same one of each
+    earlier figure (lib/reporting/noise.py); of figures above zero, on a logarithmic scale. Single figures far
+    out of line, such as days of an outage, count as what the weeks around them had. Where nothing has
+    changed, about one check in a hundred falls outside.
+
+    None where nothing is known: too few earlier figures, or all of them alike.
+    """
+    figures = noise.without_outages(np.asarray(past, dtype=np.float64), season)
+    is_positive = bool(np.all(figures[np.isfinite(figures)] > 0))
+    series = np.log(figures) if is_positive else figures
+    weights = np.zeros(BASE * season + 1)
+    weights[:-1:season], weights[-1] = -1 / BASE, 1.0
+    if len(series) < len(weights):
+        return None
+    base = float(series[-season * BASE :: season].mean())
+    spread = noise.spread(
+        np.correlate(series, weights, "valid"), weights.tolist(), noise.persistence(series, season)
+    )
+    if spread is None or not math.isfinite(base) or spread.scale <= NEGLIGIBLE * max(1.0, abs(base)):
+        return None
+    side = spread.side(CONFIDENCE)
+    low, high = base - side, base + side
+    return (math.exp(low), math.exp(high)) if is_positive else (low, high)
 
 
 def complete_days(query: AudienceQuery, slicer: Slicer) -> Days:
@@ -32,12 +144,23 @@ def complete_days(query: AudienceQuery, slicer: Slicer) -> Days:
     FigureUnavailable where there are none, and while the last of them has no data yet.
     """
     first, last = named_days.days_of(query, slicer)
-    last = min(last, named_days.today(query, slicer) - DAY)
+    last = min(last, named_days.today(query, slicer) - ONE)
     if last < first:
         raise FigureUnavailable("The view's dates have no complete day.")
     if slicer.last_date is not None and date.fromisoformat(slicer.last_date) < last:
         raise FigureUnavailable(f"The data of {last.isoformat()} are not there yet.")
     return first, last
+
+
+def earlier(days: Days, slicer: Slicer, weeks: int = MOST) -> list[Days]:
+    """The same weekdays of up to so many earlier periods, the latest last: as far as the slicer has all of
+    their days."""
+    if slicer.first_date is None:
+        return []
+    length = (days[1] - days[0]).days + 1
+    step, first = -(-length // 7) * WEEK, date.fromisoformat(slicer.first_date)
+    shifts = (number * step for number in range(weeks, 0, -1))
+    return [(days[0] - shift, days[1] - shift) for shift in shifts if days[0] - shift >= first]
 
 
 def total_query(query: AudienceQuery, field: str, days: Days) -> AudienceQuery:
@@ -52,14 +175,41 @@ def total_query(query: AudienceQuery, field: str, days: Days) -> AudienceQuery:
 
 def figure(answer: Audience, field: str) -> Figure:
     """The total of an answer with its range; FigureUnavailable where it has none."""
-    value = answer.total.values.get(field)
-    if value is None or not math.isfinite(value):
+    total = answer.total
+    reading = _figure(answer, total.values.get(field), total.low.get(field), total.high.get(field))
+    if not math.isfinite(reading.value):
         raise FigureUnavailable("The figure has no value on these days.")
-    low, high = answer.total.low.get(field), answer.total.high.get(field)
-    is_sampled = (
-        answer.precision.is_sampled if answer.precision else answer.total.confidence_range is not None
-    )
+    return reading
+
+
+def _figure_or_nothing(answer: Audience, field: str) -> Figure:
+    try:
+        return figure(answer, field)
+    except FigureUnavailable:
+        return Figure(math.nan)
+
+
+def _daily(query: AudienceQuery, field: str, days: Sequence[date], ask: Ask) -> list[Figure]:
+    """The figure of each of these days, by one question; NaN where it has none."""
+    answer = ask(total_query(query, field, (days[0], days[-1])).model_copy(update={"split_by": (DAY,)}))
+    sides = [None if side is None else side.get(field) for side in (answer.low, answer.high)]
+    figures = {
+        str(name)[:10]: _figure(answer, value, *(None if side is None else side.iloc[row] for side in sides))
+        for row, (name, value) in enumerate(zip(answer.names[DAY], answer.values[field], strict=True))
+    }
+    # A day with data and no row of the query has a sum of zero, and no ratio.
+    without_row = Figure(0.0 if field in answer.percents else math.nan)
+    nothing = dict.fromkeys(answer.total.dates, without_row)
+    return [(nothing | figures).get(day.isoformat(), Figure(math.nan)) for day in days]
+
+
+def _figure(answer: Audience, value: float | None, low: float | None, high: float | None) -> Figure:
+    """A value with its range; the latter is not known where records were read in part and none came."""
+    if value is None or not math.isfinite(value):
+        return Figure(math.nan)
     if low is None or high is None:
+        precision, total = answer.precision, answer.total
+        is_sampled = total.confidence_range is not None if precision is None else precision.is_sampled
         return Figure(value, math.inf if is_sampled else 0.0)
     side = max(high - value, value - low)
-    return Figure(value, side if math.isfinite(side) else math.inf)
+    return Figure(float(value), float(side) if math.isfinite(side) else math.inf)

@@ -15,12 +15,10 @@ from statements import NOISES, alert_rates
 from watched import IMPS, SECRET, SLICER, YESTERDAY, Receiver, imported, set_up, webhook
 
 from lib import connect
-from lib.alerts import check
-from lib.alerts.check import earlier
 from lib.alerts.message import Verdict
 from lib.alerts.watch import Watch
 from lib.people import Grant
-from lib.reporting import noise
+from lib.reporting import noise, watched
 from lib.reporting.models import Slicer
 from lib.settings import Settings
 from lib.views import Alert, ViewStore
@@ -154,7 +152,7 @@ def test_a_week_is_held_against_weeks(own_home: Path, kept: Keeper, watch: Watch
     watch.look(NOW)
     found = alert(kept("manager"))
     weeks = np.array(daily).reshape(-1, 7).sum(axis=1)
-    assert (found.low, found.high) == pytest.approx(check.usual(weeks[:-1].tolist()))
+    assert (found.low, found.high) == pytest.approx(watched.usual(weeks[:-1].tolist()))
     assert found.value == pytest.approx(weeks[-1]) and found.state == "ok"
 
 
@@ -179,10 +177,10 @@ def test_a_half_is_found_after_days_of_an_outage() -> None:
     """Sixteen weeks of 1,000 a day with a ripple of 5 %, eight days of them without anything: 500 is outside
     of the bounds, and 1,000 is not; without these days the bounds are about the same."""
     past = 1_000 * (1 + 0.05 * np.cos(2.4 * np.arange(112)))
-    low, high = check.usual(past.tolist(), season=7) or (0, 0)
+    low, high = watched.usual(past.tolist(), season=7) or (0, 0)
     outages = past.copy()
     outages[[11, 18, 40, 41, 42, 77, 90, 97]] *= [0, 0.02, 0, 0, 0.1, 0.2, 0, 0]
-    bounds = check.usual(outages.tolist(), season=7)
+    bounds = watched.usual(outages.tolist(), season=7)
     assert bounds is not None and 500 < bounds[0] < 1_000 < bounds[1]
     assert bounds == pytest.approx((low, high), rel=0.05)
 
@@ -205,7 +203,7 @@ def test_only_what_is_far_out_of_line_is_an_outage(figures: list[float], left: l
 def test_figures_of_any_sign_have_bounds() -> None:
     """A margin that is now and then below zero has bounds in its own unit, on both sides of its level."""
     past = np.random.default_rng(2).normal(1, 4, 70)
-    bounds = check.usual(past.tolist(), season=7)
+    bounds = watched.usual(past.tolist(), season=7)
     assert bounds is not None and bounds[0] < -5 < 5 < bounds[1] < 30
 
 
@@ -213,8 +211,8 @@ def test_earlier_periods_have_the_same_weekdays() -> None:
     """A period goes back by whole weeks, never into itself, and only as far as there are data."""
     days = (LAST_DAY - timedelta(days=9), LAST_DAY)
     slicer = Slicer(first_date=(LAST_DAY - timedelta(days=60)).isoformat(), last_date=LAST_DAY.isoformat())
-    found = earlier(days, slicer)
-    assert [(days[0] - start).days for start, _ in found] == [14, 28, 42]
+    found = watched.earlier(days, slicer)
+    assert [(days[0] - start).days for start, _ in found] == [42, 28, 14]
     assert {(days[1] - end).days % 7 for _, end in found} == {0}
 
 

@@ -15,6 +15,7 @@ from lib.deals.models import DemandDeal, Reference, SupplyPackage
 from lib.insight import evidence
 from lib.insight.deal_report import DealReport
 from lib.insight.evidence import EvidenceDays
+from lib.reporting import noise
 from lib.reporting.models import AudienceQuery, DataField, InfoQuery
 from lib.settings import Settings
 
@@ -73,6 +74,13 @@ def test_a_day_of_an_outage_before_the_change_is_no_pair() -> None:
     assert found is not None and usual is not None
     assert (found.pairs, usual.pairs) == (6, 7)
     assert abs(found.value) < 0.02 and found.high < 0.05
+
+
+def test_of_many_placebos_the_rank_is_the_range() -> None:
+    """Of 77 placebos of the sizes 1 to 77 the 95 % range reaches to the 76th: ⌈0.95 · 78⌉ is 75, and one
+    further as neighbors are alike; of 19 to the largest."""
+    for count, rank in ((77, 76.0), (19, 19.0)):
+        assert noise.Spread(40.0, 20.0, np.arange(1.0, count + 1)).rank_side(0.95) == rank
 
 
 def test_only_who_was_there_and_not_changed_is_untouched() -> None:

@@ -1,34 +1,21 @@
 """Saved views in a popover of the question bar: the list, and a view's name, alert, mail, link, deletion."""
 
-import math
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import streamlit as st
 
-from lib.reporting import links, watched
-from lib.reporting.models import DataField
-from lib.reporting.watched import FigureUnavailable
-from lib.settings import Settings
-from lib.ui.charts import change, numbers
-from lib.ui.charts.numbers import Numbers
+from lib.reporting import links
 from lib.ui.kit import problems, screens
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import ask, entries, history, mail, note_list, periods, share
+from lib.ui.query import alert_form, entries, history, mail, note_list, periods, share
 from lib.ui.query.entries import Action, EntryShelf
 from lib.ui.query.note_list import NotePlace
 from lib.ui.query.share import Send
-from lib.views import ALERT_RULES, Alert, Note, SavedView
-from lib.views.alerts import CHECK_MINUTES, CHECK_SECONDS
+from lib.views import Alert, Note, SavedView
 from lib.wire.errors import TrancheError
 
-PROBLEM = "view_alert_problem"
-FACTS = {"name", "description", "display_precision", "display_pattern"}
-HELP = (
-    "An alert looks at the view's complete days. Noise is how much the same comparison with the four weeks "
-    "before varies on earlier days: at least five weeks of data are needed."
-)
 VIEWS = EntryShelf(
     "",
     lambda context: context.clients.view_store.views,
@@ -42,110 +29,6 @@ POPOVER, LEAVING = "saved_views", "view_leaving"
 WIDTH = 420
 
 
-def draw_view_alert(context: PageContext, view: SavedView) -> None:
-    """The alerts of a view, each with a button to remove it, and a form for a new one."""
-    alert = context.clients.view_store.alerts.of_view(view.id)
-    st.caption("Alert", help=HELP)
-    number, problem = st.session_state.get(PROBLEM, (0, ""))
-    if problem and number == view.id:
-        st.error(plain(problem), icon=":material/error:")
-    if alert is not None:
-        _draw_alert(context, view, alert)
-    if context.slicer.data_fields:
-        _form(context, view, alert)
-
-
-def _draw_alert(context: PageContext, view: SavedView, alert: Alert) -> None:
-    reader = Numbers.of(st.context.locale)
-    icon = "notifications_active" if alert.state == "firing" else "notifications"
-    st.markdown(f":material/{icon}: {plain(change.condition_text(alert, reader))}")
-    st.caption(plain(change.alert_state(alert, reader)))
-    st.button("Remove alert", key="view_alert_remove", on_click=_remove, args=(context, view))
-
-
-def _form(context: PageContext, view: SavedView, alert: Alert | None) -> None:
-    names = [field.name for field in context.slicer.data_fields]
-    field, rule, bound = (f"view_alert_{part}_{view.id}" for part in ("field", "rule", "bound"))
-    place = names.index(alert.field) if alert is not None and alert.field in names else 0
-    figure = st.selectbox("Metric", names, place, key=field, format_func=lambda name: _title(context, name))
-    st.caption(plain(_figure_now(context, view, context.slicer.data_field(figure))))
-    with st.form("view_alert", border=False):
-        st.selectbox(
-            "Fires when it",
-            ALERT_RULES,
-            0 if alert is None else ALERT_RULES.index(alert.rule),
-            key=rule,
-            format_func=change.RULES.__getitem__,
-        )
-        st.number_input("Threshold", value=None if alert is None else alert.bound, key=bound, format="%f")
-        st.form_submit_button("Set alert", on_click=_watch, args=(context, view, field, rule, bound))
-    st.caption(plain(_first_check()))
-
-
-def _figure_now(context: PageContext, view: SavedView, field: DataField) -> str:
-    """The figure as the next check would find it, and the days that it looks at."""
-    reading = links.from_params(view.params, context.slicer, context.project, context.slicer_name)
-    if reading.left_out:
-        return f"The view no longer fits: {' '.join(reading.left_out)}"
-    try:
-        days = watched.complete_days(reading.query, context.slicer)
-        answer = ask.audience(context, watched.total_query(reading.query, field.name, days))
-        reading_now = watched.figure(answer, field.name)
-    except FigureUnavailable as unavailable:
-        return str(unavailable)
-    except TrancheError as error:
-        return f"The figure could not be loaded: {error.reason.rstrip('.')}."
-    reader = Numbers.of(st.context.locale)
-    side = (
-        reader.percent(100 * reading_now.side / abs(reading_now.value))
-        if reading_now.side and reading_now.value
-        else ""
-    )
-    is_rough = math.isinf(reading_now.side)
-    off = " (an estimate from too few records)" if is_rough else f" ± {side}" if side else ""
-    return (
-        f"Now {reader.full(reading_now.value, field)}{off}, {numbers.days(*days)}: the view's complete days."
-    )
-
-
-def _first_check() -> str:
-    """When an alert that is set now is checked."""
-    if not Settings.current().alerts:
-        return "This desk checks no alerts (setting alerts)."
-    often = f"then after each import and every {CHECK_MINUTES} minutes"
-    return f"Checked first within {CHECK_SECONDS} seconds after it is set, {often}."
-
-
-def _title(context: PageContext, name: str) -> str:
-    return numbers.title(context.slicer.data_field(name), with_unit=True)
-
-
-def _watch(context: PageContext, view: SavedView, field: str, rule: str, bound: str) -> None:
-    state = st.session_state
-    data_field: DataField = context.slicer.data_field(state[field])
-    facts = data_field.model_dump(include=FACTS)
-    _attempt(
-        view,
-        lambda: context.clients.view_store.alerts.watch(
-            view.id, data_field.name, facts, state[rule], state[bound]
-        ),
-    )
-
-
-def _remove(context: PageContext, view: SavedView) -> None:
-    _attempt(view, lambda: context.clients.view_store.alerts.remove(view.id))
-
-
-def _attempt(view: SavedView, work: Callable[[], None]) -> None:
-    """Do it; a failure is shown until something else is done."""
-    problem = ""
-    try:
-        work()
-    except TrancheError as error:
-        problem = f"{error.reason.rstrip('.')}."
-    st.session_state[PROBLEM] = (view.id, problem)
-
-
 def draw_saved_details(
     context: PageContext, page: str, view: SavedView, whole: dict[str, str], send: Send | None
 ) -> None:
@@ -153,7 +36,7 @@ def draw_saved_details(
     entries.head(VIEWS, view)
     panel: str = st.session_state.get(VIEWS.state("panel"), "edit")
     if panel == "alert":
-        draw_view_alert(context, view)
+        alert_form.draw_view_alert(context, view)
     elif panel == "mail":
         mail.draw(context, VIEWS, view)
     elif panel == "comments":

@@ -1,10 +1,12 @@
 """Alerts on the screen: set on a saved view, marked on every screen, listed on the first one."""
 
+import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from conftest import LAST_DAY
 from keeping import Keeper, keeper
@@ -101,6 +103,55 @@ def test_the_form_says_why_there_is_no_figure(kept: Keeper) -> None:
     """A view of today alone has no complete day: the form says so before anything is set."""
     made = kept("manager").views.save(*SLICER, "Today", {"start": "today", "end": "today"})
     assert "no complete day" in texts(managing(about_weeks(), made.id)).replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("rule", "bound", "sentence"),
+    [
+        (
+            "above",
+            1_100.0,
+            r"Would have fired on 1 of 89 earlier days since 28 Aug 2026, last on 17 Sep 2026\.",
+        ),
+        (
+            "below",
+            600.0,
+            r"Would have fired on 2 of 89 earlier days since 28 Aug 2026, last on 16 Nov 2026\.",
+        ),
+        ("above", 2_000.0, r"Would not have fired on any of 89 earlier days since 28 Aug 2026\."),
+        ("above", None, r"With a threshold this says on which earlier days the alert would have fired\."),
+        ("changed", None, r"Would have fired on 2 of \d+ earlier days since .*, last on 16 Nov 2026\."),
+    ],
+)
+def test_the_form_says_when_it_would_have_fired(
+    settings: Settings, kept: Keeper, rule: str, bound: float | None, sentence: str
+) -> None:
+    """90 days of 950 to 1,050, with 2,000 on the 21st, and half on the 61st and the 81st. Five weeks of days
+    are needed before one can be out of its noise."""
+    daily = 1_000 * (1 + 0.05 * np.cos(2.4 * np.arange(90)))
+    daily[20], daily[60], daily[80] = 2_000, 500, 500
+    imported(settings.home, daily.tolist(), date(2026, 11, 25))
+    made = kept("manager").views.save(*SLICER, "A day", {"start": "2026-11-25", "end": "2026-11-25"})
+    desk = managing(about_weeks(), made.id)
+    desk.selectbox(key=f"view_alert_field_{made.id}").set_value("imps")
+    desk.selectbox(key=f"view_alert_rule_{made.id}").set_value(rule)
+    desk = managing(desk, made.id)
+    if bound is not None:
+        desk.number_input(key=f"view_alert_bound_{made.id}").set_value(bound)
+    shown = texts(managing(desk, made.id)).replace("\\", "").replace(EMPTY, "")
+    assert re.search(sentence, shown), shown
+
+
+def test_the_form_counts_earlier_weeks(settings: Settings, kept: Keeper) -> None:
+    """Ten weeks of 7 days at 100, the third of them at 50: a view of a week has nine earlier ones, one of
+    which is below 500."""
+    daily = [50.0 if 14 <= day < 21 else 100.0 for day in range(70)]
+    imported(settings.home, daily, date(2026, 11, 25))
+    made = kept("manager").views.save(*SLICER, "Week", {"start": "2026-11-19", "end": "2026-11-25"})
+    kept("manager").alerts.watch(made.id, "imps", IMPS, "below", 500.0)
+    shown = texts(managing(about_weeks(), made.id)).replace("\\", "").replace(EMPTY, "")
+    sentence = "Would have fired in 1 of 9 earlier periods of 7 days since 17 Sep 2026, last in 1"
+    assert sentence in shown, shown
 
 
 def test_a_missing_bound_is_said(kept: Keeper) -> None:
