@@ -94,7 +94,7 @@ class Duck:
             [dt.date.fromisoformat(asked["start_date"]), dt.date.fromisoformat(asked["end_date"])],
         )
         days = self.db.execute("select distinct local::date::text from ranged order by 1").fetchall()
-        where, values = _conditions(asked["filters"])
+        where, values = _conditions([*([wanted] for wanted in asked["filters"]), *asked.get("any_of", ())])
         self.db.execute(f"create or replace temp table counted as select * from ranged where {where}", values)
         total = self._lines("select {data} from counted", [])[0][1]
         return self._rows(asked, total), total, [day for (day,) in days]
@@ -149,17 +149,24 @@ def _sorted_by(name: str) -> str:
     return "try_cast(number as double)" if name == "number" else f'"{name}"'
 
 
-def _conditions(filters: list[dict[str, Any]]) -> tuple[str, list[str]]:
-    clauses, values = ["true"], []
-    for wanted in filters:
-        positive = wanted["match"].removeprefix("not ")
-        texts = ["value", "described"] if wanted["search_mappings"] else ["value"]
-        tests = []
-        for text in texts:
-            for value in wanted["value"]:
-                lower = "lower({})" if wanted["case_insensitive"] else "{}"
-                tests.append(TESTS[positive].format(text=lower.format(text), value=lower.format("?")))
-                values.append(value)
-        negated = "not " if wanted["match"].startswith("not ") else ""
-        clauses.append(f"id {negated}in (select id from key_{wanted['name']} where {' or '.join(tests)})")
-    return " and ".join(clauses), values
+def _conditions(clauses: list[list[dict[str, Any]]]) -> tuple[str, list[str]]:
+    """Of each clause any filter holds."""
+    conditions, values = ["true"], []
+    for clause in clauses:
+        alternatives = [_condition(wanted) for wanted in clause]
+        conditions.append(f"({' or '.join(condition for condition, _ in alternatives)})")
+        values += [value for _, own in alternatives for value in own]
+    return " and ".join(conditions), values
+
+
+def _condition(wanted: dict[str, Any]) -> tuple[str, list[str]]:
+    positive = wanted["match"].removeprefix("not ")
+    texts = ["value", "described"] if wanted["search_mappings"] else ["value"]
+    tests, values = [], []
+    for text in texts:
+        for value in wanted["value"]:
+            lower = "lower({})" if wanted["case_insensitive"] else "{}"
+            tests.append(TESTS[positive].format(text=lower.format(text), value=lower.format("?")))
+            values.append(value)
+    negated = "not " if wanted["match"].startswith("not ") else ""
+    return f"id {negated}in (select id from key_{wanted['name']} where {' or '.join(tests)})", values

@@ -162,6 +162,7 @@ def questions(draw: st.DrawFn, slicer: RandomSlicer) -> dict[str, Any]:
         "end_date": str(day + dt.timedelta(days=last)),
         "split_by": split_by,
         "filters": draw(st.lists(_filters(slicer, keys), max_size=2)),
+        "any_of": draw(st.lists(st.lists(_filters(slicer, keys), min_size=1, max_size=3), max_size=2)),
     }
     if draw(st.booleans()):
         by = st.fixed_dictionaries(

@@ -50,10 +50,14 @@ class SlicerSelection(DayRange):
 
     slicer: str = Field(description="project/slicer")
     filters: list[KeyFilter] = Field(default=[], max_length=50)
+    any_of: list[list[KeyFilter]] = Field(default=[], max_length=10, description="Any of each list (OR)")
 
     def parts(self, **more: Any) -> QuestionParts:
         """The question's parts as the Desk takes them."""
-        parts: dict[str, Any] = {"filters": [key_filter(condition) for condition in self.filters]}
+        parts: dict[str, Any] = {
+            "filters": [key_filter(condition) for condition in self.filters],
+            "any_of": [[key_filter(condition) for condition in group] for group in self.any_of],
+        }
         parts |= {name: day for name in ("start", "end") if (day := getattr(self, name)) is not None}
         return cast(QuestionParts, parts | more)
 

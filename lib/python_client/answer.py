@@ -18,6 +18,7 @@ from lib.reporting.moved.explain import Moved
 
 DateLike = str | dt.date
 Names = str | Iterable[str]
+Filters = Mapping[str, str | Sequence[str]] | Iterable[Filter | Mapping[str, Any]]
 Query = TypeVar("Query", AudienceQuery, ExportQuery)
 USUAL_DAYS = 7
 
@@ -26,8 +27,9 @@ class QuestionParts(TypedDict, total=False):
     """What a question may have. Without dates it is about the last seven complete days with data.
 
     `start` and `end` are dates or what the API takes: `-7d`, `yesterday`, `-1m_first`. `filters` is a mapping
-    from key fields to the value or values that they equal, or Filters (also as dictionaries); `having` are
-    filters by figures, as `("imps", ">", 1000)`. `order` names fields, with a minus before those that fall.
+    from key fields to the value or values that they equal, or Filters (also as dictionaries); `any_of` are
+    groups of such filters, of each of which any holds (a mapping alone is one group). `having` are filters
+    by figures, as `("imps", ">", 1000)`. `order` names fields, with a minus before those that fall.
     `timezone` is whole hours ahead of UTC, `source` an audience source.
     """
 
@@ -35,7 +37,8 @@ class QuestionParts(TypedDict, total=False):
     end: DateLike
     split: Names
     fields: Names
-    filters: Mapping[str, str | Sequence[str]] | Iterable[Filter | Mapping[str, Any]]
+    filters: Filters
+    any_of: Mapping[str, str | Sequence[str]] | Iterable[Filters]
     having: Iterable[DataFilter | tuple[str, str, float]]
     order: Names
     limit: int
@@ -55,7 +58,8 @@ def query(
         "start_date": _date(parts.get("start", start)),
         "end_date": _date(parts.get("end", end)),
         "split_by": _names(parts.get("split", ())),
-        "filters": [*map(_filter, _filters(parts.get("filters", ())))],
+        "filters": _filters(parts.get("filters", ())),
+        "any_of": _groups(parts.get("any_of", ())),
         "data_filters": [*map(_data_filter, parts.get("having", ()))],
         "order_by": [*map(_order, _names(parts.get("order", ())))],
     }
@@ -85,17 +89,17 @@ def _names(names: Names) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def _filters(filters: Any) -> Iterable[Any]:
+def _groups(groups: Mapping[str, str | Sequence[str]] | Iterable[Filters]) -> list[list[Any]]:
+    return [_filters(groups)] if isinstance(groups, Mapping) else [_filters(group) for group in groups]
+
+
+def _filters(filters: Filters | None) -> list[Any]:
     if not isinstance(filters, Mapping):
-        return filters or ()
+        return [one.model_dump() if isinstance(one, Filter) else one for one in filters or ()]
     return [
         {"name": name, "match": "equals", "value": [value] if isinstance(value, str) else list(value)}
         for name, value in filters.items()
     ]
-
-
-def _filter(one: Filter | Mapping[str, Any]) -> Any:
-    return one.model_dump() if isinstance(one, Filter) else one
 
 
 def _data_filter(one: DataFilter | tuple[str, str, float]) -> Any:

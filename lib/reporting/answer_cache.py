@@ -6,7 +6,7 @@ grant, not the person: whoever may see the same rows gets the same answer, and n
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future, TimeoutError
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -53,19 +53,25 @@ def key(
     rows_limit: int | None,
 ) -> Key:
     """The key of a question with its dates resolved to these days in that zone."""
-    filters = {one.model_copy(update={"value": tuple(sorted(set(one.value)))}) for one in query.filters}
     shortest = query.model_copy(
         update={
             "start_date": days[0],
             "end_date": days[1],
             "timezone": timezone,
-            "filters": tuple(sorted(filters, key=repr)),
+            "filters": _normalize(query.filters),
+            "any_of": tuple(sorted(set(map(_normalize, query.any_of)), key=repr)),
             "audience_rows_limit": 0,
             "exact_within": None,
             "same_precision_as": (),
         }
     )
     return Key(slicer.project, slicer.name, slicer.version, slicer.read_at, row_filters, shortest, rows_limit)
+
+
+def _normalize(filters: Iterable[Filter]) -> tuple[Filter, ...]:
+    """The filters and their values, each once and in one order."""
+    unique = {filter_.model_copy(update={"value": tuple(sorted(set(filter_.value)))}) for filter_ in filters}
+    return tuple(sorted(unique, key=repr))
 
 
 class AnswerCache(Generic[Answer]):

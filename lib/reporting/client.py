@@ -43,6 +43,7 @@ Query = TypeVar("Query", AudienceQuery, ExportQuery)
 Places = npt.NDArray[np.intp]
 Keys = npt.NDArray[np.float64]
 PAGE = frozenset({"order_by", "limit", "offset"})
+NO_ANY_OF = "This service can't combine filters by OR: ask for each of them alone"
 *SOME, LAST = sorted(name for name, format_ in FORMATS.items() if format_.plain_words)
 OF_A_FILE = {
     "data_fields": "This service can't choose a file's data fields: it writes all of them",
@@ -51,6 +52,7 @@ OF_A_FILE = {
     "limit": "This service can't write a part of a file's rows: it writes all of them",
     "offset": "This service can't write a part of a file's rows: it writes all of them",
     "audience_key": "This service can't choose a file's audience source: it writes all of them",
+    "any_of": NO_ANY_OF,
     "full_digits": "This service can't write all digits to csv or tsv; its tsv2 may have them",
     "escape_formulas": "This service can't leave formulas in a file unescaped: it has its own way",
 }
@@ -87,8 +89,13 @@ def _ranked_by(query: AudienceQuery | ExportQuery) -> set[str]:
 
 
 def request_fields(query: AudienceQuery, extensions: Collection[str]) -> dict[str, Any]:
-    """The request's fields for a service with these extensions; what is ordered here is cut here too."""
+    """The request's fields for a service with these extensions; what is ordered here is cut here too.
+
+    BadRequest for filters joined by OR, which nobody can join from answers without records.
+    """
     left_out = _left_out(query, extensions)
+    if "any_of" in left_out and query.any_of:
+        raise BadRequest(NO_ANY_OF)
     if "own_fields" in left_out and query.data_fields:
         query = query.model_copy(update={"data_fields": _parts(query)})
     return query.model_dump(mode="json", exclude_defaults=True, exclude=left_out)

@@ -6,10 +6,11 @@ within an item is written %7E. A filter is one parameter: its match and options,
     is. not. has. hasnt. starts. ends.    the six matches
     is-i.  is-d.  is-id.                  whatever the case, descriptions searched too, both
     is2.  is3-i.                          a second and third of the same kind on the same field
+    any.is.  any2.has.                    one of a group of filters of which any holds, and of a second group
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
@@ -19,6 +20,8 @@ from lib.reporting import dates, named_days
 from lib.reporting.matches import BY_CODE, DataMatch, rule
 from lib.reporting.models import (
     API_ROWS_LIMIT,
+    MOST_ALTERNATIVES,
+    MOST_GROUPS,
     ROWS_LIMITS,
     AudienceQuery,
     DataFilter,
@@ -30,7 +33,7 @@ from lib.wire.errors import BadRequest
 
 CODES: dict[DataMatch, str] = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "=": "eq", "!=": "ne"}
 PLAIN = ("start", "end", "tz", "split", "fields", "order", "limit", "offset", "source", "rows")
-FILTER = re.compile(rf"({'|'.join(BY_CODE)})(\d*)(?:-(i?)(d?))?\.(.+)", re.DOTALL)
+FILTER = re.compile(rf"(?:any(\d{{0,3}})\.)?({'|'.join(BY_CODE)})(\d*)(?:-(i?)(d?))?\.(.+)", re.DOTALL)
 MOST_SPLITS = 3
 
 
@@ -60,6 +63,11 @@ def to_params(query: AudienceQuery) -> dict[str, str]:
         "end": query.end_date,
         **{name: text for name, text in optional.items() if text},
         **_filter_params(query.filters),
+        **{
+            f"any{number if number > 1 else ''}.{name}": text
+            for number, group in enumerate(query.any_of, 1)
+            for name, text in _filter_params(group).items()
+        },
     }
 
 
@@ -144,6 +152,7 @@ class _LinkReader:
             rest = ", ".join(split[MOST_SPLITS:])
             self.left_out.append(f"Left out the split by {rest}: three key fields at most.")
         split = split[:MOST_SPLITS]
+        filters = self._filters()
         return AudienceQuery(
             project_name=project,
             slicer_name=self._name,
@@ -151,7 +160,8 @@ class _LinkReader:
             end_date=end,
             split_by=split,
             order_by=self._orders([*split, *data]),
-            filters=tuple(self._filters()),
+            filters=filters.pop(None, ()),
+            any_of=tuple(group for group in filters.values() if group),
             timezone=self._timezone(),
             data_fields=self._known_names("fields", data, "the data field") or None,
             limit=self._number("limit", (0, None)),
@@ -172,21 +182,35 @@ class _LinkReader:
             return default_start, default_end
         return start, end
 
-    def _filters(self) -> Iterator[Filter]:
+    def _filters(self) -> dict[str | None, tuple[Filter, ...]]:
+        """The filters by their group, those that all hold by None; a group with an unknown field is empty.
+
+        Without one of its filters a group would keep fewer rows than the link says: it is left out whole.
+        """
+        groups: dict[str | None, tuple[Filter, ...]] = {}
+        incomplete: set[str] = set()
         for param, text in self._params.items():
             if not (parts := FILTER.fullmatch(param)):
                 continue
-            code, _, case, descriptions, field = parts.groups()
+            group, code, _, case, descriptions, field = parts.groups()
             if field not in self._keys:
-                self.left_out.append(f"Left out the filter on {field}: {self._name} has no such key field.")
+                which = "filter" if group is None else "filters of which any holds, with one"
+                self.left_out.append(f"Left out the {which} on {field}: {self._name} has no such key field.")
+                incomplete |= set() if group is None else {group}
                 continue
-            yield Filter(
+            filter_ = Filter(
                 name=field,
                 value=split_texts(text),
                 match=BY_CODE[code],
                 case_insensitive=bool(case),
                 search_mappings=bool(descriptions),
             )
+            groups[group] = (*groups.get(group, ()), filter_)
+        for number, (group, filters) in enumerate(groups.items()):
+            if group is not None and (number > MOST_GROUPS or len(filters) > MOST_ALTERNATIVES):
+                self.left_out.append(f"Left out any{group}, filters of which any holds: too many.")
+                incomplete.add(group)
+        return {group: () if group in incomplete else filters for group, filters in groups.items()}
 
     def _timezone(self) -> int | None:
         zone = self._number("tz", (-12, 12))

@@ -38,7 +38,7 @@ DURATION = "h:mm:ss"
 """The display pattern of seconds that are shown as hours, minutes and seconds."""
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 EXTENSIONS = (
-    "data_fields", "own_fields", "data_filters", "include_mappings", "order_by", "limit", "offset",
+    "data_fields", "own_fields", "data_filters", "any_of", "include_mappings", "order_by", "limit", "offset",
     "audience_key", "precision", "exact_within", "same_precision_as", "escape_formulas", "full_digits",
     "restrictions",
     *(name for name, format_ in FORMATS.items() if not format_.plain_words), "arrow",
@@ -46,6 +46,7 @@ EXTENSIONS = (
 API_ROWS_LIMIT = 1_000_000
 DESK_ROWS_LIMIT = 10_000
 ROWS_LIMITS = (10_000, 10_000_000)
+MOST_GROUPS, MOST_ALTERNATIVES = 20, 50
 MAX_SPLIT_ROWS = 1_000_000
 
 
@@ -184,6 +185,10 @@ class Order(Value):
     direction: Direction = "desc"
 
 
+FilterGroup = Annotated[tuple[Filter, ...], Field(min_length=1, max_length=MOST_ALTERNATIVES)]
+"""Filters of which any holds."""
+
+
 class InfoQuery(Value):
     """The name of a slicer."""
 
@@ -192,7 +197,10 @@ class InfoQuery(Value):
 
 
 class _Question(InfoQuery):
-    """The parameters that audience and export share."""
+    """The parameters that audience and export share.
+
+    A record counts if it passes all `filters`, and of each group of `any_of` (*extension*) any filter.
+    """
 
     start_date: DateValue
     end_date: DateValue
@@ -206,12 +214,13 @@ class _Question(InfoQuery):
     offset: Whole = Field(default=0, ge=0)
     audience_key: str | None = None
     data_filters: tuple[DataFilter, ...] = Field(default=(), max_length=100)
+    any_of: tuple[FilterGroup, ...] = Field(default=(), max_length=MOST_GROUPS)
 
 
 class AudienceQuery(_Question):
     """The question. Frozen and hashable: a cache key, a link, a saved view.
 
-    data_fields, own_fields, data_filters, include_mappings, order_by, limit, offset, audience_key,
+    data_fields, own_fields, data_filters, any_of, include_mappings, order_by, limit, offset, audience_key,
     precision, exact_within and same_precision_as are *extensions*. Rows that a data filter leaves out are not
     counted in `records_found`; the total stays that of the whole. With `exact_within` every record is read
     where that is expected to take at most so many milliseconds, whatever `audience_rows_limit` says.
@@ -229,8 +238,8 @@ class AudienceQuery(_Question):
 class ExportQuery(_Question):
     """The same question, as a file.
 
-    data_fields, own_fields, order_by, limit, offset, audience_key, escape_formulas, full_digits and the
-    format xlsx are *extensions*. Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get
+    data_fields, own_fields, any_of, order_by, limit, offset, audience_key, escape_formulas, full_digits and
+    the format xlsx are *extensions*. Programs that read csv, tsv or tsv2 turn `escape_formulas` off to get
     texts as they are; `full_digits` gives csv and tsv the digits of tsv2, where they are rounded as shown
     otherwise.
     """

@@ -3,12 +3,13 @@
 Errors say which field, what was wrong with it, and what would be right.
 """
 
+from itertools import chain
 from typing import Any, TypeVar
 
 import orjson
 from pydantic import ValidationError
 
-from lib.reporting.models import AudienceQuery, ExportQuery, Filter, InfoQuery, Slicer
+from lib.reporting.models import AudienceQuery, ExportQuery, InfoQuery, Slicer
 from lib.wire.errors import AccessError, BadRequest, UnknownName, requirement
 
 Question = TypeVar("Question", bound=InfoQuery)
@@ -68,7 +69,7 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
     """Raise BadRequest if the question names fields that the slicer does not have."""
     keys = [field.name for field in slicer.key_fields]
     data = [field.name for field in slicer.data_fields]
-    for name in (*query.split_by, *(filter_.name for filter_ in query.filters)):
+    for name in (*query.split_by, *(filter_.name for filter_ in chain(query.filters, *query.any_of))):
         _check_name("key field", name, keys)
     _once("split_by", query.split_by)
     for name in query.data_fields or ():
@@ -89,13 +90,13 @@ def check(query: AudienceQuery | ExportQuery, slicer: Slicer) -> None:
         )
 
 
-def check_values(filters: tuple[Filter, ...], most: int) -> None:
-    """Raise BadRequest if a filter has more than `most` values."""
-    for number, filter_ in enumerate(filters):
-        if len(filter_.value) > most:
-            raise BadRequest(
-                f"filters[{number}].value has {len(filter_.value):,} values; a filter may have {most:,}"
-            )
+def check_values(query: AudienceQuery | ExportQuery, most: int) -> None:
+    """Raise BadRequest if a filter has more than `most` values, or all of a group together."""
+    filters = [(f"filters[{number}].value", [filter_]) for number, filter_ in enumerate(query.filters)]
+    groups = [(f"any_of[{number}]", group) for number, group in enumerate(query.any_of)]
+    for field, alternatives in (*filters, *groups):
+        if (count := sum(len(filter_.value) for filter_ in alternatives)) > most:
+            raise BadRequest(f"{field} has {count:,} values; a filter may have {most:,}")
 
 
 def _check_name(kind: str, name: str, names: list[str]) -> None:

@@ -143,7 +143,8 @@ def routes(service: ReportingService) -> APIRouter:
         description="Sampled when more records are in range than the maximum sample rows, "
         f"`audience_rows_limit`; `confidence_range` is then the {LEVEL} confidence interval, in percent. "
         "Extensions of ours: data_fields, data_filters (rows by their figures; the total stays that "
-        "of the whole), include_mappings, order_by, limit, offset, audience_key, precision, exact_within, "
+        "of the whole), any_of (groups of filters, of each of which any holds), include_mappings, order_by, "
+        "limit, offset, audience_key, precision, exact_within, "
         "same_precision_as (other days, as pairs of dates: all are exact, or samples of one rate), "
         "and own_fields (formulas over data fields, to be named wherever a data field is).",
         openapi_extra=_query(
@@ -196,9 +197,9 @@ def routes(service: ReportingService) -> APIRouter:
     async def export(call: Annotated[_AuthorizedCall, admission]) -> Response:
         """Never sampled.
 
-        xlsx is an extension of ours, as are data_fields, own_fields, order_by, limit, offset, audience_key,
-        full_digits (1: csv and tsv are not rounded) and escape_formulas (0: texts that a spreadsheet would
-        run get no apostrophe); the elements of data_filters are our own choice.
+        xlsx is an extension of ours, as are data_fields, own_fields, any_of, order_by, limit, offset,
+        audience_key, full_digits (1: csv and tsv are not rounded) and escape_formulas (0: texts that a
+        spreadsheet would run get no apostrophe); the elements of data_filters are our own choice.
         """
         endpoints.check_files(call.request.who)
         file = await call.result(lambda: service.export(call.request, call.deadline))
@@ -215,7 +216,9 @@ def _query(
     """The documentation of a body that is this query and a token; each filter has at most `most_values`."""
     schema = of_model(model)
     if most_values is not None:
-        schema["properties"]["filters"]["items"]["properties"]["value"]["maxItems"] = most_values
+        filters, groups = (schema["properties"][name]["items"] for name in ("filters", "any_of"))
+        for filter_ in (filters, groups["items"]):
+            filter_["properties"]["value"]["maxItems"] = most_values
     properties = {
         name: field if name in schema["required"] else _or_null(field)
         for name, field in schema["properties"].items()

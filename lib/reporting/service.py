@@ -177,7 +177,7 @@ class ReportingService:
     def _question(self, model: type[ReportQuery], request: AuthorizedRequest) -> ReportQuery:
         """The question in a request, about the rows that are there for its caller: the one place for that."""
         query: ReportQuery = requests.question(model, request.query)
-        requests.check_values(query.filters, self.settings.filter_values)
+        requests.check_values(query, self.settings.filter_values)
         return query.model_copy(update={"filters": (*request.row_filters, *query.filters)})
 
     def _visible(self, request: AuthorizedRequest, deadline: Deadline) -> VisibleRows | None:
@@ -206,6 +206,7 @@ class ReportingService:
             timezone=inquiry.timezone,
             split_by=query.split_by,
             filters=query.filters,
+            any_of=query.any_of,
             atoms=shape.atoms,
             pairs=pairs(shape.required_measures) if rows_limit is not None else frozenset(),
             rows_limit=rows_limit,

@@ -125,6 +125,11 @@ QUESTIONS = (
     Question("Impressions outside of the United States?",
              (ask(fields=["imps"], filters=one_of("country", "US", match="not equals")),), total("imps"),
              f"select sum(imps) from curation where {WEEK} and country is distinct from 'US'"),
+    Question("Impressions outside of the United States or on smartphones?",
+             (ask(fields=["imps"], any_of=[[*one_of("country", "US", match="not equals"),
+                                            *one_of("device_type", "smartphone")]]),), total("imps"),
+             f"select sum(imps) from curation where {WEEK} and (country is distinct from 'US' "
+             "or device_type = 'smartphone')"),
     Question("Impressions in browsers that begin with S?",
              (ask(fields=["imps"], filters=one_of("browser", "S", match="begins with")),), total("imps"),
              f"select sum(imps) from curation where {WEEK} and starts_with(browser, 'S')"),

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
@@ -12,6 +13,7 @@ from serving import serving
 from tranche import AccessError, BadRequest, Desk, Filter, TrancheError
 
 from lib import connect
+from lib.reporting import links
 from lib.settings import Settings
 from lib.wire.errors import Misconfigured, UnknownName, Unreachable
 
@@ -70,6 +72,28 @@ def test_a_frame_has_the_figures_of_the_rows(desk: Desk) -> None:
     assert answer.is_exact
     assert answer.ranges is None
     assert answer.days == (LAST_DAY - dt.timedelta(days=6), LAST_DAY)
+
+
+@pytest.mark.parametrize(
+    "any_of",
+    [
+        {COUNTRY: "DE", "campaign_id": ["1", "2"]},
+        [{COUNTRY: "DE", "campaign_id": ["1", "2"]}],
+        [[Filter(name=COUNTRY, value=("DE",), match="equals"),
+          {"name": "campaign_id", "value": ["1", "2"], "match": "equals"}]],
+    ],
+    ids=["a mapping", "mappings", "filters"],
+)  # fmt: skip
+def test_groups_of_filters_are_joined_by_or(desk: Desk, any_of: Any) -> None:
+    """`any_of` keeps the rows for which any filter of a group holds, and the link asks the same."""
+    answer = desk.ask(DELIVERY, start="-7d", end="yesterday", fields="imps", any_of=any_of)
+    rows = rows_by_week(COUNTRY)
+    passes = (rows[COUNTRY] == "DE") | rows["campaign_id"].astype("str").isin(["1", "2"])
+    assert answer.total["imps"] == rows[(rows["week"] == 0) & passes]["imps"].sum()
+    params = {name: values[0] for name, values in parse_qs(urlsplit(answer.link).query).items()}
+    assert (
+        links.from_params(params, desk.info(DELIVERY), "demo", "delivery").query.any_of == answer.query.any_of
+    )
 
 
 def test_arrow_has_the_frame(desk: Desk) -> None:

@@ -59,6 +59,7 @@ def questions(draw: st.DrawFn) -> AudienceQuery:
         end_date=end,
         split_by=split,
         filters=tuple(draw(st.lists(FILTERS, max_size=4))),
+        any_of=tuple(draw(st.lists(st.lists(FILTERS, min_size=1, max_size=3).map(tuple), max_size=2))),
         timezone=draw(st.none() | st.integers(-12, 12)),
         data_fields=draw(st.none() | st.permutations(DATA).map(tuple)),
         order_by=tuple(draw(st.lists(orders, max_size=2, unique_by=lambda order: order.name))),

@@ -5,6 +5,9 @@ grow with the rows of the days, whatever the split. Other engines are held to it
 """
 
 import datetime as dt
+import functools
+import itertools
+import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -83,18 +86,22 @@ class Rows:
         return texts[~is_repeat.to_numpy()] if is_segmented else texts
 
     def matching(self) -> pd.Series:
-        """Whether each record passes every filter."""
+        """Whether each record passes any filter of every clause."""
         passes = pd.Series(True, index=self.frame.index)
-        for filter_ in self.question.filters:
-            self.deadline.check()
-            texts = self.elements(filter_.name)
-            matches = _matches(texts, filter_)
-            if filter_.search_mappings:
-                matches |= _matches(texts.map(self._mapping(filter_.name)).astype("str"), filter_)
-            any_element = matches.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
-            passes &= ~any_element if rule(filter_.match).is_negative else any_element
+        for clause in self.question.clauses:
+            passes &= functools.reduce(operator.or_, map(self._passing, clause))
         within = self.question.within
         return passes if within is None else passes & self.frame.index.isin(self._members(within.names))
+
+    def _passing(self, filter_: Filter) -> pd.Series:
+        """Whether each record passes the filter."""
+        self.deadline.check()
+        texts = self.elements(filter_.name)
+        matches = _matches(texts, filter_)
+        if filter_.search_mappings:
+            matches |= _matches(texts.map(self._mapping(filter_.name)).astype("str"), filter_)
+        any_element = matches.groupby(level=0).any().reindex(self.frame.index, fill_value=False)
+        return ~any_element if rule(filter_.match).is_negative else any_element
 
     def keys(self, names: Iterable[str]) -> pd.DataFrame:
         """The values of these key fields, indexed by record: a row for each combination of its elements."""
@@ -110,7 +117,8 @@ class Rows:
 
     def _columns(self) -> list[str]:
         """The columns that the question needs, in the order of the stored rows."""
-        columns = {*self.question.split_by, *(filter_.name for filter_ in self.question.filters), TIME}
+        filters = itertools.chain.from_iterable(self.question.clauses)
+        columns = {*self.question.split_by, *(filter_.name for filter_ in filters), TIME}
         columns |= set() if self.question.within is None else {*self.question.within.names}
         columns |= {atom.partition(":")[2] for atom in self.question.atoms}
         return [name for name in self.slicer.definition.schema().names if name in columns]

@@ -30,7 +30,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class Question:
-    """A question to an engine.
+    """A question to an engine, about the records that pass all `filters` and any of each group of `any_of`.
 
     `atoms` are the columns to aggregate; `pairs` those additive atoms whose joint second moments a formula's
     error needs; `first` and `last` are days in the zone `timezone` (hours east of UTC); `rows_limit` the most
@@ -44,12 +44,18 @@ class Question:
     timezone: int
     split_by: tuple[str, ...] = ()
     filters: tuple[Filter, ...] = ()
+    any_of: tuple[tuple[Filter, ...], ...] = ()
     atoms: frozenset[str] = frozenset()
     pairs: frozenset[Pair] = frozenset()
     rows_limit: int | None = None
     max_groups: int | None = None
     max_bytes: int | None = None
     within: Groups | None = None
+
+    @property
+    def clauses(self) -> tuple[tuple[Filter, ...], ...]:
+        """All filters as groups, of each of which any holds: those of `filters` have one of their own."""
+        return (*((filter_,) for filter_ in self.filters), *self.any_of)
 
 
 @dataclass(frozen=True)

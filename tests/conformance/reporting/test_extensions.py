@@ -11,13 +11,14 @@ from conformance.reporting.caller import Answer, Caller, agree, figures, rows, s
 from conformance.reporting.files import read
 from conformance.reporting.hourly import CATEGORIES, COUNTRIES, FIRST, ROWS, USUAL
 from conformance.reporting.others import many_frame
+from conformance.reporting.test_row_filters import visible
 
 EXTENSIONS = [
     "exact_within", "same_precision_as",
     "escape_formulas",
     "full_digits", "own_fields",
     "data_fields", "data_filters", "include_mappings", "order_by", "limit", "offset", "audience_key",
-    "precision", "restrictions", "xlsx", "arrow",
+    "precision", "restrictions", "any_of", "xlsx", "arrow",
 ]  # fmt: skip
 
 
@@ -118,6 +119,66 @@ def test_include_mappings(hourly: Caller) -> None:
             CATEGORIES.get(category, category),
         ]
     assert "description" not in hourly.audience(split_by=["geo.country"])["rows"][0]
+
+
+GERMANY = {"name": "geo.country", "match": "equals", "value": ["DE"]}
+NOT_A = {"name": "segments", "match": "not equals", "value": ["a"]}
+SHOP = {"name": "domain", "match": "contains", "value": ["SHOP"], "case_insensitive": 1}
+NAMED = {"name": "geo.country", "match": "begins with", "value": ["United"], "search_mappings": 1}
+FIRST_DAY = {"name": "granularity_day", "match": "equals", "value": [str(FIRST)]}
+LATER_DAYS = {"name": "granularity_day", "match": "not equals", "value": [str(FIRST)]}
+
+
+@pytest.mark.parametrize(
+    "any_of",
+    [
+        [[GERMANY]],
+        [[GERMANY, SHOP]],
+        [[GERMANY, NOT_A], [SHOP, NAMED]],
+        [[FIRST_DAY, NOT_A]],
+        [[FIRST_DAY, LATER_DAYS]],
+        [[FIRST_DAY]],
+    ],
+    ids=str,
+)
+def test_any_of(hourly: Caller, any_of: list[list[dict[str, object]]]) -> None:
+    """Of each group of any_of a record passes any filter, and all of `filters`; in files too."""
+    expected = ROWS
+    for group in any_of:
+        expected = expected[pd.concat([passes(expected, one) for one in group], axis="columns").any(axis=1)]
+    same(rows(hourly.audience(split_by=["segments"], any_of=any_of)), oracle.split(expected, ["segments"]))
+    expected = expected[passes(expected, NAMED)]
+    answer = hourly.audience(split_by=["domain"], any_of=any_of, filters=[NAMED])
+    same(rows(answer), oracle.split(expected, ["domain"]))
+    agree(figures(answer["total"]), oracle.figures(expected)) if len(expected) else None
+    file = read(
+        hourly.export(split_by=["domain"], any_of=any_of, filters=[NAMED], export_format="tsv2"), "tsv2"
+    )
+    assert {str(line[0]) for line in file.lines} == {row["name"][0] for row in answer["rows"]}
+
+
+def passes(rows: pd.DataFrame, filter_: dict[str, object]) -> pd.Series:
+    """Whether each row passes the filter, by plain Python."""
+    return pd.Series(rows.index.isin(visible((filter_,), rows).index), index=rows.index)
+
+
+@pytest.mark.parametrize(
+    ("any_of", "reason"),
+    [
+        ([[]], "any_of[0]"),
+        ([GERMANY], "any_of[0]"),
+        ([[GERMANY | {"name": "nothing"}]], "nothing"),
+        ([[GERMANY | {"match": "is"}]], "any_of[0][0].match"),
+        ([[GERMANY]] * 21, "any_of"),
+        ([[GERMANY] * 51], "any_of[0]"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["audience", "export"])
+def test_groups_that_can_not_be_read(hourly: Caller, verb: str, any_of: object, reason: str) -> None:
+    """A group that is empty, no list, too long or about an unknown field is a bad request that says where."""
+    answer = hourly.post(verb, any_of=any_of).json()
+    assert answer["status"] == "bad_request"
+    assert reason in answer["reason"]
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])

@@ -13,7 +13,17 @@ from conformance.reporting.conftest import Token
 from lib import connect
 from lib.reporting.answers import Audience
 from lib.reporting.client import Reporting
-from lib.reporting.models import EXTENSIONS, AudienceQuery, DataFilter, InfoQuery, Order, OwnField
+from lib.reporting.models import (
+    EXTENSIONS,
+    AudienceQuery,
+    DataFilter,
+    ExportQuery,
+    Filter,
+    InfoQuery,
+    Order,
+    OwnField,
+)
+from lib.wire.errors import BadRequest
 
 pytestmark = pytest.mark.service
 
@@ -113,6 +123,18 @@ def test_the_client_does_the_work_itself(both: list[Reporting], changes: dict[st
     if len(whole):
         same(whole.percents, plain.percents)
     assert whole.total == plain.total
+
+
+def test_filters_joined_by_or_are_refused(both: list[Reporting]) -> None:
+    """What a service can't join by OR is refused with a sentence: without it the figures would be others."""
+    group = (Filter(name="domain", match="equals", value=("a",)),)
+    asked = {**WHERE, **PERIOD, "any_of": (group,)}
+    for ask in (
+        lambda: both[1].audience(AudienceQuery(**asked)),
+        lambda: both[1].export(ExportQuery(**asked, export_format="csv")),
+    ):
+        with pytest.raises(BadRequest, match="OR"):
+            ask()
 
 
 def test_what_can_not_be_made_up(both: list[Reporting]) -> None:

@@ -124,6 +124,13 @@ def _with_own_filter(caller: Caller, frame: pd.DataFrame) -> None:
     assert answer["total"]["dates"] == sorted({*oracle.local(frame).dt.date.map(str)})
 
 
+def _with_a_group(caller: Caller, frame: pd.DataFrame) -> None:
+    """Filters joined by OR open no row that the grant does not."""
+    group = [{"name": "segments", "value": ["b"], "match": match} for match in ("equals", "not equals")]
+    answer = caller.audience(split_by=["geo.country"], any_of=[group])
+    same(rows(answer), oracle.split(frame, ["geo.country"]))
+
+
 def _values(caller: Caller, frame: pd.DataFrame) -> None:
     """As pickers look for values: by a part of them."""
     part = {
@@ -173,6 +180,7 @@ ASKED: dict[str, Callable[[Caller, pd.DataFrame], None]] = {
     "by hour": _by_hour,
     "by day in another zone": _by_day_elsewhere,
     "with filters of its own": _with_own_filter,
+    "with filters joined by OR": _with_a_group,
     "values": _values,
     "numbers of records": _records,
     "file": _file,

@@ -59,7 +59,8 @@ class Conditions:
 
     def all(self) -> list[ir.BooleanValue]:
         """The conditions, all of which a record fulfils."""
-        conditions = [self._inside(), *(self._filter(filter_) for filter_ in self._question.filters)]
+        clauses = self._question.clauses
+        conditions = [self._inside(), *(any_of([*map(self._filter, clause)]) for clause in clauses)]
         within = self._question.within
         return conditions if within is None else [*conditions, self._within(within)]
 

@@ -75,6 +75,19 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class AnyOf:
+    """Records that pass any of the conditions."""
+
+    conditions: Sequence[Condition]
+    name: str = "any of"
+
+    def mask(self, layout: Layout, rows: Rows) -> Mask:
+        """A mask of these records that pass."""
+        masks = (condition.mask(layout, rows) for condition in self.conditions)
+        return functools.reduce(np.logical_or, masks)
+
+
+@dataclass(frozen=True)
 class InGroups:
     """Records that belong to one of the groups `keys` of a split."""
 
@@ -283,9 +296,9 @@ class Query:
         masks = (condition.mask(self.layout, rows) for condition in self.conditions)
         return np.flatnonzero(functools.reduce(np.logical_and, masks))
 
-    def _conditions(self) -> list[Condition | InGroups]:
+    def _conditions(self) -> list[Condition | AnyOf | InGroups]:
         edges = [] if self.period.whole else [Condition(None, self.period.inside)]
-        return [*edges, *(self._condition(filter_) for filter_ in self.question.filters), *self._within()]
+        return [*edges, *map(self._clause, self.question.clauses), *self._within()]
 
     def _within(self) -> list[InGroups]:
         within = self.question.within
@@ -293,6 +306,16 @@ class Query:
             return []
         split = Split(self.layout, tuple(map(str, within.names)), self.period.local)
         return [InGroups(split, split.keys_of(within.names))]
+
+    def _clause(self, clause: Sequence[Filter]) -> Condition | AnyOf:
+        """Whether any of the filters holds; those on one thing alone are one table (time: sums per hour)."""
+        conditions = [self._condition(filter_) for filter_ in clause]
+        if len(conditions) == 1:
+            return conditions[0]
+        if all(condition.name is None for condition in conditions):
+            tables = (condition.table ^ condition.is_negated for condition in conditions)
+            return Condition(None, functools.reduce(np.logical_or, tables))
+        return AnyOf(conditions)
 
     def _condition(self, filter_: Filter) -> Condition:
         if filter_.name in TIME_KEY_FIELDS:
