@@ -1,20 +1,20 @@
 """Which rows of a granted slicer a person or a token sees: the filters of grants, edited on Access."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from lib.people import DealsGrant, Grant
-from lib.reporting.matches import MATCHES, RULES, Match
 from lib.reporting.models import TIME_KEY_FIELDS, AudienceQuery, Filter, InfoQuery, Slicer
 from lib.ui.kit.frame import PageContext
 from lib.ui.kit.markdown import plain
-from lib.ui.query import filters, values
+from lib.ui.query import filters
+from lib.ui.query.filter_form import draw_filter_form
 from lib.wire.errors import BadRequest, TrancheError
 
 EDITS = "row_filters"
-FIELD, MATCH, VALUES, ANY_CASE, DESCRIPTIONS = "field", "match", "values", "any_case", "descriptions"
 ALL_ROWS, MOST_SEATS = "all rows", 5
 Edits = dict[tuple[str, str], tuple[Filter, ...]]
 
@@ -114,57 +114,19 @@ def _draw_form(context: PageContext, whose: str, grant: Grant) -> None:
     if not fields:
         st.caption("This slicer has no key fields to filter by.")
         return
-    with st.container(horizontal=True):
-        field = st.selectbox(
-            "Key field", fields, format_func=lambda name: filters.field(name, context.slicer),
-            key=_key(whose, grant, FIELD), width=200,
-        )  # fmt: skip
-        st.selectbox(
-            "Match", MATCHES, format_func=lambda match: RULES[match].words, key=_key(whose, grant, MATCH),
-            width=160,
-        )  # fmt: skip
-    labels = _values(context, field)
-    st.multiselect(
-        "Values", list(labels), format_func=lambda code: filters.both(code, labels.get(code)),
-        key=_key(whose, grant, VALUES), accept_new_options=True, placeholder="Choose or type values",
-    )  # fmt: skip
-    with st.container(horizontal=True):
-        st.checkbox("In any case", key=_key(whose, grant, ANY_CASE))
-        st.checkbox("Search descriptions too", key=_key(whose, grant, DESCRIPTIONS))
-    st.button(
-        "Add filter", icon=":material/add:", key=_key(whose, grant, "add"), on_click=_add, args=(whose, grant)
-    )
-
-
-def _values(context: PageContext, name: str) -> dict[str, str]:
-    """The most frequent values, to choose from; none where the service fails: they can be typed."""
     first, last = context.slicer.first_date, context.slicer.last_date
-    if first is None or last is None:
-        return {}
-    query = AudienceQuery(
-        project_name=context.project, slicer_name=context.slicer_name, start_date=first, end_date=last
-    )
-    try:
-        return values.value_options(context, query, name).descriptions
-    except TrancheError:
-        return {}
-
-
-def _add(whose: str, grant: Grant) -> None:
-    """Add the filter of the form to the grant. A callback."""
-    state = st.session_state
-    codes: Sequence[str] = state[_key(whose, grant, VALUES)]
-    match: Match = state[_key(whose, grant, MATCH)]
-    if codes:
-        more = Filter(
-            name=state[_key(whose, grant, FIELD)],
-            value=tuple(codes),
-            match=match,
-            case_insensitive=int(state[_key(whose, grant, ANY_CASE)]),
-            search_mappings=int(state[_key(whose, grant, DESCRIPTIONS)]),
+    query = (
+        first
+        and last
+        and AudienceQuery(
+            project_name=context.project, slicer_name=context.slicer_name, start_date=first, end_date=last
         )
-        _set(whose, grant, tuple(dict.fromkeys((*grant.filters, more))))
-        state[_key(whose, grant, VALUES)] = []
+    )
+    draw_filter_form(context, _prefix(whose, grant), fields, query or None, partial(_add, whose, grant))
+
+
+def _add(whose: str, grant: Grant, filter_: Filter) -> None:
+    _set(whose, grant, tuple(dict.fromkeys((*grant.filters, filter_))))
 
 
 def _set(whose: str, grant: Grant, new_filters: tuple[Filter, ...]) -> None:
@@ -174,4 +136,8 @@ def _set(whose: str, grant: Grant, new_filters: tuple[Filter, ...]) -> None:
 
 
 def _key(whose: str, grant: Grant, name: str) -> str:
-    return f"row_filters_{whose}_{grant.place}_{name}"
+    return f"{_prefix(whose, grant)}_{name}"
+
+
+def _prefix(whose: str, grant: Grant) -> str:
+    return f"row_filters_{whose}_{grant.place}"

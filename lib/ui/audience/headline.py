@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeVar
 
 from lib.reporting import dates
 from lib.reporting.answers import Audience, Precision
@@ -16,6 +17,8 @@ from lib.ui.query.compared_answers import ComparedAnswers, Style
 from lib.ui.query.focus import Focus
 
 MOST_FILTERS = 6
+Clause = tuple[Filter, ...]
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def is_there(audience: Audience) -> bool:
 def no_data(focus: Focus) -> NoData:
     """Why the question has no results: the days, or the filter that leaves out the largest volume."""
     days = numbers.days(*focus.period)
-    if not focus.query.filters or not _has_data(focus):
+    if not (focus.query.filters or focus.query.any_of) or not _has_data(focus):
         first, last = focus.slicer.first_date, focus.slicer.last_date
         span = numbers.days(*map(date.fromisoformat, (first, last))) if first and last else ""
         coverage = f" The data covers {span}." if span else ""
@@ -117,12 +120,11 @@ def no_data(focus: Focus) -> NoData:
         query = focus.query.model_copy(update={"start_date": start, "end_date": end})
         return NoData(f"There is no data for {days}.{coverage}", "Show the last days with data", query)
     text = f"Nothing matches these filters for {days}."
-    place, most = _most_in_the_way(focus)
-    if place is None:
+    obstacle, rest, most = _most_in_the_way(focus)
+    if rest is None:
         return NoData(f"{text} Remove filters, or choose other days.")
-    words = filters.sentence(focus.query.filters[place], focus.slicer, _descriptions(focus, place))
-    query = focus.query.model_copy(update={"filters": _without(focus, place)})
-    return NoData(f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", query)
+    words = _words(focus, obstacle)
+    return NoData(f"{text} Without “{words}” there are {most}.", f"Remove “{words}”", rest)
 
 
 def _has_data(focus: Focus) -> bool:
@@ -133,32 +135,48 @@ def _has_data(focus: Focus) -> bool:
     return focus.period[0].isoformat() <= last and focus.period[1].isoformat() >= first
 
 
-def _most_in_the_way(focus: Focus) -> tuple[int | None, str]:
-    """The place of the filter whose removal brings the largest volume, and that volume."""
+def _most_in_the_way(focus: Focus) -> tuple[Clause, AudienceQuery | None, str]:
+    """What filters without which the volume is largest, the question without it, and that volume."""
     by = values.frequent(focus.slicer)
     if by is None:
-        return None, ""
-    volumes = [
-        (_volume_without(focus, place, by), place) for place in range(len(focus.query.filters[:MOST_FILTERS]))
-    ]
-    most, place = max(volumes)
+        return (), None, ""
+    volumes = [(_volume(focus, query, by), clause, query) for clause, query in _without_each(focus.query)]
+    most, clause, query = max(volumes, key=lambda volume: volume[0])
     field = focus.slicer.data_field(by)
     text = f"{focus.numbers.short(most, field)} {numbers.title(field).lower()}"
-    return (place, text) if most > 0 else (None, "")
+    return (clause, query, text) if most > 0 else ((), None, "")
 
 
-def _volume_without(focus: Focus, place: int, by: str) -> float:
-    changes = {"filters": _without(focus, place), "split_by": (), "data_fields": (by,), "order_by": ()}
-    return ask.audience(focus.context, focus.query.model_copy(update=changes)).total.values.get(by) or 0.0
+def _without_each(query: AudienceQuery) -> list[tuple[Clause, AudienceQuery]]:
+    """Each filter, and each group of which any holds, with the question without it; a few of them."""
+    single = [
+        ((filter_,), query.model_copy(update={"filters": _without(query.filters, place)}))
+        for place, filter_ in enumerate(query.filters)
+    ]
+    groups = [
+        (group, query.model_copy(update={"any_of": _without(query.any_of, place)}))
+        for place, group in enumerate(query.any_of)
+    ]
+    return [*single, *groups][:MOST_FILTERS]
 
 
-def _without(focus: Focus, place: int) -> tuple[Filter, ...]:
-    return (*focus.query.filters[:place], *focus.query.filters[place + 1 :])
+def _without(items: tuple[Item, ...], place: int) -> tuple[Item, ...]:
+    return (*items[:place], *items[place + 1 :])
 
 
-def _descriptions(focus: Focus, place: int) -> dict[str, str]:
-    filter_ = focus.query.filters[place]
-    return values.words(focus.context, focus.query, filter_.name, filter_.value)
+def _volume(focus: Focus, query: AudienceQuery, by: str) -> float:
+    changes = {"split_by": (), "data_fields": (by,), "order_by": ()}
+    return ask.audience(focus.context, query.model_copy(update=changes)).total.values.get(by) or 0.0
+
+
+def _words(focus: Focus, clause: Clause) -> str:
+    descriptions = {
+        filter_.name: values.words(focus.context, focus.query, filter_.name, filter_.value)
+        for filter_ in clause
+    }
+    if clause in focus.query.any_of:
+        return filters.group_sentence(clause, focus.slicer, descriptions)
+    return filters.sentence(clause[0], focus.slicer, descriptions[clause[0].name])
 
 
 def notes(focus: Focus, now: Audience, comparisons: Sequence[ComparedAnswers | None]) -> Iterator[str]:

@@ -96,8 +96,7 @@ def _facts(focus: Focus, head: Json, field: Json) -> Iterator[tuple[str, str]]:
     against = [numbers.days(*one.comparison.before) for one in focus.comparisons if one.comparison]
     if against:
         yield "Compared with", "; ".join(against)
-    sentences = [filters.sentence(one, focus.slicer, most=len(one.value)) for one in focus.query.filters]
-    yield "Filters", straight("; ".join(sentences)) or "None"
+    yield "Filters", straight("; ".join(filters.sentences(focus.query, focus.slicer))) or "None"
     if focus.slicer.restrictions:
         yield "Limited to", straight(filters.restrictions(focus.slicer))
     if field:

@@ -23,6 +23,7 @@ from lib.ui.query import (
     data_filter_form,
     dates_picker,
     filter_editor,
+    filter_group,
     filters,
     history,
     saved,
@@ -63,6 +64,7 @@ def draw_filter_picker(context: PageContext) -> None:
     _add(context)
     pills: list[Callable[[], None]] = [
         *(partial(_draw_pill, context, query, pill) for pill in _pills(query)),
+        *(partial(_draw_group, context, query, index) for index in range(len(query.any_of))),
         *(
             partial(_draw_figures, context, index, filter_)
             for index, filter_ in enumerate(page_state.view.data_filters)
@@ -117,6 +119,14 @@ def _draw_pill(context: PageContext, query: AudienceQuery, pill: _Pill) -> None:
             filter_editor.draw_values(context, pill.key, pill.name, way)
         else:
             _texts(context, pill)
+        filter_group.draw_or(context, query, pill.key, pill.filters)
+
+
+def _draw_group(context: PageContext, query: AudienceQuery, index: int) -> None:
+    key = filter_group.pill_key(index)
+    with _popover(key, filter_group.sentence(context, query, query.any_of[index])) as popover:
+        if popover.open:
+            filter_group.draw_group(context, query, index)
 
 
 def _draw_figures(context: PageContext, place: int, one: DataFilter) -> None:
@@ -134,7 +144,7 @@ def _draw_figures(context: PageContext, place: int, one: DataFilter) -> None:
 def _popover(key: str, label: str) -> Iterator[Any]:
     """A pill's popover, within which the whole label is drawn first while it is open."""
     label_key = f"{key}_label"
-    if not st.session_state.get(key):
+    if not st.session_state.get(key) or label_key not in st.session_state:
         st.session_state[label_key] = label
     popover = st.popover(
         plain(st.session_state[label_key]), icon=":material/filter_alt:", key=key, on_change="rerun"
@@ -162,13 +172,19 @@ def _add(context: PageContext) -> None:
     if not popover.open:
         return
     with popover:
+        query = history.current(context).query
         figures = {FIGURE + field.name: field for field in context.slicer.data_fields}
+        groups = [filter_group.ANY_OF] if filter_group.is_offered(context, query) else []
         name = st.selectbox(
             "Field",
-            [*(field.name for field in context.slicer.key_fields), *figures],
+            [*(field.name for field in context.slicer.key_fields), *figures, *groups],
             index=None,
             format_func=lambda name: (
-                f"{title(figures[name])} (metric)" if name in figures else filters.field(name, context.slicer)
+                f"{title(figures[name])} (metric)"
+                if name in figures
+                else name
+                if name in groups
+                else filters.field(name, context.slicer)
             ),
             placeholder="What to filter by",
             key=FIELD,
@@ -177,6 +193,9 @@ def _add(context: PageContext) -> None:
             on_change=_begin,
         )
         if name is None:
+            return
+        if name in groups:
+            filter_group.draw_new_group(context, query, ADD)
             return
         if name in figures:
             data_filter_form.draw(DRAFT)
@@ -248,7 +267,7 @@ def _ask_figures(
 
 def _clear(context: PageContext) -> None:
     """Clear all filters, in one step."""
-    history.push(history.current(context).with_query(filters=()).with_view(data_filters=()))
+    history.push(history.current(context).with_query(filters=(), any_of=()).with_view(data_filters=()))
     st.rerun()
 
 

@@ -78,7 +78,7 @@ def answer_csv_text(
 def question(focus: Focus, split_by: Sequence[str]) -> str:
     """The question in words: days, split and filters."""
     fields = ", ".join(filters.field(name, focus.slicer) for name in split_by)
-    sentences = [filters.sentence(f, focus.slicer, most=len(f.value)) for f in focus.query.filters]
+    sentences = filters.sentences(focus.query, focus.slicer)
     about = f"{focus.query.project_name}/{focus.query.slicer_name}, {numbers.days(*focus.period)}"
     return "; ".join([f"{about}, by {fields}" if fields else about, *sentences])
 

@@ -19,6 +19,29 @@ def sentence(
     return f"{field(filter_.name, slicer)} {_matching(filter_, descriptions or {}, most)}"
 
 
+def group_sentence(
+    group: Iterable[Filter],
+    slicer: Slicer,
+    descriptions: Mapping[str, Mapping[str, str]] | None = None,
+    most: int | None = MOST_NAMES,
+) -> str:
+    """A group of filters of which any holds: `Any of: Country is Germany, Device is mobile`.
+
+    `descriptions` has the words of codes by key field; without `most` all values are named.
+    """
+    parts = (
+        sentence(filter_, slicer, (descriptions or {}).get(filter_.name), most or len(filter_.value))
+        for filter_ in group
+    )
+    return f"Any of: {', '.join(parts)}"
+
+
+def sentences(query: AudienceQuery, slicer: Slicer) -> list[str]:
+    """All filters of a question, with all their values: a sentence for each, and for each group."""
+    single = [sentence(filter_, slicer, most=len(filter_.value)) for filter_ in query.filters]
+    return [*single, *(group_sentence(group, slicer, most=None) for group in query.any_of)]
+
+
 def restrictions(slicer: Slicer) -> str:
     """The rows that the person may see, as a sentence with all values; empty where these are all rows."""
     return "; ".join(sentence(one, slicer, most=len(one.value)) for one in slicer.restrictions)

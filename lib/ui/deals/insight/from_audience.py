@@ -102,6 +102,9 @@ def _content(context: PageContext) -> None:
     for one in translation.left_out:
         left_out = filters.sentence(one.filter, context.slicer)
         st.caption(f":material/info: Left out: {plain(left_out)} ({plain(one.why)}).")
+    for group in query.any_of:
+        left_out = filters.group_sentence(group, context.slicer)
+        st.caption(f":material/info: Left out: {plain(left_out)} (a targeting can't join fields by OR).")
     if translation.is_empty:
         st.caption(HOW)
         return
