@@ -106,8 +106,8 @@ def _add(context: PageContext, group: Group, filter_: Filter) -> None:
     _change(context, group, tuple(dict.fromkeys((*group, filter_))))
 
 
-def _change(context: PageContext, group: Group, changed: Group) -> None:
-    """Put the changed group in the place of the other; an empty one is dropped. A callback."""
+def _change(context: PageContext, group: Group, new_group: Group) -> None:
+    """Put the new group in the place of the other; an empty one is dropped. A callback."""
     page_state = history.current(context)
-    groups = (changed if other == group else other for other in page_state.query.any_of)
+    groups = (new_group if other == group else other for other in page_state.query.any_of)
     history.push(page_state.with_query(any_of=tuple(filter(None, groups))))
