@@ -4,17 +4,19 @@ import gc
 
 if __name__ == "__main__":
     gc.disable()  # until all is imported: a fifth of the time of a start
+    from lib.front import processes
+
+    processes.start()  # a parent of several desks needs nothing of what follows, and ends there
 
 import importlib
 import logging
 import os
 import sys
 import threading
-import webbrowser
 from asyncio import create_task, get_running_loop
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -38,11 +40,13 @@ from lib.front import (
     guard,
     inline_scripts,
     logs,
+    processes,
     server,
     streamlit_parts,
 )
 from lib.front.board_route import BoardRoute, RouteLimits
 from lib.front.closed_sessions import ClosedSessions
+from lib.front.process_metrics import ProcessMetrics
 from lib.front.request_pace import RequestPace
 from lib.front.shared_route import MailRoute, SharedRoute
 from lib.mail import Unsubscriber, posting
@@ -99,7 +103,7 @@ def _board_limits(settings: Settings) -> RouteLimits:
     return RouteLimits(settings.query_threads, settings.query_share, settings.deadline_seconds)
 
 
-def application(settings: Settings) -> ASGIApp:
+def application(settings: Settings, process: processes.Process | None = None) -> ASGIApp:
     """The desk and the APIs in front of it, as one application behind the checks of every request."""
     installation = connect.installation(settings)
     streamlit_compat.set_option("server.trustedUserHeaders", {BROWSER_HEADER: "tranche_browser"})
@@ -134,7 +138,8 @@ def application(settings: Settings) -> ASGIApp:
     )
     agents = Middleware(AgentRoute, settings=settings)
     pace = Middleware(RequestPace, installation.cookies.has_signed)
-    apart = [pace, apis, agents, shares, signing_in, board, mail]
+    metrics = [Middleware(ProcessMetrics, process)] if process else []
+    apart = [pace, *metrics, apis, agents, shares, signing_in, board, mail]
     middleware = [*apart, routes, socket, *provider, tabs, document]
     desk = st.App(DESK, middleware=middleware, lifespan=preload, secrets=installation.secrets or None)
     return guard(desk, settings.network, _inline_scripts())
@@ -183,36 +188,38 @@ def main() -> None:
     threading.excepthook = report
     try:
         private.closed_to_others()
-        settings = Settings.current()
-        logs.log(settings.log_level, settings.log_format)
+        settings, process = Settings.current(), processes.current()
+        logs.log(settings.log_level, settings.log_format, process.number if process else None)
         with (
-            connect.one_desk(settings),
+            nullcontext() if process else processes.one_desk(settings),
             watching(settings),
             computing(settings),
             connect.deal_pushes(settings),
             posting(settings, Digest(settings)),
         ):
-            app = application(settings)
-            server.run(app, settings.network, partial(_ready, settings))
+            app = application(settings, process)
+            if process is None:
+                server.run(app, settings.network, partial(_ready, settings))
+            else:
+                if process.number == 1:
+                    _notify(settings)
+                process.run(app, settings.network)
     except TrancheError as error:
         sys.exit(error.reason)
     except KeyboardInterrupt:
         click.echo("Stopped.")
 
 
-def _ready(settings: Settings, address: str) -> None:
+def _notify(settings: Settings) -> None:
     if settings.demo:
         click.echo(DEMO)
     for warning in (*connect.startup_warnings(settings), *streamlit_compat.check()):
         click.echo(warning, err=True)
-    click.echo(f"Tranche is at {address}  (stop with Ctrl+C)")
-    if sys.stdout.isatty() and _has_display():
-        webbrowser.open(address)
 
 
-def _has_display() -> bool:
-    """Whether a browser opened here would have a screen to appear on."""
-    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+def _ready(settings: Settings, address: str) -> None:
+    _notify(settings)
+    processes.announce(address)
 
 
 if __name__ == "__main__":

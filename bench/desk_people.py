@@ -40,6 +40,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 PAUSE_SECONDS, LONGEST_SECONDS, OPEN_SECONDS = 5.0, 60.0, 60.0
+PROCESS = "tranche_process"
 EARLY = 2  # FINISHED_EARLY_FOR_RERUN: the same run goes on
 COUNTRY = "bid_context_wrapper.user.geo.country"
 QUESTION = "project=demo&slicer=delivery"
@@ -88,8 +89,9 @@ def cold(browser: Browser, signed_in: Page, address: str) -> tuple[float, float,
 
 
 def cookies(page: Page) -> str:
-    """The cookies of a signed-in browser, as a header."""
-    return "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
+    """The cookies of a signed-in browser, as a header; but for the one of its process."""
+    kept = [one for one in page.context.cookies() if one["name"] != PROCESS]
+    return "; ".join(f"{one['name']}={one['value']}" for one in kept)
 
 
 def asked(value: str) -> str:
@@ -98,14 +100,16 @@ def asked(value: str) -> str:
 
 
 @contextmanager
-def others(count: int, address: str, cookie: str) -> Iterator:
+def others(count: int, address: str, cookie: str, pause: float = PAUSE_SECONDS) -> Iterator:
     """So many people in a process of their own.
 
     The function returns their waits and the number of failed connections, once they have left.
     """
     context = multiprocessing.get_context("spawn")
     ready, done, waits = context.Event(), context.Event(), context.Queue()
-    process = context.Process(target=crowd, args=(count, address, cookie, ready, done, waits), daemon=True)
+    process = context.Process(
+        target=crowd, args=(count, address, cookie, pause, ready, done, waits), daemon=True
+    )
     process.start()
     ready.wait()
     try:
@@ -115,41 +119,56 @@ def others(count: int, address: str, cookie: str) -> Iterator:
 
 
 def crowd(
-    count: int, address: str, cookie: str, ready: Event, done: Event, waits: multiprocessing.Queue
+    count: int,
+    address: str,
+    cookie: str,
+    pause: float,
+    ready: Event,
+    done: Event,
+    waits: multiprocessing.Queue,
 ) -> None:
     """The people; `waits` gets the milliseconds of each of their questions, and the number of failures."""
 
     async def all_of_them() -> None:
         found: list[tuple[float, float]] = []
-        async with httpx.AsyncClient(
-            base_url=address, headers={"Cookie": cookie, "Origin": address}, timeout=LONGEST_SECONDS
-        ) as client:
-            people = [asyncio.create_task(person(number, client, found, done)) for number in range(count)]
-            await asyncio.sleep(PAUSE_SECONDS * 2)
-            ready.set()
-            failed = sum(await asyncio.gather(*people))
+        people = [
+            asyncio.create_task(person(number, address, cookie, pause, found, done))
+            for number in range(count)
+        ]
+        await asyncio.sleep(PAUSE_SECONDS * 2)
+        ready.set()
+        found.clear()
+        failed = sum(await asyncio.gather(*people))
         waits.put((found, failed))
 
     asyncio.run(all_of_them())
 
 
 async def person(
-    number: int, client: httpx.AsyncClient, found: list[tuple[float, float]], done: Event
+    number: int, address: str, cookie: str, pause: float, found: list[tuple[float, float]], done: Event
 ) -> int:
-    """One person, who clicks until `done`, and reconnects after a failure. Returns the number of failures."""
+    """One person, who clicks until `done`, and reconnects after a failure. Returns the number of failures.
+
+    Of several processes each browser stays with one, by a cookie of its own.
+    """
     failed, draw = 0, np.random.default_rng(number)
-    where = str(client.base_url).rstrip("/").replace("http", "ws", 1) + "/_stcore/stream"
-    told = {name: client.headers[name] for name in ("Cookie", "Origin")}
-    options = {"subprotocols": ["streamlit"], "additional_headers": told, "max_size": None, "proxy": None}
-    while not done.is_set():
-        try:
-            async with connect(where, ping_interval=None, open_timeout=OPEN_SECONDS, **options) as socket:
-                while not done.is_set():
-                    await asyncio.sleep(draw.uniform(0.5, 1.5) * PAUSE_SECONDS)
-                    found.append(await clicked_by(client, socket, draw.choice(VALUES)))
-        except (OSError, WebSocketException, httpx.HTTPError):
-            failed += 1
-            await asyncio.sleep(PAUSE_SECONDS)
+    told = {"Cookie": cookie, "Origin": address}
+    async with httpx.AsyncClient(base_url=address, headers=told, timeout=LONGEST_SECONDS) as client:
+        process = (await client.get("/")).cookies.get(PROCESS)
+        client.cookies.clear()
+        if process:
+            client.headers["Cookie"] = told["Cookie"] = f"{cookie}; {PROCESS}={process}"
+        where = address.replace("http", "ws", 1) + "/_stcore/stream"
+        options = {"subprotocols": ["streamlit"], "additional_headers": told, "max_size": None, "proxy": None}
+        while not done.is_set():
+            try:
+                async with connect(where, ping_interval=None, open_timeout=OPEN_SECONDS, **options) as socket:
+                    while not done.is_set():
+                        await asyncio.sleep(draw.uniform(0.5, 1.5) * pause)
+                        found.append(await clicked_by(client, socket, draw.choice(VALUES)))
+            except (OSError, WebSocketException, httpx.HTTPError):
+                failed += 1
+                await asyncio.sleep(PAUSE_SECONDS)
     return failed
 
 

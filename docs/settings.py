@@ -1,4 +1,4 @@
-"""Writes the table of docs/settings.md: each setting, its default and its description.
+"""Writes the tables of docs/settings.md: each setting, its default and its description.
 
 python docs/settings.py
 """
@@ -6,7 +6,7 @@ python docs/settings.py
 import re
 from pathlib import Path
 
-from lib.settings import settings_table
+from lib.settings import settings_tables
 
 TARGET = Path(__file__).parent / "settings.md"
 MARKED = re.compile(r"(?<=<!-- settings -->\n).*?(?=\n<!-- /settings -->)", re.S)
@@ -18,8 +18,8 @@ def main() -> None:
 
 
 def page() -> str:
-    """The page with the table as it should be now."""
-    return MARKED.sub(lambda _: settings_table(), TARGET.read_text(encoding="utf-8"), count=1)
+    """The page with the tables as it should be now."""
+    return MARKED.sub(lambda _: settings_tables(), TARGET.read_text(encoding="utf-8"), count=1)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from peopled import people_in
 from serving import free_port
 
 from lib import connect, private
+from lib.front import processes
 from lib.settings import Settings
 from lib.wire.errors import Misconfigured
 
@@ -51,27 +52,35 @@ def test_one_desk_per_home(own_home: Path) -> None:
         )
         assert added.returncode == 0
     assert people_in(own_home).get("bo") is not None
-    with connect.one_desk(Settings(home=own_home)):
+    with processes.one_desk(Settings(home=own_home)):
         pass
 
 
 def test_the_lock_is_the_homes(tmp_path: Path) -> None:
     """Two homes have a desk each; the one that ended left its home free."""
     one, other = Settings(home=tmp_path / "one"), Settings(home=tmp_path / "other")
-    second = connect.one_desk(one)
-    with connect.one_desk(one), connect.one_desk(other), pytest.raises(Misconfigured, match="TRANCHE_HOME"):
+    second = processes.one_desk(one)
+    with (
+        processes.one_desk(one),
+        processes.one_desk(other),
+        pytest.raises(Misconfigured, match="TRANCHE_HOME"),
+    ):
         second.__enter__()
-    with connect.one_desk(one):
+    with processes.one_desk(one):
         pass
 
 
 def test_desks_over_postgresql_share_a_home(tmp_path: Path) -> None:
     """Desks with a database of PostgreSQL run over one home, and keep out one that has a file."""
     shared = Settings(home=tmp_path / "one", database_url="postgresql+psycopg://tranche@/none")
-    process_lock = connect.one_desk(Settings(home=tmp_path / "one"))
-    with connect.one_desk(shared), connect.one_desk(shared), pytest.raises(Misconfigured, match="share one"):
+    process_lock = processes.one_desk(Settings(home=tmp_path / "one"))
+    with (
+        processes.one_desk(shared),
+        processes.one_desk(shared),
+        pytest.raises(Misconfigured, match="share one"),
+    ):
         process_lock.__enter__()
-    with connect.one_desk(Settings(home=tmp_path / "one")):
+    with processes.one_desk(Settings(home=tmp_path / "one")):
         pass
 
 

@@ -20,19 +20,29 @@ def serve(host: str | None, port: int | None) -> None:
 
     They are documented at /docs.
     """
-    from lib import connect
-    from lib.agents.route import AgentRoute
-    from lib.front import guard, logs, server
-    from lib.wire.apis import Compression
+    from lib.front import guard, logs, processes, server
 
     options: dict[str, Any] = {} if host is None else {"host": host}
     settings = Settings.load(**options)
-    logs.log(settings.log_level, settings.log_format)
-    for warning in connect.startup_warnings(settings):
-        click.echo(warning, err=True)
+    process = processes.current()
+    logs.log(settings.log_level, settings.log_format, process.number if process else None)
     network = settings.network if port is None else replace(settings.network, port=port)
+    if process is None and settings.processes > 1:
+        processes.run_several(settings.processes, network, _ready)
+
+    from lib import connect
+    from lib.agents.route import AgentRoute
+    from lib.front.process_metrics import ProcessMetrics
+    from lib.wire.apis import Compression
+
+    if process is None or process.number == 1:
+        for warning in connect.startup_warnings(settings):
+            click.echo(warning, err=True)
     apis = AgentRoute(Compression(connect.installation(settings).api), settings)
-    server.run(guard(apis, network), network, _ready)
+    if process is None:
+        server.run(guard(apis, network), network, _ready)
+    else:
+        process.run(guard(ProcessMetrics(apis, process), network), network)
 
 
 def _ready(address: str) -> None:

@@ -5,14 +5,11 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from sqlalchemy import make_url
-
-from lib import private
 from lib.connect import own_metrics
 from lib.connect.embedded import EmbeddedReporting
 from lib.connect.limited import LimitedReporting
@@ -39,7 +36,7 @@ from lib.views import ViewStore
 from lib.views.entries import Scope
 from lib.wire.call import Credential
 from lib.wire.deadline import Deadline
-from lib.wire.errors import Misconfigured, TrancheError
+from lib.wire.errors import TrancheError
 
 log = logging.getLogger(__name__)
 WHO, SLOW_MINUTES = "tranche", 15
@@ -51,7 +48,6 @@ __all__ = [
     "deal_pushes",
     "installation",
     "of_tokens",
-    "one_desk",
     "startup_warnings",
 ]
 SLICER_SECONDS = 60
@@ -232,25 +228,6 @@ def of_tokens(
         return clients, deals_client, NoToken("reporting").token
     pairs = sorted(pair for pair in resources.warehouse.slicers() if reporting.may_see(*pair))
     return clients, deals_client, lambda: pairs
-
-
-@contextmanager
-def one_desk(settings: Settings) -> Iterator[None]:
-    """Lock this data directory, and restrict its files; Misconfigured if another desk runs over it.
-
-    Desks with a database of PostgreSQL share a data directory with each other. The command line and `tranche
-    serve` may work beside a desk.
-    """
-    is_shared = make_url(settings.database_url).get_backend_name() == "postgresql"
-    with private.process_lock(settings.home / "desk.lock", is_shared=is_shared) as other:
-        if other:
-            whose = f" (process {other})" if other > 0 else ""
-            raise Misconfigured(
-                f"A desk is running over {settings.home} already{whose}: stop it, or give this one a home of "
-                "its own by TRANCHE_HOME. Only desks over PostgreSQL (database_url) can share one"
-            )
-        private.close(settings.home)
-        yield
 
 
 def startup_warnings(settings: Settings) -> Iterator[str]:

@@ -33,20 +33,23 @@ def run(app: ASGIApp, network: Network, ready: Callable[[str], None], **options:
     Misconfigured when host and port can't be listened on. `options` are those of uvicorn.
     """
     few_arenas()
-    host, port = network.host, network.port
-    with listening(host, port) as listener:
-        address = f"http://{_in_url(host)}:{listener.getsockname()[1]}"
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            log_config=None if logs.is_json() else LOGGING_CONFIG,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=SECONDS_TO_FINISH,
-            **accepting(network),
-            **options,
-        )
-        _Server(config, lambda: ready(address)).run(sockets=[listener])
+    with listening(network.host, network.port) as listener:
+        config = configuration(app, network, **options)
+        Server(config, lambda: ready(address(network.host, listener))).run(sockets=[listener])
+
+
+def configuration(app: ASGIApp, network: Network, **options: Any) -> uvicorn.Config:
+    """What uvicorn is told; `options` are its own."""
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        log_config=None if logs.is_json() else LOGGING_CONFIG,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SECONDS_TO_FINISH,
+        **accepting(network),
+        **options,
+    )
 
 
 def accepting(network: Network) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def accepting(network: Network) -> dict[str, Any]:
     }
 
 
-class _Server(uvicorn.Server):
+class Server(uvicorn.Server):
     """Says when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
@@ -108,11 +111,11 @@ def _cannot_listen(host: str, port: int, error: OSError) -> str:
     return f"Can't listen on port {port} of {host}: {error.strerror or error}"
 
 
-def _in_url(host: str) -> str:
-    """The host as a browser on this machine would write it."""
+def address(host: str, listener: socket.socket) -> str:
+    """What a browser on this machine would ask."""
     if host in ("", "0.0.0.0", "::"):  # noqa: S104
-        return "localhost"
-    return f"[{host}]" if ":" in host else host
+        host = "localhost"
+    return f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
 
 
 def few_arenas() -> bool:

@@ -8,7 +8,7 @@ import logging
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Self
@@ -30,13 +30,26 @@ __all__ = [
     "ConfiguredSeat",
     "Settings",
     "config_file",
-    "settings_table",
+    "settings_tables",
 ]
 CONFIG = "TRANCHE_CONFIG"
 NO_SETTINGS = frozenset({CONFIG, "TRANCHE_ENGINE", "TRANCHE_TOKEN"})
 TESTING = f"{PREFIX}TEST_"
 log = logging.getLogger("tranche")
 NO_OPTIONS: Mapping[str, Any] = {}
+FIRST = (
+    "home",
+    "host",
+    "port",
+    "origins",
+    "trusted_proxies",
+    "database_url",
+    "processes",
+    "question_megabytes",
+    "metrics_token",
+    "log_format",
+)
+"""Settings that whoever installs Tranche looks at; the others are for later."""
 
 
 class Settings(SigningIn):
@@ -99,11 +112,17 @@ def _warn_of_variable(variable: str) -> None:
         log.warning("%s is ignored: Unknown setting '%s'%s", variable, name, near)
 
 
-def settings_table() -> str:
-    """The Markdown table of all settings, as docs/settings.md has it between `<!-- settings -->` marks."""
+def settings_tables() -> str:
+    """The Markdown tables of all settings, as docs/settings.md has them between `<!-- settings -->` marks."""
+    others = [name for name in Settings.model_fields if name not in FIRST]
+    return f"## The first ten\n\n{_table(FIRST)}\n\n## The others\n\n{_table(others)}"
+
+
+def _table(names: Iterable[str]) -> str:
+    fields = {name: Settings.model_fields[name] for name in names}
     rows = [
         f"| `{name}` | `{PREFIX}{name.upper()}` | {_field_name(field)} | {field.description} |"
-        for name, field in Settings.model_fields.items()
+        for name, field in fields.items()
     ]
     return "\n".join(["| Setting | Environment | Default | Meaning |", "|---|---|---|---|", *rows])
 

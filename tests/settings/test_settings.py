@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.settings import Settings, settings_table
+from lib.settings import Settings, settings_tables
 from lib.wire.errors import Misconfigured
 
 ROOT = Path(__file__).parents[2]
@@ -175,12 +175,12 @@ def test_services_differ() -> None:
         Settings.load(deals_service="reporting")
 
 
-def test_the_documents_have_the_table() -> None:
-    """The table of docs/settings.md is that of the settings; `python docs/settings.py` renews it."""
+def test_the_documents_have_the_tables() -> None:
+    """The tables of docs/settings.md are those of the settings; `python docs/settings.py` renews it."""
     page = (DOCS / "settings.md").read_text(encoding="utf-8")
     table = re.search(r"<!-- settings -->\n(.*?)\n<!-- /settings -->", page, re.S)
     assert table, "docs/settings.md has no table between <!-- settings --> and <!-- /settings -->"
-    assert table[1].strip() == settings_table()
+    assert table[1].strip() == settings_tables()
 
 
 def test_every_setting_has_its_sentence() -> None:
