@@ -44,7 +44,7 @@ from lib.wire.network import Network
 
 log = logging.getLogger(__name__)
 COOKIE = "tranche_process"
-PROCESS = "_TRANCHE_PROCESS"
+PROCESS = "_TRANCHE_CHILD"
 """The environment variable in which a process gets what `Process` says, separated by spaces."""
 NAMED = re.compile(rb"(?i)\r\ncookie:(?:[^\r\n]*;)? *" + COOKIE.encode() + rb"=(\d+)")
 API_PATHS = *APIS, "/oauth2/", AGENTS
