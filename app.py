@@ -4,9 +4,9 @@ import gc
 
 if __name__ == "__main__":
     gc.disable()  # until all is imported: a fifth of the time of a start
-    from lib.front import processes
+    from lib import start
 
-    processes.start()  # a parent of several desks needs nothing of what follows, and ends there
+    start.start_parent()  # a parent of several processes needs nothing of what follows, and ends there
 
 import importlib
 import logging
@@ -25,7 +25,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
-from lib import connect, private
+from lib import connect, private, start
 from lib.agents.route import AgentRoute
 from lib.alerts import watching
 from lib.deal_health import computing
@@ -191,7 +191,7 @@ def main() -> None:
         settings, process = Settings.current(), processes.current()
         logs.log(settings.log_level, settings.log_format, process.number if process else None)
         with (
-            nullcontext() if process else processes.one_desk(settings),
+            nullcontext() if process else start.one_desk(settings),
             watching(settings),
             computing(settings),
             connect.deal_pushes(settings),
@@ -219,7 +219,7 @@ def _notify(settings: Settings) -> None:
 
 def _ready(settings: Settings, address: str) -> None:
     _notify(settings)
-    processes.announce(address)
+    start.announce(address)
 
 
 if __name__ == "__main__":

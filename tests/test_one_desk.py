@@ -13,8 +13,7 @@ from conftest import ROOT, desk_over
 from peopled import people_in
 from serving import free_port
 
-from lib import connect, private
-from lib.front import processes
+from lib import connect, private, start
 from lib.settings import Settings
 from lib.wire.errors import Misconfigured
 
@@ -52,35 +51,35 @@ def test_one_desk_per_home(own_home: Path) -> None:
         )
         assert added.returncode == 0
     assert people_in(own_home).get("bo") is not None
-    with processes.one_desk(Settings(home=own_home)):
+    with start.one_desk(Settings(home=own_home)):
         pass
 
 
 def test_the_lock_is_the_homes(tmp_path: Path) -> None:
     """Two homes have a desk each; the one that ended left its home free."""
     one, other = Settings(home=tmp_path / "one"), Settings(home=tmp_path / "other")
-    second = processes.one_desk(one)
+    second = start.one_desk(one)
     with (
-        processes.one_desk(one),
-        processes.one_desk(other),
+        start.one_desk(one),
+        start.one_desk(other),
         pytest.raises(Misconfigured, match="TRANCHE_HOME"),
     ):
         second.__enter__()
-    with processes.one_desk(one):
+    with start.one_desk(one):
         pass
 
 
 def test_desks_over_postgresql_share_a_home(tmp_path: Path) -> None:
     """Desks with a database of PostgreSQL run over one home, and keep out one that has a file."""
     shared = Settings(home=tmp_path / "one", database_url="postgresql+psycopg://tranche@/none")
-    process_lock = processes.one_desk(Settings(home=tmp_path / "one"))
+    process_lock = start.one_desk(Settings(home=tmp_path / "one"))
     with (
-        processes.one_desk(shared),
-        processes.one_desk(shared),
+        start.one_desk(shared),
+        start.one_desk(shared),
         pytest.raises(Misconfigured, match="share one"),
     ):
         process_lock.__enter__()
-    with processes.one_desk(Settings(home=tmp_path / "one")):
+    with start.one_desk(Settings(home=tmp_path / "one")):
         pass
 
 

@@ -21,25 +21,19 @@ import signal
 import socket
 import struct
 import sys
-import webbrowser
-from argparse import ArgumentParser
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-import click
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lib import private
-from lib.front import logs, server
+from lib.front import server
 from lib.front.request_pace import AGENTS, APIS
-from lib.settings import Settings
-from lib.wire.errors import Misconfigured, TrancheError
 from lib.wire.network import Network
 
 log = logging.getLogger(__name__)
@@ -59,53 +53,6 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, WELL_SECONDS = 0.5, 30.0, 60.0
 TEMPORARY_REDIRECT = 307
 
 
-def start() -> None:
-    """Be the parent of several desks, until they end, if that is what the command line and settings say."""
-    parser = ArgumentParser(description="The desk and the APIs, on one port.", allow_abbrev=False)
-    meaning = "Processes that serve (the setting `processes`)."
-    parser.add_argument("--processes", type=int, metavar="N", help=meaning)
-    options = {name: value for name, value in vars(parser.parse_args()).items() if value is not None}
-    if PROCESS in os.environ:
-        return
-    try:
-        private.closed_to_others()
-        settings = Settings.load(**options)
-        if settings.processes == 1:
-            return
-        logs.log(settings.log_level, settings.log_format)
-        with one_desk(settings):
-            run_several(settings.processes, settings.network, announce)
-    except TrancheError as error:
-        sys.exit(error.reason)
-
-
-@contextmanager
-def one_desk(settings: Settings) -> Iterator[None]:
-    """Lock this data directory, and restrict its files; Misconfigured if another desk runs over it.
-
-    Desks with a database of PostgreSQL share a data directory with each other. The command line and `tranche
-    serve` may work beside a desk.
-    """
-    is_shared = settings.database_url.startswith("postgresql")
-    with private.process_lock(settings.home / "desk.lock", is_shared=is_shared) as other:
-        if other:
-            whose = f" (process {other})" if other > 0 else ""
-            raise Misconfigured(
-                f"A desk is running over {settings.home} already{whose}: stop it, or give this one a home of "
-                "its own by TRANCHE_HOME. Only desks over PostgreSQL (database_url) can share one"
-            )
-        private.close(settings.home)
-        yield
-
-
-def announce(address: str) -> None:
-    """Say where the desk is, and open it where somebody sits in front of this machine."""
-    click.echo(f"Tranche is at {address}  (stop with Ctrl+C)")
-    has_display = any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
-    if sys.stdout.isatty() and (sys.platform == "darwin" or has_display):
-        webbrowser.open(address)
-
-
 @dataclass(frozen=True)
 class Process:
     """This process: its number (from 1) of how many, its channel to the parent, the address of all."""
@@ -119,6 +66,11 @@ class Process:
         """Serve `app` on the connections that the parent sends, until SIGTERM or the parent's end."""
         server.few_arenas()
         _Worker(self, app, network).run([])
+
+
+def is_child() -> bool:
+    """Whether a parent has started this process, and `current` has not said so yet."""
+    return PROCESS in os.environ
 
 
 def current() -> Process | None:

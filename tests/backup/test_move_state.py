@@ -8,10 +8,9 @@ from click.testing import CliRunner, Result
 from deals.caller import Caller, deals, option, package, world
 from sqlalchemy import create_engine, inspect, select
 
-from lib import connect, database
+from lib import connect, database, start
 from lib.backup import move
 from lib.cli import main
-from lib.front import processes
 from lib.people.cookies import SignIn
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured, StoreUnavailable
@@ -130,7 +129,7 @@ def test_what_can_not_be_moved(installed: connect.Installation, tmp_path: Path) 
     with pytest.raises(BadRequest, match="must be PostgreSQL"):
         move(installed.settings, f"sqlite:///{tmp_path}/other.db")
     url = "postgresql+psycopg://tranche@/none?host=/nowhere"
-    with processes.one_desk(installed.settings), pytest.raises(BadRequest, match="A desk is running"):
+    with start.one_desk(installed.settings), pytest.raises(BadRequest, match="A desk is running"):
         move(installed.settings, url)
     with pytest.raises(BadRequest, match="nothing to move"):
         move(Settings(home=home, database_url=url), url)

@@ -15,10 +15,9 @@ import pytest
 from conftest import copied
 from peopled import people_in
 
-from lib import connect
+from lib import connect, start
 from lib.backup import back_up, restore
 from lib.backup.archive import MANIFEST, Damage
-from lib.front import processes
 from lib.settings import Settings
 from lib.wire.errors import BadRequest, Misconfigured
 
@@ -239,7 +238,7 @@ def test_a_home_that_holds_something_is_kept(archive: Path, own_home: Path) -> N
     (own_home / "more").write_text("mine")
     with pytest.raises(BadRequest, match="is not empty: --replace"):
         restore(archive, own_home)
-    with processes.one_desk(Settings(home=own_home)), pytest.raises(BadRequest, match="A desk is running"):
+    with start.one_desk(Settings(home=own_home)), pytest.raises(BadRequest, match="A desk is running"):
         restore(archive, own_home, replace=True)
     with pytest.raises(Damage):
         restore(own_home / "tranche.toml", own_home, replace=True)
