@@ -19,7 +19,7 @@ from serving import free_port
 
 from lib import connect
 from lib.alerts.watch import work_of
-from lib.front.process_metrics import merged
+from lib.front.process_metrics import merge
 from lib.front.processes import COOKIE
 from lib.people.cookies import SignIn
 from lib.reporting.warehouse import Warehouse
@@ -137,7 +137,7 @@ def test_metrics_are_those_of_all(several: Several) -> None:
 def test_metrics_are_merged_by_name() -> None:
     """Samples of one measurement are together, with the labels that they had."""
     text = '# HELP a_total So many.\n# TYPE a_total counter\na_total{kind="x"} 2.0\n'
-    (family,) = merged({1: text, 2: text})
+    (family,) = merge({1: text, 2: text})
     assert [(sample.labels, sample.value) for sample in family.samples] == [
         ({"kind": "x", "process": "1"}, 2.0),
         ({"kind": "x", "process": "2"}, 2.0),

@@ -34,10 +34,10 @@ class ProcessMetrics:
         if scope["type"] != "http" or scope["path"] != PATH:
             return await self._app(scope, receive, send)
         headers = Headers(scope=scope)
-        named = cookie_parser(headers.get("cookie", "")).get(COOKIE)
-        if named == str(self._process.number):
+        number = cookie_parser(headers.get("cookie", "")).get(COOKIE)
+        if number == str(self._process.number):
             return await self._app(scope, receive, send)
-        if named is None:
+        if number is None:
             answer = await asyncio.to_thread(self._collect, headers.get("authorization", ""))
         else:  # that process has ended, and the parent gave its request to this one
             answer = PlainTextResponse("This process does not run", 503)
@@ -50,17 +50,17 @@ class ProcessMetrics:
             ask = partial(_ask, http, authorization)
             answers = {own: ask(own)}
             if (answer := answers[own]) is not None and answer.is_client_error:  # a token that is wrong
-                kept = ("www-authenticate", "content-type")
-                shown = {name: answer.headers[name] for name in kept if name in answer.headers}
-                return Response(answer.content, answer.status_code, shown)
+                names = ("www-authenticate", "content-type")
+                headers = {name: answer.headers[name] for name in names if name in answer.headers}
+                return Response(answer.content, answer.status_code, headers)
             with ThreadPoolExecutor(len(others)) as threads:
                 answers |= zip(others, threads.map(ask, others), strict=True)
         texts = {number: answer.text for number, answer in answers.items() if answer and answer.is_success}
-        families = [_up(numbers, texts), *merged(texts)]
-        return Response(generate_latest(_Collected(families)), media_type=CONTENT_TYPE_LATEST)
+        families = [_up(numbers, texts), *merge(texts)]
+        return Response(generate_latest(_Collector(families)), media_type=CONTENT_TYPE_LATEST)
 
 
-def merged(texts: dict[int, str]) -> list[Metric]:
+def merge(texts: dict[int, str]) -> list[Metric]:
     """The measurements of all processes (number → Prometheus text format), by name."""
     families: dict[str, Metric] = {}
     for number, text in texts.items():
@@ -72,7 +72,7 @@ def merged(texts: dict[int, str]) -> list[Metric]:
     return [*families.values()]
 
 
-class _Collected:
+class _Collector:
     """What `generate_latest` takes for a registry."""
 
     def __init__(self, families: Iterable[Metric]) -> None:

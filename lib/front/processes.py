@@ -69,7 +69,7 @@ class Process:
 
 
 def is_child() -> bool:
-    """Whether a parent has started this process, and `current` has not said so yet."""
+    """Whether a parent has started this process, and `current` has not report so yet."""
     return PROCESS in os.environ
 
 
@@ -171,10 +171,10 @@ class _Connection:
         """One request."""
         is_first, self._is_first = self._is_first, False
         headers = Headers(scope=scope)
-        named = cookie_parser("; ".join(headers.getlist("cookie"))).get(COOKIE)
-        if named == self._number or scope["path"].startswith(API_PATHS):
+        number = cookie_parser("; ".join(headers.getlist("cookie"))).get(COOKIE)
+        if number == self._number or scope["path"].startswith(API_PATHS):
             cookie = ""
-        elif named is None or is_first:
+        elif number is None or is_first:
             safe = "; Secure" if scope["scheme"] == "https" else ""
             cookie = f"{COOKIE}={self._number}; Path=/; HttpOnly; SameSite=Lax{safe}"
         else:
@@ -254,12 +254,12 @@ class _Child:
 
     def _hear(self) -> None:
         try:
-            said = self.channel.recv(REPORT.size * 4096) if self.channel else b""
+            report = self.channel.recv(REPORT.size * 4096) if self.channel else b""
         except OSError:
-            said = b""
-        if said:
+            report = b""
+        if report:
             before = self.taken
-            self.tabs, self.taken = REPORT.unpack(said[-REPORT.size :])
+            self.tabs, self.taken = REPORT.unpack(report[-REPORT.size :])
             for _ in range(self.taken - before):
                 self.given.popleft().close()
             self.was_ready.set()
@@ -373,8 +373,8 @@ class _Parent:
 
     def _candidates(self, head: bytes) -> list[_Child]:
         """The processes that are ready, in the order in which they are asked to take it."""
-        named = NAMED.search(head)
-        number = int(named[1]) if named else 0
+        match = NAMED.search(head)
+        number = int(match[1]) if match else 0
         to_api = TO_API.match(head) is not None
 
         def rank(child: _Child) -> tuple[bool, int, int]:
