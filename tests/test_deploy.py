@@ -1,5 +1,6 @@
 """The files of deploy/, as far as they can be checked without Docker and a running systemd."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -8,7 +9,10 @@ from pathlib import Path
 import pytest
 import yaml
 from documents import ROOT
+from starlette.types import Receive, Scope, Send
 
+from lib.front.process_metrics import UP, merge
+from lib.operations import Meter, OpenTabs
 from lib.settings import Settings
 from lib.wire.apis import OWN
 
@@ -104,12 +108,73 @@ def test_a_restore_can_replace_the_home(text: str) -> None:
     assert "TRANCHE_HOME=/var/lib/tranche/home" in text
 
 
-def test_systemd_reads_the_unit(tmp_path: Path) -> None:
-    """systemd finds nothing wrong with it (the program, which is not installed here, aside)."""
+def analyzed(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """What `systemd-analyze` says."""
     program = shutil.which("systemd-analyze")
     if program is None:
         pytest.skip("NOT CHECKED: deploy/tranche.service needs systemd-analyze")
+    return subprocess.run([program, *arguments], capture_output=True, text=True)
+
+
+def test_systemd_reads_the_unit(tmp_path: Path) -> None:
+    """systemd finds nothing wrong with it (the program, which is not installed here, aside)."""
     context = re.sub(r"^ExecStart=.*$", "ExecStart=/bin/true", UNIT, flags=re.M)
     (tmp_path / "tranche.service").write_text(context)
-    ended = subprocess.run([program, "verify", tmp_path / "tranche.service"], capture_output=True, text=True)
+    ended = analyzed("verify", tmp_path / "tranche.service")
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_the_unit_is_hardened() -> None:
+    """systemd rates the exposure of the unit at 2.0 of 10 at most."""
+    ended = analyzed("security", "--offline=true", "--threshold=20", "--no-pager", DEPLOY / "tranche.service")
+    assert ended.returncode == 0, ended.stdout
+
+
+def measurements(text: str) -> set[str]:
+    """The measurements that expressions name."""
+    return set(re.findall(r"\b(?:tranche|process)_[a-z_]+(?=\{)", text))
+
+
+def test_every_measurement_of_dashboard_and_alerts_exists() -> None:
+    """Each is one of `/metrics`, as a desk of several processes has it, and is described in the documents."""
+    meter = Meter()
+    usage = (ROOT / "lib/connect/opening.py").read_text("utf-8")
+    for name in re.findall(r'add_counter\("(\w+)"', usage):
+        meter.add_counter(name, "", lambda: 0)
+    for name in re.findall(r'add_gauge\("(\w+)"', usage):
+        meter.add_gauge(name, "", lambda: 0)
+    OpenTabs(not_found, meter)
+    meter.note("audience", 200, 0.1, "")
+    lines = merge({1: meter.text().decode()})
+    names = {sample.name for family in lines for sample in family.samples} | {UP}
+    for file in ("dashboard.json", "alerts.yaml"):
+        assert measurements((DEPLOY / file).read_text("utf-8")) <= names, file
+    documented = (ROOT / "docs/deployment.md").read_text("utf-8")
+    assert {name for name in names if name.startswith("tranche_") and not name.endswith("_created")} <= {
+        *re.findall(r"`(tranche_\w+)", documented),
+        *(f"tranche_request_seconds_{part}" for part in ("bucket", "count", "sum")),
+    }
+
+
+async def not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application with nothing."""
+
+
+def test_the_dashboard_is_whole() -> None:
+    """Every panel has an expression, a place of its own, and the data source that is chosen."""
+    board = json.loads((DEPLOY / "dashboard.json").read_text("utf-8"))
+    assert all(target["expr"] for panel in board["panels"] for target in panel["targets"])
+    assert {panel["datasource"]["uid"] for panel in board["panels"]} == {"${source}"}
+    places = [tuple(panel["gridPos"].values()) for panel in board["panels"]]
+    numbers = [panel["id"] for panel in board["panels"]]
+    assert len(set(places)) == len(places) == len(set(numbers))
+
+
+def test_the_alert_rules_are_whole() -> None:
+    """Every rule has an expression with the job of the documents, a severity, and what to do."""
+    (group,) = yaml.safe_load((DEPLOY / "alerts.yaml").read_text("utf-8"))["groups"]
+    for rule in group["rules"]:
+        assert 'job="tranche"' in rule["expr"], rule["alert"]
+        assert rule["labels"]["severity"] in ("critical", "warning", "info")
+        assert rule["annotations"].keys() == {"summary", "description"}
+    assert len({rule["alert"] for rule in group["rules"]}) == len(group["rules"])

@@ -18,6 +18,7 @@ from lib.front.processes import COOKIE, Process
 from lib.wire.sockets import client
 
 PATH, SECONDS = "/metrics", 5.0
+UP = "tranche_process_up"
 
 
 class ProcessMetrics:
@@ -84,7 +85,7 @@ class _Collector:
 
 
 def _up(numbers: Iterable[int], texts: dict[int, str]) -> Metric:
-    family = GaugeMetricFamily("tranche_process_up", "Whether the process answers.", labels=["process"])
+    family = GaugeMetricFamily(UP, "Whether the process answers.", labels=["process"])
     for number in numbers:
         family.add_metric([str(number)], float(number in texts))
     return family

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.datastructures import Headers, MutableHeaders
@@ -30,6 +30,7 @@ class Meter:
 
     def __init__(self, *, names_slicers: bool = False) -> None:
         self._collected = CollectorRegistry()
+        ProcessCollector(registry=self._collected)  # memory, processor time, open files; on Linux alone
         self._names_slicers = names_slicers
         labels = ("kind", "slicer") if names_slicers else ("kind",)
         self._seconds = Histogram(
